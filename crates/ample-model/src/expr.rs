@@ -1,0 +1,260 @@
+//! Expressions and places: what guards, effects and properties are made of.
+//!
+//! Every expression has a value of type `i64`; truth is "not zero", as in the languages we read.
+//! Arithmetic is exact and checked on `i64`: a front end whose language wraps at 32 bits writes the
+//! wrap down as a [`Expr::Cast`], so that no engine has to know about it. What can go wrong (division
+//! by zero, an index out of range) is a [`Fault`](crate::Fault), never undefined.
+
+use serde::{Deserialize, Serialize};
+
+use crate::system::{EdgeId, LocationId, ProcessId, Scalar, VariableId};
+
+/// Where a variable lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Scope {
+    /// One instance for the whole system: an index into [`System::globals`](crate::System::globals).
+    Global,
+    /// One instance per process: an index into [`ProcessType::locals`](crate::ProcessType::locals).
+    Local,
+}
+
+/// One array subscript of a [`Place`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Index {
+    /// The subscript; must lie in `0..length`, else the step is a fault.
+    pub at: Expr,
+    /// How many elements the array has.
+    pub length: u32,
+    /// How many scalar slots lie between one element and the next.
+    pub stride: u32,
+}
+
+/// A scalar cell: a variable, or a part of one.
+///
+/// The cells ("slots") of a variable are numbered from 0 in the order of its [`Type`](crate::Type):
+/// records field by field, arrays element by element. A place names the slot
+/// `offset + Σ index·stride`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Place {
+    /// Whose variable it is.
+    pub scope: Scope,
+    /// Which variable.
+    pub variable: VariableId,
+    /// Slots to skip for the record fields selected.
+    pub offset: u32,
+    /// The array subscripts, outermost first.
+    pub indices: Vec<Index>,
+    /// The type of the cell.
+    pub scalar: Scalar,
+}
+
+/// Operators with one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum UnaryOp {
+    /// `-x`
+    Negate,
+    /// Logical negation: 1 if the operand is 0, else 0.
+    Not,
+    /// Bitwise complement.
+    Complement,
+}
+
+/// Operators with two operands. `And` and `Or` do not evaluate their right side if the left decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub enum BinaryOp {
+    Add,
+    Subtract,
+    Multiply,
+    /// Truncates towards zero; division by zero is a fault.
+    Divide,
+    /// Sign of the dividend; division by zero is a fault.
+    Remainder,
+    BitAnd,
+    BitOr,
+    BitXor,
+    /// The shift distance is taken modulo 32 (the languages we read have 32-bit integers).
+    ShiftLeft,
+    /// Arithmetic shift; the distance is taken modulo 32.
+    ShiftRight,
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    And,
+    Or,
+}
+
+/// One field of a receive or a poll: what the message must contain, or where its value goes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Pattern {
+    /// The field must equal this value (a constant, or Promela's `eval(…)`).
+    Match(Expr),
+    /// The field is stored here, under the rule of the place's type.
+    Bind(Place),
+    /// The field is thrown away (Promela's `_`).
+    Ignore,
+}
+
+/// A side-effect free expression.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Expr {
+    /// A literal; also enumeration values and channel handles that the front end knows.
+    Const(i64),
+    /// The value of a cell.
+    Read(Place),
+    /// `op x`
+    Unary(UnaryOp, Box<Expr>),
+    /// `x op y`
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// The value brought into a type by the type's rule (wrap, saturate, or fault outside).
+    Cast(Scalar, Box<Expr>),
+    /// `if c then x else y`
+    Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// The id of the process that evaluates this.
+    SelfId,
+    /// How many processes are alive; also the id that the next one spawned will get.
+    ProcessCount,
+    /// The id of the process that moved last; 0 before the first move.
+    /// The state keeps it only if the system [`uses_last`](crate::System::uses_last).
+    LastMover,
+    /// True when no edge of any process is executable with this expression false:
+    /// Promela's `timeout`. The lowest class of the priority rule.
+    Timeout,
+    /// None of these edges of the evaluating process's current location is executable.
+    ///
+    /// `else` is `Blocked(the options before it)`; an edge under Promela's `unless` is guarded by
+    /// `Blocked(the escapes)`. The edges listed must leave the same location and stand before the
+    /// guarded edge in its [`Location::edges`](crate::Location::edges). A handshake send counts as
+    /// executable only if some process can receive. When a *receive* is tried as the second half of
+    /// a handshake, a listed edge counts only if it could itself receive that very message.
+    Blocked(Vec<EdgeId>),
+    /// Some edge of that process is executable (a handshake send counts without a partner).
+    /// False if there is no such process.
+    Enabled(Box<Expr>),
+    /// The location number ([`Location::number`](crate::Location::number)) of that process; 0 if there is none.
+    LocationOf(Box<Expr>),
+    /// That process is alive, has this type, and stands at one of these locations.
+    /// Without an id: the process with the lowest id that has the type.
+    At {
+        /// The process id, or `None` for the first of its type.
+        process: Option<Box<Expr>>,
+        /// The type it must have.
+        of: ProcessId,
+        /// The locations.
+        locations: Vec<LocationId>,
+    },
+    /// The value of a local cell of another process; 0 if there is no such process.
+    Remote {
+        /// The process id, or `None` for the first of its type.
+        process: Option<Box<Expr>>,
+        /// The type it must have.
+        of: ProcessId,
+        /// A place of scope [`Scope::Local`] in that process type. Its subscripts are evaluated by the reader.
+        place: Place,
+    },
+    /// No process stands at a location marked `progress`.
+    NonProgress,
+    /// How many messages the channel holds.
+    Length(Box<Expr>),
+    /// The channel is full. A handshake channel is never full and always empty.
+    Full(Box<Expr>),
+    /// A receive with these patterns would succeed; nothing changes.
+    Poll {
+        /// The channel handle.
+        channel: Box<Expr>,
+        /// What the message must look like; `Bind` counts as `Ignore`.
+        patterns: Vec<Pattern>,
+        /// Any message in the buffer may match, not only the first.
+        anywhere: bool,
+    },
+    /// The priority of that process; 0 if there is none.
+    Priority(Box<Expr>),
+}
+
+impl Expr {
+    /// The constant 1.
+    pub const TRUE: Expr = Expr::Const(1);
+    /// The constant 0.
+    pub const FALSE: Expr = Expr::Const(0);
+
+    /// `left op right`
+    pub fn binary(op: BinaryOp, left: Expr, right: Expr) -> Expr {
+        Expr::Binary(op, Box::new(left), Box::new(right))
+    }
+
+    /// `op operand`
+    pub fn unary(op: UnaryOp, operand: Expr) -> Expr {
+        Expr::Unary(op, Box::new(operand))
+    }
+
+    /// Calls `visit` on this expression and on every expression inside it, outermost first.
+    pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
+        visit(self);
+        match self {
+            Expr::Const(_)
+            | Expr::SelfId
+            | Expr::ProcessCount
+            | Expr::LastMover
+            | Expr::Timeout
+            | Expr::Blocked(_)
+            | Expr::NonProgress => {}
+            Expr::Read(place) => place.walk(visit),
+            Expr::Unary(_, x)
+            | Expr::Cast(_, x)
+            | Expr::Enabled(x)
+            | Expr::LocationOf(x)
+            | Expr::Length(x)
+            | Expr::Full(x)
+            | Expr::Priority(x) => x.walk(visit),
+            Expr::Binary(_, x, y) => {
+                x.walk(visit);
+                y.walk(visit);
+            }
+            Expr::Conditional(c, x, y) => {
+                c.walk(visit);
+                x.walk(visit);
+                y.walk(visit);
+            }
+            Expr::At { process, .. } => {
+                if let Some(p) = process {
+                    p.walk(visit);
+                }
+            }
+            Expr::Remote { process, place, .. } => {
+                if let Some(p) = process {
+                    p.walk(visit);
+                }
+                place.walk(visit);
+            }
+            Expr::Poll { channel, patterns, .. } => {
+                channel.walk(visit);
+                for pattern in patterns {
+                    pattern.walk(visit);
+                }
+            }
+        }
+    }
+}
+
+impl Place {
+    /// Calls `visit` on every expression inside the subscripts.
+    pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
+        for index in &self.indices {
+            index.at.walk(visit);
+        }
+    }
+}
+
+impl Pattern {
+    /// Calls `visit` on every expression inside the pattern.
+    pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
+        match self {
+            Pattern::Match(e) => e.walk(visit),
+            Pattern::Bind(place) => place.walk(visit),
+            Pattern::Ignore => {}
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The model that every language of ample is translated into, and what it means.
+//!
+//! A [`System`] is plain data: typed variables, channels, and processes as control-flow graphs with
+//! guarded edges. [`interpret`] is the one definition of a step; every engine is tested against it and
+//! every counterexample is replayed through it before it is shown. [`facts`] tells what an edge reads,
+//! writes and communicates. A [`Property`] is a question, an [`Outcome`] an answer, a [`Trace`] the
+//! evidence, and an [`Observer`] hears of the progress in between.
+
+pub mod check;
+pub mod expr;
+pub mod facts;
+pub mod interpret;
+pub mod observer;
+pub mod outcome;
+pub mod property;
+pub mod system;
+pub mod trace;
+
+pub use expr::{BinaryOp, Expr, Index, Pattern, Place, Scope, UnaryOp};
+pub use interpret::{Fault, Interpreter, State};
+pub use observer::{Observer, Progress, Silent};
+pub use outcome::{Certainty, Outcome, Reason, Statistics, Violation};
+pub use property::{Formula, Property, Question};
+pub use system::{
+    Action, Channel, ChannelId, Communication, Edge, EdgeId, Enumeration, EnumerationId, EventKind, Initial,
+    Instance, Instruction, Location, LocationId, Monitor, MonitorEdge, Overflow, ProcessId, ProcessType, Record,
+    RecordId, Role, Scalar, Source, SourceId, Span, System, Type, Variable, VariableId,
+};
+pub use trace::{Change, Message, Move, Step, Trace};

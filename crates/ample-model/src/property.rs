@@ -1,0 +1,88 @@
+//! Properties: what is to be checked.
+//!
+//! Temporal formulas are kept here as plain trees over the system's own expressions; what they mean
+//! and how they are checked is the business of the logic and the engines.
+
+use serde::{Deserialize, Serialize};
+
+use crate::expr::Expr;
+use crate::system::{ProcessId, Span};
+
+/// A temporal formula over state expressions.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Formula {
+    /// A state expression.
+    Atom(Expr),
+    /// ¬
+    Not(Box<Formula>),
+    /// ∧
+    And(Box<Formula>, Box<Formula>),
+    /// ∨
+    Or(Box<Formula>, Box<Formula>),
+    /// →
+    Implies(Box<Formula>, Box<Formula>),
+    /// ↔
+    Iff(Box<Formula>, Box<Formula>),
+    /// In the next state.
+    Next(Box<Formula>),
+    /// In all states from here on.
+    Always(Box<Formula>),
+    /// In some state from here on.
+    Eventually(Box<Formula>),
+    /// The second some time, the first until then.
+    Until(Box<Formula>, Box<Formula>),
+    /// Like until, but the second may never come.
+    WeakUntil(Box<Formula>, Box<Formula>),
+    /// The second up to and including the state where the first holds, or for ever.
+    Release(Box<Formula>, Box<Formula>),
+}
+
+/// What a property asks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Question {
+    /// No reachable state is stuck unless every process stands at an end location.
+    Deadlock,
+    /// No assertion fails and no step is a fault.
+    Assertions,
+    /// The expression holds in every reachable state.
+    Invariant(Expr),
+    /// Every run satisfies the formula.
+    Ltl(Formula),
+    /// The never claim has no accepting run.
+    Never(ProcessId),
+}
+
+/// A named property.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Property {
+    /// Its name: what comes after the colon in a report, or the whole for `deadlock` and `assertions`.
+    pub name: String,
+    /// What it asks.
+    pub question: Question,
+    /// The text as the user wrote it.
+    pub text: String,
+    /// Where it is stated.
+    pub span: Option<Span>,
+}
+
+impl Property {
+    /// The freedom from deadlock that every model is asked for.
+    pub fn deadlock() -> Property {
+        Property { name: "deadlock".into(), question: Question::Deadlock, text: "no invalid end state".into(), span: None }
+    }
+
+    /// The assertions in the model.
+    pub fn assertions() -> Property {
+        Property { name: "assertions".into(), question: Question::Assertions, text: "no assertion violated".into(), span: None }
+    }
+
+    /// The name in a report: `deadlock`, `assertions`, `invariant:NAME`, `ltl:NAME`, `never:NAME`.
+    pub fn id(&self) -> String {
+        match self.question {
+            Question::Deadlock | Question::Assertions => self.name.clone(),
+            Question::Invariant(_) => format!("invariant:{}", self.name),
+            Question::Ltl(_) => format!("ltl:{}", self.name),
+            Question::Never(_) => format!("never:{}", self.name),
+        }
+    }
+}

@@ -1,0 +1,584 @@
+//! The `System`: the one shape that every language is translated into and every engine works on.
+//!
+//! Plain data. A system is a set of global variables and of process types; a process type is a
+//! control-flow graph whose edges carry a guard, at most one communication, and an effect. How a
+//! state moves is defined by the [reference interpreter](crate::interpret) and nowhere else.
+
+use serde::{Deserialize, Serialize};
+
+use crate::expr::{Expr, Pattern, Place};
+use crate::property::Property;
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// As an index into the vector it belongs to.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl From<usize> for $name {
+            fn from(index: usize) -> Self {
+                $name(u32::try_from(index).expect("fewer than 2^32 items"))
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// Index into [`System::globals`] or [`ProcessType::locals`], by the place's scope.
+    VariableId;
+    /// Index into [`System::processes`].
+    ProcessId;
+    /// Index into [`ProcessType::locations`].
+    LocationId;
+    /// Index into [`ProcessType::edges`].
+    EdgeId;
+    /// Index into [`System::channels`].
+    ChannelId;
+    /// Index into [`System::records`].
+    RecordId;
+    /// Index into [`System::enumerations`].
+    EnumerationId;
+    /// Index into [`System::sources`].
+    SourceId;
+}
+
+/// A stretch of source text, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Span {
+    /// Which file.
+    pub source: SourceId,
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+/// A source file, kept so that a report can speak of lines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// As the user named it, or as an include named it.
+    pub path: String,
+    /// The whole text.
+    pub text: String,
+}
+
+impl Source {
+    /// Line and column (both from 1, the column in characters) of a byte offset.
+    pub fn position(&self, offset: u32) -> (usize, usize) {
+        let mut end = (offset as usize).min(self.text.len());
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let before = &self.text[..end];
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+        (line, column)
+    }
+}
+
+/// What happens to a value that does not fit its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Overflow {
+    /// Keep the low bits (two's complement if signed).
+    Wrap,
+    /// The step is a fault.
+    Fault,
+    /// The nearest value of the range.
+    Saturate,
+}
+
+/// The type of one cell. It says how many bits a state needs and what an assignment does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Scalar {
+    /// `bits` bits; an assignment keeps the low bits. Promela's `bit` to `int`, Milestones' words.
+    Int {
+        /// 1 to 32.
+        bits: u8,
+        /// Two's complement.
+        signed: bool,
+    },
+    /// The integers `low..=high`.
+    Range {
+        /// Smallest value.
+        low: i64,
+        /// Largest value.
+        high: i64,
+        /// What an assignment from outside does ([`Overflow::Wrap`] is modulo the size of the range).
+        overflow: Overflow,
+    },
+    /// A value of an enumeration, kept in a byte; 0 is "unset".
+    Enumeration(EnumerationId),
+    /// A channel handle, kept in a byte; 0 is "no channel".
+    Channel,
+    /// A process id, kept in a byte.
+    Process,
+    /// An integer with no known bound (places of a net before analysis); 64 bits, a fault beyond.
+    Unbounded,
+}
+
+impl Scalar {
+    /// A truth value.
+    pub const BOOL: Scalar = Scalar::Int { bits: 1, signed: false };
+    /// 0..=255.
+    pub const BYTE: Scalar = Scalar::Int { bits: 8, signed: false };
+    /// Sixteen bits, signed.
+    pub const SHORT: Scalar = Scalar::Int { bits: 16, signed: true };
+    /// Thirty-two bits, signed.
+    pub const INT: Scalar = Scalar::Int { bits: 32, signed: true };
+
+    /// The value as the type would keep it; `None` where that is a fault.
+    pub fn fit(self, value: i64) -> Option<i64> {
+        match self {
+            Scalar::Int { bits, signed } => {
+                let shift = 64 - u32::from(bits);
+                Some(if signed { value << shift >> shift } else { ((value as u64) << shift >> shift) as i64 })
+            }
+            Scalar::Range { low, high, overflow } => {
+                if (low..=high).contains(&value) {
+                    return Some(value);
+                }
+                match overflow {
+                    Overflow::Fault => None,
+                    Overflow::Saturate => Some(value.clamp(low, high)),
+                    Overflow::Wrap => {
+                        let size = i128::from(high) - i128::from(low) + 1;
+                        let wrapped = (i128::from(value) - i128::from(low)).rem_euclid(size);
+                        Some((wrapped + i128::from(low)) as i64)
+                    }
+                }
+            }
+            Scalar::Enumeration(_) | Scalar::Channel | Scalar::Process => Some(value & 0xff),
+            Scalar::Unbounded => Some(value),
+        }
+    }
+
+    /// How many bits a cell needs in a packed state.
+    pub fn bits(self) -> u32 {
+        match self {
+            Scalar::Int { bits, .. } => u32::from(bits),
+            Scalar::Range { low, high, .. } => {
+                let size = (i128::from(high) - i128::from(low)) as u128;
+                (128 - size.leading_zeros()).max(1)
+            }
+            Scalar::Enumeration(_) | Scalar::Channel | Scalar::Process => 8,
+            Scalar::Unbounded => 64,
+        }
+    }
+}
+
+/// The type of a variable.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Type {
+    /// One cell.
+    Scalar(Scalar),
+    /// `length` elements.
+    Array {
+        /// What each element is.
+        element: Box<Type>,
+        /// How many; at least 1.
+        length: u32,
+    },
+    /// A record.
+    Record(RecordId),
+}
+
+/// A record type: named fields one after the other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Its name in the source.
+    pub name: String,
+    /// The fields in order. A field's type may name only records declared before this one.
+    pub fields: Vec<(String, Type)>,
+}
+
+/// A set of named values.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Enumeration {
+    /// Its name in the source; empty for Promela's unnamed `mtype`.
+    pub name: String,
+    /// Name and value.
+    pub values: Vec<(String, i64)>,
+}
+
+/// How a cell starts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Initial {
+    /// With the value of an expression. For a local it is evaluated when the process is spawned, in
+    /// the new process, after the parameters and the locals before it.
+    Value(Expr),
+    /// With the handle of a channel of its own, created with the variable.
+    Channel(ChannelId),
+    /// With any of these values: one initial state for each. Only for globals.
+    AnyOf(Vec<i64>),
+}
+
+/// A variable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variable {
+    /// Its name in the source.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// How its slots start, in slot order; a slot not listed starts with 0.
+    pub initial: Vec<(u32, Initial)>,
+    /// Not part of the state: two states that differ only here are the same state.
+    pub hidden: bool,
+    /// Where it is declared.
+    pub span: Option<Span>,
+}
+
+/// A kind of channel: all that a handle of it needs to know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Channel {
+    /// The variable that declares it, for reports.
+    pub name: String,
+    /// How many messages it holds; 0 is a handshake (rendez-vous) channel.
+    pub capacity: u32,
+    /// The types of a message's fields (records flattened). A sent value is fitted to its field's type.
+    pub fields: Vec<Scalar>,
+    /// Where it is declared.
+    pub span: Option<Span>,
+}
+
+/// The communication of an edge. It is part of the edge's guard: the edge is executable only if the
+/// communication can happen. On a channel of capacity 0 it is a handshake with an edge of another
+/// process; which channel is meant is known only at run time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Communication {
+    /// Put a message into the channel; blocks while it is full.
+    Send {
+        /// The channel handle.
+        channel: Expr,
+        /// One value per field.
+        values: Vec<Expr>,
+        /// Insert before the first message that is greater (field by field), instead of at the end.
+        sorted: bool,
+    },
+    /// Take a message that fits the patterns.
+    Receive {
+        /// The channel handle.
+        channel: Expr,
+        /// One pattern per field.
+        patterns: Vec<Pattern>,
+        /// The first message that fits, anywhere in the buffer; otherwise only the oldest is looked at.
+        anywhere: bool,
+        /// Leave the message in the channel (only the bindings happen). Not possible on a handshake.
+        keep: bool,
+    },
+}
+
+/// An action inside an effect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Action {
+    /// Does nothing; executable if the expression is true.
+    Test(Expr),
+    /// Store a value, under the rule of the place's type.
+    Assign(Place, Expr),
+    /// A communication; inside an effect a handshake is a fault.
+    Communicate(Communication),
+    /// Create a process at the end of the process list. A fault if the table is full.
+    Spawn {
+        /// Its type.
+        process: ProcessId,
+        /// One value per parameter slot.
+        arguments: Vec<Expr>,
+        /// Its priority, if it is not the type's.
+        priority: Option<u8>,
+    },
+    /// Continue, but report a violation if the condition is false.
+    Assert {
+        /// What must hold.
+        condition: Expr,
+        /// The condition as the user wrote it.
+        text: String,
+    },
+    /// Text for a simulation: a format with `%d %u %x %o %c %e` and its arguments.
+    Print {
+        /// The format, escapes resolved.
+        format: String,
+        /// One expression per conversion.
+        arguments: Vec<Expr>,
+    },
+    /// Set the priority of a process.
+    SetPriority(Expr, Expr),
+    /// The process ends and is removed. Only the youngest process can: the guard says so.
+    End,
+}
+
+/// One instruction of an effect: a flat program, so that a deterministic block of the source with its
+/// branches and loops is a single edge. Execution starts at 0 and ends by running off the end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Instruction {
+    /// Perform the action; a fault if it is not executable.
+    Do(Action),
+    /// Perform the action if it is executable, else go to that instruction.
+    Try(Action, u32),
+    /// Go to that instruction (the length of the program is the end).
+    Jump(u32),
+    /// A fault with this message (a selection none of whose options is executable, …).
+    Fail(String),
+}
+
+/// An edge of a control-flow graph.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edge {
+    /// Where it starts.
+    pub from: LocationId,
+    /// Where it leads. After [`Action::End`] there is no process left to stand there.
+    pub to: LocationId,
+    /// All of these must hold. Evaluated in order; a false one ends the evaluation.
+    pub guard: Vec<Expr>,
+    /// The communication, after the guard and before the effect.
+    pub communication: Option<Communication>,
+    /// What it does then.
+    pub effect: Vec<Instruction>,
+    /// Afterwards the process holds exclusive control: no other moves until it gives it up (by an
+    /// edge without this mark) or blocks. In a handshake the receiving edge decides, for its process.
+    pub keeps_control: bool,
+    /// Where it comes from.
+    pub span: Option<Span>,
+    /// What to show: the statement in the words of the source.
+    pub label: String,
+}
+
+/// A location of a control-flow graph.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Location {
+    /// A number that the source language may show (`pc_value` of Promela).
+    pub number: u32,
+    /// Labels of the source that name it.
+    pub labels: Vec<String>,
+    /// A process may stay here for ever without that being a deadlock.
+    pub end: bool,
+    /// Marked as progress.
+    pub progress: bool,
+    /// Marked as accepting.
+    pub accept: bool,
+    /// The edges that leave it, in the order in which they are tried.
+    pub edges: Vec<EdgeId>,
+    /// Where it is in the source.
+    pub span: Option<Span>,
+}
+
+/// What a process type is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Role {
+    /// Part of the system.
+    Process,
+    /// A never claim: an automaton that reads the states of the others. Kept for the liveness engine.
+    Claim,
+}
+
+/// A process type: parameters, locals, and a control-flow graph.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessType {
+    /// Its name in the source.
+    pub name: String,
+    /// What it is for.
+    pub role: Role,
+    /// How many of the locals are parameters; they come first.
+    pub parameters: u32,
+    /// Parameters and local variables.
+    pub locals: Vec<Variable>,
+    /// The locations.
+    pub locations: Vec<Location>,
+    /// The edges.
+    pub edges: Vec<Edge>,
+    /// Where a new process stands.
+    pub initial: LocationId,
+    /// It moves only while this holds.
+    pub provided: Option<Expr>,
+    /// The priority of a new process; 1 unless said otherwise. See [`System::uses_priorities`].
+    pub priority: u8,
+    /// Where it is declared.
+    pub span: Option<Span>,
+}
+
+/// A process that is there from the beginning.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Instance {
+    /// Its type.
+    pub process: ProcessId,
+    /// One value per parameter slot.
+    pub arguments: Vec<i64>,
+    /// Its priority, if it is not the type's.
+    pub priority: Option<u8>,
+}
+
+/// Kinds of events that a [`Monitor`] sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum EventKind {
+    /// A message was sent.
+    Send,
+    /// A message was received.
+    Receive,
+}
+
+/// An edge of a [`Monitor`]: this event takes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MonitorEdge {
+    /// Sending or receiving.
+    pub kind: EventKind,
+    /// The channel handle: over globals only.
+    pub channel: Expr,
+    /// What the message must look like: `Match` or `Ignore`.
+    pub patterns: Vec<Pattern>,
+    /// The location after it.
+    pub to: u32,
+    /// Where it comes from.
+    pub span: Option<Span>,
+}
+
+/// An automaton over communication events: Promela's `trace` and `notrace`.
+///
+/// Every event on one of the observed channels must be one that the automaton's current location
+/// allows (`forbids` false: else a violation); or the automaton must never reach its last location
+/// (`forbids` true; the first event that does not fit puts the monitor to rest).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Monitor {
+    /// `notrace`.
+    pub forbids: bool,
+    /// Outgoing edges of every location.
+    pub locations: Vec<Vec<MonitorEdge>>,
+    /// Where it starts.
+    pub initial: u32,
+    /// The location that means "all seen" (no edges leave it; events are ignored there).
+    pub last: u32,
+    /// The observed events: a channel handle over globals, with the kind.
+    pub observed: Vec<(EventKind, Expr)>,
+    /// Where it is declared.
+    pub span: Option<Span>,
+}
+
+/// A model: everything that an engine may know about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct System {
+    /// A name to show; the file's usually.
+    pub name: String,
+    /// The language it was written in, for reports: `"promela"`, ….
+    pub language: String,
+    /// The source text.
+    pub sources: Vec<Source>,
+    /// Enumerations.
+    pub enumerations: Vec<Enumeration>,
+    /// Record types.
+    pub records: Vec<Record>,
+    /// Kinds of channels.
+    pub channels: Vec<Channel>,
+    /// Global variables.
+    pub globals: Vec<Variable>,
+    /// Process types.
+    pub processes: Vec<ProcessType>,
+    /// The processes that are there from the beginning, in the order of their ids.
+    pub start: Vec<Instance>,
+    /// At most this many processes may be alive.
+    pub max_processes: u32,
+    /// Watches communication events.
+    pub monitor: Option<Monitor>,
+    /// What is to be checked.
+    pub properties: Vec<Property>,
+    /// The state keeps [`Expr::LastMover`].
+    pub uses_last: bool,
+    /// Processes have priorities: one may move only if no process of higher priority is executable.
+    pub uses_priorities: bool,
+}
+
+impl System {
+    /// The process type of that id.
+    pub fn process(&self, id: ProcessId) -> &ProcessType {
+        &self.processes[id.index()]
+    }
+
+    /// How many scalar slots a variable of this type has.
+    pub fn slots(&self, ty: &Type) -> u32 {
+        match ty {
+            Type::Scalar(_) => 1,
+            Type::Array { element, length } => self.slots(element).saturating_mul(*length),
+            Type::Record(record) => {
+                let fields = &self.records[record.index()].fields;
+                fields.iter().fold(0u32, |sum, (_, ty)| sum.saturating_add(self.slots(ty)))
+            }
+        }
+    }
+
+    /// The scalar types of all slots, in slot order.
+    pub fn scalars(&self, ty: &Type) -> Vec<Scalar> {
+        let mut out = Vec::new();
+        self.collect_scalars(ty, &mut out);
+        out
+    }
+
+    fn collect_scalars(&self, ty: &Type, out: &mut Vec<Scalar>) {
+        match ty {
+            Type::Scalar(s) => out.push(*s),
+            Type::Array { element, length } => {
+                for _ in 0..*length {
+                    self.collect_scalars(element, out);
+                }
+            }
+            Type::Record(record) => {
+                for (_, ty) in &self.records[record.index()].fields {
+                    self.collect_scalars(ty, out);
+                }
+            }
+        }
+    }
+
+    /// How the user would write the slot: `name`, `name[2].field`, ….
+    pub fn slot_name(&self, variable: &Variable, slot: u32) -> String {
+        let mut name = variable.name.clone();
+        let mut ty = &variable.ty;
+        let mut slot = slot;
+        loop {
+            match ty {
+                Type::Scalar(_) => return name,
+                Type::Array { element, .. } => {
+                    let stride = self.slots(element).max(1);
+                    name.push_str(&format!("[{}]", slot / stride));
+                    slot %= stride;
+                    ty = element;
+                }
+                Type::Record(record) => {
+                    let mut next = None;
+                    for (field, field_ty) in &self.records[record.index()].fields {
+                        let size = self.slots(field_ty);
+                        if slot < size {
+                            next = Some((field, field_ty));
+                            break;
+                        }
+                        slot -= size;
+                    }
+                    let Some((field, field_ty)) = next else { return name };
+                    name.push('.');
+                    name.push_str(field);
+                    ty = field_ty;
+                }
+            }
+        }
+    }
+
+    /// A value in the words of the source: an enumeration's name where the type has one.
+    pub fn show_value(&self, scalar: Scalar, value: i64) -> String {
+        if let Scalar::Enumeration(id) = scalar {
+            let values = &self.enumerations[id.index()].values;
+            if let Some((name, _)) = values.iter().find(|(_, v)| *v == value) {
+                return name.clone();
+            }
+        }
+        value.to_string()
+    }
+
+    /// `file:line` of a span.
+    pub fn place_of(&self, span: Span) -> String {
+        let source = &self.sources[span.source.index()];
+        format!("{}:{}", source.path, source.position(span.start).0)
+    }
+}
