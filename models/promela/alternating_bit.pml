@@ -26,7 +26,7 @@
 
   expect deadlock: holds
   expect assertions: holds
-  expect states: 0
+  expect states: 4396
   expect ltl delivers: violated
   expect ltl delivers (weak fairness): violated
   expect ltl delivers_if_fair: holds

@@ -18,7 +18,7 @@
 
   expect deadlock: holds
   expect assertions: holds
-  expect states: 0
+  expect states: 8178
   expect ltl flows: holds
 
   SPDX-License-Identifier: MIT OR Apache-2.0

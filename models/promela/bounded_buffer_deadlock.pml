@@ -14,7 +14,7 @@
 
   expect deadlock: violated
   expect assertions: holds
-  expect states: 0
+  expect states: 348
 
   SPDX-License-Identifier: MIT OR Apache-2.0
 */

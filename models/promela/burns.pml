@@ -20,7 +20,7 @@
 
   expect deadlock: holds
   expect assertions: holds
-  expect states: 0
+  expect states: 6885
   expect ltl mutex: holds
   expect ltl progress (weak fairness): holds
   expect ltl served (weak fairness): violated

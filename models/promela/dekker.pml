@@ -10,15 +10,16 @@
 
   Checked:
   - the assertion and `mutex`: never two in the critical section;
-  - `served`: whoever raises its flag will enter.  Unlike Peterson's algorithm
-    this one waits actively (the inner loop spins), so that an unfair scheduler
-    can let process 0 spin for ever; weak fairness excludes that run;
+  - `served`: process 1, for which it is not the turn at first, will enter when
+    it has raised its flag.  Unlike Peterson's algorithm this one waits actively
+    (the inner loop spins), so that an unfair scheduler can let one process spin
+    for ever; weak fairness excludes that run;
   - `alternates`: the two processes take turns.  This is false, as it should
     be: a process may enter many times while the other one is not interested.
 
   expect deadlock: holds
   expect assertions: holds
-  expect states: 0
+  expect states: 205
   expect ltl mutex: holds
   expect ltl served: violated
   expect ltl served (weak fairness): holds
@@ -69,5 +70,5 @@ init {
 }
 
 ltl mutex      { [] !(inside[0] && inside[1]) }
-ltl served     { [] (wants[0] -> <> inside[0]) }
+ltl served     { [] (wants[1] -> <> inside[1]) }
 ltl alternates { [] (inside[0] -> (inside[0] U (!inside[0] U inside[1]))) }

@@ -23,7 +23,7 @@
 
   expect deadlock: holds
   expect assertions: holds
-  expect states: 0
+  expect states: 224496
   expect ltl window: holds
 
   SPDX-License-Identifier: MIT OR Apache-2.0
@@ -39,7 +39,7 @@ typedef frame {
 };
 
 chan data = [2] of { frame };
-chan acks = [2] of { byte };
+chan acks = [1] of { byte };
 
 byte pending;           /* frames sent and not acknowledged */
 

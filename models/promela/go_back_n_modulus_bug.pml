@@ -15,7 +15,7 @@
 
   expect deadlock: holds
   expect assertions: violated
-  expect states: 0
+  expect states: 280528
 
   SPDX-License-Identifier: MIT OR Apache-2.0
 */
@@ -30,7 +30,7 @@ typedef frame {
 };
 
 chan data = [2] of { frame };
-chan acks = [2] of { byte };
+chan acks = [1] of { byte };
 
 byte pending;           /* frames sent and not acknowledged */
 

@@ -22,7 +22,7 @@
 
   expect deadlock: holds
   expect assertions: holds
-  expect states: 0
+  expect states: 14965
   expect ltl elects: holds
 
   SPDX-License-Identifier: MIT OR Apache-2.0

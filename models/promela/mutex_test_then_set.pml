@@ -14,7 +14,7 @@
 
   expect deadlock: holds
   expect assertions: violated
-  expect states: 0
+  expect states: 52
 
   SPDX-License-Identifier: MIT OR Apache-2.0
 */

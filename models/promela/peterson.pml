@@ -21,7 +21,7 @@
 
   expect deadlock: holds
   expect assertions: holds
-  expect states: 0
+  expect states: 58
   expect ltl mutex: holds
   expect ltl admitted: holds
   expect ltl served: violated

@@ -21,7 +21,7 @@
 
   expect deadlock: holds
   expect assertions: holds
-  expect states: 0
+  expect states: 4352
   expect ltl someone_eats: holds
   expect ltl first_eats: violated
   expect ltl first_eats (weak fairness): violated

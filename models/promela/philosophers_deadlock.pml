@@ -15,7 +15,7 @@
 
   expect deadlock: violated
   expect assertions: holds
-  expect states: 0
+  expect states: 1022
 
   SPDX-License-Identifier: MIT OR Apache-2.0
 */

@@ -19,7 +19,7 @@
 
   expect deadlock: holds
   expect assertions: holds
-  expect states: 0
+  expect states: 685
   expect ltl busy (weak fairness): holds
   expect ltl writers_served (weak fairness): violated
 

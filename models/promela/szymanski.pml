@@ -27,7 +27,7 @@
 
   expect deadlock: holds
   expect assertions: holds
-  expect states: 0
+  expect states: 40352
   expect ltl served (weak fairness): holds
 
   SPDX-License-Identifier: MIT OR Apache-2.0

@@ -1,0 +1,6 @@
+//! Front ends: one module per language, each turning text into a [`System`](ample_model::System).
+
+pub mod diagnostic;
+pub mod promela;
+
+pub use diagnostic::{Diagnostic, Rejected, Severity};

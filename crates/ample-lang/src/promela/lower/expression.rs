@@ -1,0 +1,545 @@
+//! Expressions and variable references.
+
+use ample_model::{Action, BinaryOp, Expr, Formula, Index, Pattern, Place, Scalar, Scope, Span, Type, UnaryOp};
+
+use super::{Lower, Reference, Result, RunSlot};
+use crate::diagnostic::Diagnostic;
+use crate::promela::ast::{self, Binary, ExprKind, Probe, ReceiveArg, Unary, VarRef};
+
+/// A variable reference with its type: a cell, or a whole record or array.
+pub(super) struct Target {
+    pub(super) scope: Scope,
+    pub(super) variable: ample_model::VariableId,
+    pub(super) offset: u32,
+    pub(super) indices: Vec<Index>,
+    pub(super) ty: Type,
+}
+
+impl Target {
+    fn place(&self, scalar: Scalar) -> Place {
+        Place {
+            scope: self.scope,
+            variable: self.variable,
+            offset: self.offset,
+            indices: self.indices.clone(),
+            scalar,
+        }
+    }
+}
+
+fn wrapped(e: Expr) -> Expr {
+    Expr::Cast(Scalar::INT, Box::new(e))
+}
+
+/// `left op right` in 32-bit arithmetic, folded where both sides are known and nothing can go wrong.
+pub(super) fn binary(op: BinaryOp, left: Expr, right: Expr) -> Expr {
+    if let (Expr::Const(x), Expr::Const(y)) = (&left, &right)
+        && let Some(value) = fold(op, *x as i32, *y as i32)
+    {
+        return Expr::Const(value.into());
+    }
+    let result = Expr::binary(op, left, right);
+    match op {
+        BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::ShiftLeft => {
+            wrapped(result)
+        }
+        _ => result,
+    }
+}
+
+fn fold(op: BinaryOp, x: i32, y: i32) -> Option<i32> {
+    Some(match op {
+        BinaryOp::Add => x.wrapping_add(y),
+        BinaryOp::Subtract => x.wrapping_sub(y),
+        BinaryOp::Multiply => x.wrapping_mul(y),
+        BinaryOp::Divide => x.checked_div(y)?,
+        BinaryOp::Remainder => x.checked_rem(y)?,
+        BinaryOp::BitAnd => x & y,
+        BinaryOp::BitOr => x | y,
+        BinaryOp::BitXor => x ^ y,
+        BinaryOp::ShiftLeft => x.wrapping_shl(y as u32),
+        BinaryOp::ShiftRight => x.wrapping_shr(y as u32),
+        BinaryOp::Equal => (x == y).into(),
+        BinaryOp::NotEqual => (x != y).into(),
+        BinaryOp::Less => (x < y).into(),
+        BinaryOp::LessEqual => (x <= y).into(),
+        BinaryOp::Greater => (x > y).into(),
+        BinaryOp::GreaterEqual => (x >= y).into(),
+        BinaryOp::And => (x != 0 && y != 0).into(),
+        BinaryOp::Or => (x != 0 || y != 0).into(),
+    })
+}
+
+pub(super) fn negation(e: Expr) -> Expr {
+    match e {
+        Expr::Const(x) => Expr::Const((x == 0).into()),
+        e => Expr::unary(UnaryOp::Not, e),
+    }
+}
+
+fn unary(op: Unary, e: Expr) -> Option<Expr> {
+    Some(match (op, e) {
+        (Unary::Not, e) => negation(e),
+        (Unary::Negate, Expr::Const(x)) => Expr::Const((x as i32).wrapping_neg().into()),
+        (Unary::Negate, e) => wrapped(Expr::unary(UnaryOp::Negate, e)),
+        (Unary::Complement, Expr::Const(x)) => Expr::Const((!(x as i32)).into()),
+        (Unary::Complement, e) => Expr::unary(UnaryOp::Complement, e),
+        (Unary::Next | Unary::Always | Unary::Eventually, _) => return None,
+    })
+}
+
+fn binary_op(op: Binary) -> Option<BinaryOp> {
+    Some(match op {
+        Binary::Add => BinaryOp::Add,
+        Binary::Subtract => BinaryOp::Subtract,
+        Binary::Multiply => BinaryOp::Multiply,
+        Binary::Divide => BinaryOp::Divide,
+        Binary::Remainder => BinaryOp::Remainder,
+        Binary::BitAnd => BinaryOp::BitAnd,
+        Binary::BitOr => BinaryOp::BitOr,
+        Binary::BitXor => BinaryOp::BitXor,
+        Binary::ShiftLeft => BinaryOp::ShiftLeft,
+        Binary::ShiftRight => BinaryOp::ShiftRight,
+        Binary::Equal => BinaryOp::Equal,
+        Binary::NotEqual => BinaryOp::NotEqual,
+        Binary::Less => BinaryOp::Less,
+        Binary::LessEqual => BinaryOp::LessEqual,
+        Binary::Greater => BinaryOp::Greater,
+        Binary::GreaterEqual => BinaryOp::GreaterEqual,
+        Binary::And => BinaryOp::And,
+        Binary::Or => BinaryOp::Or,
+        Binary::Implies | Binary::Iff | Binary::Until | Binary::WeakUntil | Binary::Release => return None,
+    })
+}
+
+fn is_temporal(e: &ast::Expr) -> bool {
+    match &*e.kind {
+        ExprKind::Unary(op, x) => unary(*op, Expr::TRUE).is_none() || is_temporal(x),
+        ExprKind::Binary(op, x, y) => binary_op(*op).is_none() || is_temporal(x) || is_temporal(y),
+        _ => false,
+    }
+}
+
+impl Lower<'_> {
+    /// The value of an expression that must be known now.
+    pub(super) fn constant(&mut self, e: &ast::Expr) -> Result<i64> {
+        match &*e.kind {
+            ExprKind::Const(value) => return Ok(i64::from(*value as i32)),
+            ExprKind::Var(var) => {
+                if let [(name, None)] = &var.parts[..]
+                    && let Some((_, value)) = self.globals.mtypes.get(&name.text)
+                {
+                    return Ok(*value);
+                }
+            }
+            ExprKind::Unary(op, x) => {
+                let x = self.constant(x)?;
+                if let Some(Expr::Const(value)) = unary(*op, Expr::Const(x)) {
+                    return Ok(value);
+                }
+            }
+            ExprKind::Binary(op, x, y) => {
+                let (x, y) = (self.constant(x)?, self.constant(y)?);
+                if let Some(op) = binary_op(*op)
+                    && let Some(value) = fold(op, x as i32, y as i32)
+                {
+                    return Ok(value.into());
+                }
+            }
+            ExprKind::Conditional(c, x, y) => {
+                return if self.constant(c)? != 0 { self.constant(x) } else { self.constant(y) };
+            }
+            _ => {}
+        }
+        Err(Diagnostic::error(e.span, "expected a constant"))
+    }
+
+    /// An expression in which `run` is not allowed.
+    pub(super) fn expression(&mut self, e: &ast::Expr) -> Result<Expr> {
+        let outer = std::mem::replace(&mut self.run_slot, RunSlot::Forbidden);
+        let result = self.expression_with_run(e);
+        self.run_slot = outer;
+        result
+    }
+
+    /// An expression statement: at most one `run`, which is returned beside the value. In the value
+    /// it stands as the id that the new process will get.
+    pub(super) fn running_expression(&mut self, e: &ast::Expr) -> Result<(Expr, Option<Action>)> {
+        let outer = std::mem::replace(&mut self.run_slot, RunSlot::Empty);
+        let result = self.expression_with_run(e);
+        let slot = std::mem::replace(&mut self.run_slot, outer);
+        let spawned = if let RunSlot::Filled(action) = slot { Some(action) } else { None };
+        Ok((result?, spawned))
+    }
+
+    fn expression_with_run(&mut self, e: &ast::Expr) -> Result<Expr> {
+        Ok(match &*e.kind {
+            ExprKind::Const(value) => Expr::Const(i64::from(*value as i32)),
+            ExprKind::Var(var) => self.variable_value(var)?,
+            ExprKind::Unary(op, x) => {
+                let x = self.expression_with_run(x)?;
+                unary(*op, x).ok_or_else(|| temporal_outside(e.span))?
+            }
+            ExprKind::Binary(op, x, y) => {
+                let op = binary_op(*op).ok_or_else(|| temporal_outside(e.span))?;
+                let x = self.expression_with_run(x)?;
+                binary(op, x, self.expression_with_run(y)?)
+            }
+            ExprKind::Conditional(c, x, y) => {
+                let c = self.expression_with_run(c)?;
+                let x = self.expression_with_run(x)?;
+                let y = self.expression_with_run(y)?;
+                Expr::Conditional(Box::new(c), Box::new(x), Box::new(y))
+            }
+            ExprKind::Run { name, args, priority } => {
+                let action = self.run(name, args, priority.as_ref(), e.span)?;
+                match self.run_slot {
+                    RunSlot::Empty => self.run_slot = RunSlot::Filled(action),
+                    RunSlot::Filled(_) => {
+                        return Err(Diagnostic::error(e.span, "an expression can contain only one 'run'"));
+                    }
+                    RunSlot::Forbidden => return Err(Diagnostic::error(e.span, "'run' cannot be used here")),
+                }
+                Expr::ProcessCount
+            }
+            ExprKind::Probe(probe, channel) => {
+                let channel = Box::new(self.channel(channel)?);
+                match probe {
+                    Probe::Len => Expr::Length(channel),
+                    Probe::Full => Expr::Full(channel),
+                    Probe::NotFull => negation(Expr::Full(channel)),
+                    Probe::Empty => Expr::binary(BinaryOp::Equal, Expr::Length(channel), Expr::Const(0)),
+                    Probe::NotEmpty => Expr::binary(BinaryOp::Greater, Expr::Length(channel), Expr::Const(0)),
+                }
+            }
+            ExprKind::Poll { channel, args, random } => {
+                let handle = self.channel(channel)?;
+                let patterns = self.patterns(args)?;
+                self.check_arity(channel, patterns.len(), e.span);
+                Expr::Poll { channel: Box::new(handle), patterns, anywhere: *random }
+            }
+            ExprKind::Enabled(x) => Expr::Enabled(Box::new(self.expression_with_run(x)?)),
+            ExprKind::PcValue(x) => Expr::LocationOf(Box::new(self.expression_with_run(x)?)),
+            ExprKind::GetPriority(x) => {
+                self.system.uses_priorities = true;
+                Expr::Priority(Box::new(self.expression_with_run(x)?))
+            }
+            ExprKind::Timeout => Expr::Timeout,
+            ExprKind::NonProgress => Expr::NonProgress,
+            ExprKind::RemoteLabel { proctype, index, label } => {
+                let of = self.process_named(proctype)?;
+                let process = self.process_index(index.as_ref())?;
+                let reference = self.refer(Reference::Label { of, label: label.clone() });
+                Expr::At { process, of, locations: vec![ample_model::LocationId(reference)] }
+            }
+            ExprKind::RemoteVar { proctype, index, var } => {
+                let of = self.process_named(proctype)?;
+                let process = self.process_index(index.as_ref())?;
+                let mut indices = Vec::new();
+                for (_, index) in &var.parts {
+                    indices.push(match index {
+                        Some(index) => Some(self.expression(index)?),
+                        None => None,
+                    });
+                }
+                let reference = self.refer(Reference::Variable { of, var: var.clone(), indices });
+                let place = Place {
+                    scope: Scope::Local,
+                    variable: ample_model::VariableId(reference),
+                    offset: 0,
+                    indices: Vec::new(),
+                    scalar: Scalar::INT,
+                };
+                Expr::Remote { process, of, place }
+            }
+        })
+    }
+
+    fn process_index(&mut self, index: Option<&ast::Expr>) -> Result<Option<Box<Expr>>> {
+        Ok(match index {
+            Some(index) => Some(Box::new(self.expression(index)?)),
+            None => None,
+        })
+    }
+
+    fn run(
+        &mut self,
+        name: &ast::Name,
+        args: &[ast::Expr],
+        priority: Option<&ast::Expr>,
+        span: Span,
+    ) -> Result<Action> {
+        if self.body.is_none() {
+            return Err(Diagnostic::error(span, "'run' cannot be used outside a proctype"));
+        }
+        let process = self.process_named(name)?;
+        if self.roles[process.index()] != ample_model::Role::Process {
+            return Err(Diagnostic::error(name.span, format!("'{}' is a claim and cannot be run", name.text)));
+        }
+        let mut arguments = Vec::new();
+        for arg in args {
+            self.flat_values(arg, &mut arguments)?;
+        }
+        let expected = self.parameter_slots[process.index()];
+        if arguments.len() != expected {
+            let message = format!("'{}' takes {expected} parameters, but {} are given", name.text, arguments.len());
+            return Err(Diagnostic::error(span, message));
+        }
+        let priority = match priority {
+            None => None,
+            Some(e) => Some(self.priority(e)?),
+        };
+        Ok(Action::Spawn { process, arguments, priority })
+    }
+
+    /// A priority as it is written: 1 to 255.
+    pub(super) fn priority(&mut self, e: &ast::Expr) -> Result<u8> {
+        self.system.uses_priorities = true;
+        match u8::try_from(self.constant(e)?) {
+            Ok(value) if value > 0 => Ok(value),
+            _ => Err(Diagnostic::error(e.span, "a priority must be between 1 and 255")),
+        }
+    }
+
+    /// The values of an argument: one, or all the fields of a record.
+    pub(super) fn flat_values(&mut self, arg: &ast::Expr, out: &mut Vec<Expr>) -> Result<()> {
+        if let ExprKind::Var(var) = &*arg.kind
+            && self.find_variable(&var.parts[0].0.text).is_some()
+            && !self.globals.mtypes.contains_key(&var.parts[0].0.text)
+        {
+            let target = self.target(var)?;
+            if matches!(target.ty, Type::Record(_)) {
+                out.extend(self.flat_places(&target).into_iter().map(Expr::Read));
+                return Ok(());
+            }
+        }
+        out.push(self.expression(arg)?);
+        Ok(())
+    }
+
+    pub(super) fn flat_places(&self, target: &Target) -> Vec<Place> {
+        let scalars = self.system.scalars(&target.ty);
+        let places = scalars.into_iter().enumerate().map(|(slot, scalar)| {
+            let mut place = target.place(scalar);
+            place.offset += slot as u32;
+            place
+        });
+        places.collect()
+    }
+
+    pub(super) fn process_named(&self, name: &ast::Name) -> Result<ample_model::ProcessId> {
+        if let Some(id) = self.globals.processes.get(&name.text) {
+            return Ok(*id);
+        }
+        let error = Diagnostic::error(name.span, format!("there is no proctype '{}'", name.text));
+        let near = crate::diagnostic::closest(&name.text, self.globals.processes.keys().map(String::as_str));
+        Err(match near {
+            Some(near) => error.with_help(format!("did you mean '{near}'?")),
+            None => error,
+        })
+    }
+
+    fn variable_value(&mut self, var: &VarRef) -> Result<Expr> {
+        if let [(name, None)] = &var.parts[..] {
+            if let Some((_, value)) = self.globals.mtypes.get(&name.text) {
+                return Ok(Expr::Const(*value));
+            }
+            match name.text.as_str() {
+                "_pid" => return Ok(Expr::SelfId),
+                "_nr_pr" => return Ok(Expr::ProcessCount),
+                "_last" => {
+                    self.system.uses_last = true;
+                    return Ok(Expr::LastMover);
+                }
+                "_priority" => return Ok(Expr::Priority(Box::new(Expr::SelfId))),
+                "_" => return Err(Diagnostic::error(name.span, "the value of '_' cannot be read")),
+                _ => {}
+            }
+        }
+        Ok(Expr::Read(self.cell(var)?))
+    }
+
+    /// The cell that a reference names; an error if it names a whole record or array.
+    pub(super) fn cell(&mut self, var: &VarRef) -> Result<Place> {
+        let target = self.target(var)?;
+        match target.ty {
+            Type::Scalar(scalar) => Ok(target.place(scalar)),
+            Type::Array { .. } => {
+                let name = &var.parts.last().expect("a reference has a name").0.text;
+                Err(Diagnostic::error(var.span, format!("'{name}' is an array: an index is missing")))
+            }
+            Type::Record(id) => {
+                let name = &self.system.records[id.index()].name;
+                Err(Diagnostic::error(var.span, format!("'{name}' is a record: a field is missing")))
+            }
+        }
+    }
+
+    pub(super) fn target(&mut self, var: &VarRef) -> Result<Target> {
+        let (name, index) = &var.parts[0];
+        let Some((scope, variable)) = self.find_variable(&name.text) else {
+            let error = Diagnostic::error(name.span, format!("undeclared variable '{}'", name.text));
+            return Err(match self.similar_name(&name.text) {
+                Some(near) => error.with_help(format!("did you mean '{near}'?")),
+                None => error,
+            });
+        };
+        let ty = self.variable(scope, variable).ty.clone();
+        let mut target = Target { scope, variable, offset: 0, indices: Vec::new(), ty };
+        let index = match index {
+            Some(e) => Some((self.expression(e)?, e.span)),
+            None => None,
+        };
+        self.select_element(&mut target, &name.text, index)?;
+        for (field, index) in &var.parts[1..] {
+            self.select_field(&mut target, field)?;
+            let index = match index {
+                Some(e) => Some((self.expression(e)?, e.span)),
+                None => None,
+            };
+            self.select_element(&mut target, &field.text, index)?;
+        }
+        Ok(target)
+    }
+
+    pub(super) fn select_element(&self, target: &mut Target, name: &str, index: Option<(Expr, Span)>) -> Result<()> {
+        let Some((at, span)) = index else { return Ok(()) };
+        let Type::Array { element, length } = target.ty.clone() else {
+            if at == Expr::Const(0) {
+                return Ok(());
+            }
+            return Err(Diagnostic::error(span, format!("'{name}' is not an array")));
+        };
+        let stride = self.system.slots(&element);
+        match at {
+            Expr::Const(i) if (0..i64::from(length)).contains(&i) => target.offset += i as u32 * stride,
+            at => target.indices.push(Index { at, length, stride }),
+        }
+        target.ty = *element;
+        Ok(())
+    }
+
+    pub(super) fn select_field(&self, target: &mut Target, field: &ast::Name) -> Result<()> {
+        let Type::Record(id) = target.ty else {
+            return Err(Diagnostic::error(field.span, format!("there is no field '{}' in this", field.text)));
+        };
+        let record = &self.system.records[id.index()];
+        let mut offset = 0;
+        for (name, ty) in &record.fields {
+            if *name == field.text {
+                target.offset += offset;
+                target.ty = ty.clone();
+                return Ok(());
+            }
+            offset += self.system.slots(ty);
+        }
+        let error = Diagnostic::error(field.span, format!("type '{}' has no field '{}'", record.name, field.text));
+        let near = crate::diagnostic::closest(&field.text, record.fields.iter().map(|(n, _)| n.as_str()));
+        Err(match near {
+            Some(near) => error.with_help(format!("did you mean '{near}'?")),
+            None => error,
+        })
+    }
+
+    /// The handle that a channel reference denotes.
+    pub(super) fn channel(&mut self, var: &VarRef) -> Result<Expr> {
+        let place = self.cell(var)?;
+        if place.scalar != Scalar::Channel {
+            let name = &var.parts.last().expect("a reference has a name").0.text;
+            return Err(Diagnostic::error(var.span, format!("'{name}' is not a channel")));
+        }
+        Ok(Expr::Read(place))
+    }
+
+    /// Warns if a channel that is created with the variable has another number of fields.
+    pub(super) fn check_arity(&mut self, var: &VarRef, given: usize, span: Span) {
+        let Some((scope, id)) = self.find_variable(&var.parts[0].0.text) else { return };
+        let Some((_, ample_model::Initial::Channel(kind))) = self.variable(scope, id).initial.first() else { return };
+        if var.parts.len() > 1 {
+            return;
+        }
+        let expected = self.system.channels[kind.index()].fields.len();
+        if expected != given {
+            let name = &var.parts[0].0.text;
+            self.warn(span, format!("messages of '{name}' have {expected} fields, but {given} are given here"));
+        }
+    }
+
+    pub(super) fn patterns(&mut self, args: &[ReceiveArg]) -> Result<Vec<Pattern>> {
+        let mut patterns = Vec::new();
+        for arg in args {
+            match arg {
+                ReceiveArg::Const(value, _) => patterns.push(Pattern::Match(Expr::Const(i64::from(*value as i32)))),
+                ReceiveArg::Eval(e) => {
+                    let mut values = Vec::new();
+                    self.flat_values(e, &mut values)?;
+                    patterns.extend(values.into_iter().map(Pattern::Match));
+                }
+                ReceiveArg::Var(var) => self.variable_pattern(var, &mut patterns)?,
+            }
+        }
+        Ok(patterns)
+    }
+
+    fn variable_pattern(&mut self, var: &VarRef, patterns: &mut Vec<Pattern>) -> Result<()> {
+        if let [(name, None)] = &var.parts[..] {
+            if name.text == "_" {
+                patterns.push(Pattern::Ignore);
+                return Ok(());
+            }
+            if let Some((_, value)) = self.globals.mtypes.get(&name.text) {
+                patterns.push(Pattern::Match(Expr::Const(*value)));
+                return Ok(());
+            }
+            if matches!(name.text.as_str(), "_pid" | "_nr_pr" | "_last") {
+                let message = format!("'{}' cannot be assigned", name.text);
+                return Err(Diagnostic::error(name.span, message).with_help(format!("to compare with it, write eval({})", name.text)));
+            }
+        }
+        let target = self.target(var)?;
+        match target.ty {
+            Type::Record(_) => patterns.extend(self.flat_places(&target).into_iter().map(Pattern::Bind)),
+            _ => patterns.push(Pattern::Bind(self.cell(var)?)),
+        }
+        Ok(())
+    }
+
+    /// A temporal formula: temporal and Boolean operators above, state expressions below.
+    pub(super) fn formula(&mut self, e: &ast::Expr) -> Result<Formula> {
+        if !is_temporal(e) {
+            return Ok(Formula::Atom(self.expression(e)?));
+        }
+        match &*e.kind {
+            ExprKind::Unary(op, x) => {
+                let x = Box::new(self.formula(x)?);
+                match op {
+                    Unary::Not => Ok(Formula::Not(x)),
+                    Unary::Next => Ok(Formula::Next(x)),
+                    Unary::Always => Ok(Formula::Always(x)),
+                    Unary::Eventually => Ok(Formula::Eventually(x)),
+                    Unary::Negate | Unary::Complement => {
+                        Err(Diagnostic::error(e.span, "arithmetic on a temporal formula"))
+                    }
+                }
+            }
+            ExprKind::Binary(op, x, y) => {
+                let make = match op {
+                    Binary::And => Formula::And,
+                    Binary::Or => Formula::Or,
+                    Binary::Implies => Formula::Implies,
+                    Binary::Iff => Formula::Iff,
+                    Binary::Until => Formula::Until,
+                    Binary::WeakUntil => Formula::WeakUntil,
+                    Binary::Release => Formula::Release,
+                    _ => return Err(Diagnostic::error(e.span, "arithmetic on a temporal formula")),
+                };
+                Ok(make(Box::new(self.formula(x)?), Box::new(self.formula(y)?)))
+            }
+            _ => Ok(Formula::Atom(self.expression(e)?)),
+        }
+    }
+}
+
+fn temporal_outside(span: Span) -> Diagnostic {
+    Diagnostic::error(span, "a temporal operator can be used only in an ltl formula")
+}

@@ -1,0 +1,405 @@
+//! Expressions and formulas, by precedence climbing over the table of Spin's grammar.
+//!
+//! From weak to strong: `-> <->`, `||`, `&&`, `U V W`, `|`, `^`, `&`, `== !=`, `< <= > >=`, `<< >>`, `+ -`,
+//! `* / %`, all of them from left to right; the prefix operators, the temporal ones included, bind stronger than
+//! all of these. The temporal operators and the implication exist only in `ltl` blocks; elsewhere `->` separates
+//! statements, or is part of the conditional `(c -> a : b)`.
+
+use super::super::ast::{Binary, Expr, ExprKind, Name, Probe, ReceiveArg, Unary, VarRef};
+use super::super::lexer::{Keyword, Kind, Op};
+use super::{MAX_HEIGHT, Parse, Parser, is_embedded_c};
+use crate::diagnostic::Diagnostic;
+
+/// The operator that is written so, outside of formulas too.
+fn binary_operator(op: Op) -> Option<(Binary, u8)> {
+    Some(match op {
+        Op::OrOr => (Binary::Or, 2),
+        Op::AndAnd => (Binary::And, 3),
+        Op::Or => (Binary::BitOr, 5),
+        Op::Caret => (Binary::BitXor, 6),
+        Op::And => (Binary::BitAnd, 7),
+        Op::Equal => (Binary::Equal, 8),
+        Op::NotEqual => (Binary::NotEqual, 8),
+        Op::Less => (Binary::Less, 9),
+        Op::LessEqual => (Binary::LessEqual, 9),
+        Op::Greater => (Binary::Greater, 9),
+        Op::GreaterEqual => (Binary::GreaterEqual, 9),
+        Op::ShiftLeft => (Binary::ShiftLeft, 10),
+        Op::ShiftRight => (Binary::ShiftRight, 10),
+        Op::Plus => (Binary::Add, 11),
+        Op::Minus => (Binary::Subtract, 11),
+        Op::Star => (Binary::Multiply, 12),
+        Op::Slash => (Binary::Divide, 12),
+        Op::Percent => (Binary::Remainder, 12),
+        _ => return None,
+    })
+}
+
+fn temporal_binary(word: &str) -> Option<(Binary, u8)> {
+    Some(match word {
+        "U" | "until" | "stronguntil" => (Binary::Until, 4),
+        "W" | "weakuntil" => (Binary::WeakUntil, 4),
+        "V" | "release" => (Binary::Release, 4),
+        "implies" => (Binary::Implies, 1),
+        "equivalent" => (Binary::Iff, 1),
+        _ => return None,
+    })
+}
+
+fn temporal_unary(word: &str) -> Option<Unary> {
+    Some(match word {
+        "X" | "next" => Unary::Next,
+        "always" => Unary::Always,
+        "eventually" => Unary::Eventually,
+        _ => return None,
+    })
+}
+
+impl Parser {
+    /// A whole expression.
+    pub(super) fn expression(&mut self) -> Parse<Expr> {
+        self.nested(|parser| parser.binary(1))
+    }
+
+    fn binary(&mut self, minimum: u8) -> Parse<Expr> {
+        let start = self.next;
+        let left = self.operand()?;
+        self.continue_binary(left, start, minimum)
+    }
+
+    /// The rest of an expression whose first operand, from token `start` on, is already read.
+    pub(super) fn continue_binary(&mut self, mut left: Expr, start: usize, minimum: u8) -> Parse<Expr> {
+        let mut height = self.height;
+        while let Some((operator, level, length)) = self.operator_here() {
+            if level < minimum {
+                break;
+            }
+            for _ in 0..length {
+                self.take();
+            }
+            let right = self.nested(|parser| parser.binary(level + 1))?;
+            height = height.max(self.height) + 1;
+            let span = self.span_from(start);
+            if height > MAX_HEIGHT {
+                return Err(self.error(span, format!("this expression has more than {MAX_HEIGHT} operators in a row")));
+            }
+            left = Expr { kind: Box::new(ExprKind::Binary(operator, left, right)), span };
+        }
+        self.height = height;
+        Ok(left)
+    }
+
+    /// The binary operator that stands here, its level, and how many tokens it is made of.
+    fn operator_here(&self) -> Option<(Binary, u8, usize)> {
+        match self.peek().kind {
+            Kind::Op(Op::Arrow) if self.in_ltl => Some((Binary::Implies, 1, 1)),
+            Kind::Op(Op::Less) if self.in_ltl && self.op_at(1, Op::Arrow) => Some((Binary::Iff, 1, 2)),
+            Kind::Op(Op::Minus) if self.line_ends_statement() => None,
+            Kind::Op(op) => binary_operator(op).map(|(operator, level)| (operator, level, 1)),
+            Kind::Name(word) if self.in_ltl => {
+                temporal_binary(self.symbols.text(word)).map(|(operator, level)| (operator, level, 1))
+            }
+            _ => None,
+        }
+    }
+
+    /// The prefix operator that stands here, and how many tokens it is made of.
+    fn prefix_here(&self) -> Option<(Unary, usize)> {
+        match self.peek().kind {
+            Kind::Op(Op::Minus) => Some((Unary::Negate, 1)),
+            Kind::Op(Op::Bang) => Some((Unary::Not, 1)),
+            Kind::Op(Op::Tilde) => Some((Unary::Complement, 1)),
+            Kind::Op(Op::OpenBracket) if self.in_ltl && self.op_at(1, Op::CloseBracket) => Some((Unary::Always, 2)),
+            Kind::Op(Op::Less) if self.in_ltl && self.op_at(1, Op::Greater) => Some((Unary::Eventually, 2)),
+            Kind::Name(word) if self.in_ltl => temporal_unary(self.symbols.text(word)).map(|operator| (operator, 1)),
+            _ => None,
+        }
+    }
+
+    /// An operand with its prefix operators.
+    pub(super) fn operand(&mut self) -> Parse<Expr> {
+        let start = self.next;
+        let Some((operator, length)) = self.prefix_here() else { return self.primary() };
+        for _ in 0..length {
+            self.take();
+        }
+        let operand = self.nested(Self::operand)?;
+        self.height += 1;
+        Ok(Expr { kind: Box::new(ExprKind::Unary(operator, operand)), span: self.span_from(start) })
+    }
+
+    fn primary(&mut self) -> Parse<Expr> {
+        let start = self.next;
+        self.height = 1;
+        let kind = match self.peek().kind {
+            Kind::Op(Op::OpenParen) => return self.parenthesis(),
+            Kind::Name(name) if self.in_ltl && temporal_binary(self.symbols.text(name)).is_some() => {
+                return Err(self.unexpected("an operand"));
+            }
+            Kind::Name(_) => return self.reference(),
+            // Reported and stepped over, so that what follows can be read all the same.
+            kind if is_embedded_c(kind) => {
+                self.embedded_c();
+                Some(ExprKind::Timeout)
+            }
+            Kind::Keyword(keyword) => self.keyword_operand(keyword)?,
+            _ => None,
+        };
+        let kind = match kind {
+            Some(kind) => kind,
+            None => match self.constant()? {
+                Some(value) => ExprKind::Const(value),
+                None => return Err(self.unexpected("an expression")),
+            },
+        };
+        Ok(Expr { kind: Box::new(kind), span: self.span_from(start) })
+    }
+
+    /// `(e)` or `(c -> a : b)`; the expression keeps the place with its parentheses.
+    fn parenthesis(&mut self) -> Parse<Expr> {
+        let start = self.next;
+        self.take();
+        let mut inner = self.expression()?;
+        if !self.in_ltl && self.eat(Op::Arrow) {
+            let condition_height = self.height;
+            let yes = self.expression()?;
+            let yes_height = self.height;
+            self.expect(Op::Colon, "in the conditional expression `(c -> a : b)`")?;
+            let no = self.expression()?;
+            self.height = self.height.max(condition_height).max(yes_height) + 1;
+            let span = self.span_from(start);
+            inner = Expr { kind: Box::new(ExprKind::Conditional(inner, yes, no)), span };
+        }
+        if !self.at(Op::CloseParen) {
+            return Err(self.unexpected("an operator or `)`"));
+        }
+        self.take();
+        inner.span = self.span_from(start);
+        Ok(inner)
+    }
+
+    /// An operand that begins with a keyword; none for the constants among them.
+    fn keyword_operand(&mut self, keyword: Keyword) -> Parse<Option<ExprKind>> {
+        let probe = match keyword {
+            Keyword::Len => Probe::Len,
+            Keyword::Full => Probe::Full,
+            Keyword::Empty => Probe::Empty,
+            Keyword::Nfull => Probe::NotFull,
+            Keyword::Nempty => Probe::NotEmpty,
+            Keyword::Run => return self.run().map(Some),
+            Keyword::Enabled => return Ok(Some(ExprKind::Enabled(self.keyword_argument()?))),
+            Keyword::PcValue => return Ok(Some(ExprKind::PcValue(self.keyword_argument()?))),
+            Keyword::GetPriority => return Ok(Some(ExprKind::GetPriority(self.keyword_argument()?))),
+            Keyword::Timeout | Keyword::NonProgress => {
+                self.take();
+                let timeout = keyword == Keyword::Timeout;
+                return Ok(Some(if timeout { ExprKind::Timeout } else { ExprKind::NonProgress }));
+            }
+            _ => return Ok(None),
+        };
+        self.take();
+        self.expect(Op::OpenParen, "before the channel")?;
+        let channel = self.variable("a channel")?;
+        self.expect(Op::CloseParen, "after the channel")?;
+        Ok(Some(ExprKind::Probe(probe, channel)))
+    }
+
+    /// `word ( e )`
+    fn keyword_argument(&mut self) -> Parse<Expr> {
+        self.take();
+        self.expect(Op::OpenParen, "before the argument")?;
+        let argument = self.expression()?;
+        self.expect(Op::CloseParen, "after the argument")?;
+        self.height += 1;
+        Ok(argument)
+    }
+
+    fn run(&mut self) -> Parse<ExprKind> {
+        self.take();
+        let name = self.expect_name("the name of a proctype")?;
+        self.expect(Op::OpenParen, "before the arguments")?;
+        let args = if self.at(Op::CloseParen) { Vec::new() } else { self.expressions()? };
+        self.expect(Op::CloseParen, "after the arguments")?;
+        let height = self.height;
+        let priority = self.priority()?;
+        self.height = self.height.max(height) + 1;
+        Ok(ExprKind::Run { name, args, priority })
+    }
+
+    /// `e, e, …`; the height is that of the highest.
+    pub(super) fn expressions(&mut self) -> Parse<Vec<Expr>> {
+        let mut expressions = vec![self.expression()?];
+        let mut height = self.height;
+        while self.eat(Op::Comma) {
+            expressions.push(self.expression()?);
+            height = height.max(self.height);
+        }
+        self.height = height;
+        Ok(expressions)
+    }
+
+    /// A number, a character or a word that stands for one; none if something else stands here.
+    pub(super) fn constant(&mut self) -> Parse<Option<i64>> {
+        let token = self.peek();
+        let value = match token.kind {
+            Kind::Keyword(Keyword::True | Keyword::Skip) => 1,
+            Kind::Keyword(Keyword::False) => 0,
+            Kind::Number(_) => self.number()?,
+            Kind::Char(_) => self.character()?,
+            _ => return Ok(None),
+        };
+        self.take();
+        Ok(Some(value))
+    }
+
+    /// The value of the number that stands here: decimal, and cut to 32 bits as Spin does.
+    fn number(&mut self) -> Parse<i64> {
+        let token = self.peek();
+        let text = self.symbols.spelling(token.kind);
+        if !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+            let message = format!("`{text}` is not a number of Promela");
+            return Err(match hexadecimal.and_then(|digits| u32::from_str_radix(digits, 16).ok()) {
+                Some(value) => self.error_with_help(token.span, message, format!("write `{value}`")),
+                None => self.error(token.span, message),
+            });
+        }
+        let exact = text.parse::<i64>().unwrap_or(i64::MAX);
+        let value = i64::from(exact as i32);
+        if value != exact {
+            let message = format!("`{text}` does not fit 32 bits and is taken as {value}");
+            self.diagnostics.push(Diagnostic::warning(token.span, message));
+        }
+        Ok(value)
+    }
+
+    fn character(&mut self) -> Parse<i64> {
+        let token = self.peek();
+        let Kind::Char(symbol) = token.kind else { return Err(self.unexpected("a character")) };
+        let mut characters = self.symbols.text(symbol).chars();
+        let value = match characters.next() {
+            Some('\\') => characters.next().map(|escaped| match escaped {
+                'n' => '\n',
+                'r' => '\r',
+                't' => '\t',
+                'f' => '\u{c}',
+                other => other,
+            }),
+            other => other,
+        };
+        match value {
+            Some(value) if value.is_ascii() && characters.next().is_none() => Ok(i64::from(u32::from(value))),
+            _ => Err(self.error(token.span, "a character constant is one ASCII character in quotes")),
+        }
+    }
+
+    /// `a[i].b[j]`
+    pub(super) fn variable(&mut self, what: &str) -> Parse<VarRef> {
+        let start = self.next;
+        let mut parts = Vec::new();
+        let mut height = 0;
+        loop {
+            let name = self.expect_name(if parts.is_empty() { what } else { "the name of a field" })?;
+            let index = if self.at(Op::OpenBracket) { Some(self.index()?) } else { None };
+            height = height.max(if index.is_some() { self.height } else { 0 });
+            parts.push((name, index));
+            if !self.eat(Op::Dot) {
+                break;
+            }
+        }
+        self.height = height + 1;
+        Ok(VarRef { parts, span: self.span_from(start) })
+    }
+
+    fn index(&mut self) -> Parse<Expr> {
+        self.take();
+        let index = self.expression()?;
+        self.expect(Op::CloseBracket, "after the index")?;
+        Ok(index)
+    }
+
+    fn reference(&mut self) -> Parse<Expr> {
+        let start = self.next;
+        let variable = self.variable("a variable")?;
+        self.after_variable(variable, start)
+    }
+
+    /// The operand that begins with a variable: itself, a poll of a channel or a remote reference.
+    pub(super) fn after_variable(&mut self, variable: VarRef, start: usize) -> Parse<Expr> {
+        let polls = (self.at(Op::Question) || self.at(Op::QuestionQuestion)) && self.op_at(1, Op::OpenBracket);
+        let kind = if polls {
+            let random = self.take().kind == Kind::Op(Op::QuestionQuestion);
+            self.take();
+            let args = self.receive_args()?;
+            self.expect(Op::CloseBracket, "after the arguments")?;
+            ExprKind::Poll { channel: variable, args, random }
+        } else if self.at(Op::At) && variable.parts.len() == 1 {
+            self.take();
+            let label = self.expect_name("the name of a label")?;
+            let (proctype, index) = single_part(variable);
+            ExprKind::RemoteLabel { proctype, index, label }
+        } else if self.at(Op::Colon) && self.names_process(&variable, start) {
+            self.take();
+            let height = self.height;
+            let var = self.variable("the name of a variable")?;
+            self.height = self.height.max(height);
+            let (proctype, index) = single_part(variable);
+            ExprKind::RemoteVar { proctype, index, var }
+        } else {
+            ExprKind::Var(variable)
+        };
+        Ok(Expr { kind: Box::new(kind), span: self.span_from(start) })
+    }
+
+    /// Whether a variable before a `:` is really a process: then it is no label, nor part of a conditional.
+    pub(super) fn names_process(&self, variable: &VarRef, start: usize) -> bool {
+        let Some(Kind::Name(name)) = self.tokens.get(start).map(|token| token.kind) else { return false };
+        let [(_, index)] = variable.parts.as_slice() else { return false };
+        self.declared.contains(&name) || ((index.is_some() || self.in_ltl) && self.proctypes.contains(&name))
+    }
+
+    /// The arguments of a receive: `a, b`, `a(b, c)`, `(a, b)`.
+    pub(super) fn receive_args(&mut self) -> Parse<Vec<ReceiveArg>> {
+        let mut args = Vec::new();
+        self.collect_receive_args(&mut args)?;
+        Ok(args)
+    }
+
+    fn collect_receive_args(&mut self, args: &mut Vec<ReceiveArg>) -> Parse<()> {
+        loop {
+            if !self.at(Op::OpenParen) {
+                args.push(self.receive_arg()?);
+            }
+            if self.at(Op::OpenParen) && !self.line_ends_statement() {
+                self.take();
+                self.nested(|parser| parser.collect_receive_args(args))?;
+                self.expect(Op::CloseParen, "after the arguments")?;
+            }
+            if !self.eat(Op::Comma) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn receive_arg(&mut self) -> Parse<ReceiveArg> {
+        let start = self.next;
+        if self.at_keyword(Keyword::Eval) {
+            return Ok(ReceiveArg::Eval(self.keyword_argument()?));
+        }
+        let negative = self.eat(Op::Minus);
+        if let Some(value) = self.constant()? {
+            let value = if negative { -value } else { value };
+            return Ok(ReceiveArg::Const(value, self.span_from(start)));
+        }
+        if negative {
+            return Err(self.unexpected("a number"));
+        }
+        self.variable("a variable, a constant or `eval(…)`").map(ReceiveArg::Var)
+    }
+}
+
+fn single_part(variable: VarRef) -> (Name, Option<Expr>) {
+    let span = variable.span;
+    let part = variable.parts.into_iter().next();
+    part.unwrap_or((Name { text: String::new(), span }, None))
+}
