@@ -2,9 +2,8 @@
   Go-back-N: a sliding window protocol over channels that lose messages.
 
   Source: the ARQ protocol of the textbooks (A. S. Tanenbaum, "Computer
-  Networks", protocol 5; D. Bertsekas and R. Gallager, "Data Networks"); the
-  sliding window is due to V. Cerf and R. Kahn (1974) and to N. V. Stenning, "A
-  data transfer protocol", Computer Networks 1, 1976.
+  Networks", protocol 5; D. Bertsekas and R. Gallager, "Data Networks"); see
+  also N. V. Stenning, "A data transfer protocol", Computer Networks 1, 1976.
 
   The sender may have WINDOW frames under way, numbered modulo MODULUS.  The
   receiver accepts frames in order only; acknowledgement s means that all up

@@ -14,13 +14,14 @@
   the largest of all.
 
   Every channel has exactly one reader and one writer; the `xr` and `xs`
-  declarations say so, which helps a partial-order reduction.
+  declarations say so, which helps a partial-order reduction.  (They also forbid
+  len(), empty() and full() on these channels, which would look at both ends.)
 
   Checked:
   - the assertions: a single winner, and the value it holds is the maximum (the
     winner itself need not be the node that started with it); and there are
     at most 1 + log2 N phases;
-  - absence of deadlock: all nodes terminate, and no message is left over;
+  - absence of deadlock: all nodes terminate;
   - `elects`: every run elects a leader.
 
   expect deadlock: holds
@@ -81,7 +82,7 @@ alone:
 	out ! winner(value);
 	in ? winner(near);
 done:
-	assert(empty(in))
+	skip
 }
 
 init {

@@ -9,12 +9,12 @@
   far.  Phase two: it asks a majority to accept a value: the one with the
   highest ballot it has learnt of, or its own if there was none.
 
-  A request and its answer are one step of the model, which an acceptor can
-  refuse, and which the proposer can leave out (a lost message, or an acceptor
-  that is down).  This is enough: an answer changes nothing but the state of
-  the proposer that waits for it, and a request that travels for a long time is
-  the same as one that is sent late.  A proposer may give up at any time, and
-  start again with a higher ballot, up to a bound.
+  A proposer asks the acceptors one after the other.  A request and its answer
+  are one step of the model; the acceptor may refuse, and the proposer may leave
+  the step out (a lost message, or an acceptor that is down).  A try that fails
+  is followed by another with a higher ballot: ballots 1 and 3 belong to the
+  first proposer, ballot 2 to the second.  What this simplification leaves out
+  are requests that arrive when their proposer has already given them up.
 
   Checked:
   - the assertion: all values that are ever chosen (accepted by a majority in

@@ -59,7 +59,7 @@ end:	do
 		assert(p == URGENT || !urgent_waits);
 		printing = p
 	   };
-	   printed++;
+	   atomic { printed++; assert(printed + cancelled <= USERS * JOBS) };
 	   atomic { printing = 0; urgent_waits = false; p = 0; u = 0 }
 	od
 }

@@ -14,7 +14,7 @@
   - the assertions: agreement.  They hold; a crash never leads to a wrong
     decision;
   - absence of deadlock: violated.  After a crash the participants that have
-    voted yes are stuck.  This is not an error of the model: Skeen proves that
+    voted yes are stuck.  This is not an error of the model: Skeen shows that
     two phases cannot avoid it, and adds a third;
   - `agreement`: the same as the assertion, as a formula.
 

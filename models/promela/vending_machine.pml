@@ -167,4 +167,6 @@ init {
 }
 
 ltl honest        { [] (!ready || busy || worth(pocket) + vm.credit + earned == MONEY) }
-ltl never_thirsty { [] (!ready || vm.shelves[0].stock + vm.shelves[1].stock + vm.shelves[2].stock > 0) }
+ltl never_thirsty {
+	[] (!ready || vm.shelves[0].stock + vm.shelves[1].stock + vm.shelves[2].stock > 0)
+}

@@ -259,6 +259,8 @@ pub enum StmtKind {
         from: Expr,
         /// Largest value.
         to: Expr,
+        /// Both limits are plain numbers, without so much as a parenthesis.
+        in_numbers: bool,
     },
     /// `if … fi`
     If(Vec<OptionSequence>),

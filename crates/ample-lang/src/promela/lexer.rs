@@ -117,6 +117,8 @@ pub struct Token {
     pub space: bool,
     /// A macro's name met while the macro was being expanded: never expanded again.
     pub painted: bool,
+    /// Where it stands in the text being read: of an inline call's argument, where the parameter stands.
+    pub site: Span,
     /// How many inline calls it has been an argument of.
     pub distance: u8,
 }
@@ -256,9 +258,11 @@ impl Lexer<'_> {
         let kind = if gap.open_comment.is_some() { Kind::Bad(Bad::Comment) } else { self.kind()? };
         // Only the two characters that open a comment are marked, not the rest of the file.
         let end = if gap.open_comment.is_some() { start + 2 } else { self.cursor.end };
+        let span = Span { source: self.source, start: start as u32, end: end as u32 };
         Some(Token {
             kind,
-            span: Span { source: self.source, start: start as u32, end: end as u32 },
+            span,
+            site: span,
             newline: gap.newline,
             line_start: gap.line_start || first,
             space: gap.space,

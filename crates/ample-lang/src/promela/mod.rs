@@ -10,7 +10,7 @@ pub mod lower;
 pub mod parser;
 pub mod preprocess;
 
-pub use lower::Lowered;
+pub use lower::{Lowered, expression, formula};
 
 use crate::diagnostic::Rejected;
 

@@ -22,7 +22,7 @@ use ample_model::{Source, Span};
 
 use super::ast::{Expr, ExprKind, Model, Name, Proctype, Stmt, Unit, VarRef};
 use super::lexer::{Bad, Keyword, Kind, Op, Symbol, Symbols, Token};
-use super::preprocess::{Loader, MAX_ERRORS, join, preprocess};
+use super::preprocess::{Loader, MAX_ERRORS, MemoryLoader, join, preprocess};
 use crate::diagnostic::{Diagnostic, Rejected, Severity};
 use inline::Inline;
 
@@ -67,6 +67,30 @@ pub fn parse(
         return Err(Rejected { sources: parser.sources, diagnostics: parser.diagnostics });
     }
     Ok(Parsed { model, sources: parser.sources, diagnostics: parser.diagnostics })
+}
+
+/// Parses a formula on its own: what a user types on the command line. With `temporal`, the operators of
+/// linear temporal logic are known. `proctypes` are the model's, for remote references; `label` stands
+/// for a file name in messages.
+pub fn parse_formula(
+    label: &str,
+    text: String,
+    proctypes: &[&str],
+    temporal: bool,
+) -> Result<(Expr, Vec<Source>), Rejected> {
+    let input = preprocess(label, text, &mut MemoryLoader::default(), &[]);
+    let mut parser = Parser::new(input.tokens, input.symbols, input.sources, input.diagnostics);
+    for name in proctypes {
+        let symbol = parser.symbols.intern(name);
+        parser.proctypes.insert(symbol);
+        parser.declared.insert(symbol);
+    }
+    parser.in_ltl = temporal;
+    let parsed = if parser.errors() == 0 { parser.whole_expression() } else { Err(Failed) };
+    match parsed {
+        Ok(formula) if parser.errors() == 0 => Ok((formula, parser.sources)),
+        _ => Err(Rejected { sources: parser.sources, diagnostics: parser.diagnostics }),
+    }
 }
 
 /// Parsing of a unit failed; the reason has been reported.
@@ -114,9 +138,8 @@ struct Parser {
 
 impl Parser {
     fn new(tokens: Vec<Token>, symbols: Symbols, sources: Vec<Source>, diagnostics: Vec<Diagnostic>) -> Self {
-        let is_proctype = |token: &Token| {
-            matches!(token.kind, Kind::Keyword(Keyword::Proctype) | Kind::Keyword(Keyword::DProctype))
-        };
+        let is_proctype =
+            |token: &Token| matches!(token.kind, Kind::Keyword(Keyword::Proctype) | Kind::Keyword(Keyword::DProctype));
         let named = tokens.windows(2).filter(|pair| is_proctype(&pair[0])).filter_map(|pair| match pair[1].kind {
             Kind::Name(name) => Some(name),
             _ => None,
@@ -189,10 +212,9 @@ impl Parser {
     fn line_ends_statement(&self) -> bool {
         let ends = |kind| match kind {
             Kind::Name(_) | Kind::Number(_) | Kind::Char(_) => true,
-            Kind::Op(op) => matches!(
-                op,
-                Op::CloseBrace | Op::CloseParen | Op::CloseBracket | Op::Increment | Op::Decrement
-            ),
+            Kind::Op(op) => {
+                matches!(op, Op::CloseBrace | Op::CloseParen | Op::CloseBracket | Op::Increment | Op::Decrement)
+            }
             Kind::Keyword(keyword) => matches!(
                 keyword,
                 Keyword::Od
@@ -356,17 +378,19 @@ impl Parser {
 
     // Places and texts.
 
-    /// From the token with this index to the last one taken. Arguments of an inline call stand elsewhere in the
-    /// text than the inline's body; of a stretch that mixes them, only what is nearest to the body counts.
+    /// From the token with this index to the last one taken. An argument of an inline call stands elsewhere than
+    /// the inline's body: what lies in one argument has its place there, all else has its place in the body.
     fn span_from(&self, start: usize) -> Span {
         let taken = self.tokens.get(start..self.next).unwrap_or(&[]);
-        let nearest = if self.inline == 0 { 0 } else { taken.iter().map(|t| t.distance).min().unwrap_or(0) };
-        let mut own = taken.iter().filter(|token| token.distance == nearest);
-        match (own.next(), own.next_back()) {
-            (Some(first), Some(last)) => join(first.span, last.span),
-            (Some(only), None) => only.span,
-            (None, _) => self.peek().span,
+        let (Some(first), Some(last)) = (taken.first(), taken.last()) else { return self.peek().span };
+        if self.inline == 0 || first.site != last.site || first.distance == 0 {
+            return join(first.site, last.site);
         }
+        // An argument may in turn have been put together from arguments: those nearest to it are of one text.
+        let nearest = taken.iter().map(|token| token.distance).min().unwrap_or(0);
+        let mut own = taken.iter().filter(|token| token.distance == nearest);
+        let begin = own.next().unwrap_or(first);
+        join(begin.span, own.next_back().unwrap_or(begin).span)
     }
 
     /// The text of the tokens from this index to the last one taken: macros as used, white space folded.
@@ -401,6 +425,15 @@ impl Parser {
     }
 
     // Units.
+
+    /// An expression and nothing after it.
+    fn whole_expression(&mut self) -> Parse<Expr> {
+        let formula = self.expression()?;
+        if self.peek().kind != Kind::End {
+            return Err(self.unexpected("an operator or the end of the formula"));
+        }
+        Ok(formula)
+    }
 
     fn model(&mut self) -> Model {
         let mut units = Vec::new();

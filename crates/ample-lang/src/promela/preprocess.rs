@@ -101,7 +101,7 @@ pub fn preprocess(path: &str, text: String, loader: &mut dyn Loader, defines: &[
 
 /// A token of which nothing but its kind and its place is known.
 fn blank(kind: Kind, span: Span) -> Token {
-    Token { kind, span, newline: false, line_start: false, space: false, painted: false, distance: 0 }
+    Token { kind, span, site: span, newline: false, line_start: false, space: false, painted: false, distance: 0 }
 }
 
 /// From the one to the other, or only the one if they do not stand in this order in one file.

@@ -17,13 +17,7 @@ pub(super) struct Target {
 
 impl Target {
     fn place(&self, scalar: Scalar) -> Place {
-        Place {
-            scope: self.scope,
-            variable: self.variable,
-            offset: self.offset,
-            indices: self.indices.clone(),
-            scalar,
-        }
+        Place { scope: self.scope, variable: self.variable, offset: self.offset, indices: self.indices.clone(), scalar }
     }
 }
 
@@ -493,7 +487,8 @@ impl Lower<'_> {
             }
             if matches!(name.text.as_str(), "_pid" | "_nr_pr" | "_last") {
                 let message = format!("'{}' cannot be assigned", name.text);
-                return Err(Diagnostic::error(name.span, message).with_help(format!("to compare with it, write eval({})", name.text)));
+                return Err(Diagnostic::error(name.span, message)
+                    .with_help(format!("to compare with it, write eval({})", name.text)));
             }
         }
         let target = self.target(var)?;

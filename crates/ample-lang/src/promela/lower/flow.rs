@@ -707,7 +707,12 @@ impl<L> Flow<L> {
         Ok(())
     }
 
-    fn put_sequence(&mut self, sequence: SequenceId, table: &mut Vec<Entry>, dead: &dyn Fn(&Node<L>) -> bool) -> Result<()> {
+    fn put_sequence(
+        &mut self,
+        sequence: SequenceId,
+        table: &mut Vec<Entry>,
+        dead: &dyn Fn(&Node<L>) -> bool,
+    ) -> Result<()> {
         let mut at = self.sequences[sequence.0].first;
         while let Some(id) = at {
             if self.elements[id.0].status & DONE == 0 {
@@ -797,14 +802,16 @@ impl<L> Flow<L> {
     ) -> Result<()> {
         let status = self.elements[id.0].status;
         let mut escapes = Vec::new();
-        let attached =
-            if matches!(self.elements[id.0].node, Node::Join) { Vec::new() } else { self.elements[id.0].escapes.clone() };
+        let attached = if matches!(self.elements[id.0].node, Node::Join) {
+            Vec::new()
+        } else {
+            self.elements[id.0].escapes.clone()
+        };
         for &escape in &attached {
             let Some(first) = self.sequences[escape.0].first else { continue };
             escapes.push(self.elements[self.hunt(first, status)?.0].number);
         }
-        let transition =
-            Transition { element: id, target, keeps_control: status & ATOMIC != 0, escape: 0, escapes };
+        let transition = Transition { element: id, target, keeps_control: status & ATOMIC != 0, escape: 0, escapes };
         self.enter(table, id, Entry::One(transition));
         for escape in attached {
             self.put_sequence(escape, table, dead)?;

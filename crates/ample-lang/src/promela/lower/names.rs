@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use ample_model::{
-    Channel, ChannelId, Enumeration, EnumerationId, Expr, Initial, ProcessId, Record, RecordId, Scalar, Scope, Type,
-    Variable, VariableId,
+    Channel, ChannelId, Enumeration, EnumerationId, Expr, Initial, ProcessId, ProcessType, Record, RecordId, Scalar,
+    Scope, System, Type, Variable, VariableId,
 };
 
 use super::{Lower, Result};
@@ -26,6 +26,23 @@ pub(super) struct Globals {
     pub(super) processes: HashMap<String, ProcessId>,
     /// The constants that globals start with (else 0): they may serve as array lengths.
     constants: HashMap<String, i64>,
+}
+
+impl Globals {
+    /// What an existing system declares.
+    pub(super) fn of(system: &System) -> Globals {
+        let mut globals = Globals::default();
+        for (index, enumeration) in system.enumerations.iter().enumerate() {
+            let id = EnumerationId::from(index);
+            globals.mtypes.extend(enumeration.values.iter().map(|(name, value)| (name.clone(), (id, *value))));
+            globals.subtypes.insert(enumeration.name.clone(), id);
+        }
+        let named = |(index, variable): (usize, &Variable)| (variable.name.clone(), VariableId::from(index));
+        globals.variables = system.globals.iter().enumerate().map(named).collect();
+        let named = |(index, process): (usize, &ProcessType)| (process.name.clone(), ProcessId::from(index));
+        globals.processes = system.processes.iter().enumerate().map(named).collect();
+        globals
+    }
 }
 
 /// The locals of the process type that is being lowered.
@@ -137,7 +154,10 @@ impl Lower<'_> {
                 return Err(Diagnostic::error(name.span, "an mtype can have at most 255 names"));
             }
             if self.globals.mtypes.insert(name.text.clone(), (id, value)).is_some() {
-                return Err(Diagnostic::error(name.span, format!("'{}' appears twice in mtype declarations", name.text)));
+                return Err(Diagnostic::error(
+                    name.span,
+                    format!("'{}' appears twice in mtype declarations", name.text),
+                ));
             }
             values.push((name.text.clone(), value));
         }
@@ -174,7 +194,10 @@ impl Lower<'_> {
             }
         }
         if offset > MAX_SLOTS {
-            return Err(Diagnostic::error(name.span, format!("'{}' has {offset} cells, more than a state can have", name.text)));
+            return Err(Diagnostic::error(
+                name.span,
+                format!("'{}' has {offset} cells, more than a state can have", name.text),
+            ));
         }
         let id = RecordId::from(self.system.records.len());
         if self.globals.records.insert(name.text.clone(), id).is_some() {
@@ -205,12 +228,18 @@ impl Lower<'_> {
         let width = match (&declaration.ty, declarator.width) {
             (TypeName::Unsigned, Some((width, span))) => {
                 if !(1..=31).contains(&width) {
-                    return Err(Diagnostic::error(span, format!("the width of '{}' must be 1 to 31 bits", declarator.name.text)));
+                    return Err(Diagnostic::error(
+                        span,
+                        format!("the width of '{}' must be 1 to 31 bits", declarator.name.text),
+                    ));
                 }
                 Some(width)
             }
             (TypeName::Unsigned, None) => {
-                self.warn(declarator.name.span, format!("unsigned '{}' without a width has 16 bits", declarator.name.text));
+                self.warn(
+                    declarator.name.span,
+                    format!("unsigned '{}' without a width has 16 bits", declarator.name.text),
+                );
                 None
             }
             (_, Some((_, span))) => {
@@ -238,7 +267,10 @@ impl Lower<'_> {
         let slots = u64::from(self.system.slots(&element)) * value;
         if slots > u64::from(MAX_SLOTS) {
             let text = &declarator.name.text;
-            return Err(Diagnostic::error(length.span, format!("'{text}' has {slots} cells, more than a state can have")));
+            return Err(Diagnostic::error(
+                length.span,
+                format!("'{text}' has {slots} cells, more than a state can have"),
+            ));
         }
         Ok(Type::Array { element: Box::new(element), length: value as u32 })
     }
@@ -368,7 +400,8 @@ impl Lower<'_> {
             }
             Some(Initializer::Channel { capacity, fields, span }) => {
                 if !matches!(declaration.ty, TypeName::Chan) {
-                    let message = format!("'{}' is not a channel and cannot be initialised as one", declarator.name.text);
+                    let message =
+                        format!("'{}' is not a channel and cannot be initialised as one", declarator.name.text);
                     return Err(Diagnostic::error(*span, message));
                 }
                 let id = self.add_channel(&declarator.name, capacity, fields)?;
@@ -395,13 +428,17 @@ impl Lower<'_> {
                     None => return Err(Diagnostic::error(user.span, format!("unknown type '{}'", user.text))),
                 },
                 TypeName::Unsigned => {
-                    return Err(Diagnostic::error(*span, "unsigned cannot be a message field").with_help("use byte, short or int"));
+                    return Err(Diagnostic::error(*span, "unsigned cannot be a message field")
+                        .with_help("use byte, short or int"));
                 }
                 ty => scalars.extend(self.scalar(ty, None, fields.len() > 1)),
             }
         }
         if (size as u64).max(1) * scalars.len() as u64 > u64::from(MAX_SLOTS) {
-            return Err(Diagnostic::error(capacity.span, format!("channel '{}' is larger than a state can be", name.text)));
+            return Err(Diagnostic::error(
+                capacity.span,
+                format!("channel '{}' is larger than a state can be", name.text),
+            ));
         }
         let id = ChannelId::from(self.system.channels.len());
         let span = Some(name.span);

@@ -130,7 +130,10 @@ impl Lower<'_> {
                 self.for_loop(cell, from, to, &[], body, span, labels)
             }
             StmtKind::ForIn { var, over, body } => self.for_in(var, over, body, span, labels),
-            StmtKind::Select { var, from, to } => self.select(stmt, var, from, to, labels),
+            StmtKind::Select { var, from, to, in_numbers } => {
+                let written_out = *in_numbers && stmt.inline == 0;
+                self.select(var, from, to, written_out, span, labels)
+            }
             StmtKind::If(options) => {
                 let options = self.options(options)?;
                 let prune = !self.body().is_claim;
@@ -297,11 +300,15 @@ impl Lower<'_> {
                 None => Expr::Const(0),
                 Some(Initializer::Value(value)) => self.expression(value)?,
                 Some(Initializer::List(_)) => {
-                    let message = format!("array '{}' can be given a list of values only before the first statement", name.text);
+                    let message =
+                        format!("array '{}' can be given a list of values only before the first statement", name.text);
                     return Err(Diagnostic::error(name.span, message));
                 }
                 Some(Initializer::Channel { span, .. }) => {
-                    let message = format!("channel '{}' must be initialised before the first statement of the proctype", name.text);
+                    let message = format!(
+                        "channel '{}' must be initialised before the first statement of the proctype",
+                        name.text
+                    );
                     return Err(Diagnostic::error(*span, message));
                 }
             };
@@ -389,7 +396,10 @@ impl Lower<'_> {
             Type::Scalar(Scalar::Channel) => {
                 let record = self.target(var)?;
                 if !matches!(record.ty, Type::Record(_)) {
-                    return Err(Diagnostic::error(var.span, "to walk a channel the variable must be of its message's typedef"));
+                    return Err(Diagnostic::error(
+                        var.span,
+                        "to walk a channel the variable must be of its message's typedef",
+                    ));
                 }
                 let places = self.flat_places(&record);
                 let channel = self.channel(over)?;
@@ -399,7 +409,8 @@ impl Lower<'_> {
                 let values: Vec<Expr> = places.iter().cloned().map(Expr::Read).collect();
                 let patterns = places.into_iter().map(ample_model::Pattern::Bind).collect();
                 let handle = channel.clone();
-                let receive = Communication::Receive { channel: handle.clone(), patterns, anywhere: false, keep: false };
+                let receive =
+                    Communication::Receive { channel: handle.clone(), patterns, anywhere: false, keep: false };
                 let send = Communication::Send { channel: handle, values, sorted: false };
                 let text = self.text(over.span);
                 let prologue = [
@@ -415,17 +426,23 @@ impl Lower<'_> {
 
     /// `select (v : from .. to)`: Spin writes out one assignment for each value if the range is short and
     /// written in plain numbers, and else walks up the range and stops anywhere.
-    fn select(&mut self, stmt: &Stmt, var: &VarRef, from: &ast::Expr, to: &ast::Expr, labels: &Labels) -> Result<()> {
-        let span = stmt.span;
+    fn select(
+        &mut self,
+        var: &VarRef,
+        from: &ast::Expr,
+        to: &ast::Expr,
+        written_out: bool,
+        span: Span,
+        labels: &Labels,
+    ) -> Result<()> {
         let cell = self.loop_variable(var)?;
-        let in_numbers = [from, to].iter().all(|e| matches!(&*e.kind, ast::ExprKind::Const(_)));
         let (from, to) = (self.expression(from)?, self.expression(to)?);
         if let (Expr::Const(low), Expr::Const(high)) = (&from, &to) {
             if low > high {
                 return Err(Diagnostic::error(span, format!("the range {low} .. {high} is empty")));
             }
             let plain = var.parts.len() == 1 && var.parts[0].0.text.chars().all(|c| c.is_ascii_alphanumeric());
-            if stmt.inline == 0 && plain && in_numbers && *low >= 0 && high - low <= 32 {
+            if written_out && plain && *low >= 0 && high - low <= 32 {
                 return self.select_by_value(&cell, *low, *high, span, labels);
             }
         }
@@ -533,7 +550,10 @@ impl Lower<'_> {
                 return Ok(());
             }
             [(name, None)] if self.globals.mtypes.contains_key(&name.text) => {
-                return Err(Diagnostic::error(name.span, format!("'{}' is an mtype name and cannot be assigned", name.text)));
+                return Err(Diagnostic::error(
+                    name.span,
+                    format!("'{}' is an mtype name and cannot be assigned", name.text),
+                ));
             }
             [(name, None)] if matches!(name.text.as_str(), "_pid" | "_nr_pr" | "_last") => {
                 return Err(Diagnostic::error(name.span, format!("'{}' cannot be assigned", name.text)));

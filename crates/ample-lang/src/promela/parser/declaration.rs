@@ -43,9 +43,10 @@ impl Parser {
 
     pub(super) fn unknown_type(&mut self, ty: Symbol) -> Failed {
         let (span, name) = (self.peek().span, self.symbols.text(ty).to_owned());
-        let later = self.tokens.windows(2).any(|pair| {
-            pair[0].kind == Kind::Keyword(Keyword::Typedef) && pair[1].kind == Kind::Name(ty)
-        });
+        let later = self
+            .tokens
+            .windows(2)
+            .any(|pair| pair[0].kind == Kind::Keyword(Keyword::Typedef) && pair[1].kind == Kind::Name(ty));
         let message = format!("`{name}` is not a type");
         if later {
             return self.error_with_help(span, message, format!("the typedef of `{name}` must stand before its use"));

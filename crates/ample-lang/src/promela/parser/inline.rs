@@ -24,27 +24,31 @@ impl Inline {
     fn substitute(&self, arguments: &[Vec<Token>]) -> Vec<Token> {
         let mut out = Vec::with_capacity(self.body.len() + 1);
         for token in &self.body {
-            let parameter = match token.kind {
-                Kind::Name(name) => self.parameters.iter().position(|&parameter| parameter == name),
-                _ => None,
-            };
-            let Some(argument) = parameter.and_then(|index| arguments.get(index)) else {
+            let Some(argument) = self.argument(token, arguments) else {
                 out.push(*token);
                 continue;
             };
             for (index, part) in argument.iter().enumerate() {
                 // The line ends of the body count, those among the arguments do not.
                 let newline = index == 0 && token.newline;
-                out.push(Token { newline, distance: part.distance.saturating_add(1), ..*part });
+                let distance = part.distance.saturating_add(1);
+                out.push(Token { newline, distance, site: token.site, ..*part });
             }
         }
         out
     }
 
-    /// How many tokens the call makes.
+    /// What is put in place of a token of the body, if it is a parameter.
+    fn argument<'a>(&self, token: &Token, arguments: &'a [Vec<Token>]) -> Option<&'a Vec<Token>> {
+        let Kind::Name(name) = token.kind else { return None };
+        let index = self.parameters.iter().position(|&parameter| parameter == name)?;
+        arguments.get(index)
+    }
+
+    /// How many tokens a call makes.
     fn size(&self, arguments: &[Vec<Token>]) -> usize {
-        let longest = arguments.iter().map(Vec::len).max().unwrap_or(0);
-        self.body.len().saturating_mul(longest.max(1))
+        let made = |token| self.argument(token, arguments).map_or(1, Vec::len);
+        self.body.iter().map(made).fold(0, usize::saturating_add)
     }
 }
 
@@ -107,12 +111,7 @@ impl Parser {
     }
 
     /// Reads an expansion in place of the tokens; the call's number and the statements.
-    fn expansion(
-        &mut self,
-        tokens: Rc<[Token]>,
-        symbol: Symbol,
-        result: Option<VarRef>,
-    ) -> Parse<(u32, Vec<Stmt>)> {
+    fn expansion(&mut self, tokens: Rc<[Token]>, symbol: Symbol, result: Option<VarRef>) -> Parse<(u32, Vec<Stmt>)> {
         self.inline_count += 1;
         let number = self.inline_count;
         let tokens = std::mem::replace(&mut self.tokens, tokens);

@@ -319,9 +319,12 @@ impl Parser {
         self.take();
         self.expect(Op::OpenParen, "after `select`")?;
         let var = self.variable("the variable")?;
+        let numbers = |parser: &Self, ahead| matches!(parser.token_at(ahead).kind, Kind::Number(_));
+        let in_numbers =
+            numbers(self, 1) && self.op_at(2, Op::DotDot) && numbers(self, 3) && self.op_at(4, Op::CloseParen);
         let (from, to) = self.range()?;
         self.expect(Op::CloseParen, "after the range")?;
-        Ok(StmtKind::Select { var, from, to })
+        Ok(StmtKind::Select { var, from, to, in_numbers })
     }
 
     fn assertion(&mut self) -> Parse<StmtKind> {

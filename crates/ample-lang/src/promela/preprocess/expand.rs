@@ -8,6 +8,9 @@ use super::{Preprocessor, Stop, blank, join};
 /// How deep macro calls may stand in arguments of macro calls.
 const MAX_NESTING: usize = 100;
 
+/// What is wrong with a definition, and where if not at its name.
+type Fault = (Option<Span>, String);
+
 /// A macro.
 #[derive(Debug)]
 pub(super) struct Macro {
@@ -36,8 +39,8 @@ impl Macro {
     }
 }
 
-/// What stands after the name in a `#define`; an error may name its own place.
-pub(super) fn definition(rest: &[Token], symbols: &mut Symbols) -> Result<Macro, (Option<Span>, String)> {
+/// What stands after the name in a `#define`.
+pub(super) fn definition(rest: &[Token], symbols: &mut Symbols) -> Result<Macro, Fault> {
     let function = rest.first().is_some_and(|token| token.kind == Kind::Op(Op::OpenParen) && !token.space);
     let (parameters, body) = if function {
         let (parameters, body) = parameters(&rest[1..], symbols)?;
@@ -52,10 +55,7 @@ pub(super) fn definition(rest: &[Token], symbols: &mut Symbols) -> Result<Macro,
     Ok(Macro { parameters, body: body.to_vec() })
 }
 
-fn parameters<'t>(
-    mut rest: &'t [Token],
-    symbols: &mut Symbols,
-) -> Result<(Parameters, &'t [Token]), (Option<Span>, String)> {
+fn parameters<'t>(mut rest: &'t [Token], symbols: &mut Symbols) -> Result<(Parameters, &'t [Token]), Fault> {
     let mut parameters = Parameters { names: Vec::new(), variadic: false };
     if let [Token { kind: Kind::Op(Op::CloseParen), .. }, body @ ..] = rest {
         return Ok((parameters, body));
@@ -139,8 +139,7 @@ impl Preprocessor<'_> {
     }
 
     fn next_raw(&mut self) -> Result<Token, Stop> {
-        loop {
-            let Some(frame) = self.frames.last_mut() else { break };
+        while let Some(frame) = self.frames.last_mut() {
             if let Some(&token) = frame.tokens.get(frame.next) {
                 frame.next += 1;
                 return Ok(self.with_newline(token));
@@ -186,7 +185,7 @@ impl Preprocessor<'_> {
         };
         self.count(tokens.len() + 1, span)?;
         for token in &mut tokens {
-            *token = Token { span, newline: false, line_start: false, ..*token };
+            *token = Token { span, site: span, newline: false, line_start: false, ..*token };
         }
         match tokens.first_mut() {
             Some(first) => {
@@ -244,8 +243,7 @@ impl Preprocessor<'_> {
             merge_variadic(&mut raw, expected, span);
         }
         if raw.len() != expected {
-            let message =
-                format!("macro `{}` takes {expected} arguments, not {}", self.symbols.text(name), raw.len());
+            let message = format!("macro `{}` takes {expected} arguments, not {}", self.symbols.text(name), raw.len());
             return Err(self.stop(span, message));
         }
         if self.nesting >= MAX_NESTING {
@@ -360,4 +358,3 @@ fn merge_variadic(raw: &mut Vec<Vec<Token>>, expected: usize, span: Span) {
         last.extend(more);
     }
 }
-
