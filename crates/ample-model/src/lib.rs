@@ -13,8 +13,12 @@ pub mod interpret;
 pub mod observer;
 pub mod outcome;
 pub mod property;
+pub mod random;
 pub mod system;
 pub mod trace;
+
+#[cfg(test)]
+mod samples;
 
 pub use expr::{BinaryOp, Expr, Index, Pattern, Place, Scope, UnaryOp};
 pub use interpret::{Fault, Interpreter, State};
@@ -22,8 +26,8 @@ pub use observer::{Observer, Progress, Silent};
 pub use outcome::{Certainty, Outcome, Reason, Statistics, Violation};
 pub use property::{Formula, Property, Question};
 pub use system::{
-    Action, Channel, ChannelId, Communication, Edge, EdgeId, Enumeration, EnumerationId, EventKind, Initial,
-    Instance, Instruction, Location, LocationId, Monitor, MonitorEdge, Overflow, ProcessId, ProcessType, Record,
-    RecordId, Role, Scalar, Source, SourceId, Span, System, Type, Variable, VariableId,
+    Action, Channel, ChannelId, Communication, Edge, EdgeId, Enumeration, EnumerationId, EventKind, Initial, Instance,
+    Instruction, Location, LocationId, Monitor, MonitorEdge, Overflow, ProcessId, ProcessType, Record, RecordId, Role,
+    Scalar, Source, SourceId, Span, System, Type, Variable, VariableId,
 };
 pub use trace::{Change, Message, Move, Step, Trace};

@@ -68,12 +68,22 @@ pub struct Property {
 impl Property {
     /// The freedom from deadlock that every model is asked for.
     pub fn deadlock() -> Property {
-        Property { name: "deadlock".into(), question: Question::Deadlock, text: "no invalid end state".into(), span: None }
+        Property {
+            name: "deadlock".into(),
+            question: Question::Deadlock,
+            text: "no invalid end state".into(),
+            span: None,
+        }
     }
 
     /// The assertions in the model.
     pub fn assertions() -> Property {
-        Property { name: "assertions".into(), question: Question::Assertions, text: "no assertion violated".into(), span: None }
+        Property {
+            name: "assertions".into(),
+            question: Question::Assertions,
+            text: "no assertion violated".into(),
+            span: None,
+        }
     }
 
     /// The name in a report: `deadlock`, `assertions`, `invariant:NAME`, `ltl:NAME`, `never:NAME`.

@@ -275,6 +275,20 @@ pub enum Communication {
     },
 }
 
+impl Communication {
+    /// The channel handle.
+    pub fn channel(&self) -> &Expr {
+        match self {
+            Communication::Send { channel, .. } | Communication::Receive { channel, .. } => channel,
+        }
+    }
+
+    /// A receive that leaves the message where it is.
+    pub fn keeps(&self) -> bool {
+        matches!(self, Communication::Receive { keep: true, .. })
+    }
+}
+
 /// An action inside an effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
@@ -347,6 +361,13 @@ pub struct Edge {
     pub span: Option<Span>,
     /// What to show: the statement in the words of the source.
     pub label: String,
+}
+
+impl Edge {
+    /// The effect may remove the process: the edge is executable only for the youngest process.
+    pub fn ends_process(&self) -> bool {
+        self.effect.iter().any(|i| matches!(i, Instruction::Do(Action::End) | Instruction::Try(Action::End, _)))
+    }
 }
 
 /// A location of a control-flow graph.
@@ -441,7 +462,7 @@ pub struct MonitorEdge {
 ///
 /// Every event on one of the observed channels must be one that the automaton's current location
 /// allows (`forbids` false: else a violation); or the automaton must never reach its last location
-/// (`forbids` true; the first event that does not fit puts the monitor to rest).
+/// (`forbids` true; the first event that does not fit puts the monitor to rest, in that same location).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Monitor {
     /// `notrace`.
@@ -450,8 +471,13 @@ pub struct Monitor {
     pub locations: Vec<Vec<MonitorEdge>>,
     /// Where it starts.
     pub initial: u32,
-    /// The location that means "all seen" (no edges leave it; events are ignored there).
+    /// The location that means "all seen"; no edges leave it. If `forbids`, events are ignored there;
+    /// otherwise a further observed event is a violation like any other that does not fit.
     pub last: u32,
+    /// Other locations in which the run may stop; elsewhere a state without moves is a deadlock even if
+    /// every process (there must be one) stands at an end location. Promela's `end` labels in a trace.
+    #[serde(default)]
+    pub ends: Vec<u32>,
     /// The observed events: a channel handle over globals, with the kind.
     pub observed: Vec<(EventKind, Expr)>,
     /// Where it is declared.

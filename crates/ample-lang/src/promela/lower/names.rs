@@ -79,9 +79,10 @@ impl Locals {
     fn declare(&mut self, name: &Name, variable: Variable) -> Result<VariableId> {
         let id = VariableId::from(self.variables.len());
         let (_, names) = self.scopes.last_mut().expect("a scope is open while a body is lowered");
-        if names.insert(name.text.clone(), id).is_some() {
+        if names.contains_key(&name.text) {
             return Err(Diagnostic::error(name.span, format!("'{}' is declared twice", name.text)));
         }
+        names.insert(name.text.clone(), id);
         self.variables.push(variable);
         Ok(id)
     }
@@ -153,13 +154,14 @@ impl Lower<'_> {
             if value > 255 {
                 return Err(Diagnostic::error(name.span, "an mtype can have at most 255 names"));
             }
-            if self.globals.mtypes.insert(name.text.clone(), (id, value)).is_some() {
+            if self.globals.mtypes.contains_key(&name.text) {
                 return Err(Diagnostic::error(
                     name.span,
                     format!("'{}' appears twice in mtype declarations", name.text),
                 ));
             }
             values.push((name.text.clone(), value));
+            self.globals.mtypes.insert(name.text.clone(), (id, value));
         }
         Ok(())
     }
@@ -200,9 +202,10 @@ impl Lower<'_> {
             ));
         }
         let id = RecordId::from(self.system.records.len());
-        if self.globals.records.insert(name.text.clone(), id).is_some() {
+        if self.globals.records.contains_key(&name.text) {
             return Err(Diagnostic::error(name.span, format!("type '{}' is declared twice", name.text)));
         }
+        self.globals.records.insert(name.text.clone(), id);
         self.system.records.push(Record { name: name.text.clone(), fields });
         self.globals.record_initial.push(initial);
         Ok(())
@@ -311,9 +314,10 @@ impl Lower<'_> {
         self.refuse_reserved(name)?;
         let ty = self.variable_type(declaration, declarator)?;
         let id = VariableId::from(self.system.globals.len());
-        if self.globals.variables.insert(name.text.clone(), id).is_some() {
+        if self.globals.variables.contains_key(&name.text) {
             return Err(Diagnostic::error(name.span, format!("'{}' is declared twice", name.text)));
         }
+        self.globals.variables.insert(name.text.clone(), id);
         let hidden = declaration.visibility == Visibility::Hidden;
         if hidden && matches!(declaration.ty, TypeName::Chan) {
             return Err(Diagnostic::error(name.span, format!("channel '{}' cannot be hidden", name.text)));

@@ -1,0 +1,105 @@
+//! Intervals: between which values an expression lies.
+
+use crate::expr::BinaryOp;
+use crate::system::{Overflow, Scalar};
+
+/// An interval of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Bounds {
+    pub low: i128,
+    pub high: i128,
+}
+
+impl Bounds {
+    pub const ANY: Bounds = Bounds { low: i64::MIN as i128, high: i64::MAX as i128 };
+
+    pub fn new(low: i64, high: i64) -> Bounds {
+        Bounds { low: low.into(), high: high.into() }
+    }
+
+    /// The values of a type.
+    pub fn of(scalar: Scalar) -> Bounds {
+        match scalar {
+            Scalar::Int { bits, signed: false } => Bounds { low: 0, high: (1i128 << bits) - 1 },
+            Scalar::Int { bits, signed: true } => {
+                let half = 1i128 << (bits - 1);
+                Bounds { low: -half, high: half - 1 }
+            }
+            Scalar::Range { low, high, .. } => Bounds::new(low, high),
+            Scalar::Enumeration(_) | Scalar::Channel | Scalar::Process => Bounds::new(0, 255),
+            Scalar::Unbounded => Bounds::ANY,
+        }
+    }
+
+    pub fn contains(self, value: i128) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
+    pub fn within(self, low: i128, high: i128) -> bool {
+        low <= self.low && self.high <= high
+    }
+
+    pub fn join(self, other: Bounds) -> Bounds {
+        Bounds { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    pub fn negate(self) -> Bounds {
+        Bounds { low: -self.high, high: -self.low }
+    }
+
+    /// Some of these values are refused by the type.
+    pub fn may_fault_in(self, scalar: Scalar) -> bool {
+        match scalar {
+            Scalar::Range { low, high, overflow: Overflow::Fault } => !self.within(low.into(), high.into()),
+            _ => false,
+        }
+    }
+
+    /// The values as the type keeps them.
+    pub fn fitted(self, scalar: Scalar) -> Bounds {
+        let values = Bounds::of(scalar);
+        if self.within(values.low, values.high) { self } else { values }
+    }
+
+    pub fn binary(op: BinaryOp, x: Bounds, y: Bounds) -> Bounds {
+        let corners = |f: fn(i128, i128) -> i128| {
+            let values = [f(x.low, y.low), f(x.low, y.high), f(x.high, y.low), f(x.high, y.high)];
+            values.into_iter().map(|v| Bounds { low: v, high: v }).reduce(Bounds::join).unwrap_or(Bounds::ANY)
+        };
+        let size = x.low.abs().max(x.high.abs());
+        match op {
+            BinaryOp::Add => Bounds { low: x.low + y.low, high: x.high + y.high },
+            BinaryOp::Subtract => Bounds { low: x.low - y.high, high: x.high - y.low },
+            BinaryOp::Multiply => corners(|a, b| a * b),
+            BinaryOp::Divide => Bounds { low: -size, high: size },
+            BinaryOp::Remainder => {
+                let below = (y.low.abs().max(y.high.abs()) - 1).max(0).min(size);
+                Bounds { low: if x.low < 0 { -below } else { 0 }, high: if x.high > 0 { below } else { 0 } }
+            }
+            // Anding with a value that is not negative only takes bits away from it.
+            BinaryOp::BitAnd if x.low >= 0 && y.low >= 0 => Bounds { low: 0, high: x.high.min(y.high) },
+            BinaryOp::BitAnd if x.low >= 0 => Bounds { low: 0, high: x.high },
+            BinaryOp::BitAnd if y.low >= 0 => Bounds { low: 0, high: y.high },
+            BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => Bounds::bitwise(x, y),
+            BinaryOp::ShiftLeft => Bounds { low: x.low.min(0) << 31, high: x.high.max(0) << 31 },
+            BinaryOp::ShiftRight => Bounds { low: x.low.min(0), high: x.high.max(-1) },
+            BinaryOp::Equal
+            | BinaryOp::NotEqual
+            | BinaryOp::Less
+            | BinaryOp::LessEqual
+            | BinaryOp::Greater
+            | BinaryOp::GreaterEqual
+            | BinaryOp::And
+            | BinaryOp::Or => Bounds::new(0, 1),
+        }
+    }
+
+    /// The result has no more bits than the wider operand.
+    fn bitwise(x: Bounds, y: Bounds) -> Bounds {
+        let both = x.join(y);
+        let largest = both.high.max(-both.low - 1).max(0) as u128;
+        let bits = 128 - largest.leading_zeros();
+        let high = (1i128 << bits) - 1;
+        Bounds { low: if both.low < 0 { -high - 1 } else { 0 }, high }
+    }
+}

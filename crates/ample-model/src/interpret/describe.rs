@@ -1,0 +1,287 @@
+//! Telling a step in the words of the source, and replaying what was told.
+
+use thiserror::Error;
+
+use super::perform::{Event, Successor};
+use super::state::{ChannelState, ProcessState, State};
+use super::{Fault, Interpreter, Layout};
+use crate::system::{EdgeId, Scalar, Variable};
+use crate::trace::{Change, Message, Move, Step, Trace};
+
+/// Why a trace is not a run of the system.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ReplayError {
+    /// There is no such initial state.
+    #[error("there is no initial state number {start}")]
+    NoStart {
+        /// The number.
+        start: u32,
+    },
+    /// The initial state itself is a fault.
+    #[error("the initial state is a fault: {0}")]
+    BadStart(Fault),
+    /// A move that its state does not allow.
+    #[error("step {step}: the move is not executable there")]
+    NotEnabled {
+        /// Which step, from 1.
+        step: usize,
+    },
+    /// There is a step after one that ended in a fault.
+    #[error("step {step} ends in a fault ({fault}), yet the trace goes on")]
+    AfterFault {
+        /// Which step, from 1.
+        step: usize,
+        /// Its fault.
+        fault: Fault,
+    },
+    /// The trace tells of another violation than the one that happens.
+    #[error("step {step}: the trace says {}, the run {}", told(says), told(does))]
+    OtherViolation {
+        /// Which step, from 1.
+        step: usize,
+        /// What the trace says.
+        says: Option<String>,
+        /// What happens.
+        does: Option<String>,
+    },
+    /// The cycle does not end where it began.
+    #[error("the cycle does not lead back to where it begins")]
+    OpenCycle,
+}
+
+fn told(violation: &Option<String>) -> String {
+    violation.as_ref().map_or_else(|| "nothing goes wrong".into(), |sentence| format!("\"{sentence}\""))
+}
+
+impl Interpreter<'_> {
+    /// The run that these moves make from the initial state of that number, told step by step.
+    /// Only the last move may end in a fault.
+    pub fn run_trace(&self, start: u32, moves: &[Move]) -> Result<Trace, ReplayError> {
+        self.run_lasso(start, moves, &[])
+    }
+
+    /// Like [`run_trace`](Self::run_trace), with a cycle after the prefix.
+    pub fn run_lasso(&self, start: u32, prefix: &[Move], cycle: &[Move]) -> Result<Trace, ReplayError> {
+        let mut trace = Trace { start, ..Trace::default() };
+        let moves: Vec<Move> = prefix.iter().chain(cycle).copied().collect();
+        self.follow(start, &moves, prefix.len(), &mut |number, step| {
+            if number < prefix.len() {
+                trace.prefix.push(step)
+            } else {
+                trace.cycle.push(step)
+            }
+            Ok(())
+        })?;
+        Ok(trace)
+    }
+
+    /// Performs the trace, move by move, and returns the states it goes through. Refuses a trace with
+    /// a move that is not executable where it stands, with a violation that does not happen (or one
+    /// that happens untold), or with a cycle that does not close. What else a step tells is not looked at.
+    pub fn replay(&self, trace: &Trace) -> Result<Vec<State>, ReplayError> {
+        let steps: Vec<&Step> = trace.prefix.iter().chain(&trace.cycle).collect();
+        let moves: Vec<Move> = steps.iter().map(|step| step.taken).collect();
+        self.follow(trace.start, &moves, trace.prefix.len(), &mut |number, step| {
+            let says = steps[number].violation.clone();
+            if says == step.violation {
+                return Ok(());
+            }
+            Err(ReplayError::OtherViolation { step: number + 1, says, does: step.violation })
+        })
+    }
+
+    /// Performs the moves, shows every step with its number, and returns the states.
+    fn follow(
+        &self,
+        start: u32,
+        moves: &[Move],
+        prefix: usize,
+        show: &mut dyn FnMut(usize, Step) -> Result<(), ReplayError>,
+    ) -> Result<Vec<State>, ReplayError> {
+        let mut state =
+            self.initial_state(start).ok_or(ReplayError::NoStart { start })?.map_err(ReplayError::BadStart)?;
+        let mut states = vec![state.clone()];
+        for (number, taken) in moves.iter().enumerate() {
+            let successor = self.step(&state, taken);
+            if successor.violations.contains(&Fault::NotEnabled) {
+                return Err(ReplayError::NotEnabled { step: number + 1 });
+            }
+            show(number, self.describe(&state, taken, &successor))?;
+            match successor.state {
+                Some(next) => {
+                    states.push(next.clone());
+                    state = next;
+                }
+                None if number + 1 == moves.len() && moves.len() == prefix => return Ok(states),
+                None => {
+                    let fault = successor.violations.last().cloned().unwrap_or(Fault::NotEnabled);
+                    return Err(ReplayError::AfterFault { step: number + 1, fault });
+                }
+            }
+        }
+        if moves.len() > prefix && self.identity(&states[prefix]) != self.identity(&state) {
+            return Err(ReplayError::OpenCycle);
+        }
+        Ok(states)
+    }
+
+    /// The step in the words of the source: who did what, where, and what changed.
+    pub fn describe(&self, before: &State, taken: &Move, successor: &Successor) -> Step {
+        let (text, at) = self.statement(before, taken.process, taken.edge);
+        let partner = taken.partner.map(|(process, edge)| {
+            let (text, at) = self.statement(before, process, edge);
+            (self.process_name(before, process), text, at)
+        });
+        let changes = successor.state.as_ref().map_or_else(Vec::new, |after| self.changes(before, after));
+        let messages = successor.events.iter().map(|event| self.message_of(before, successor, event)).collect();
+        Step {
+            taken: *taken,
+            process: self.process_name(before, taken.process),
+            text,
+            at,
+            partner,
+            changes,
+            messages,
+            printed: successor.printed.clone(),
+            violation: successor.violation(),
+        }
+    }
+
+    /// A process in words: `name(id)`.
+    pub fn process_name(&self, state: &State, id: u32) -> String {
+        match state.process(id.into()) {
+            Some(process) => format!("{}({id})", self.system.process(process.process).name),
+            None => format!("?({id})"),
+        }
+    }
+
+    /// A channel in words: the cell it was created with; a local one is prefixed with its process.
+    pub fn channel_name(&self, state: &State, handle: u32) -> String {
+        let mut index = handle.wrapping_sub(1) as usize;
+        if let Some(name) = self.channel_cell(&self.system.globals, &self.globals, &mut index) {
+            return name;
+        }
+        for (id, process) in state.processes.iter().enumerate() {
+            let locals = &self.system.process(process.process).locals;
+            if let Some(name) = self.channel_cell(locals, self.locals(process.process), &mut index) {
+                return format!("{}:{name}", self.process_name(state, id as u32));
+            }
+        }
+        format!("channel {handle}")
+    }
+
+    /// The name of that channel of a scope, or what is left of the index behind it.
+    fn channel_cell(&self, variables: &[Variable], layout: &Layout, index: &mut usize) -> Option<String> {
+        match layout.channels.get(*index) {
+            Some((variable, slot)) => Some(self.system.slot_name(variables.get(variable.index())?, *slot)),
+            None => {
+                *index -= layout.channels.len();
+                None
+            }
+        }
+    }
+
+    /// The label of an edge and its `file:line`.
+    fn statement(&self, state: &State, process: u32, edge: EdgeId) -> (String, Option<String>) {
+        let Some(process) = state.process(process.into()) else { return (String::new(), None) };
+        match self.system.process(process.process).edges.get(edge.index()) {
+            Some(edge) => (edge.label.clone(), edge.span.map(|span| self.system.place_of(span))),
+            None => (String::new(), None),
+        }
+    }
+
+    fn message_of(&self, before: &State, successor: &Successor, event: &Event) -> Message {
+        let known = if before.channel(event.handle.into()).is_some() { Some(before) } else { successor.state.as_ref() };
+        Message {
+            kind: event.kind,
+            process: event.process,
+            channel: self.channel_name(known.unwrap_or(before), event.handle),
+            handle: event.handle,
+            fields: self.fields(&self.system.channels[event.channel.index()].fields, &event.message),
+        }
+    }
+
+    fn fields(&self, scalars: &[Scalar], message: &[i64]) -> Vec<String> {
+        message.iter().zip(scalars).map(|(value, scalar)| self.system.show_value(*scalar, *value)).collect()
+    }
+
+    /// What differs: globals, processes and their locals, channels.
+    fn changes(&self, before: &State, after: &State) -> Vec<Change> {
+        let mut changes = Vec::new();
+        let old = |slot: usize| before.globals.get(slot).copied();
+        self.cell_changes(&self.system.globals, &self.globals, "", &old, &after.globals, &mut changes);
+        for id in 0..before.processes.len().max(after.processes.len()) {
+            self.process_changes(before, after, id, &mut changes);
+        }
+        for index in 0..after.channels.len() {
+            let contents = self.contents(&after.channels[index]);
+            let earlier = before.channels.get(index).map(|channel| self.contents(channel));
+            if earlier.as_ref().map_or("", String::as_str) != contents {
+                let name = self.channel_name(after, index as u32 + 1);
+                changes.push(Change { name, before: earlier, after: contents });
+            }
+        }
+        changes
+    }
+
+    fn process_changes(&self, before: &State, after: &State, id: usize, changes: &mut Vec<Change>) {
+        let (old, new) = (before.processes.get(id), after.processes.get(id));
+        let same = matches!((old, new), (Some(old), Some(new)) if old.process == new.process);
+        if old.is_some() && !same {
+            let name = self.process_name(before, id as u32);
+            changes.push(Change { name, before: Some("alive".into()), after: "ended".into() });
+        }
+        let Some(new) = new else { return };
+        let name = self.process_name(after, id as u32);
+        if !same {
+            changes.push(Change { name: name.clone(), before: None, after: "alive".into() });
+        }
+        let old: Option<&ProcessState> = old.filter(|_| same);
+        if let Some(old) = old
+            && old.priority != new.priority
+        {
+            changes.push(Change {
+                name: format!("{name}:_priority"),
+                before: Some(old.priority.to_string()),
+                after: new.priority.to_string(),
+            });
+        }
+        let locals = &self.system.process(new.process).locals;
+        let cell = |slot: usize| old.and_then(|old| old.locals.get(slot).copied());
+        let prefix = format!("{name}:");
+        self.cell_changes(locals, self.locals(new.process), &prefix, &cell, &new.locals, changes);
+    }
+
+    /// The cells that differ from what they were; of new cells those that are not 0.
+    fn cell_changes(
+        &self,
+        variables: &[Variable],
+        layout: &Layout,
+        prefix: &str,
+        old: &dyn Fn(usize) -> Option<i64>,
+        new: &[i64],
+        changes: &mut Vec<Change>,
+    ) {
+        for (variable, offset) in variables.iter().zip(&layout.offsets) {
+            for slot in 0..self.system.slots(&variable.ty) {
+                let at = offset + slot as usize;
+                let (Some(value), Some(scalar)) = (new.get(at), layout.scalars.get(at)) else { continue };
+                let earlier = old(at);
+                if earlier.unwrap_or(0) == *value {
+                    continue;
+                }
+                changes.push(Change {
+                    name: format!("{prefix}{}", self.system.slot_name(variable, slot)),
+                    before: earlier.map(|value| self.system.show_value(*scalar, value)),
+                    after: self.system.show_value(*scalar, *value),
+                });
+            }
+        }
+    }
+
+    /// The messages of a channel as text: `[a,1][b,2]`.
+    fn contents(&self, channel: &ChannelState) -> String {
+        let scalars = &self.kind(channel).fields;
+        channel.messages.iter().map(|message| format!("[{}]", self.fields(scalars, message).join(","))).collect()
+    }
+}

@@ -1,0 +1,311 @@
+//! The value of an expression in a state, as seen by one process.
+
+use super::state::{ChannelState, ProcessState};
+use super::{Fault, Interpreter, State};
+use crate::expr::{BinaryOp, Expr, Pattern, Place, Scope, UnaryOp};
+use crate::system::{Channel, EdgeId, LocationId, ProcessId, Scalar};
+
+/// How many processes may ask after each other by [`Expr::Enabled`] in one evaluation.
+const MAX_ASKING: usize = 16;
+
+/// Where an expression is evaluated.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'a> {
+    pub interpreter: &'a Interpreter<'a>,
+    pub state: &'a State,
+    /// The process that evaluates.
+    pub me: Option<u32>,
+    /// The value of [`Expr::Timeout`]; `None` if it is still to be found out.
+    pub timeout: Option<bool>,
+    /// The message on offer while a receive is tried as the second half of a handshake.
+    pub offer: Option<Offer<'a>>,
+    /// The processes that are being asked whether they are enabled, innermost first.
+    pub asking: Option<&'a Asking<'a>>,
+}
+
+/// One half of a handshake: a message that waits to be taken.
+#[derive(Clone, Copy)]
+pub(super) struct Offer<'a> {
+    pub handle: i64,
+    pub message: &'a [i64],
+}
+
+/// A link in the chain of processes that are asked whether they are enabled.
+pub(super) struct Asking<'a> {
+    process: u32,
+    before: Option<&'a Asking<'a>>,
+    depth: usize,
+}
+
+impl<'a> Context<'a> {
+    /// The same moment seen by another process.
+    pub fn seen_by(self, process: u32) -> Context<'a> {
+        Context { me: Some(process), offer: None, ..self }
+    }
+
+    /// The arms are short so that the stack stays small on deep expressions.
+    pub fn value(&self, expr: &Expr) -> Result<i64, Fault> {
+        match expr {
+            Expr::Const(value) => Ok(*value),
+            Expr::Read(place) => self.read(place),
+            Expr::Unary(op, x) => unary(*op, self.value(x)?),
+            Expr::Binary(op, x, y) => self.binary(*op, x, y),
+            Expr::Cast(scalar, x) => fit(*scalar, self.value(x)?),
+            Expr::Conditional(condition, x, y) => self.value(if self.holds(condition)? { x } else { y }),
+            Expr::SelfId => Ok(self.me()?.into()),
+            Expr::ProcessCount => Ok(self.state.processes.len() as i64),
+            Expr::LastMover => Ok(self.state.last.into()),
+            Expr::Timeout => Ok(self.timeout().into()),
+            Expr::Blocked(edges) => Ok(self.blocked(edges)?.into()),
+            Expr::Enabled(process) => Ok(self.enabled(self.value(process)?)?.into()),
+            Expr::LocationOf(process) => self.location_of(process),
+            Expr::At { process, of, locations } => self.stands_at(process.as_deref(), *of, locations),
+            Expr::Remote { process, of, place } => self.remote(process.as_deref(), *of, place),
+            Expr::NonProgress => Ok(self.is_non_progress().into()),
+            Expr::Length(handle) => self.length(handle),
+            Expr::Full(handle) => self.full(handle),
+            Expr::Poll { channel, patterns, anywhere } => self.poll(channel, patterns, *anywhere),
+            Expr::Priority(process) => self.priority(process),
+        }
+    }
+
+    pub fn holds(&self, expr: &Expr) -> Result<bool, Fault> {
+        Ok(self.value(expr)? != 0)
+    }
+
+    pub fn me(&self) -> Result<u32, Fault> {
+        self.me.ok_or(Fault::NoProcess)
+    }
+
+    /// The evaluating process.
+    pub fn my_process(&self) -> Result<&'a ProcessState, Fault> {
+        self.state.process(self.me()?.into()).ok_or(Fault::NoProcess)
+    }
+
+    /// The slot of a place among the globals, or among the locals of the evaluating process.
+    pub fn slot(&self, place: &Place) -> Result<usize, Fault> {
+        match place.scope {
+            Scope::Global => self.slot_in(&self.interpreter.globals.offsets, place),
+            Scope::Local => self.slot_in(&self.interpreter.locals(self.my_process()?.process).offsets, place),
+        }
+    }
+
+    fn slot_in(&self, offsets: &[usize], place: &Place) -> Result<usize, Fault> {
+        let base = offsets.get(place.variable.index()).ok_or(Fault::NoProcess)?;
+        let mut slot = base + place.offset as usize;
+        for index in &place.indices {
+            let value = self.value(&index.at)?;
+            if !(0..i64::from(index.length)).contains(&value) {
+                return Err(Fault::Index { value, length: index.length });
+            }
+            slot += value as usize * index.stride as usize;
+        }
+        Ok(slot)
+    }
+
+    fn read(&self, place: &Place) -> Result<i64, Fault> {
+        let slot = self.slot(place)?;
+        let cells = match place.scope {
+            Scope::Global => &self.state.globals,
+            Scope::Local => &self.my_process()?.locals,
+        };
+        cells.get(slot).copied().ok_or(Fault::NoProcess)
+    }
+
+    fn binary(&self, op: BinaryOp, x: &Expr, y: &Expr) -> Result<i64, Fault> {
+        let x = self.value(x)?;
+        match op {
+            BinaryOp::And if x == 0 => Ok(0),
+            BinaryOp::Or if x != 0 => Ok(1),
+            _ => binary(op, x, self.value(y)?),
+        }
+    }
+
+    fn timeout(&self) -> bool {
+        self.timeout.unwrap_or_else(|| self.interpreter.moves(self.state).timeout)
+    }
+
+    fn location_of(&self, process: &Expr) -> Result<i64, Fault> {
+        let process = self.state.process(self.value(process)?);
+        Ok(process.map_or(0, |p| self.interpreter.location(p).number.into()))
+    }
+
+    fn priority(&self, process: &Expr) -> Result<i64, Fault> {
+        let process = self.state.process(self.value(process)?);
+        Ok(process.map_or(0, |p| p.priority.into()))
+    }
+
+    fn stands_at(&self, process: Option<&Expr>, of: ProcessId, locations: &[LocationId]) -> Result<i64, Fault> {
+        let process = self.subject(process, of)?;
+        Ok(process.is_some_and(|p| locations.contains(&p.location)).into())
+    }
+
+    fn remote(&self, process: Option<&Expr>, of: ProcessId, place: &Place) -> Result<i64, Fault> {
+        let Some(process) = self.subject(process, of)? else { return Ok(0) };
+        let slot = self.slot_in(&self.interpreter.locals(of).offsets, place)?;
+        process.locals.get(slot).copied().ok_or(Fault::NoProcess)
+    }
+
+    fn is_non_progress(&self) -> bool {
+        !self.state.processes.iter().any(|process| self.interpreter.location(process).progress)
+    }
+
+    fn length(&self, handle: &Expr) -> Result<i64, Fault> {
+        Ok(self.channel(handle)?.2.messages.len() as i64)
+    }
+
+    fn full(&self, handle: &Expr) -> Result<i64, Fault> {
+        let (_, kind, channel) = self.channel(handle)?;
+        Ok((kind.capacity > 0 && channel.messages.len() >= kind.capacity as usize).into())
+    }
+
+    fn poll(&self, channel: &Expr, patterns: &[Pattern], anywhere: bool) -> Result<i64, Fault> {
+        let (_, kind, channel) = self.channel(channel)?;
+        if kind.capacity == 0 {
+            return Err(Fault::PollHandshake);
+        }
+        Ok(self.find(kind, channel, patterns, anywhere)?.is_some().into())
+    }
+
+    /// The process that `At` and `Remote` speak of, if it is alive and of that type.
+    fn subject(&self, process: Option<&Expr>, of: ProcessId) -> Result<Option<&'a ProcessState>, Fault> {
+        let Some(id) = process else {
+            return Ok(self.state.processes.iter().find(|p| p.process == of));
+        };
+        Ok(self.state.process(self.value(id)?).filter(|p| p.process == of))
+    }
+
+    /// The handle, the kind and the contents of a channel.
+    pub fn channel(&self, handle: &Expr) -> Result<(i64, &'a Channel, &'a ChannelState), Fault> {
+        let handle = self.value(handle)?;
+        let channel = self.state.channel(handle).ok_or(Fault::NoChannel { handle })?;
+        Ok((handle, self.interpreter.kind(channel), channel))
+    }
+
+    /// Which message of a buffer a receive with these patterns would take.
+    pub fn find(
+        &self,
+        kind: &Channel,
+        channel: &ChannelState,
+        patterns: &[Pattern],
+        anywhere: bool,
+    ) -> Result<Option<usize>, Fault> {
+        let candidates = if anywhere { channel.messages.len() } else { 1 };
+        for (position, message) in channel.messages.iter().enumerate().take(candidates) {
+            if self.fits(kind, patterns, message)? {
+                return Ok(Some(position));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The message has what the patterns ask for. Patterns for fewer fields than the message has are a
+    /// fault only if those that are there fit, as in Spin.
+    pub fn fits(&self, kind: &Channel, patterns: &[Pattern], message: &[i64]) -> Result<bool, Fault> {
+        if patterns.len() > kind.fields.len() {
+            check_arity(kind, patterns.len())?;
+        }
+        for (pattern, field) in patterns.iter().zip(message) {
+            if let Pattern::Match(expected) = pattern
+                && self.value(expected)? != *field
+            {
+                return Ok(false);
+            }
+        }
+        check_arity(kind, patterns.len())?;
+        Ok(true)
+    }
+
+    /// [`Expr::Blocked`]
+    fn blocked(&self, edges: &[EdgeId]) -> Result<bool, Fault> {
+        let ty = self.interpreter.system.process(self.my_process()?.process);
+        for id in edges {
+            let Some(edge) = ty.edges.get(id.index()) else { return Err(Fault::NoProcess) };
+            let executable = match self.offer {
+                Some(offer) => self.accepts(edge, offer)?,
+                None => self.ready(edge)?.is_some(),
+            };
+            if executable {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// [`Expr::Enabled`]
+    pub fn enabled(&self, process: i64) -> Result<bool, Fault> {
+        let Some(target) = self.state.process(process) else { return Ok(false) };
+        let asking = self.ask(process as u32)?;
+        let context = Context { asking: Some(&asking), ..self.seen_by(process as u32) };
+        for edge in self.interpreter.edges_at(target) {
+            if context.ready_without_partner(edge)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn ask(&self, process: u32) -> Result<Asking<'a>, Fault> {
+        let depth = self.asking.map_or(0, |asking| asking.depth + 1);
+        let mut link = self.asking;
+        while let Some(asking) = link {
+            if asking.process == process {
+                return Err(Fault::Circular);
+            }
+            link = asking.before;
+        }
+        if depth >= MAX_ASKING {
+            return Err(Fault::Circular);
+        }
+        Ok(Asking { process, before: self.asking, depth })
+    }
+}
+
+/// The value as the type keeps it.
+pub(super) fn fit(scalar: Scalar, value: i64) -> Result<i64, Fault> {
+    scalar.fit(value).ok_or(Fault::OutOfRange { value })
+}
+
+pub(super) fn check_arity(kind: &Channel, given: usize) -> Result<(), Fault> {
+    if kind.fields.len() == given {
+        return Ok(());
+    }
+    Err(Fault::MessageArity { given: given as u32, expected: kind.fields.len() as u32 })
+}
+
+fn unary(op: UnaryOp, x: i64) -> Result<i64, Fault> {
+    match op {
+        UnaryOp::Negate => x.checked_neg().ok_or(Fault::Overflow),
+        UnaryOp::Not => Ok((x == 0).into()),
+        UnaryOp::Complement => Ok(!x),
+    }
+}
+
+fn binary(op: BinaryOp, x: i64, y: i64) -> Result<i64, Fault> {
+    let exact = |value: Option<i64>| value.ok_or(Fault::Overflow);
+    match op {
+        BinaryOp::Add => exact(x.checked_add(y)),
+        BinaryOp::Subtract => exact(x.checked_sub(y)),
+        BinaryOp::Multiply => exact(x.checked_mul(y)),
+        BinaryOp::Divide | BinaryOp::Remainder if y == 0 => Err(Fault::DivisionByZero),
+        BinaryOp::Divide => exact(x.checked_div(y)),
+        BinaryOp::Remainder => Ok(x.wrapping_rem(y)),
+        BinaryOp::BitAnd => Ok(x & y),
+        BinaryOp::BitOr => Ok(x | y),
+        BinaryOp::BitXor => Ok(x ^ y),
+        BinaryOp::ShiftLeft => {
+            let distance = y & 31;
+            let shifted = x << distance;
+            if shifted >> distance == x { Ok(shifted) } else { Err(Fault::Overflow) }
+        }
+        BinaryOp::ShiftRight => Ok(x >> (y & 31)),
+        BinaryOp::Equal => Ok((x == y).into()),
+        BinaryOp::NotEqual => Ok((x != y).into()),
+        BinaryOp::Less => Ok((x < y).into()),
+        BinaryOp::LessEqual => Ok((x <= y).into()),
+        BinaryOp::Greater => Ok((x > y).into()),
+        BinaryOp::GreaterEqual => Ok((x >= y).into()),
+        BinaryOp::And => Ok((x != 0 && y != 0).into()),
+        BinaryOp::Or => Ok((x != 0 || y != 0).into()),
+    }
+}
