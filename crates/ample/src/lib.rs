@@ -1,1 +1,59 @@
-//! The library façade of ample.
+//! ample, a model checker for concurrent systems: explore enough, never all.
+//!
+//! A model is text: [`load`] reads it from a file and [`load_text`] from a string. What comes out is a [`System`],
+//! whatever the language. [`check`] looks at every state that the system can reach and answers with a [`Report`]:
+//! for each property whether it holds, and if not, a run that shows it.
+//!
+//! Two processes each want to be alone, and each looks before it leaps:
+//!
+//! ```
+//! use ample::{CheckOptions, LoadOptions, Silent, Verdict};
+//!
+//! let text = "
+//!     bool busy; byte inside;
+//!     active [2] proctype P() {
+//!         !busy;                  /* wait until nobody is busy */
+//!         busy = true;
+//!         inside++;
+//!         assert(inside == 1);
+//!         inside--;
+//!         busy = false
+//!     }";
+//! let model = ample::load_text("mutex.pml", text.into(), &LoadOptions::default())?;
+//! let report = ample::check(&model.system, &CheckOptions::default(), &mut Silent);
+//!
+//! // Both may look before either leaps.
+//! let answer = report.answer("assertions").unwrap();
+//! assert_eq!(answer.verdict(), Verdict::Violated);
+//! let trace = answer.trace().unwrap();
+//! for step in &trace.prefix {
+//!     println!("{} {}", step.process, step.text);
+//! }
+//! assert_eq!(trace.prefix.len(), 7);
+//!
+//! // It never gets stuck, though.
+//! assert_eq!(report.answer("deadlock").unwrap().verdict(), Verdict::Holds);
+//! # Ok::<(), ample::LoadError>(())
+//! ```
+//!
+//! The search can be watched and ended by an [`Observer`]; [`Limits`] is one that keeps to a time and to an amount
+//! of memory. [`simulate`](mod@simulate) walks through a model one step at a time. Every run that is shown has been
+//! performed by the reference interpreter first ([`evidence`]).
+
+mod check;
+pub mod evidence;
+mod explicit;
+mod limits;
+mod load;
+mod report;
+pub mod simulate;
+
+pub use ample_lang::{Diagnostic, Rejected, Severity};
+pub use ample_model::{
+    Certainty, Change, EventKind, Message, Move, Observer, Outcome, Progress, Property, Question, Reason, Silent,
+    Source, Span, Statistics, Step, System, Trace, Violation,
+};
+pub use check::{CheckOptions, Engine, Search, check, stated, states};
+pub use limits::{Limits, peak_memory, resident_memory};
+pub use load::{LoadError, LoadOptions, Loaded, expression, load, load_text};
+pub use report::{Answer, Report, SCHEMA, Verdict};

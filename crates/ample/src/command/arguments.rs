@@ -1,0 +1,283 @@
+//! What can be said on the command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// A model checker for concurrent systems.
+#[derive(Debug, Parser)]
+#[command(version, about, propagate_version = true, after_help = EXIT_CODES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 everything holds, 1 something is violated, \
+                          2 the input or the call is wrong, 3 not decided.";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Check all that the files state: assertions, deadlock, every property; or just what is named
+    Check(Check),
+    /// Count the states and transitions of a model; nothing is checked and nothing reduced
+    States(States),
+    /// Step through a model: at random, interactively, or along a trace
+    Simulate(Simulate),
+}
+
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The models
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub properties: Properties,
+    #[command(flatten)]
+    pub search: Search,
+    /// End at the first violation, whatever it is of
+    #[arg(long)]
+    pub stop_at_first: bool,
+    /// Write the counterexamples to a file, as JSON; `ample simulate --trace` replays it
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// Show counterexamples as message sequence charts
+    #[arg(long)]
+    pub msc: bool,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// What to check; all that the file states if nothing is named.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Properties (none named: all that the file states)")]
+pub struct Properties {
+    /// Check that no reachable state is stuck (invalid end states)
+    #[arg(long)]
+    pub deadlock: bool,
+    /// Check the assertions, and that no step is a fault
+    #[arg(long)]
+    pub assertions: bool,
+    /// Check that an expression over the model's variables holds in every reachable state
+    #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
+    pub invariant: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct States {
+    /// The model
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub search: Search,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// How to search.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Search")]
+pub struct Search {
+    /// Who does the work
+    #[arg(long, value_enum, default_value_t = Engine::Auto)]
+    pub engine: Engine,
+    /// The order of the search; breadth first finds the shortest counterexamples
+    #[arg(long, value_enum, default_value_t = Order::Bfs)]
+    pub search: Order,
+    /// Do not expand states that many steps from the start
+    #[arg(long, value_name = "N")]
+    pub max_depth: Option<u64>,
+    /// Show the progress on standard error: auto is a line on a terminal
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Progress::Auto)]
+    pub progress: Progress,
+}
+
+#[derive(Debug, Args)]
+pub struct Simulate {
+    /// The model
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Choose each move by hand
+    #[arg(short, long, conflicts_with = "trace")]
+    pub interactive: bool,
+    /// Replay the counterexample in a file that `ample check --trace` or `--json` wrote
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// Which of the file's counterexamples, by its property
+    #[arg(long, value_name = "NAME", requires = "trace")]
+    pub property: Option<String>,
+    /// The seed of a random run; the same seed gives the same run
+    #[arg(long, value_name = "N", conflicts_with_all = ["interactive", "trace"])]
+    pub seed: Option<u64>,
+    /// How many steps a random run takes at most
+    #[arg(long, value_name = "N", default_value_t = 1000, conflicts_with_all = ["interactive", "trace"])]
+    pub steps: u64,
+    /// Show the run as a message sequence chart
+    #[arg(long)]
+    pub msc: bool,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// What means the same everywhere.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Common")]
+pub struct Common {
+    /// Define a macro, as `#define NAME VALUE` would (VALUE is 1 if left out)
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = define)]
+    pub defines: Vec<(String, String)>,
+    /// End after that time: 500ms, 60s, 2m, 1h; a plain number is seconds
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub time_limit: Option<Duration>,
+    /// End before the process uses more memory than that: 512M, 4G; a plain number is bytes
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory_limit: Option<u64>,
+    /// Print one JSON object (one per file) on standard output, and nothing else there
+    #[arg(long)]
+    pub json: bool,
+    /// Print the verdicts only: no warnings, traces, statistics or progress (simulate: the model's own output only)
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Colours
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Colour::Auto)]
+    pub color: Colour,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// The one that suits the model
+    Auto,
+    /// Explicit-state search
+    Explicit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Order {
+    /// Breadth first
+    Bfs,
+    /// Depth first
+    Dfs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Progress {
+    /// A line if standard error is a terminal
+    Auto,
+    /// Nothing
+    Never,
+    /// JSON lines
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// If it goes to a terminal and NO_COLOR is not set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl Command {
+    /// It waits for the user's answers; Ctrl-C ends it at once.
+    pub fn is_dialogue(&self) -> bool {
+        matches!(self, Command::Simulate(simulate) if simulate.interactive)
+    }
+
+    pub fn common(&self) -> &Common {
+        match self {
+            Command::Check(check) => &check.common,
+            Command::States(states) => &states.common,
+            Command::Simulate(simulate) => &simulate.common,
+        }
+    }
+}
+
+/// `NAME` or `NAME=VALUE`.
+fn define(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').unwrap_or((text, "1"));
+    let mut characters = name.chars();
+    let starts_well = characters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    if !starts_well || !characters.all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        return Err(format!("`{name}` is not a name"));
+    }
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// A number and the unit behind it.
+fn quantity(text: &str) -> Result<(f64, &str), String> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number: f64 = text[..end].parse().map_err(|_| format!("`{text}` does not begin with a number"))?;
+    Ok((number, text[end..].trim()))
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = quantity(text)?;
+    let factor = match unit {
+        "ms" => 0.001,
+        "" | "s" | "sec" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(format!("`{unit}` is not a unit of time: ms, s, m or h")),
+    };
+    Duration::try_from_secs_f64(number * factor).map_err(|error| error.to_string())
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    let (number, unit) = quantity(text)?;
+    let unit = unit.to_ascii_lowercase();
+    let shift = match unit.strip_suffix("ib").or(unit.strip_suffix('b')).unwrap_or(&unit) {
+        "" => 0,
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
+        "t" => 40,
+        _ => return Err(format!("`{unit}` is not a unit of memory: K, M, G or T")),
+    };
+    Ok((number * (1u64 << shift) as f64) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        use clap::CommandFactory;
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("60s"), Ok(Duration::from_secs(60)));
+        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(duration("1h"), Ok(Duration::from_secs(3600)));
+        assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
+        for wrong in ["", "s", "-1s", "3 fortnights", "1..2s", "1e999999h"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(size("4G"), Ok(4 << 30));
+        assert_eq!(size("4GiB"), Ok(4 << 30));
+        assert_eq!(size("64m"), Ok(64 << 20));
+        assert_eq!(size("1.5K"), Ok(1536));
+        assert_eq!(size("1000"), Ok(1000));
+        assert!(size("4X").is_err());
+        assert!(size("G").is_err());
+    }
+
+    #[test]
+    fn defines_are_names_with_values() {
+        assert_eq!(define("N=3"), Ok(("N".into(), "3".into())));
+        assert_eq!(define("FAST"), Ok(("FAST".into(), "1".into())));
+        assert_eq!(define("E="), Ok(("E".into(), String::new())));
+        assert!(define("=3").is_err());
+        assert!(define("2x").is_err());
+    }
+}

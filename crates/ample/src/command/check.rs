@@ -1,0 +1,154 @@
+//! `ample check` and `ample states`.
+
+use std::path::Path;
+use std::time::Instant;
+
+use ample::{CheckOptions, Engine, Limits, Property, Question, Report, Search, System};
+
+use super::arguments::{self, Check, Common, States};
+use super::progress::Display;
+use super::text::{self, View};
+use super::{Context, Exit, complain, guarded, load, print, refused, traces};
+
+/// Checks the files one after the other.
+pub fn check(arguments: &Check, context: &Context) -> Exit {
+    let mut exit = Exit::Fine;
+    let mut reports = Vec::new();
+    for file in &arguments.files {
+        let one = guarded(context, file, || match check_file(file, arguments, context) {
+            Ok(report) => {
+                let exit = report.verdict().into();
+                // Only what goes into the trace file is needed again.
+                if arguments.trace.is_some() {
+                    reports.push(report);
+                }
+                exit
+            }
+            Err(exit) => exit,
+        });
+        exit = exit.min(one);
+        if context.interrupt.load(std::sync::atomic::Ordering::Relaxed) {
+            exit = exit.min(Exit::Undecided);
+            break;
+        }
+    }
+    match &arguments.trace {
+        Some(path) => exit.min(write_traces(path, &reports, context)),
+        None => exit,
+    }
+}
+
+fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Report, Exit> {
+    let begun = Instant::now();
+    let loaded = load(file, &arguments.common, context).ok_or(Exit::Wrong)?;
+    let properties = named(&loaded.system, arguments, context, file)?;
+    let options = CheckOptions {
+        properties: (!properties.is_empty()).then_some(properties),
+        stop_at_first: arguments.stop_at_first,
+        ..options(&arguments.search, &arguments.common)
+    };
+    let report = search(begun, &arguments.search, &arguments.common, context, |limits| {
+        ample::check(&loaded.system, &options, limits)
+    });
+    let view = match (context.quiet, arguments.msc) {
+        (true, _) => View::Nothing,
+        (false, true) => View::Chart,
+        (false, false) => View::Steps,
+    };
+    show(&loaded.system, &report, view, context);
+    Ok(report)
+}
+
+/// Counts the states.
+pub fn states(arguments: &States, context: &Context) -> Exit {
+    let begun = Instant::now();
+    let Some(loaded) = load(&arguments.file, &arguments.common, context) else { return Exit::Wrong };
+    let options = options(&arguments.search, &arguments.common);
+    let report = search(begun, &arguments.search, &arguments.common, context, |limits| {
+        ample::states(&loaded.system, &options, limits)
+    });
+    show(&loaded.system, &report, View::Steps, context);
+    report.verdict().into()
+}
+
+/// The properties that are named on the command line.
+fn named(system: &System, arguments: &Check, context: &Context, file: &Path) -> Result<Vec<Property>, Exit> {
+    let asked = &arguments.properties;
+    let mut properties = Vec::new();
+    if asked.assertions {
+        properties.push(Property::assertions());
+    }
+    if asked.deadlock {
+        properties.push(Property::deadlock());
+    }
+    for text in &asked.invariant {
+        let condition = ample::expression(system, text).map_err(|error| refused(context, file, &error))?;
+        let question = Question::Invariant(condition);
+        properties.push(Property { name: text.clone(), question, text: text.clone(), span: None });
+    }
+    Ok(properties)
+}
+
+fn options(search: &arguments::Search, common: &Common) -> CheckOptions {
+    CheckOptions {
+        engine: match search.engine {
+            arguments::Engine::Auto => Engine::Auto,
+            arguments::Engine::Explicit => Engine::Explicit,
+        },
+        search: match search.search {
+            arguments::Order::Bfs => Search::BreadthFirst,
+            arguments::Order::Dfs => Search::DepthFirst,
+        },
+        max_depth: search.max_depth,
+        memory_limit: common.memory_limit,
+        ..CheckOptions::default()
+    }
+}
+
+/// Runs a search within the limits of the command line, and shows how it goes.
+fn search(
+    begun: Instant,
+    search: &arguments::Search,
+    common: &Common,
+    context: &Context,
+    work: impl FnOnce(&mut Limits<'_>) -> Report,
+) -> Report {
+    let mut display = Display::new(search.progress, context.quiet);
+    let mut show = |progress: &_, elapsed| display.show(progress, elapsed);
+    let mut limits = Limits::new()
+        .since(begun)
+        .time(common.time_limit)
+        .memory(common.memory_limit)
+        .interrupt(context.interrupt.clone())
+        .show(&mut show);
+    let mut report = work(&mut limits);
+    display.finish();
+    let statistics = &mut report.statistics;
+    statistics.memory_bytes = ample::peak_memory().unwrap_or(statistics.memory_bytes);
+    report
+}
+
+fn show(system: &System, report: &Report, view: View, context: &Context) {
+    print(|out| {
+        use std::io::Write;
+        if context.json {
+            serde_json::to_writer(&mut *out, report)?;
+            writeln!(out)
+        } else {
+            text::report(out, system, report, view, context.out)
+        }
+    });
+}
+
+fn write_traces(path: &Path, reports: &[Report], context: &Context) -> Exit {
+    match std::fs::write(path, format!("{:#}\n", traces::to_json(reports))) {
+        Ok(()) => Exit::Fine,
+        Err(error) => {
+            complain(|out| {
+                use std::io::Write;
+                writeln!(out, "{} cannot write {}: {error}", context.err.red("Error:"), path.display())
+            });
+            Exit::Wrong
+        }
+    }
+}

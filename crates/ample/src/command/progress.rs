@@ -1,0 +1,77 @@
+//! Progress: a line on a terminal, JSON lines for a program, silence in a pipe.
+
+use std::io::{IsTerminal, Write, stderr};
+use std::time::Duration;
+
+use ample::Progress;
+use serde_json::json;
+
+use super::arguments::Progress as How;
+use super::text::{bytes, count};
+
+/// How often something is shown.
+const EVERY: Duration = Duration::from_millis(200);
+
+/// Shows how a search goes, on standard error.
+pub struct Display {
+    how: How,
+    shown: Duration,
+    /// There is a line on the terminal that must be wiped before anything else is written.
+    dirty: bool,
+}
+
+impl Display {
+    pub fn new(how: How, quiet: bool) -> Display {
+        let silent = how == How::Auto && (quiet || !stderr().is_terminal());
+        Display { how: if silent { How::Never } else { how }, shown: Duration::ZERO, dirty: false }
+    }
+
+    /// Called often; shows something now and then.
+    pub fn show(&mut self, progress: &Progress, elapsed: Duration) {
+        // A replay has no states to tell of.
+        if self.how == How::Never || elapsed < self.shown + EVERY || progress.states == 0 {
+            return;
+        }
+        self.shown = elapsed;
+        let mut out = stderr().lock();
+        // Nobody to see it is no reason to stop.
+        let _ = match self.how {
+            How::Json => writeln!(out, "{}", in_json(progress, elapsed)),
+            _ => write!(out, "\r\x1b[2K{}", line(progress, elapsed)).and_then(|()| out.flush()),
+        };
+        self.dirty = self.how == How::Auto;
+    }
+
+    /// Wipes the line.
+    pub fn finish(&mut self) {
+        if std::mem::take(&mut self.dirty) {
+            let mut out = stderr().lock();
+            let _ = write!(out, "\r\x1b[2K").and_then(|()| out.flush());
+        }
+    }
+}
+
+fn in_json(progress: &Progress, elapsed: Duration) -> serde_json::Value {
+    json!({"progress": {
+        "states": progress.states,
+        "transitions": progress.transitions,
+        "depth": progress.depth,
+        "pending": progress.pending,
+        "memory_bytes": progress.memory,
+        "time_s": elapsed.as_secs_f64(),
+    }})
+}
+
+fn line(progress: &Progress, elapsed: Duration) -> String {
+    let rate = progress.states as f64 / elapsed.as_secs_f64().max(0.001);
+    format!(
+        "{} states, {} transitions, depth {}, {} pending, {}, {:.0} s, {} states/s",
+        count(progress.states),
+        count(progress.transitions),
+        progress.depth,
+        count(progress.pending),
+        bytes(progress.memory),
+        elapsed.as_secs_f64(),
+        count(rate as u64),
+    )
+}

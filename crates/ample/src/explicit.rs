@@ -1,0 +1,176 @@
+//! The explicit engine, as the façade uses it: compile, search, and turn paths into moves.
+
+use std::cell::RefCell;
+
+use ample_explicit::check::{self as safety, Finding};
+use ample_explicit::compile::{Compiled, Transition};
+use ample_explicit::search::Path;
+use ample_explicit::space::{Checked, StateSpace};
+use ample_explicit::store::{ExactStore, FlatStore, Parent, Visible, Whole};
+use ample_model::{Expr, Move, Observer, Reason, Statistics, System};
+
+use crate::check::{CheckOptions, Search};
+use crate::limits::resident_memory;
+
+/// How many new states lie between two looks of the observer: few enough for a limit to be kept to the tenth of
+/// a second, and enough for the looking to cost nothing.
+const REPORT_EVERY: u64 = 256;
+
+/// What the rest of the process may need beside the store while the search runs.
+const MARGIN: u64 = 2 << 20;
+
+/// What is asked of the engine.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Look for deadlocks.
+    pub deadlock: bool,
+    /// Look for violated assertions and faults.
+    pub assertions: bool,
+    /// Look for states where one of these is false.
+    pub invariants: Vec<Expr>,
+}
+
+impl Request {
+    /// Nothing is asked.
+    pub fn is_empty(&self) -> bool {
+        !self.deadlock && !self.assertions && self.invariants.is_empty()
+    }
+}
+
+/// A violation: how to get there.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Which of the initial states the run starts in.
+    pub start: u32,
+    /// The moves from there.
+    pub moves: Vec<Move>,
+}
+
+/// What the engine found.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// A deadlock.
+    pub deadlock: Option<Found>,
+    /// A violated assertion or a fault.
+    pub assertions: Option<Found>,
+    /// For each invariant a violation.
+    pub invariants: Vec<Option<Found>>,
+    /// Why the search ended early, if it did.
+    pub ended: Option<Reason>,
+    /// What the search did.
+    pub statistics: Statistics,
+}
+
+impl Run {
+    /// Something is violated.
+    pub fn found_something(&self) -> bool {
+        self.deadlock.is_some() || self.assertions.is_some() || self.invariants.iter().any(Option::is_some)
+    }
+}
+
+/// Searches the state space of the system.
+pub fn run(system: &System, request: &Request, options: &CheckOptions, observer: &mut dyn Observer) -> Run {
+    let space = match Compiled::new(system, &request.invariants) {
+        Ok(space) => space,
+        Err(unsupported) => {
+            return Run { ended: Some(Reason::Unsupported(unsupported.to_string())), ..Run::default() };
+        }
+    };
+    if !has_hidden_variables(system) {
+        return search(space, Whole, request, options, observer);
+    }
+    // The store looks at states while the space is busy, so it has a space of its own to ask.
+    let viewer = RefCell::new(space.clone());
+    let visible = move |state: &[u8]| {
+        let mut viewer = viewer.borrow_mut();
+        // Makes the viewer meet the shape of the state.
+        viewer.is_valid_end(state);
+        state.len().saturating_sub(viewer.hidden_tail(state))
+    };
+    search(space, visible, request, options, observer)
+}
+
+fn has_hidden_variables(system: &System) -> bool {
+    let locals = system.processes.iter().flat_map(|process| &process.locals);
+    system.globals.iter().chain(locals).any(|variable| variable.hidden)
+}
+
+fn search(
+    mut space: Compiled,
+    visible: impl Visible,
+    request: &Request,
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+) -> Run {
+    let safety = safety::Options {
+        deadlock: request.deadlock,
+        assertions: request.assertions,
+        invariants: request.invariants.len(),
+        stop_at_first: options.stop_at_first,
+        max_depth: options.max_depth.unwrap_or(u64::MAX),
+        report_every: REPORT_EVERY,
+    };
+    let room = options.memory_limit.map_or(usize::MAX, room_for_the_store);
+    match options.search {
+        Search::BreadthFirst => {
+            let mut store = FlatStore::<Parent, _>::with_visible(visible).limit(room);
+            let report = safety::breadth_first(&mut space, &mut store, &safety, observer);
+            collect(&mut space, &store, report)
+        }
+        Search::DepthFirst => {
+            let mut store = FlatStore::<(), _>::with_visible(visible).limit(room);
+            let report = safety::depth_first(&mut space, &mut store, &safety, observer);
+            collect(&mut space, &store, report)
+        }
+    }
+}
+
+/// The limit is one for the whole process, of which a part is in use already.
+fn room_for_the_store(limit: u64) -> usize {
+    let used = resident_memory().unwrap_or(0);
+    usize::try_from(limit.saturating_sub(used + MARGIN)).unwrap_or(usize::MAX)
+}
+
+/// The paths of a report as moves.
+fn collect<S>(space: &mut Compiled, store: &S, report: safety::Report<Transition>) -> Run
+where
+    S: ExactStore<[u8]>,
+{
+    let mut moves = |finding: Option<Finding<Transition>>| finding.map(|finding| found(space, store, &finding.path));
+    Run {
+        deadlock: moves(report.deadlock),
+        assertions: moves(report.assertions),
+        invariants: report.invariants.into_iter().map(moves).collect(),
+        ended: report.ended,
+        statistics: report.statistics,
+    }
+}
+
+fn found<S>(space: &mut Compiled, store: &S, path: &Path<Transition>) -> Found
+where
+    S: ExactStore<[u8]>,
+{
+    let mut moves = Vec::new();
+    for (state, transition) in &path.steps {
+        moves.extend(space.expand(store.get(*state), transition));
+    }
+    Found { start: start_of(space, store, path), moves }
+}
+
+/// The number of the initial state that a path begins in.
+fn start_of<S>(space: &mut Compiled, store: &S, path: &Path<Transition>) -> u32
+where
+    S: ExactStore<[u8]>,
+{
+    let first = path.states().next();
+    let mut state = Vec::new();
+    let mut number = 0;
+    while space.initial(number as usize, &mut state) {
+        let here = if space.is_dead() { None } else { store.find(&state) };
+        if here == first {
+            return number;
+        }
+        number += 1;
+    }
+    0
+}

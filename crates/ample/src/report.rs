@@ -1,0 +1,242 @@
+//! Reports: what was asked about a model, the answers, and what it took; as Rust data and as JSON (schema 1).
+
+use ample_model::{Certainty, Outcome, Reason, Statistics, Trace};
+use serde::{Serialize, Serializer};
+
+use crate::evidence::EndState;
+
+/// The version of the JSON form.
+pub const SCHEMA: u32 = 1;
+
+/// All answers about one model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The model's name: its path usually.
+    pub model: String,
+    /// Its language.
+    pub language: String,
+    /// One answer per property, in the order asked.
+    pub answers: Vec<Answer>,
+    /// Why the search ended early, if it did.
+    pub ended: Option<Reason>,
+    /// What the search did.
+    pub statistics: Statistics,
+}
+
+/// The answer to one property.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The property's name: `deadlock`, `assertions`, `invariant:NAME`, `ltl:NAME`, ….
+    pub property: String,
+    /// What it says.
+    pub formula: String,
+    /// The answer itself.
+    pub outcome: Outcome,
+    /// Who gave it.
+    pub engine: &'static str,
+    /// The state at the end of the counterexample.
+    pub end: Option<EndState>,
+}
+
+/// The answers of a report in one word, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Something is violated.
+    Violated,
+    /// Something is not decided.
+    Unknown,
+    /// Everything holds.
+    Holds,
+}
+
+impl Answer {
+    /// The answer in one word.
+    pub fn verdict(&self) -> Verdict {
+        match self.outcome {
+            Outcome::Holds(_) => Verdict::Holds,
+            Outcome::Violated(_) => Verdict::Violated,
+            Outcome::Unknown(_) => Verdict::Unknown,
+        }
+    }
+
+    /// The counterexample.
+    pub fn trace(&self) -> Option<&Trace> {
+        match &self.outcome {
+            Outcome::Violated(violation) => Some(&violation.trace),
+            _ => None,
+        }
+    }
+}
+
+impl Report {
+    /// The worst of the answers; not decided if the search did not come to its end.
+    pub fn verdict(&self) -> Verdict {
+        let unfinished = if self.ended.is_some() { Verdict::Unknown } else { Verdict::Holds };
+        self.answers.iter().map(Answer::verdict).chain([unfinished]).min().unwrap_or(Verdict::Holds)
+    }
+
+    /// The answer to the property of that name.
+    pub fn answer(&self, property: &str) -> Option<&Answer> {
+        self.answers.iter().find(|answer| answer.property == property)
+    }
+}
+
+#[derive(Serialize)]
+struct JsonReport<'a> {
+    schema: u32,
+    model: &'a str,
+    language: &'a str,
+    complete: bool,
+    results: &'a [Answer],
+    stats: JsonStatistics<'a>,
+}
+
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let report = JsonReport {
+            schema: SCHEMA,
+            model: &self.model,
+            language: &self.language,
+            complete: self.ended.is_none(),
+            results: &self.answers,
+            stats: JsonStatistics(&self.statistics),
+        };
+        report.serialize(serializer)
+    }
+}
+
+#[derive(Serialize)]
+struct JsonAnswer<'a> {
+    property: &'a str,
+    formula: &'a str,
+    verdict: Verdict,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    certainty: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bound: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    omission: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    engine: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<&'a Trace>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end: Option<&'a EndState>,
+}
+
+impl Serialize for Answer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut answer = JsonAnswer {
+            property: &self.property,
+            formula: &self.formula,
+            verdict: self.verdict(),
+            certainty: None,
+            bound: None,
+            omission: None,
+            reason: None,
+            engine: self.engine,
+            trace: self.trace(),
+            end: self.end.as_ref(),
+        };
+        match &self.outcome {
+            Outcome::Holds(Certainty::Proved) => answer.certainty = Some("proved"),
+            Outcome::Holds(Certainty::Bounded(bound)) => {
+                (answer.certainty, answer.bound) = (Some("bounded"), Some(*bound));
+            }
+            Outcome::Holds(Certainty::Probable(omission)) => {
+                (answer.certainty, answer.omission) = (Some("probable"), Some(*omission));
+            }
+            Outcome::Violated(violation) => answer.reason = Some(violation.message.clone()),
+            Outcome::Unknown(reason) => answer.reason = Some(reason.to_string()),
+        }
+        answer.serialize(serializer)
+    }
+}
+
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self {
+            Verdict::Holds => "holds",
+            Verdict::Violated => "violated",
+            Verdict::Unknown => "unknown",
+        })
+    }
+}
+
+/// A count: a number, or a decimal string where it exceeds what a double holds exactly.
+struct Count(u64);
+
+impl Serialize for Count {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0 <= 1 << 53 { serializer.serialize_u64(self.0) } else { serializer.serialize_str(&self.0.to_string()) }
+    }
+}
+
+struct JsonStatistics<'a>(&'a Statistics);
+
+impl Serialize for JsonStatistics<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap;
+        let Statistics {
+            states,
+            atomic_states,
+            transitions,
+            atomic_steps,
+            depth,
+            time_s,
+            memory_bytes,
+            store_bytes,
+            state_bytes,
+            complete: _,
+        } = self.0;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("states", &Count(*states))?;
+        map.serialize_entry("transitions", &Count(*transitions))?;
+        map.serialize_entry("depth", depth)?;
+        map.serialize_entry("time_s", time_s)?;
+        map.serialize_entry("memory_bytes", memory_bytes)?;
+        map.serialize_entry("atomic_states", &Count(*atomic_states))?;
+        map.serialize_entry("atomic_steps", &Count(*atomic_steps))?;
+        map.serialize_entry("store_bytes", store_bytes)?;
+        map.serialize_entry("state_bytes", state_bytes)?;
+        map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(property: &str, outcome: Outcome) -> Answer {
+        Answer { property: property.into(), formula: String::new(), outcome, engine: "explicit", end: None }
+    }
+
+    fn report(answers: Vec<Answer>) -> Report {
+        let statistics = Statistics { states: 3, transitions: 1 << 60, ..Statistics::default() };
+        Report { model: "m.pml".into(), language: "promela".into(), answers, ended: None, statistics }
+    }
+
+    #[test]
+    fn the_json_form_is_that_of_the_design() {
+        let report = report(vec![
+            answer("deadlock", Outcome::Holds(Certainty::Proved)),
+            answer("assertions", Outcome::Unknown(Reason::Time)),
+        ]);
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!(json["schema"], 1);
+        assert_eq!(json["complete"], true);
+        assert_eq!(json["results"][0]["verdict"], "holds");
+        assert_eq!(json["results"][0]["certainty"], "proved");
+        assert_eq!(json["results"][1]["reason"], "the time limit was reached");
+        assert_eq!(json["stats"]["states"], 3);
+        assert_eq!(json["stats"]["transitions"], (1u64 << 60).to_string());
+    }
+
+    #[test]
+    fn the_worst_answer_counts() {
+        assert_eq!(report(vec![]).verdict(), Verdict::Holds);
+        let open = answer("deadlock", Outcome::Unknown(Reason::Memory));
+        assert_eq!(report(vec![open]).verdict(), Verdict::Unknown);
+    }
+}

@@ -1,0 +1,442 @@
+//! The command, run as a user runs it: exit codes, JSON, text, limits, traces, simulation.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// A folder with models, gone after the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("ample-{}-{test}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn command(words: &[&str], file: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ample"));
+    command.args(words).arg(file).stdin(Stdio::null());
+    command
+}
+
+fn ample(words: &[&str], file: &Path) -> Output {
+    command(words, file).output().unwrap()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("an exit code")
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", text(output)))
+}
+
+fn result<'a>(report: &'a Value, property: &str) -> &'a Value {
+    let results = report["results"].as_array().unwrap();
+    results.iter().find(|result| result["property"] == property).unwrap_or_else(|| panic!("no {property}"))
+}
+
+const FINE: &str = "byte x; active [2] proctype P() { x++; assert(x <= 2) }";
+
+const MUTEX: &str = "\
+bool busy; byte inside;
+active [2] proctype P() {
+    !busy;
+    busy = true;
+    inside++;
+    assert(inside == 1);
+    inside--;
+    busy = false
+}
+";
+
+const DEADLOCK: &str = "\
+mtype = { req, ack };
+chan a = [1] of { mtype, byte };
+chan b = [0] of { mtype };
+byte n;
+active proctype Client() {
+    a!req(3);
+    printf(\"sent %d\\n\", 3);
+    a!req(4);
+    b!ack;
+    b!req
+}
+active proctype Server() {
+    mtype m; byte k;
+    do
+    :: a?m(k) -> n = n + k
+    :: b?ack -> break
+    od;
+    a?m,k;
+    b?m
+}
+";
+
+const LIVE: &str = "byte x; active proctype P() { x = 1 } ltl p { <> (x == 1) }";
+
+/// 2^32 states and more.
+const HUGE: &str = "int x; int y; active [3] proctype P() { do :: x++ :: y = y + 3 od }";
+
+/// The same, with a violation near the start.
+const HUGE_AND_WRONG: &str = "int x; int y; active [3] proctype P() { do :: x++; assert(x != 2) :: y = y + 3 od }";
+
+#[test]
+fn exit_codes_tell_the_verdict() {
+    let folder = Folder::new("codes");
+    let cases = [
+        (&["check"] as &[&str], FINE, 0),
+        (&["check"], MUTEX, 1),
+        (&["check", "--deadlock"], MUTEX, 0),
+        (&["check", "--assertions"], MUTEX, 1),
+        (&["check"], DEADLOCK, 1),
+        (&["check", "--assertions"], DEADLOCK, 0),
+        (&["check"], LIVE, 3),
+        (&["check", "--deadlock"], LIVE, 0),
+        (&["check", "--max-depth", "1"], FINE, 3),
+        (&["states"], MUTEX, 0),
+        (&["states", "--max-depth", "1"], MUTEX, 3),
+        (&["check"], "active proctype P() { x = 1 }", 2),
+        (&["check"], "active proctype P( {", 2),
+        (&["check", "--engine", "nonsense"], FINE, 2),
+        (&["check", "--time-limit", "soon"], FINE, 2),
+        (&["check", "--search", "dfs"], MUTEX, 1),
+        (&["check", "--search", "dfs"], DEADLOCK, 1),
+        (&["check", "--search", "dfs"], FINE, 0),
+    ];
+    for (words, model, expected) in cases {
+        let output = ample(words, &folder.file("m.pml", model));
+        assert_eq!(code(&output), expected, "{words:?} on {model}: {}{}", text(&output), errors(&output));
+    }
+    assert_eq!(code(&ample(&["check"], Path::new("there/is/no/such.pml"))), 2);
+    assert_eq!(code(&ample(&["check"], &folder.0)), 2);
+    assert_eq!(code(&ample(&["frobnicate"], Path::new("m.pml"))), 2);
+}
+
+#[test]
+fn json_follows_the_schema() {
+    let folder = Folder::new("json");
+    let output = ample(&["check", "--json"], &folder.file("m.pml", DEADLOCK));
+    let report = json(&output);
+    assert_eq!(report["schema"], 1);
+    assert_eq!(report["language"], "promela");
+    assert_eq!(report["complete"], true);
+    assert!(report["model"].as_str().unwrap().ends_with("m.pml"));
+    assert_eq!(result(&report, "assertions")["verdict"], "holds");
+    assert_eq!(result(&report, "assertions")["certainty"], "proved");
+    let deadlock = result(&report, "deadlock");
+    assert_eq!(deadlock["verdict"], "violated");
+    assert_eq!(deadlock["engine"], "explicit");
+    assert_eq!(deadlock["trace"]["prefix"].as_array().unwrap().len(), 8);
+    assert_eq!(deadlock["trace"]["cycle"].as_array().unwrap().len(), 0);
+    assert_eq!(deadlock["end"]["processes"][0]["waits_for"][0], "b!req");
+    for field in ["states", "transitions", "depth", "time_s", "memory_bytes"] {
+        assert!(report["stats"][field].is_number(), "{field}");
+    }
+    assert_eq!(report["stats"]["states"], 17);
+
+    let report = json(&ample(&["check", "--json"], &folder.file("m.pml", LIVE)));
+    assert_eq!(result(&report, "ltl:p")["verdict"], "unknown");
+    assert!(result(&report, "ltl:p")["reason"].as_str().unwrap().contains("not checked yet"));
+
+    let report = json(&ample(&["states", "--json"], &folder.file("m.pml", DEADLOCK)));
+    assert_eq!(report["stats"]["states"], 17);
+    assert_eq!(report["results"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn several_files_are_several_objects() {
+    let folder = Folder::new("several");
+    let (fine, wrong) = (folder.file("fine.pml", FINE), folder.file("mutex.pml", MUTEX));
+    let output = ample(&["check", "--json", fine.to_str().unwrap()], &wrong);
+    assert_eq!(code(&output), 1);
+    let lines: Vec<Value> = text(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 2);
+    assert_eq!(result(&lines[0], "assertions")["verdict"], "holds");
+    assert_eq!(result(&lines[1], "assertions")["verdict"], "violated");
+}
+
+#[test]
+fn what_is_wrong_with_the_input_is_shown_where_it_is() {
+    let folder = Folder::new("diagnostics");
+    let file = folder.file("bad.pml", "byte x;\nactive proctype P() { zebra = 1 }\n");
+    let output = ample(&["check", "--json"], &file);
+    assert_eq!(code(&output), 2);
+    let told = errors(&output);
+    assert!(told.contains("zebra") && told.contains("bad.pml:2:23"), "{told}");
+    assert!(!told.contains('\x1b'));
+    let report = json(&output);
+    assert_eq!(report["schema"], 1);
+    assert!(report["error"].is_string());
+    let diagnostic = &report["diagnostics"][0];
+    assert_eq!((&diagnostic["line"], &diagnostic["column"]), (&Value::from(2), &Value::from(23)));
+    assert_eq!(diagnostic["severity"], "error");
+}
+
+#[test]
+fn macros_can_be_defined_outside() {
+    let folder = Folder::new("defines");
+    let file = folder.file("m.pml", "byte x; active proctype P() { do :: x < N -> x++ :: else -> break od }");
+    let states = |n: &str| json(&ample(&["states", "--json", "-D", n], &file))["stats"]["states"].as_u64().unwrap();
+    assert!(states("N=30") > states("N=3"));
+    assert_eq!(code(&ample(&["states"], &file)), 2);
+}
+
+#[test]
+fn the_text_begins_with_the_verdicts_and_ends_with_the_counts() {
+    let folder = Folder::new("text");
+    let output = ample(&["check"], &folder.file("m.pml", MUTEX));
+    let text = text(&output);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[1].contains("assertions  violated: assertion violated (inside == 1), after 7 steps"), "{text}");
+    assert!(lines[2].contains("deadlock    holds"), "{text}");
+    assert!(text.contains("inside: 1 → 2"), "{text}");
+    assert!(text.contains(" states, stored\n") && text.contains(" transitions (= stored+matched)\n"), "{text}");
+    assert!(!text.contains('\x1b'));
+    assert!(errors(&output).is_empty());
+}
+
+#[test]
+fn a_deadlock_is_explained() {
+    let folder = Folder::new("explained");
+    let file = folder.file("m.pml", DEADLOCK);
+    let shown = text(&ample(&["check"], &file));
+    assert!(shown.contains("Client(0)  m.pml:10  waits for  b!req"), "{shown}");
+    assert!(shown.contains("channel a: empty"), "{shown}");
+    // A handshake is one step with two sides.
+    let lines: Vec<&str> = shown.lines().collect();
+    let sender = lines.iter().position(|line| line.trim_start().starts_with("8  Client(0)")).unwrap();
+    assert!(lines[sender].contains("b!ack") && lines[sender + 1].contains("Server(1)"), "{shown}");
+    let chart = text(&ample(&["check", "--msc"], &file));
+    assert!(chart.contains("[a!req,3]") && chart.contains("a?req,3--->|") && chart.contains("b!ack---->|"), "{chart}");
+    let quiet = text(&ample(&["check", "--quiet"], &file));
+    assert_eq!(quiet.lines().count(), 3, "{quiet}");
+}
+
+#[test]
+fn limits_end_the_search_and_keep_what_is_known() {
+    let folder = Folder::new("limits");
+    let (huge, wrong) = (folder.file("huge.pml", HUGE), folder.file("wrong.pml", HUGE_AND_WRONG));
+    for (limit, value, reason) in [
+        ("--time-limit", "300ms", "the time limit was reached"),
+        ("--memory-limit", "64M", "the memory limit was reached"),
+    ] {
+        for search in ["bfs", "dfs"] {
+            let begun = Instant::now();
+            let output = ample(&["check", "--json", "--search", search, limit, value], &huge);
+            assert_eq!(code(&output), 3, "{limit} {search}: {}", errors(&output));
+            assert!(begun.elapsed() < Duration::from_secs(30), "{limit} {search}");
+            let report = json(&output);
+            assert_eq!(report["complete"], false);
+            assert_eq!(result(&report, "deadlock")["reason"], reason, "{limit} {search}");
+            assert!(report["stats"]["states"].as_u64().unwrap() > 0);
+            if limit == "--memory-limit" {
+                assert!(report["stats"]["memory_bytes"].as_u64().unwrap() <= 66 << 20, "{limit} {search}: {report}");
+            }
+        }
+        let output = ample(&["check", "--json", limit, value], &wrong);
+        assert_eq!(code(&output), 1);
+        assert_eq!(result(&json(&output), "assertions")["verdict"], "violated");
+        assert_eq!(result(&json(&output), "deadlock")["verdict"], "unknown");
+    }
+}
+
+#[test]
+fn stopping_at_the_first_violation_leaves_the_rest_undecided() {
+    let folder = Folder::new("first");
+    let output = ample(&["check", "--json", "--stop-at-first"], &folder.file("m.pml", MUTEX));
+    assert_eq!(code(&output), 1);
+    assert_eq!(result(&json(&output), "assertions")["verdict"], "violated");
+    assert_eq!(result(&json(&output), "deadlock")["verdict"], "unknown");
+}
+
+#[test]
+fn invariants_are_expressions_over_the_model() {
+    let folder = Folder::new("invariant");
+    let file = folder.file("m.pml", MUTEX);
+    let output = ample(&["check", "--json", "--invariant", "inside <= 2", "--invariant", "inside < 2"], &file);
+    assert_eq!(code(&output), 1, "{}", errors(&output));
+    let report = json(&output);
+    assert_eq!(report["results"].as_array().unwrap().len(), 2);
+    assert_eq!(result(&report, "invariant:inside <= 2")["verdict"], "holds");
+    let violated = result(&report, "invariant:inside < 2");
+    assert_eq!(violated["verdict"], "violated");
+    assert_eq!(violated["formula"], "inside < 2");
+    assert_eq!(violated["trace"]["prefix"].as_array().unwrap().len(), 6);
+    let shown = text(&ample(&["check", "--invariant", "inside < 2"], &file));
+    assert!(shown.contains("busy = 1, inside = 2"), "{shown}");
+    for wrong in ["outside < 2", "inside <", "inside = 3", ""] {
+        let output = ample(&["check", "--json", "--invariant", wrong], &file);
+        assert_eq!(code(&output), 2, "{wrong}");
+        assert!(json(&output)["error"].is_string());
+    }
+}
+
+#[cfg(unix)]
+fn interrupt(child: &Child) {
+    let done = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(done.success());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_the_search_with_what_is_known() {
+    let folder = Folder::new("interrupt");
+    let file = folder.file("m.pml", HUGE);
+    let mut child = command(&["check", "--json", "--memory-limit", "1G"], &file)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(400));
+    assert!(child.try_wait().unwrap().is_none(), "the search is over too soon");
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 3);
+    let report = json(&output);
+    assert_eq!(report["complete"], false);
+    assert_eq!(result(&report, "deadlock")["reason"], "interrupted");
+}
+
+#[test]
+fn a_trace_file_can_be_replayed() {
+    let folder = Folder::new("replay");
+    let (file, trace) = (folder.file("m.pml", DEADLOCK), folder.0.join("trace.json"));
+    let trace_name = trace.to_str().unwrap();
+    assert_eq!(code(&ample(&["check", "--quiet", "--trace", trace_name], &file)), 1);
+    let output = ample(&["simulate", "--trace", trace_name], &file);
+    assert_eq!(code(&output), 1, "{}", errors(&output));
+    assert!(text(&output).contains("invalid end state") && text(&output).contains("> sent 3"), "{}", text(&output));
+
+    // A report and the outcome of a replay are trace files, too.
+    for words in [&["check", "--json"] as &[&str], &["simulate", "--json", "--trace", trace_name]] {
+        let report = folder.0.join("report.json");
+        std::fs::write(&report, ample(words, &file).stdout).unwrap();
+        let again = ample(&["simulate", "--quiet", "--trace", report.to_str().unwrap()], &file);
+        assert_eq!((code(&again), text(&again).as_str()), (1, "sent 3\n"), "{words:?}: {}", errors(&again));
+    }
+
+    let other = folder.file("other.pml", MUTEX);
+    let output = ample(&["simulate", "--trace", trace_name], &other);
+    assert_eq!(code(&output), 2);
+    assert!(errors(&output).contains("the trace does not fit the model: step 1"), "{}", errors(&output));
+    let output = ample(&["simulate", "--trace", trace_name, "--property", "ltl:x"], &file);
+    assert_eq!(code(&output), 2);
+    for nonsense in ["", "{", "[1,2]", "{\"trace\": 7}", "{\"prefix\": [{}], \"cycle\": []}"] {
+        let file_name = folder.file("nonsense.json", nonsense);
+        assert_eq!(code(&ample(&["simulate", "--trace", file_name.to_str().unwrap()], &file)), 2, "{nonsense}");
+    }
+}
+
+#[test]
+fn a_seed_repeats_a_run() {
+    let folder = Folder::new("seed");
+    let file = folder.file("m.pml", HUGE);
+    let run = |seed: &str| text(&ample(&["simulate", "--seed", seed, "--steps", "50"], &file));
+    assert_eq!(run("7"), run("7"));
+    assert_ne!(run("7"), run("8"));
+    let output = ample(&["simulate", "--json", "--steps", "20"], &file);
+    assert_eq!(code(&output), 0);
+    let report = json(&output);
+    assert_eq!(report["trace"]["prefix"].as_array().unwrap().len(), 20);
+    let seed = report["seed"].to_string();
+    let again = json(&ample(&["simulate", "--json", "--steps", "20", "--seed", &seed], &file));
+    assert_eq!(report["trace"], again["trace"]);
+}
+
+#[test]
+fn a_random_run_stops_where_something_is_violated() {
+    let folder = Folder::new("violated-run");
+    let file = folder.file("m.pml", "byte x; active proctype P() { x = 3; assert(x == 4); x = 5 }");
+    let output = ample(&["simulate"], &file);
+    assert_eq!(code(&output), 1);
+    assert!(text(&output).contains("assertion violated (x == 4)") && !text(&output).contains("x = 5  "));
+}
+
+#[test]
+fn moves_can_be_chosen_by_hand() {
+    let folder = Folder::new("interactive");
+    let file = folder.file("m.pml", DEADLOCK);
+    let talk = |words: &[&str], answers: &str| {
+        let mut child =
+            command(words, &file).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(answers.as_bytes()).unwrap();
+        child.wait_with_output().unwrap()
+    };
+    let output = talk(&["simulate", "--interactive"], "1\n99\nb\nb\n1\n2\nq\n");
+    assert_eq!(code(&output), 0);
+    let shown = text(&output);
+    assert!(shown.contains("`99` is none of these") && shown.contains("This is the beginning"), "{shown}");
+    assert!(shown.contains("> sent 3"), "{shown}");
+    // The end of the input is an answer.
+    let output = talk(&["simulate", "--interactive", "--json"], "1\nb\n1\n");
+    assert_eq!(json(&output)["trace"]["prefix"].as_array().unwrap().len(), 1);
+    assert!(errors(&output).contains("choose"));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_trouble() {
+    let folder = Folder::new("pipe");
+    let file = folder.file("m.pml", HUGE);
+    let mut child = command(&["simulate", "--steps", "20000"], &file)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(errors(&output).is_empty(), "{}", errors(&output));
+    assert_eq!(code(&output), 0);
+}
+
+#[test]
+fn progress_is_for_those_who_ask() {
+    let folder = Folder::new("progress");
+    let file = folder.file("m.pml", HUGE);
+    let output = ample(&["states", "--time-limit", "900ms", "--progress", "json"], &file);
+    let first = errors(&output).lines().next().map(str::to_owned).expect("a line of progress");
+    let progress: Value = serde_json::from_str(&first).unwrap();
+    assert!(progress["progress"]["states"].as_u64().unwrap() > 0);
+    assert!(errors(&ample(&["states", "--time-limit", "500ms"], &file)).is_empty());
+}
+
+#[test]
+fn odd_inputs_are_refused_without_a_crash() {
+    let folder = Folder::new("odd");
+    let deep = format!("byte x; init {{ x = {}1{} }}", "(".repeat(100_000), ")".repeat(100_000));
+    let nested = format!("init {{ {} skip {} }}", "if :: ".repeat(50_000), " fi".repeat(50_000));
+    for model in ["", "\0\0\0", "\u{feff}", "proctype", "/*", "\"", "#include \"nowhere\"", &deep, &nested] {
+        let output = ample(&["check"], &folder.file("m.pml", model));
+        let beginning: String = model.chars().take(20).collect();
+        assert!([0, 2, 3].contains(&code(&output)), "{beginning}: {}", errors(&output));
+        assert!(!errors(&output).contains("internal error"), "{beginning}: {}", errors(&output));
+    }
+    let bytes = folder.0.join("bytes.pml");
+    std::fs::write(&bytes, [0xff, 0xfe, 0x80, 0x0a, 0xc3]).unwrap();
+    assert_eq!(code(&ample(&["check"], &bytes)), 2);
+}
