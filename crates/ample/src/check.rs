@@ -19,8 +19,11 @@ pub enum Engine {
 /// The order in which states are visited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Search {
-    /// Breadth first: counterexamples are as short as can be.
+    /// Breadth first; if a quarter of the memory is not enough for that, again from the start depth first,
+    /// which finds the deep violations of large models.
     #[default]
+    Auto,
+    /// Breadth first: counterexamples are as short as can be.
     BreadthFirst,
     /// Depth first: less memory per state.
     DepthFirst,

@@ -62,6 +62,18 @@ pub struct Run {
 }
 
 impl Run {
+    /// What this run found, which is the shortest there is, and for the rest what a later one did.
+    fn completed_by(self, later: Run) -> Run {
+        let invariants = self.invariants.into_iter().zip(later.invariants).map(|(first, second)| first.or(second));
+        Run {
+            deadlock: self.deadlock.or(later.deadlock),
+            assertions: self.assertions.or(later.assertions),
+            invariants: invariants.collect(),
+            ended: later.ended,
+            statistics: later.statistics,
+        }
+    }
+
     /// Something is violated.
     pub fn found_something(&self) -> bool {
         self.deadlock.is_some() || self.assertions.is_some() || self.invariants.iter().any(Option::is_some)
@@ -97,7 +109,7 @@ fn has_hidden_variables(system: &System) -> bool {
 
 fn search(
     mut space: Compiled,
-    visible: impl Visible,
+    visible: impl Visible + Clone,
     request: &Request,
     options: &CheckOptions,
     observer: &mut dyn Observer,
@@ -111,18 +123,33 @@ fn search(
         report_every: REPORT_EVERY,
     };
     let room = options.memory_limit.map_or(usize::MAX, room_for_the_store);
-    match options.search {
-        Search::BreadthFirst => {
-            let mut store = FlatStore::<Parent, _>::with_visible(visible).limit(room);
-            let report = safety::breadth_first(&mut space, &mut store, &safety, observer);
-            collect(&mut space, &store, report)
-        }
-        Search::DepthFirst => {
+    let mut run = |order: Search, room: usize, safety: &safety::Options| {
+        let visible = visible.clone();
+        if order == Search::DepthFirst {
             let mut store = FlatStore::<(), _>::with_visible(visible).limit(room);
-            let report = safety::depth_first(&mut space, &mut store, &safety, observer);
+            let report = safety::depth_first(&mut space, &mut store, safety, observer);
+            collect(&mut space, &store, report)
+        } else {
+            let mut store = FlatStore::<Parent, _>::with_visible(visible).limit(room);
+            let report = safety::breadth_first(&mut space, &mut store, safety, observer);
             collect(&mut space, &store, report)
         }
+    };
+    // To count states there is nothing to be found deep down.
+    if options.search != Search::Auto || request.is_empty() || room == usize::MAX {
+        return run(options.search, room, &safety);
     }
+    let first = run(Search::BreadthFirst, room / 4, &safety);
+    if first.ended != Some(Reason::Memory) {
+        return first;
+    }
+    let open = safety::Options {
+        deadlock: request.deadlock && first.deadlock.is_none(),
+        assertions: request.assertions && first.assertions.is_none(),
+        ..safety
+    };
+    let second = run(Search::DepthFirst, room, &open);
+    first.completed_by(second)
 }
 
 /// The limit is one for the whole process, of which a part is in use already.

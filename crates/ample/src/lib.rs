@@ -54,6 +54,6 @@ pub use ample_model::{
     Source, Span, Statistics, Step, System, Trace, Violation,
 };
 pub use check::{CheckOptions, Engine, Search, check, stated, states};
-pub use limits::{Limits, peak_memory, resident_memory};
+pub use limits::{Limits, peak_memory, resident_memory, sensible_memory_limit};
 pub use load::{LoadError, LoadOptions, Loaded, expression, load, load_text};
 pub use report::{Answer, Report, SCHEMA, Verdict};

@@ -102,6 +102,12 @@ impl Observer for Limits<'_> {
     }
 }
 
+/// What a search may take if nobody says: nine tenths of the memory that is free, so that no model makes the
+/// machine swap. `None` where the operating system does not tell.
+pub fn sensible_memory_limit() -> Option<u64> {
+    Some(field("/proc/meminfo", "MemAvailable:")? / 10 * 9)
+}
+
 /// The bytes of memory that the process holds now; `None` where the operating system does not tell.
 pub fn resident_memory() -> Option<u64> {
     status("VmRSS:")
@@ -112,9 +118,14 @@ pub fn peak_memory() -> Option<u64> {
     status("VmHWM:")
 }
 
-fn status(field: &str) -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
+fn status(name: &str) -> Option<u64> {
+    field("/proc/self/status", name)
+}
+
+/// A size in one of the tables that Linux shows as files, in bytes.
+fn field(file: &str, name: &str) -> Option<u64> {
+    let table = std::fs::read_to_string(file).ok()?;
+    let line = table.lines().find_map(|line| line.strip_prefix(name))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024)
 }

@@ -199,8 +199,8 @@ impl<'a> Context<'a> {
         Ok(None)
     }
 
-    /// The message has what the patterns ask for. Patterns for fewer fields than the message has are a
-    /// fault only if those that are there fit, as in Spin.
+    /// The message has what the patterns ask for. Fields without a pattern fit; a receive that then takes
+    /// the message is a fault, as in Spin, but a poll is not.
     pub fn fits(&self, kind: &Channel, patterns: &[Pattern], message: &[i64]) -> Result<bool, Fault> {
         if patterns.len() > kind.fields.len() {
             check_arity(kind, patterns.len())?;
@@ -212,7 +212,6 @@ impl<'a> Context<'a> {
                 return Ok(false);
             }
         }
-        check_arity(kind, patterns.len())?;
         Ok(true)
     }
 

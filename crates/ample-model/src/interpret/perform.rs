@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::evaluate::{Context, Offer, fit};
+use super::evaluate::{Context, Offer, check_arity, fit};
 use super::moves::Ready;
 use super::print::format_text;
 use super::state::{ChannelState, ProcessState, State};
@@ -136,6 +136,7 @@ impl<'a> Run<'a> {
         if !context.seen_by(receiver.0).joins(receiver.1, offer)? {
             return Err(Fault::NotEnabled);
         }
+        check_arity(kind, patterns.len())?;
         self.event(EventKind::Send, sender.0, handle, &message)?;
         self.event(EventKind::Receive, receiver.0, handle, &message)?;
         self.bind(receiver.0, patterns, &message)?;
@@ -271,6 +272,9 @@ impl<'a> Run<'a> {
             }
             Communication::Receive { patterns, anywhere, keep, .. } => {
                 let position = context.find(kind, channel, patterns, *anywhere)?.ok_or(Fault::Blocked)?;
+                if !keep {
+                    check_arity(kind, patterns.len())?;
+                }
                 let message = channel.messages[position].clone();
                 self.bind(process, patterns, &message)?;
                 if *keep {

@@ -82,7 +82,7 @@ pub struct Search {
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub engine: Engine,
     /// The order of the search; breadth first finds the shortest counterexamples
-    #[arg(long, value_enum, default_value_t = Order::Bfs)]
+    #[arg(long, value_enum, default_value_t = Order::Auto)]
     pub search: Order,
     /// Do not expand states that many steps from the start
     #[arg(long, value_name = "N")]
@@ -130,6 +130,7 @@ pub struct Common {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub time_limit: Option<Duration>,
     /// End before the process uses more memory than that: 512M, 4G; a plain number is bytes
+    /// [default: nine tenths of what is free]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory_limit: Option<u64>,
     /// Print one JSON object (one per file) on standard output, and nothing else there
@@ -153,6 +154,8 @@ pub enum Engine {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Order {
+    /// Breadth first; if a quarter of the memory is not enough, again from the start depth first
+    Auto,
     /// Breadth first
     Bfs,
     /// Depth first

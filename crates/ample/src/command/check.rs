@@ -59,6 +59,11 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Repor
     Ok(report)
 }
 
+/// The limit that is asked for, or one that spares the machine.
+fn memory_limit(common: &Common) -> Option<u64> {
+    common.memory_limit.or_else(ample::sensible_memory_limit)
+}
+
 /// Counts the states.
 pub fn states(arguments: &States, context: &Context) -> Exit {
     let begun = Instant::now();
@@ -96,11 +101,12 @@ fn options(search: &arguments::Search, common: &Common) -> CheckOptions {
             arguments::Engine::Explicit => Engine::Explicit,
         },
         search: match search.search {
+            arguments::Order::Auto => Search::Auto,
             arguments::Order::Bfs => Search::BreadthFirst,
             arguments::Order::Dfs => Search::DepthFirst,
         },
         max_depth: search.max_depth,
-        memory_limit: common.memory_limit,
+        memory_limit: memory_limit(common),
         ..CheckOptions::default()
     }
 }
@@ -118,7 +124,7 @@ fn search(
     let mut limits = Limits::new()
         .since(begun)
         .time(common.time_limit)
-        .memory(common.memory_limit)
+        .memory(memory_limit(common))
         .interrupt(context.interrupt.clone())
         .show(&mut show);
     let mut report = work(&mut limits);
