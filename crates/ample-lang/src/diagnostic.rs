@@ -53,25 +53,55 @@ pub struct Rejected {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+/// A number of things: `1 argument`, `2 arguments`.
+pub fn counted(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
 /// The candidate nearest to a misspelt name, if one is near enough to be meant.
 pub fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (name.chars().count() / 3).max(1);
+    // Of a name of one or two letters, only another case is near.
+    let limit = name.chars().count() / 3;
     let near = candidates.map(|c| (distance(name, c), c)).filter(|(d, _)| *d <= limit);
     near.min_by_key(|(d, c)| (*d, c.len())).map(|(_, c)| c)
 }
 
-/// Edit distance: insertions, deletions, substitutions.
+/// Edit distance: insertions, deletions, substitutions, and swaps of two neighbours.
 fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let same = |x: &char, y: &char| x.eq_ignore_ascii_case(y);
+    let mut before: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
+    for (i, x) in a.iter().enumerate() {
+        let mut next = vec![i + 1];
         for (j, y) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(!x.eq_ignore_ascii_case(y));
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+            let changed = row[j] + usize::from(!same(x, y));
+            let mut least = changed.min(row[j + 1] + 1).min(next[j] + 1);
+            if i > 0 && j > 0 && same(x, &b[j - 1]) && same(&a[i - 1], y) {
+                least = least.min(before[j - 1] + 1);
+            }
+            next.push(least);
         }
+        before = std::mem::replace(&mut row, next);
     }
     row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::closest;
+
+    #[test]
+    fn the_name_that_was_meant_is_near() {
+        for (name, meant) in [
+            ("cuont", Some("count")),
+            ("Count", Some("count")),
+            ("counter", Some("count")),
+            ("discount", None),
+            ("y", None),
+            ("P", Some("p")),
+        ] {
+            assert_eq!(closest(name, ["x", "p", "count", "total"].into_iter()), meant, "{name}");
+        }
+    }
 }

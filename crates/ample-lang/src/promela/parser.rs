@@ -23,7 +23,7 @@ use ample_model::{Source, Span};
 use super::ast::{Expr, ExprKind, Model, Name, Proctype, Stmt, Unit, VarRef};
 use super::lexer::{Bad, Keyword, Kind, Op, Symbol, Symbols, Token};
 use super::preprocess::{Loader, MAX_ERRORS, MemoryLoader, join, preprocess};
-use crate::diagnostic::{Diagnostic, Rejected, Severity};
+use crate::diagnostic::{Diagnostic, Rejected, Severity, closest};
 use inline::Inline;
 
 /// How deep statements and expressions may be nested.
@@ -268,7 +268,7 @@ impl Parser {
     }
 
     fn expect_name(&mut self, what: &str) -> Parse<Name> {
-        let Some(symbol) = self.name_at(0) else { return Err(self.unexpected(what)) };
+        let Some(symbol) = self.name_at(0) else { return Err(self.unexpected_name(what)) };
         let span = self.take().span;
         Ok(Name { text: self.symbols.text(symbol).to_owned(), span })
     }
@@ -318,6 +318,13 @@ impl Parser {
                 self.error(token.span, format!("expected {expected}, found {found}"))
             }
         }
+    }
+
+    /// The error that no name stands where one should.
+    fn unexpected_name(&mut self, expected: &str) -> Failed {
+        let Token { kind: Kind::Keyword(word), span, .. } = self.peek() else { return self.unexpected(expected) };
+        let message = format!("expected {expected}, found `{}`", word.text());
+        self.error_with_help(span, message, format!("`{}` is a word of the language and cannot be a name", word.text()))
     }
 
     fn unknown_character(&mut self, span: Span, character: char) -> Failed {
@@ -500,7 +507,27 @@ impl Parser {
         if let (Some(ty), Some(_)) = (self.name_at(0), self.name_at(1)) {
             return Err(self.unknown_type(ty));
         }
-        Err(self.unexpected("a declaration, a proctype or another unit"))
+        if self.errors() > 0 {
+            // What is left of a unit that could not be read: to report it would only mislead.
+            return Err(Failed);
+        }
+        Err(self.not_a_unit())
+    }
+
+    /// The error that no unit begins here.
+    fn not_a_unit(&mut self) -> Failed {
+        const EXPECTED: &str = "a declaration, a proctype or another unit";
+        let token = self.peek();
+        let help = match token.kind {
+            Kind::Op(Op::CloseBrace) => "all braces before it are closed".to_owned(),
+            Kind::Name(name) => match closest(self.symbols.text(name), UNITS.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "statements stand in the body of a proctype or of `init`".to_owned(),
+            },
+            _ => return self.unexpected(EXPECTED),
+        };
+        let message = format!("expected {EXPECTED}, found {}", self.describe(token));
+        self.error_with_help(token.span, message, help)
     }
 
     fn proctype(&mut self) -> Parse<Proctype> {
@@ -612,6 +639,9 @@ impl Parser {
         Ok(Unit::Ltl { name, formula, text })
     }
 }
+
+/// The words that begin a unit.
+const UNITS: [&str; 9] = ["active", "proctype", "init", "never", "ltl", "typedef", "inline", "trace", "notrace"];
 
 /// Whether this word can stand nowhere but at the beginning of a unit.
 fn begins_unit(kind: Kind) -> bool {

@@ -16,17 +16,21 @@ use std::rc::Rc;
 use ample_model::{Source, SourceId, Span};
 
 use super::lexer::{Bad, Kind, Op, Symbol, Symbols, Token, classify, tokenize};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, closest};
 use expand::{Frame, Macro};
 
 /// The most tokens that preprocessing may make, those on the way included.
-const MAX_TOKENS: usize = 10_000_000;
+const MAX_TOKENS: usize = 4_000_000;
 /// How deep files may include each other.
 const MAX_INCLUDES: usize = 64;
 /// The longest file, so that a place fits the 32 bits of a [`Span`].
 const MAX_FILE: usize = 1 << 30;
 /// How many errors are reported.
 pub(super) const MAX_ERRORS: usize = 20;
+
+/// The directives that do something.
+const DIRECTIVES: [&str; 11] =
+    ["if", "ifdef", "ifndef", "elif", "else", "endif", "define", "undef", "include", "error", "warning"];
 
 /// Where included files come from.
 pub trait Loader {
@@ -308,8 +312,16 @@ impl<'a> Preprocessor<'a> {
             "error" => self.error(whole, format!("#error {}", self.source_text(rest))),
             "warning" => self.report(Diagnostic::warning(whole, format!("#warning {}", self.source_text(rest)))),
             "line" | "pragma" | "ident" => Ok(()),
-            _ => self.error(word.span, format!("unknown directive `#{name}`")),
+            _ => self.unknown_directive(word.span, &name),
         }
+    }
+
+    fn unknown_directive(&mut self, span: Span, name: &str) -> Result<(), Stop> {
+        let error = Diagnostic::error(span, format!("unknown directive `#{name}`"));
+        self.report(match closest(name, DIRECTIVES.iter().copied()) {
+            Some(near) => error.with_help(format!("did you mean `#{near}`?")),
+            None => error,
+        })
     }
 
     /// The text from the first to the last of some tokens, as written.

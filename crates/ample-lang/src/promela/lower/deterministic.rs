@@ -123,7 +123,7 @@ fn leaf_guard(leaf: &Leaf) -> Option<Expr> {
 
 fn refuse_spawn(flow: &Flow<Leaf>, at: ElementId, leaf: &Leaf) -> Result<()> {
     if leaf.actions.iter().any(|a| matches!(a, Action::Spawn { .. })) {
-        let error = Diagnostic::error(flow.element(at).span, "'run' cannot be used in a d_step");
+        let error = Diagnostic::error(flow.element(at).span, "`run` cannot be used in a d_step");
         return Err(error.with_help("use atomic instead"));
     }
     Ok(())

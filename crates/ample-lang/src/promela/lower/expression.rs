@@ -2,8 +2,8 @@
 
 use ample_model::{Action, BinaryOp, Expr, Formula, Index, Pattern, Place, Scalar, Scope, Span, Type, UnaryOp};
 
-use super::{Lower, Reference, Result, RunSlot};
-use crate::diagnostic::Diagnostic;
+use super::{Lower, Reference, Result, RunSlot, UNDECLARED};
+use crate::diagnostic::{Diagnostic, counted};
 use crate::promela::ast::{self, Binary, ExprKind, Probe, ReceiveArg, Unary, VarRef};
 
 /// A variable reference with its type: a cell, or a whole record or array.
@@ -190,9 +190,9 @@ impl Lower<'_> {
                 match self.run_slot {
                     RunSlot::Empty => self.run_slot = RunSlot::Filled(action),
                     RunSlot::Filled(_) => {
-                        return Err(Diagnostic::error(e.span, "an expression can contain only one 'run'"));
+                        return Err(Diagnostic::error(e.span, "an expression can contain only one `run`"));
                     }
-                    RunSlot::Forbidden => return Err(Diagnostic::error(e.span, "'run' cannot be used here")),
+                    RunSlot::Forbidden => return Err(Diagnostic::error(e.span, "`run` cannot be used here")),
                 }
                 Expr::ProcessCount
             }
@@ -264,11 +264,11 @@ impl Lower<'_> {
         span: Span,
     ) -> Result<Action> {
         if self.body.is_none() {
-            return Err(Diagnostic::error(span, "'run' cannot be used outside a proctype"));
+            return Err(Diagnostic::error(span, "`run` cannot be used outside a proctype"));
         }
         let process = self.process_named(name)?;
         if self.roles[process.index()] != ample_model::Role::Process {
-            return Err(Diagnostic::error(name.span, format!("'{}' is a claim and cannot be run", name.text)));
+            return Err(Diagnostic::error(name.span, format!("`{}` is a claim and cannot be run", name.text)));
         }
         let mut arguments = Vec::new();
         for arg in args {
@@ -276,7 +276,8 @@ impl Lower<'_> {
         }
         let expected = self.parameter_slots[process.index()];
         if arguments.len() != expected {
-            let message = format!("'{}' takes {expected} parameters, but {} are given", name.text, arguments.len());
+            let expected = counted(expected, "argument");
+            let message = format!("`{}` takes {expected}, not {}", name.text, arguments.len());
             return Err(Diagnostic::error(span, message));
         }
         let priority = match priority {
@@ -325,10 +326,10 @@ impl Lower<'_> {
         if let Some(id) = self.globals.processes.get(&name.text) {
             return Ok(*id);
         }
-        let error = Diagnostic::error(name.span, format!("there is no proctype '{}'", name.text));
+        let error = Diagnostic::error(name.span, format!("there is no proctype `{}`", name.text));
         let near = crate::diagnostic::closest(&name.text, self.globals.processes.keys().map(String::as_str));
         Err(match near {
-            Some(near) => error.with_help(format!("did you mean '{near}'?")),
+            Some(near) => error.with_help(format!("did you mean `{near}`?")),
             None => error,
         })
     }
@@ -346,7 +347,7 @@ impl Lower<'_> {
                     return Ok(Expr::LastMover);
                 }
                 "_priority" => return Ok(Expr::Priority(Box::new(Expr::SelfId))),
-                "_" => return Err(Diagnostic::error(name.span, "the value of '_' cannot be read")),
+                "_" => return Err(Diagnostic::error(name.span, "the value of `_` cannot be read")),
                 _ => {}
             }
         }
@@ -360,11 +361,11 @@ impl Lower<'_> {
             Type::Scalar(scalar) => Ok(target.place(scalar)),
             Type::Array { .. } => {
                 let name = &var.parts.last().expect("a reference has a name").0.text;
-                Err(Diagnostic::error(var.span, format!("'{name}' is an array: an index is missing")))
+                Err(Diagnostic::error(var.span, format!("`{name}` is an array: an index is missing")))
             }
             Type::Record(id) => {
                 let name = &self.system.records[id.index()].name;
-                Err(Diagnostic::error(var.span, format!("'{name}' is a record: a field is missing")))
+                Err(Diagnostic::error(var.span, format!("`{name}` is a record: a field is missing")))
             }
         }
     }
@@ -372,9 +373,10 @@ impl Lower<'_> {
     pub(super) fn target(&mut self, var: &VarRef) -> Result<Target> {
         let (name, index) = &var.parts[0];
         let Some((scope, variable)) = self.find_variable(&name.text) else {
-            let error = Diagnostic::error(name.span, format!("undeclared variable '{}'", name.text));
+            let error = Diagnostic::error(name.span, format!("{UNDECLARED} `{}`", name.text));
             return Err(match self.similar_name(&name.text) {
-                Some(near) => error.with_help(format!("did you mean '{near}'?")),
+                Some(near) if near == name.text => error.with_help("it is declared in a block that is closed here"),
+                Some(near) => error.with_help(format!("did you mean `{near}`?")),
                 None => error,
             });
         };
@@ -402,7 +404,7 @@ impl Lower<'_> {
             if at == Expr::Const(0) {
                 return Ok(());
             }
-            return Err(Diagnostic::error(span, format!("'{name}' is not an array")));
+            return Err(Diagnostic::error(span, format!("`{name}` is not an array")));
         };
         let stride = self.system.slots(&element);
         match at {
@@ -415,7 +417,8 @@ impl Lower<'_> {
 
     pub(super) fn select_field(&self, target: &mut Target, field: &ast::Name) -> Result<()> {
         let Type::Record(id) = target.ty else {
-            return Err(Diagnostic::error(field.span, format!("there is no field '{}' in this", field.text)));
+            let message = format!("this is not a record and has no field `{}`", field.text);
+            return Err(Diagnostic::error(field.span, message));
         };
         let record = &self.system.records[id.index()];
         let mut offset = 0;
@@ -427,10 +430,10 @@ impl Lower<'_> {
             }
             offset += self.system.slots(ty);
         }
-        let error = Diagnostic::error(field.span, format!("type '{}' has no field '{}'", record.name, field.text));
+        let error = Diagnostic::error(field.span, format!("type `{}` has no field `{}`", record.name, field.text));
         let near = crate::diagnostic::closest(&field.text, record.fields.iter().map(|(n, _)| n.as_str()));
         Err(match near {
-            Some(near) => error.with_help(format!("did you mean '{near}'?")),
+            Some(near) => error.with_help(format!("did you mean `{near}`?")),
             None => error,
         })
     }
@@ -440,7 +443,7 @@ impl Lower<'_> {
         let place = self.cell(var)?;
         if place.scalar != Scalar::Channel {
             let name = &var.parts.last().expect("a reference has a name").0.text;
-            return Err(Diagnostic::error(var.span, format!("'{name}' is not a channel")));
+            return Err(Diagnostic::error(var.span, format!("`{name}` is not a channel")));
         }
         Ok(Expr::Read(place))
     }
@@ -455,7 +458,8 @@ impl Lower<'_> {
         let expected = self.system.channels[kind.index()].fields.len();
         if expected != given {
             let name = &var.parts[0].0.text;
-            self.warn(span, format!("messages of '{name}' have {expected} fields, but {given} are given here"));
+            let expected = counted(expected, "field");
+            self.warn(span, format!("the messages of `{name}` have {expected}, not {given}"));
         }
     }
 
@@ -486,7 +490,7 @@ impl Lower<'_> {
                 return Ok(());
             }
             if matches!(name.text.as_str(), "_pid" | "_nr_pr" | "_last") {
-                let message = format!("'{}' cannot be assigned", name.text);
+                let message = format!("`{}` cannot be assigned", name.text);
                 return Err(Diagnostic::error(name.span, message)
                     .with_help(format!("to compare with it, write eval({})", name.text)));
             }
@@ -512,9 +516,7 @@ impl Lower<'_> {
                     Unary::Next => Ok(Formula::Next(x)),
                     Unary::Always => Ok(Formula::Always(x)),
                     Unary::Eventually => Ok(Formula::Eventually(x)),
-                    Unary::Negate | Unary::Complement => {
-                        Err(Diagnostic::error(e.span, "arithmetic on a temporal formula"))
-                    }
+                    Unary::Negate | Unary::Complement => Err(arithmetic(e.span)),
                 }
             }
             ExprKind::Binary(op, x, y) => {
@@ -526,13 +528,19 @@ impl Lower<'_> {
                     Binary::Until => Formula::Until,
                     Binary::WeakUntil => Formula::WeakUntil,
                     Binary::Release => Formula::Release,
-                    _ => return Err(Diagnostic::error(e.span, "arithmetic on a temporal formula")),
+                    Binary::BitAnd => return Err(arithmetic(e.span).with_help("write `&&`")),
+                    Binary::BitOr => return Err(arithmetic(e.span).with_help("write `||`")),
+                    _ => return Err(arithmetic(e.span)),
                 };
                 Ok(make(Box::new(self.formula(x)?), Box::new(self.formula(y)?)))
             }
             _ => Ok(Formula::Atom(self.expression(e)?)),
         }
     }
+}
+
+fn arithmetic(span: Span) -> Diagnostic {
+    Diagnostic::error(span, "arithmetic on a temporal formula")
 }
 
 fn temporal_outside(span: Span) -> Diagnostic {

@@ -15,7 +15,8 @@ use std::collections::HashMap;
 
 use ample_model::Span;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, closest};
+use crate::promela::ast::Name;
 
 /// Index into [`Flow::elements`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -120,6 +121,8 @@ pub(super) struct Label {
     pub(super) element: ElementId,
     /// The blocks around it.
     scope: ScopePath,
+    /// Where its name is written; of an exit, where the loop is.
+    span: Span,
 }
 
 /// The control flow of one body while it is built.
@@ -263,13 +266,13 @@ impl<L> Flow<L> {
             let advice = match closing {
                 Closing::Body | Closing::Option => return Ok(id),
                 Closing::Escape => "the first statement of an escape cannot be jumped to".to_string(),
-                Closing::Main => format!("write \"{name}: {{ statement unless statement }}\""),
-                Closing::Atomic => format!("write \"{name}: atomic {{ statement … }}\""),
-                Closing::DStep => format!("write \"{name}: d_step {{ statement … }}\""),
-                Closing::Block => format!("write \"{name}: {{ statement … }}\""),
+                Closing::Main => format!("write `{name}: {{ statement unless statement }}`"),
+                Closing::Atomic => format!("write `{name}: atomic {{ statement … }}`"),
+                Closing::DStep => format!("write `{name}: d_step {{ statement … }}`"),
+                Closing::Block => format!("write `{name}: {{ statement … }}`"),
             };
-            let span = self.elements[first.0].span;
-            return Err(Diagnostic::error(span, format!("label '{name}' is placed incorrectly")).with_help(advice));
+            let message = format!("label `{name}` is placed incorrectly");
+            return Err(Diagnostic::error(label.span, message).with_help(advice));
         }
         Ok(id)
     }
@@ -291,28 +294,27 @@ impl<L> Flow<L> {
     }
 
     /// Appends an element that has no sub-sequences of its own, and puts the labels on it.
-    pub(super) fn add(&mut self, node: Node<L>, span: Span, labels: &[(String, ScopePath)]) -> Result<ElementId> {
+    pub(super) fn add(&mut self, node: Node<L>, span: Span, labels: &[(Name, ScopePath)]) -> Result<ElementId> {
         let id = self.new_element(node, span);
-        self.put_labels(id, labels, span)?;
+        self.put_labels(id, labels)?;
         self.append(id, self.current());
         Ok(id)
     }
 
     /// Appends a `printf`: like a statement, but a `skip` beside it in an option may go.
-    pub(super) fn add_print(&mut self, leaf: L, span: Span, labels: &[(String, ScopePath)]) -> Result<ElementId> {
+    pub(super) fn add_print(&mut self, leaf: L, span: Span, labels: &[(Name, ScopePath)]) -> Result<ElementId> {
         let id = self.add(Node::Leaf(leaf), span, labels)?;
         self.elements[id.0].idle = Idle::Print;
         Ok(id)
     }
 
-    fn put_labels(&mut self, id: ElementId, labels: &[(String, ScopePath)], span: Span) -> Result<()> {
-        for (name, scope) in labels.iter().rev() {
-            let name = LabelName::Named(name.clone());
+    fn put_labels(&mut self, id: ElementId, labels: &[(Name, ScopePath)]) -> Result<()> {
+        for (Name { text, span }, scope) in labels.iter().rev() {
+            let name = LabelName::Named(text.clone());
             if self.labels.iter().any(|l| l.name == name && l.scope == *scope) {
-                let LabelName::Named(text) = name else { continue };
-                return Err(Diagnostic::error(span, format!("label '{text}' is declared twice")));
+                return Err(Diagnostic::error(*span, format!("label `{text}` is declared twice")));
             }
-            self.labels.push(Label { name, element: id, scope: scope.clone() });
+            self.labels.push(Label { name, element: id, scope: scope.clone(), span: *span });
         }
         Ok(())
     }
@@ -400,7 +402,7 @@ impl<L> Flow<L> {
         repeat: bool,
         prune: bool,
         span: Span,
-        labels: &[(String, ScopePath)],
+        labels: &[(Name, ScopePath)],
     ) -> Result<ElementId> {
         if prune {
             for &option in &options {
@@ -415,7 +417,7 @@ impl<L> Flow<L> {
         let elses: Vec<usize> = (0..options.len()).filter(|&i| is_else(self, options[i])).collect();
         if let [_, second, ..] = elses[..] {
             let first = self.sequences[options[second].0].first.expect("an else option has a statement");
-            return Err(Diagnostic::error(self.elements[first.0].span, "a selection can have only one 'else'"));
+            return Err(Diagnostic::error(self.elements[first.0].span, "a selection can have only one `else`"));
         }
         if let [only] = elses[..] {
             let option = options.remove(only);
@@ -430,11 +432,11 @@ impl<L> Flow<L> {
             self.append(join, current);
             join = self.new_element(Node::Exit, span);
             let exit = self.exits.pop().expect("a loop pushes its exit first");
-            self.labels.push(Label { name: LabelName::Exit(exit), element: join, scope: Vec::new() });
+            self.labels.push(Label { name: LabelName::Exit(exit), element: join, scope: Vec::new(), span });
         }
         self.append(select, current);
         self.append(join, current);
-        self.put_labels(select, labels, span)?;
+        self.put_labels(select, labels)?;
         Ok(select)
     }
 
@@ -444,7 +446,7 @@ impl<L> Flow<L> {
         main: SequenceId,
         escape: SequenceId,
         span: Span,
-        labels: &[(String, ScopePath)],
+        labels: &[(Name, ScopePath)],
     ) -> Result<ElementId> {
         let unless = self.new_element(Node::Unless, span);
         let join = self.new_element(Node::Join, span);
@@ -455,7 +457,7 @@ impl<L> Flow<L> {
         let current = self.current();
         self.append(unless, current);
         self.append(join, current);
-        self.put_labels(unless, labels, span)?;
+        self.put_labels(unless, labels)?;
         Ok(unless)
     }
 
@@ -579,13 +581,22 @@ impl<L> Flow<L> {
                 }
                 Ok(Some(target))
             }
-            None => {
-                let text = match name {
-                    LabelName::Named(n) => n.clone(),
-                    LabelName::Exit(_) => "the end of the loop".into(),
-                };
-                Err(Diagnostic::error(self.elements[id.0].span, format!("undefined label '{text}'")))
-            }
+            None => Err(self.undefined_label(name, self.elements[id.0].span)),
+        }
+    }
+
+    fn undefined_label(&self, name: &LabelName, span: Span) -> Diagnostic {
+        let LabelName::Named(name) = name else {
+            return Diagnostic::error(span, "the end of the loop cannot be reached from here");
+        };
+        let known = self.labels.iter().filter_map(|label| match &label.name {
+            LabelName::Named(known) => Some(known.as_str()),
+            LabelName::Exit(_) => None,
+        });
+        let error = Diagnostic::error(span, format!("undefined label `{name}`"));
+        match closest(name, known) {
+            Some(near) => error.with_help(format!("did you mean `{near}`?")),
+            None => error,
         }
     }
 

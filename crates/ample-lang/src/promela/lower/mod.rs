@@ -21,7 +21,7 @@ use ample_model::{
 
 use super::ast::{self, Name, Unit, VarRef};
 use super::parser::Parsed;
-use crate::diagnostic::{Diagnostic, Rejected, Severity};
+use crate::diagnostic::{Diagnostic, Rejected, Severity, closest};
 use flow::{Automaton, Flow, LabelName, Node};
 use names::Globals;
 use statement::{Body, Leaf};
@@ -33,6 +33,9 @@ const MAX_PROCESSES: u32 = 255;
 
 /// More errors than this help nobody.
 const MAX_ERRORS: usize = 20;
+
+/// How the message about a name that is not declared begins.
+const UNDECLARED: &str = "undeclared variable";
 
 /// A model that was accepted.
 #[derive(Clone, Debug)]
@@ -195,9 +198,21 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// Notes an error; that a name is not declared, once.
     fn keep_error(&mut self, done: Result<()>) {
-        if let Err(error) = done {
+        let Err(error) = done else { return };
+        let known = |d: &Diagnostic| d.message == error.message && d.message.starts_with(UNDECLARED);
+        if !self.diagnostics.iter().any(known) {
             self.diagnostics.push(error);
+        }
+    }
+
+    /// Where something was declared before, as help.
+    fn declared_before(&self, span: Option<Span>) -> String {
+        let line = span.and_then(|s| self.sources.get(s.source.index()).map(|source| source.position(s.start).0));
+        match line {
+            Some(line) => format!("the first declaration is in line {line}"),
+            None => "it is declared before".into(),
         }
     }
 
@@ -224,7 +239,7 @@ impl<'a> Lower<'a> {
 
     fn model(&mut self, model: &ast::Model) {
         self.collect_globals(model);
-        self.collect_processes(model);
+        let mut bodies = self.collect_processes(model).into_iter();
         let mut built = Vec::new();
         let mut process = 0;
         for unit in &model.units {
@@ -232,7 +247,8 @@ impl<'a> Lower<'a> {
                 Unit::Proctype(p) | Unit::Init(p) | Unit::Never(p) => {
                     let id = ProcessId::from(process);
                     process += 1;
-                    let done = self.proctype(p, id);
+                    let Some(body) = bodies.next() else { continue };
+                    let done = self.proctype(p, id, body);
                     match done {
                         Ok(body) => built.push(Built { process: id, body }),
                         Err(error) => self.diagnostics.push(error),
@@ -256,7 +272,9 @@ impl<'a> Lower<'a> {
         self.finish(built);
     }
 
-    fn collect_processes(&mut self, model: &ast::Model) {
+    /// The process types, each with the body in which its parameters are declared.
+    fn collect_processes(&mut self, model: &ast::Model) -> Vec<Body> {
+        let mut bodies = Vec::new();
         for unit in &model.units {
             let (proctype, role) = match unit {
                 Unit::Proctype(p) | Unit::Init(p) => (p, Role::Process),
@@ -264,10 +282,7 @@ impl<'a> Lower<'a> {
                 _ => continue,
             };
             let id = ProcessId::from(self.system.processes.len());
-            if self.globals.processes.insert(proctype.name.text.clone(), id).is_some() {
-                let message = format!("'{}' is declared twice", proctype.name.text);
-                self.diagnostics.push(Diagnostic::error(proctype.name.span, message));
-            }
+            self.name_process(unit, proctype, id);
             self.roles.push(role);
             self.system.processes.push(ProcessType {
                 name: proctype.name.text.clone(),
@@ -283,44 +298,64 @@ impl<'a> Lower<'a> {
             });
             self.body = Some(Body::new(role == Role::Claim, false));
             let slots = self.parameters(proctype);
-            self.body = None;
-            self.parameter_slots.push(match slots {
-                Ok(slots) => slots,
-                Err(error) => {
-                    self.diagnostics.push(error);
-                    0
-                }
-            });
+            self.parameter_slots.push(slots);
+            bodies.extend(self.body.take());
+        }
+        bodies
+    }
+
+    fn name_process(&mut self, unit: &Unit, proctype: &ast::Proctype, id: ProcessId) {
+        let Name { text, span } = &proctype.name;
+        let before = self.globals.processes.insert(text.clone(), id);
+        let before = before.map(|before| self.system.process(before).span);
+        if before.is_some() && matches!(unit, Unit::Init(_)) {
+            self.warn(*span, "there is another `init` before this one, and both are run".into());
+        } else if let Some(before) = before {
+            let error = Diagnostic::error(*span, format!("`{text}` is declared twice"));
+            self.diagnostics.push(error.with_help(self.declared_before(before)));
+        } else if let Some(variable) = self.globals.variables.get(text)
+            && !matches!(unit, Unit::Never(_))
+        {
+            let before = self.system.globals[variable.index()].span;
+            let error = Diagnostic::error(*span, format!("`{text}` is a variable and cannot be a proctype"));
+            self.diagnostics.push(error.with_help(self.declared_before(before)));
         }
     }
 
     /// Declares the parameters in the open body; how many cells they have.
-    fn parameters(&mut self, proctype: &ast::Proctype) -> Result<usize> {
+    fn parameters(&mut self, proctype: &ast::Proctype) -> usize {
         let mut slots = 0;
         for declaration in &proctype.parameters {
             for declarator in &declaration.variables {
-                if declarator.initial.is_some() {
-                    return Err(Diagnostic::error(declarator.name.span, "a parameter cannot be initialised"));
-                }
                 if declarator.length.is_some() {
-                    let message = format!("'{}' is an array and cannot be a parameter", declarator.name.text);
-                    return Err(Diagnostic::error(declarator.name.span, message));
+                    let message = format!("`{}` is an array and cannot be a parameter", declarator.name.text);
+                    self.diagnostics.push(Diagnostic::error(declarator.name.span, message));
                 }
-                let id = self.add_local(declaration, declarator, true)?;
+                let id = match self.add_local(declaration, declarator, true) {
+                    Ok(id) => id,
+                    Err(error) => {
+                        self.diagnostics.push(error);
+                        slots += 1;
+                        continue;
+                    }
+                };
                 let body = self.body.as_mut().expect("parameters are declared inside a body");
                 let variable = &mut body.locals.variables[id.index()];
                 // A record's own first values are overwritten by the argument.
                 variable.initial.clear();
-                slots += self.system.slots(&variable.ty) as usize;
+                slots += match variable.ty {
+                    // Refused above: its arguments are not counted against it as well.
+                    ample_model::Type::Array { .. } => 1,
+                    ref ty => self.system.slots(ty) as usize,
+                };
             }
         }
-        Ok(slots)
+        slots
     }
 
-    fn proctype(&mut self, proctype: &ast::Proctype, id: ProcessId) -> Result<Body> {
+    fn proctype(&mut self, proctype: &ast::Proctype, id: ProcessId, body: Body) -> Result<Body> {
         let role = self.roles[id.index()];
-        self.body = Some(Body::new(role == Role::Claim, false));
-        self.parameters(proctype)?;
+        self.body = Some(body);
         let body = self.body.as_mut().expect("the body was just opened");
         self.system.processes[id.index()].parameters = body.locals.variables.len() as u32;
         body.locals.open_scope();
@@ -362,12 +397,13 @@ impl<'a> Lower<'a> {
         let runnable = self.roles.contains(&Role::Process);
         if self.system.start.is_empty() && !self.diagnostics.iter().any(|d| d.severity == Severity::Error) {
             let message = if runnable {
-                "no process is ever started: there is no 'init' and no 'active' proctype"
+                "no process is ever started: there is no `init` and no `active` proctype"
             } else {
                 "the model has no processes"
             };
-            let span = self.system.processes.first().and_then(|p| p.span);
-            let help = Some("write 'init { … }' or put 'active' before a proctype".to_string());
+            let top = Span { source: ample_model::SourceId(0), start: 0, end: 0 };
+            let span = self.system.processes.first().and_then(|p| p.span).or(Some(top));
+            let help = Some("write `init { … }` or put `active` before a proctype".to_string());
             let severity = Severity::Error;
             self.diagnostics.push(Diagnostic { severity, message: message.into(), span, help });
         }
@@ -383,8 +419,12 @@ impl<'a> Lower<'a> {
             (None, false) => return Ok(()),
             (Some(e), false) => {
                 let count = self.instance_count(e)?;
-                if count < 0 || count + self.system.start.len() as i64 > i64::from(MAX_PROCESSES) {
-                    let message = format!("{count} processes: there can be at most {MAX_PROCESSES}");
+                if count < 0 {
+                    return Err(Diagnostic::error(e.span, format!("there cannot be {count} processes")));
+                }
+                let all = count + self.system.start.len() as i64;
+                if all > i64::from(MAX_PROCESSES) {
+                    let message = format!("{all} processes are started: there can be at most {MAX_PROCESSES}");
                     return Err(Diagnostic::error(e.span, message));
                 }
                 count
@@ -414,7 +454,7 @@ impl<'a> Lower<'a> {
 
     fn ltl(&mut self, name: &Name, formula: &ast::Expr, text: &str) -> Result<()> {
         if self.system.properties.iter().any(|p| p.name == name.text) {
-            return Err(Diagnostic::error(name.span, format!("there is another property '{}'", name.text)));
+            return Err(Diagnostic::error(name.span, format!("the formula `{}` is declared twice", name.text)));
         }
         let question = Question::Ltl(self.formula(formula)?);
         let property = Property { name: name.text.clone(), question, text: text.into(), span: Some(name.span) };
@@ -503,11 +543,10 @@ impl<'a> Lower<'a> {
                     None => {
                         let name = &self.system.process(of).name;
                         let error =
-                            Diagnostic::error(label.span, format!("there is no label '{}' in '{name}'", label.text));
-                        let near =
-                            known.and_then(|k| crate::diagnostic::closest(&label.text, k.keys().map(String::as_str)));
+                            Diagnostic::error(label.span, format!("there is no label `{}` in `{name}`", label.text));
+                        let near = known.and_then(|k| closest(&label.text, k.keys().map(String::as_str)));
                         Err(match near {
-                            Some(near) => error.with_help(format!("did you mean '{near}'?")),
+                            Some(near) => error.with_help(format!("did you mean `{near}`?")),
                             None => error,
                         })
                     }
@@ -517,8 +556,12 @@ impl<'a> Lower<'a> {
                 let process = self.system.process(of);
                 let (name, _) = &var.parts[0];
                 let Some(position) = process.locals.iter().position(|v| v.name == name.text) else {
-                    let message = format!("there is no variable '{}' in '{}'", name.text, process.name);
-                    return Err(Diagnostic::error(name.span, message));
+                    let message = format!("there is no variable `{}` in `{}`", name.text, process.name);
+                    let error = Diagnostic::error(name.span, message);
+                    return Err(match closest(&name.text, process.locals.iter().map(|v| v.name.as_str())) {
+                        Some(near) => error.with_help(format!("did you mean `{near}`?")),
+                        None => error,
+                    });
                 };
                 let mut target = expression::Target {
                     scope: ample_model::Scope::Local,
@@ -535,7 +578,7 @@ impl<'a> Lower<'a> {
                 }
                 match self.flat_places(&target).into_iter().next() {
                     Some(place) if matches!(target.ty, ample_model::Type::Scalar(_)) => Ok(Resolved::Place(place)),
-                    _ => Err(Diagnostic::error(var.span, format!("'{}' is not a plain variable", name.text))),
+                    _ => Err(Diagnostic::error(var.span, format!("`{}` is not a plain variable", name.text))),
                 }
             }
         }

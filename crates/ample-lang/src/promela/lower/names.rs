@@ -8,7 +8,7 @@ use ample_model::{
 };
 
 use super::{Lower, Result};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, closest};
 use crate::promela::ast::{self, Declaration, Initializer, Name, TypeName, Unit, Visibility};
 
 /// More cells than this in one variable cannot become a state that anybody searches.
@@ -78,10 +78,12 @@ impl Locals {
 
     fn declare(&mut self, name: &Name, variable: Variable) -> Result<VariableId> {
         let id = VariableId::from(self.variables.len());
-        let (_, names) = self.scopes.last_mut().expect("a scope is open while a body is lowered");
-        if names.contains_key(&name.text) {
-            return Err(Diagnostic::error(name.span, format!("'{}' is declared twice", name.text)));
+        // The body's own scope is that of the parameters, for who may be called what.
+        let innermost = if self.scopes.len() == 2 { 0 } else { self.scopes.len() - 1 };
+        if self.scopes[innermost..].iter().any(|(_, names)| names.contains_key(&name.text)) {
+            return Err(Diagnostic::error(name.span, format!("`{}` is declared twice", name.text)));
         }
+        let (_, names) = self.scopes.last_mut().expect("a scope is open while a body is lowered");
         names.insert(name.text.clone(), id);
         self.variables.push(variable);
         Ok(id)
@@ -106,8 +108,13 @@ impl Lower<'_> {
     /// mtypes, typedefs, process names and global variables, so that a body may use what comes later.
     pub(super) fn collect_globals(&mut self, model: &ast::Model) {
         for unit in &model.units {
+            if let Unit::Mtype { subtype, names } = unit {
+                let done = self.add_mtype(subtype.as_ref(), names);
+                self.keep_error(done);
+            }
+        }
+        for unit in &model.units {
             let done = match unit {
-                Unit::Mtype { subtype, names } => self.add_mtype(subtype.as_ref(), names),
                 Unit::Typedef { name, fields } => self.add_record(name, fields),
                 Unit::Declaration(declaration) => {
                     self.note_constants(declaration);
@@ -147,19 +154,21 @@ impl Lower<'_> {
 
     fn add_mtype(&mut self, subtype: Option<&Name>, names: &[Name]) -> Result<()> {
         let id = self.enumeration(subtype);
+        let known = self.system.enumerations[id.index()].values.len();
+        for (index, name) in names.iter().enumerate() {
+            if known + index >= 255 {
+                return Err(Diagnostic::error(name.span, "an mtype can have at most 255 names"));
+            }
+            let before = names[..index].iter().any(|earlier| earlier.text == name.text);
+            if before || self.globals.mtypes.contains_key(&name.text) {
+                let message = format!("`{}` appears twice in mtype declarations", name.text);
+                return Err(Diagnostic::error(name.span, message));
+            }
+        }
         // The names of one declaration are numbered from the last to the first, after all earlier ones.
         for name in names.iter().rev() {
             let values = &mut self.system.enumerations[id.index()].values;
             let value = values.len() as i64 + 1;
-            if value > 255 {
-                return Err(Diagnostic::error(name.span, "an mtype can have at most 255 names"));
-            }
-            if self.globals.mtypes.contains_key(&name.text) {
-                return Err(Diagnostic::error(
-                    name.span,
-                    format!("'{}' appears twice in mtype declarations", name.text),
-                ));
-            }
             values.push((name.text.clone(), value));
             self.globals.mtypes.insert(name.text.clone(), (id, value));
         }
@@ -180,30 +189,34 @@ impl Lower<'_> {
     fn add_record(&mut self, name: &Name, declarations: &[Declaration]) -> Result<()> {
         let mut fields: Vec<(String, Type)> = Vec::new();
         let mut initial = Vec::new();
-        let mut offset = 0;
+        let mut offset = 0_u32;
         for declaration in declarations {
             for declarator in &declaration.variables {
-                let ty = self.variable_type(declaration, declarator)?;
+                let ty = self.declared_type(declaration, declarator);
                 if fields.iter().any(|(n, _)| *n == declarator.name.text) {
                     let text = &declarator.name.text;
-                    return Err(Diagnostic::error(declarator.name.span, format!("field '{text}' is declared twice")));
+                    let error = Diagnostic::error(declarator.name.span, format!("field `{text}` is declared twice"));
+                    self.diagnostics.push(error);
+                    continue;
                 }
-                for (slot, value) in self.initial_slots(declaration, declarator, &ty)? {
-                    initial.push((offset + slot, value));
-                }
-                offset += self.system.slots(&ty);
+                let slots = self.initial_slots(declaration, declarator, &ty).unwrap_or_else(|error| {
+                    self.diagnostics.push(error);
+                    Vec::new()
+                });
+                initial.extend(slots.into_iter().map(|(slot, value)| (offset.saturating_add(slot), value)));
+                offset = offset.saturating_add(self.system.slots(&ty));
                 fields.push((declarator.name.text.clone(), ty));
             }
         }
         if offset > MAX_SLOTS {
             return Err(Diagnostic::error(
                 name.span,
-                format!("'{}' has {offset} cells, more than a state can have", name.text),
+                format!("`{}` has {offset} cells, more than a state can have", name.text),
             ));
         }
         let id = RecordId::from(self.system.records.len());
         if self.globals.records.contains_key(&name.text) {
-            return Err(Diagnostic::error(name.span, format!("type '{}' is declared twice", name.text)));
+            return Err(Diagnostic::error(name.span, format!("type `{}` is declared twice", name.text)));
         }
         self.globals.records.insert(name.text.clone(), id);
         self.system.records.push(Record { name: name.text.clone(), fields });
@@ -233,7 +246,7 @@ impl Lower<'_> {
                 if !(1..=31).contains(&width) {
                     return Err(Diagnostic::error(
                         span,
-                        format!("the width of '{}' must be 1 to 31 bits", declarator.name.text),
+                        format!("the width of `{}` must be 1 to 31 bits", declarator.name.text),
                     ));
                 }
                 Some(width)
@@ -241,7 +254,7 @@ impl Lower<'_> {
             (TypeName::Unsigned, None) => {
                 self.warn(
                     declarator.name.span,
-                    format!("unsigned '{}' without a width has 16 bits", declarator.name.text),
+                    format!("unsigned `{}` without a width has 16 bits", declarator.name.text),
                 );
                 None
             }
@@ -253,13 +266,13 @@ impl Lower<'_> {
         let element = match &declaration.ty {
             TypeName::User(name) => match self.globals.records.get(&name.text) {
                 Some(id) => Type::Record(*id),
-                None => return Err(Diagnostic::error(name.span, format!("unknown type '{}'", name.text))),
+                None => return Err(Diagnostic::error(name.span, format!("unknown type `{}`", name.text))),
             },
             ty => {
                 if let TypeName::Mtype(Some(name)) = ty
                     && !self.globals.subtypes.contains_key(&name.text)
                 {
-                    return Err(Diagnostic::error(name.span, format!("unknown mtype '{}'", name.text)));
+                    self.unknown_subtype(name);
                 }
                 let scalar = self.scalar(ty, width, declarator.length.is_none());
                 Type::Scalar(scalar.expect("only user types are not scalar"))
@@ -272,10 +285,41 @@ impl Lower<'_> {
             let text = &declarator.name.text;
             return Err(Diagnostic::error(
                 length.span,
-                format!("'{text}' has {slots} cells, more than a state can have"),
+                format!("`{text}` has {slots} cells, more than a state can have"),
             ));
         }
         Ok(Type::Array { element: Box::new(element), length: value as u32 })
+    }
+
+    /// Spin takes a subtype that has no names, but hardly anyone means it.
+    fn unknown_subtype(&mut self, name: &Name) {
+        let warning = Diagnostic::warning(name.span, format!("no names are declared for `mtype:{}`", name.text));
+        let known = self.globals.subtypes.keys().filter(|known| !known.is_empty());
+        let warning = match closest(&name.text, known.map(String::as_str)) {
+            Some(near) => warning.with_help(format!("did you mean `mtype:{near}`?")),
+            None => warning,
+        };
+        self.diagnostics.push(warning);
+    }
+
+    /// The type of a variable; of a faulty declaration, one that its uses may go on with.
+    fn declared_type(&mut self, declaration: &Declaration, declarator: &ast::Declarator) -> Type {
+        let error = match self.variable_type(declaration, declarator) {
+            Ok(ty) => return ty,
+            Err(error) => error,
+        };
+        self.diagnostics.push(error);
+        let element = match &declaration.ty {
+            TypeName::Chan => Type::Scalar(Scalar::Channel),
+            TypeName::User(name) => {
+                self.globals.records.get(&name.text).map_or(Type::Scalar(Scalar::INT), |id| Type::Record(*id))
+            }
+            _ => Type::Scalar(Scalar::INT),
+        };
+        match declarator.length {
+            Some(_) => Type::Array { element: Box::new(element), length: 1 },
+            None => element,
+        }
     }
 
     fn array_length(&mut self, length: &ast::Expr) -> Result<u64> {
@@ -285,7 +329,7 @@ impl Lower<'_> {
             && let Some(value) = self.first_value(&name.text)
         {
             let value = if value > 0 { value } else { 8 };
-            self.warn(length.span, format!("'{}' in an array bound is taken as {value}", name.text));
+            self.warn(length.span, format!("`{}` in an array bound is taken as {value}", name.text));
             return Ok(value as u64);
         }
         let value = self.constant(length)?;
@@ -312,16 +356,19 @@ impl Lower<'_> {
     fn add_global(&mut self, declaration: &Declaration, declarator: &ast::Declarator) -> Result<()> {
         let name = &declarator.name;
         self.refuse_reserved(name)?;
-        let ty = self.variable_type(declaration, declarator)?;
+        let ty = self.declared_type(declaration, declarator);
         let id = VariableId::from(self.system.globals.len());
-        if self.globals.variables.contains_key(&name.text) {
-            return Err(Diagnostic::error(name.span, format!("'{}' is declared twice", name.text)));
+        if let Some(before) = self.globals.variables.get(&name.text) {
+            let before = self.declared_before(self.system.globals[before.index()].span);
+            let error = Diagnostic::error(name.span, format!("`{}` is declared twice", name.text));
+            return Err(error.with_help(before));
         }
-        self.globals.variables.insert(name.text.clone(), id);
         let hidden = declaration.visibility == Visibility::Hidden;
         if hidden && matches!(declaration.ty, TypeName::Chan) {
-            return Err(Diagnostic::error(name.span, format!("channel '{}' cannot be hidden", name.text)));
+            let error = Diagnostic::error(name.span, format!("channel `{}` cannot be hidden", name.text));
+            self.diagnostics.push(error);
         }
+        self.globals.variables.insert(name.text.clone(), id);
         self.system.globals.push(Variable {
             name: name.text.clone(),
             ty,
@@ -344,11 +391,11 @@ impl Lower<'_> {
 
     fn refuse_reserved(&self, name: &Name) -> Result<()> {
         if self.globals.mtypes.contains_key(&name.text) {
-            let message = format!("'{}' is an mtype name and cannot be a variable", name.text);
+            let message = format!("`{}` is an mtype name and cannot be a variable", name.text);
             return Err(Diagnostic::error(name.span, message));
         }
         if matches!(name.text.as_str(), "_" | "_pid" | "_nr_pr" | "_last" | "_priority" | "_p") {
-            return Err(Diagnostic::error(name.span, format!("'{}' is predefined", name.text)));
+            return Err(Diagnostic::error(name.span, format!("`{}` is predefined", name.text)));
         }
         Ok(())
     }
@@ -366,10 +413,10 @@ impl Lower<'_> {
         };
         if let TypeName::User(name) = &declaration.ty {
             if declarator.initial.is_some() {
-                let message = format!("the first value of a variable of type '{}' is ignored", name.text);
+                let message = format!("the first value of a variable of type `{}` is ignored", name.text);
                 self.warn(declarator.name.span, message);
             }
-            let id = self.globals.records[&name.text];
+            let Some(id) = self.globals.records.get(&name.text).copied() else { return Ok(Vec::new()) };
             let size = self.system.slots(&Type::Record(id));
             let one = self.globals.record_initial[id.index()].clone();
             let all = (0..length).flat_map(|i| one.iter().map(move |(slot, v)| (i * size + slot, v.clone())));
@@ -386,7 +433,7 @@ impl Lower<'_> {
             }
             Some(Initializer::List(values)) => {
                 if declarator.length.is_none() {
-                    let message = format!("'{}' must be an array to have a list of values", declarator.name.text);
+                    let message = format!("`{}` must be an array to have a list of values", declarator.name.text);
                     return Err(Diagnostic::error(declarator.name.span, message));
                 }
                 let mut lowered = Vec::new();
@@ -405,7 +452,7 @@ impl Lower<'_> {
             Some(Initializer::Channel { capacity, fields, span }) => {
                 if !matches!(declaration.ty, TypeName::Chan) {
                     let message =
-                        format!("'{}' is not a channel and cannot be initialised as one", declarator.name.text);
+                        format!("`{}` is not a channel and cannot be initialised as one", declarator.name.text);
                     return Err(Diagnostic::error(*span, message));
                 }
                 let id = self.add_channel(&declarator.name, capacity, fields)?;
@@ -422,14 +469,15 @@ impl Lower<'_> {
     ) -> Result<ChannelId> {
         let size = self.constant(capacity)?;
         if !(0..=1 << 16).contains(&size) {
-            return Err(Diagnostic::error(capacity.span, format!("a channel cannot have {size} slots")));
+            let error = Diagnostic::error(capacity.span, format!("a channel cannot have {size} slots"));
+            return Err(error.with_help("it can have 0 (a rendezvous) to 65536"));
         }
         let mut scalars = Vec::new();
         for (ty, span) in fields {
             match ty {
                 TypeName::User(user) => match self.globals.records.get(&user.text) {
                     Some(id) => scalars.extend(self.system.scalars(&Type::Record(*id))),
-                    None => return Err(Diagnostic::error(user.span, format!("unknown type '{}'", user.text))),
+                    None => return Err(Diagnostic::error(user.span, format!("unknown type `{}`", user.text))),
                 },
                 TypeName::Unsigned => {
                     return Err(Diagnostic::error(*span, "unsigned cannot be a message field")
@@ -441,7 +489,7 @@ impl Lower<'_> {
         if (size as u64).max(1) * scalars.len() as u64 > u64::from(MAX_SLOTS) {
             return Err(Diagnostic::error(
                 capacity.span,
-                format!("channel '{}' is larger than a state can be", name.text),
+                format!("channel `{}` is larger than a state can be", name.text),
             ));
         }
         let id = ChannelId::from(self.system.channels.len());
@@ -460,14 +508,19 @@ impl Lower<'_> {
         let name = &declarator.name;
         self.refuse_reserved(name)?;
         if declaration.visibility == Visibility::Hidden {
-            return Err(Diagnostic::error(name.span, format!("only globals can be hidden, not '{}'", name.text)));
+            let error = Diagnostic::error(name.span, format!("only globals can be hidden, not `{}`", name.text));
+            self.diagnostics.push(error);
         }
-        let ty = self.variable_type(declaration, declarator)?;
+        let ty = self.declared_type(declaration, declarator);
         let initial = if initialise || matches!(declaration.ty, TypeName::User(_)) {
-            self.initial_slots(declaration, declarator, &ty)?
+            self.initial_slots(declaration, declarator, &ty)
         } else {
-            Vec::new()
+            Ok(Vec::new())
         };
+        let initial = initial.unwrap_or_else(|error| {
+            self.diagnostics.push(error);
+            Vec::new()
+        });
         let variable = Variable { name: name.text.clone(), ty, initial, hidden: false, span: Some(name.span) };
         let body = self.body.as_mut().expect("locals are declared inside a body");
         body.locals.declare(name, variable)
@@ -504,6 +557,6 @@ impl Lower<'_> {
         if let Some(body) = &self.body {
             names.extend(body.locals.variables.iter().map(|v| v.name.as_str()));
         }
-        crate::diagnostic::closest(name, names.into_iter()).map(str::to_string)
+        closest(name, names.into_iter()).map(str::to_string)
     }
 }

@@ -37,7 +37,7 @@ impl Body {
     }
 }
 
-type Labels = [(String, ScopePath)];
+type Labels = [(ast::Name, ScopePath)];
 
 fn conjuncts(e: Expr, out: &mut Vec<Expr>) {
     match e {
@@ -66,6 +66,11 @@ impl Lower<'_> {
     pub(super) fn statements(&mut self, statements: &[Stmt]) {
         for statement in statements {
             let done = self.statement(statement, &[]);
+            if done.is_err() {
+                // Something stands here, so that the sequence is not reported as empty as well.
+                let done = self.add(Node::Skip, statement.span, &[]);
+                self.keep_error(done);
+            }
             self.keep_error(done);
         }
     }
@@ -91,6 +96,8 @@ impl Lower<'_> {
         }
         if self.body().is_trace {
             self.check_event(stmt)?;
+        } else if self.body().is_claim {
+            self.check_observer(stmt)?;
         }
         self.executable(stmt, labels)?;
         self.body().initialisable = false;
@@ -111,13 +118,29 @@ impl Lower<'_> {
         }
     }
 
+    /// A claim only observes: it must not take part in what it judges.
+    fn check_observer(&mut self, stmt: &Stmt) -> Result<()> {
+        match &stmt.kind {
+            StmtKind::Label(_, inner) => self.check_observer(inner),
+            StmtKind::Send { .. } | StmtKind::Receive { .. } => {
+                Err(Diagnostic::error(stmt.span, "a never claim cannot send or receive")
+                    .with_help("a channel is looked into with `channel?[message]`, `len` and the like"))
+            }
+            StmtKind::Assign(..) => {
+                self.warn(stmt.span, "a never claim should not change the state".into());
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn executable(&mut self, stmt: &Stmt, labels: &Labels) -> Result<()> {
         let span = stmt.span;
         match &stmt.kind {
             StmtKind::Declaration(_) | StmtKind::Exclusive { .. } => Ok(()),
             StmtKind::Label(name, inner) => {
                 let mut all = labels.to_vec();
-                all.push((name.text.clone(), self.body().locals.scope_path()));
+                all.push((name.clone(), self.body().locals.scope_path()));
                 match &inner.kind {
                     StmtKind::Declaration(_) | StmtKind::Exclusive { .. } => self.statement(inner, &all),
                     _ => self.executable(inner, &all),
@@ -125,6 +148,11 @@ impl Lower<'_> {
             }
             StmtKind::Unless(main, escape) => self.unless(main, escape, span, labels),
             StmtKind::For { var, from, to, body } => {
+                if let (ast::ExprKind::Const(low), ast::ExprKind::Const(high)) = (&*from.kind, &*to.kind)
+                    && low > high
+                {
+                    return Err(empty_range(span, *low, *high));
+                }
                 let cell = self.loop_variable(var)?;
                 let (from, to) = (self.expression(from)?, self.expression(to)?);
                 self.for_loop(cell, from, to, &[], body, span, labels)
@@ -149,7 +177,7 @@ impl Lower<'_> {
             }
             StmtKind::Break => {
                 let Some(exit) = self.flow().exit() else {
-                    return Err(Diagnostic::error(span, "'break' outside a loop"));
+                    return Err(Diagnostic::error(span, "`break` outside a loop"));
                 };
                 self.add(Node::Goto(exit, Vec::new()), span, labels)
             }
@@ -203,6 +231,11 @@ impl Lower<'_> {
         let mut failed = None;
         for option in options {
             self.body().initialisable = false;
+            if let Some(Stmt { kind: StmtKind::Label(name, _), .. }) = option.body.first() {
+                let message = format!("label `{}` at the start of an option marks the whole selection", name.text);
+                let help = "write it before the `if` or `do`";
+                self.diagnostics.push(Diagnostic::warning(name.span, message).with_help(help));
+            }
             self.flow().open_sequence();
             self.statements(&option.body);
             match self.flow().close_sequence(Closing::Option, option.span) {
@@ -260,7 +293,7 @@ impl Lower<'_> {
         labels: &Labels,
     ) -> Result<()> {
         let mut all = labels.to_vec();
-        all.push((name.text.clone(), self.body().locals.scope_path()));
+        all.push((name.clone(), self.body().locals.scope_path()));
         self.flow().open_sequence();
         let main = self.block(body, Closing::Block, inner.span)?;
         match inner.kind {
@@ -301,12 +334,12 @@ impl Lower<'_> {
                 Some(Initializer::Value(value)) => self.expression(value)?,
                 Some(Initializer::List(_)) => {
                     let message =
-                        format!("array '{}' can be given a list of values only before the first statement", name.text);
+                        format!("array `{}` can be given a list of values only before the first statement", name.text);
                     return Err(Diagnostic::error(name.span, message));
                 }
                 Some(Initializer::Channel { span, .. }) => {
                     let message = format!(
-                        "channel '{}' must be initialised before the first statement of the proctype",
+                        "channel `{}` must be initialised before the first statement of the proctype",
                         name.text
                     );
                     return Err(Diagnostic::error(*span, message));
@@ -420,7 +453,7 @@ impl Lower<'_> {
                 let last = Expr::binary(BinaryOp::Subtract, Expr::Length(Box::new(channel)), Expr::Const(1));
                 self.for_loop(cell, Expr::Const(0), last, &prologue, body, span, labels)
             }
-            _ => Err(Diagnostic::error(over.span, "only an array or a channel can be walked with 'for … in'")),
+            _ => Err(Diagnostic::error(over.span, "only an array or a channel can be walked with `for … in`")),
         }
     }
 
@@ -438,8 +471,8 @@ impl Lower<'_> {
         let cell = self.loop_variable(var)?;
         let (from, to) = (self.expression(from)?, self.expression(to)?);
         if let (Expr::Const(low), Expr::Const(high)) = (&from, &to) {
-            if low > high {
-                return Err(Diagnostic::error(span, format!("the range {low} .. {high} is empty")));
+            if written_out && low > high {
+                return Err(empty_range(span, *low, *high));
             }
             let plain = var.parts.len() == 1 && var.parts[0].0.text.chars().all(|c| c.is_ascii_alphanumeric());
             if written_out && plain && *low >= 0 && high - low <= 32 {
@@ -502,6 +535,7 @@ impl Lower<'_> {
             StmtKind::Receive { channel, args, random, keep } => {
                 let handle = self.channel(channel)?;
                 let patterns = self.patterns(args)?;
+                refuse_repeated(args)?;
                 self.check_arity(channel, patterns.len(), stmt.span);
                 leaf.communication =
                     Some(Communication::Receive { channel: handle, patterns, anywhere: *random, keep: *keep });
@@ -552,11 +586,11 @@ impl Lower<'_> {
             [(name, None)] if self.globals.mtypes.contains_key(&name.text) => {
                 return Err(Diagnostic::error(
                     name.span,
-                    format!("'{}' is an mtype name and cannot be assigned", name.text),
+                    format!("`{}` is an mtype name and cannot be assigned", name.text),
                 ));
             }
             [(name, None)] if matches!(name.text.as_str(), "_pid" | "_nr_pr" | "_last") => {
-                return Err(Diagnostic::error(name.span, format!("'{}' cannot be assigned", name.text)));
+                return Err(Diagnostic::error(name.span, format!("`{}` cannot be assigned", name.text)));
             }
             _ => Some(self.cell(var)?),
         };
@@ -582,12 +616,32 @@ impl Lower<'_> {
     }
 }
 
+/// A variable cannot take two fields of one message.
+fn refuse_repeated(args: &[ast::ReceiveArg]) -> Result<()> {
+    let mut seen: Vec<&str> = Vec::new();
+    for arg in args {
+        let ast::ReceiveArg::Var(var) = arg else { continue };
+        let [(name, None)] = &var.parts[..] else { continue };
+        if name.text != "_" && seen.contains(&name.text.as_str()) {
+            let message = format!("`{}` cannot receive two fields of one message", name.text);
+            return Err(Diagnostic::error(name.span, message));
+        }
+        seen.push(&name.text);
+    }
+    Ok(())
+}
+
 /// The expression with "the id the new process will get" as seen after it was created.
 fn after_spawn(value: Expr) -> Expr {
     super::patch::map(value, &mut |e| match e {
         Expr::ProcessCount => Expr::binary(BinaryOp::Subtract, Expr::ProcessCount, Expr::Const(1)),
         e => e,
     })
+}
+
+/// Spin refuses this only where both limits are plain numbers.
+fn empty_range(span: Span, low: i64, high: i64) -> Diagnostic {
+    Diagnostic::error(span, format!("the range {low} .. {high} is empty"))
 }
 
 fn is_underscore(e: &ast::Expr) -> bool {

@@ -3,7 +3,7 @@
 use super::super::ast::{Declaration, Declarator, Initializer, TypeName, Unit, Visibility};
 use super::super::lexer::{Keyword, Kind, Op, Symbol};
 use super::{Failed, Parse, Parser};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, closest};
 use ample_model::Span;
 
 fn visibility(kind: Kind) -> Visibility {
@@ -30,6 +30,9 @@ fn basic_type(kind: Kind) -> Option<TypeName> {
     })
 }
 
+/// The types that need no declaration.
+const BASIC_TYPES: [&str; 9] = ["bit", "bool", "byte", "pid", "short", "int", "unsigned", "mtype", "chan"];
+
 impl Parser {
     /// Whether a declaration begins here.
     pub(super) fn at_declaration(&self) -> bool {
@@ -51,7 +54,11 @@ impl Parser {
         if later {
             return self.error_with_help(span, message, format!("the typedef of `{name}` must stand before its use"));
         }
-        self.error(span, message)
+        let known = self.typedefs.iter().map(|known| self.symbols.text(*known));
+        match closest(&name, known.chain(BASIC_TYPES)).map(str::to_owned) {
+            Some(near) => self.error_with_help(span, message, format!("did you mean `{near}`?")),
+            None => self.error(span, message),
+        }
     }
 
     /// `vis type a, b, …`
@@ -133,7 +140,7 @@ impl Parser {
         let capacity = self.expression()?;
         self.expect(Op::CloseBracket, "after the capacity")?;
         if !self.eat_keyword(Keyword::Of) {
-            return Err(self.unexpected("`of`"));
+            return Err(self.unexpected("`of` after the capacity"));
         }
         self.expect(Op::OpenBrace, "before the types of the message fields")?;
         let mut fields = vec![self.field_type()?];

@@ -7,7 +7,7 @@
 
 use super::super::ast::{Binary, Expr, ExprKind, Name, Probe, ReceiveArg, Unary, VarRef};
 use super::super::lexer::{Keyword, Kind, Op};
-use super::{MAX_HEIGHT, Parse, Parser, is_embedded_c};
+use super::{Failed, MAX_HEIGHT, Parse, Parser, is_embedded_c};
 use crate::diagnostic::Diagnostic;
 
 /// The operator that is written so, outside of formulas too.
@@ -149,10 +149,26 @@ impl Parser {
             Some(kind) => kind,
             None => match self.constant()? {
                 Some(value) => ExprKind::Const(value),
-                None => return Err(self.unexpected("an expression")),
+                None => return Err(self.not_an_operand()),
             },
         };
         Ok(Expr { kind: Box::new(kind), span: self.span_from(start) })
+    }
+
+    /// The error that no operand stands here.
+    fn not_an_operand(&mut self) -> Failed {
+        let token = self.peek();
+        let always = self.op_at(0, Op::OpenBracket) && self.op_at(1, Op::CloseBracket);
+        let eventually = self.op_at(0, Op::Less) && self.op_at(1, Op::Greater);
+        if always || eventually {
+            return self.error(token.span, "a temporal operator can be used only in an ltl formula");
+        }
+        let operator = self.previous().filter(|_| token.kind == Kind::Op(Op::Assign));
+        if let Some(Kind::Op(operator @ (Op::Plus | Op::Minus | Op::Star | Op::Slash | Op::Percent))) = operator {
+            let help = format!("there is no `{0}=`: write `v = v {0} …`", operator.text());
+            return self.error_with_help(token.span, "expected an expression, found `=`", help);
+        }
+        self.unexpected("an expression")
     }
 
     /// `(e)` or `(c -> a : b)`; the expression keeps the place with its parentheses.
@@ -164,11 +180,20 @@ impl Parser {
             let condition_height = self.height;
             let yes = self.expression()?;
             let yes_height = self.height;
-            self.expect(Op::Colon, "in the conditional expression `(c -> a : b)`")?;
+            if !self.at(Op::Colon) {
+                return Err(self.no_alternative());
+            }
+            self.take();
             let no = self.expression()?;
             self.height = self.height.max(condition_height).max(yes_height) + 1;
             let span = self.span_from(start);
             inner = Expr { kind: Box::new(ExprKind::Conditional(inner, yes, no)), span };
+        }
+        if let Kind::Name(word) = self.peek().kind
+            && temporal_binary(self.symbols.text(word)).is_some()
+        {
+            let span = self.peek().span;
+            return Err(self.error(span, "a temporal operator can be used only in an ltl formula"));
         }
         if !self.at(Op::CloseParen) {
             return Err(self.unexpected("an operator or `)`"));
@@ -176,6 +201,14 @@ impl Parser {
         self.take();
         inner.span = self.span_from(start);
         Ok(inner)
+    }
+
+    /// The error that `(c -> a` does not go on as a conditional expression.
+    fn no_alternative(&mut self) -> Failed {
+        let token = self.peek();
+        let message =
+            format!("expected `:` in the conditional expression `(c -> a : b)`, found {}", self.describe(token));
+        self.error_with_help(token.span, message, "if it is none, a `)` is missing before the `->`")
     }
 
     /// An operand that begins with a keyword; none for the constants among them.
@@ -263,6 +296,10 @@ impl Parser {
                 Some(value) => self.error_with_help(token.span, message, format!("write `{value}`")),
                 None => self.error(token.span, message),
             });
+        }
+        if self.op_at(1, Op::Dot) && matches!(self.token_at(2).kind, Kind::Number(_)) {
+            let span = super::join(token.span, self.token_at(2).span);
+            return Err(self.error(span, "the numbers of Promela are whole"));
         }
         let exact = text.parse::<i64>().unwrap_or(i64::MAX);
         let value = i64::from(exact as i32);

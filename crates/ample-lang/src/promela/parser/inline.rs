@@ -8,9 +8,10 @@ use std::rc::Rc;
 use super::super::ast::{Stmt, StmtKind, VarRef};
 use super::super::lexer::{Kind, Op, Symbol, Token};
 use super::{Failed, Parse, Parser};
+use crate::diagnostic::{closest, counted};
 
 /// The most tokens that inline calls may make together.
-const MAX_INLINED: usize = 10_000_000;
+const MAX_INLINED: usize = 2_000_000;
 
 /// An inline definition.
 pub(super) struct Inline {
@@ -161,7 +162,8 @@ impl Parser {
         if arguments.len() != inline.parameters.len() || arguments.iter().any(Vec::is_empty) {
             let (span, name) = (self.span_from(start), self.symbols.text(name));
             let given = arguments.iter().filter(|argument| !argument.is_empty()).count();
-            let message = format!("the inline `{name}` takes {} arguments, not {given}", inline.parameters.len());
+            let expected = counted(inline.parameters.len(), "argument");
+            let message = format!("the inline `{name}` takes {expected}, not {given}");
             return Err(self.error(span, message));
         }
         Ok(arguments)
@@ -184,6 +186,17 @@ impl Parser {
         if self.proctypes.contains(&symbol) {
             return self.error_with_help(span, message, format!("a process is started with `run {name}(…)`"));
         }
-        self.error_with_help(span, message, "an inline must be defined before it is called")
+        if self.peek().painted {
+            return self.error_with_help(span, message, "a macro is not expanded inside itself");
+        }
+        if name == "while" {
+            let help = "a loop is written `do :: condition -> … :: else -> break od`";
+            return self.error_with_help(span, message, help);
+        }
+        let help = match closest(&name, self.inlines.keys().map(|known| self.symbols.text(*known))) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "an inline must be defined before it is called".to_owned(),
+        };
+        self.error_with_help(span, message, help)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::ast::{Binary, Expr, ExprKind, OptionSequence, Stmt, StmtKind, VarRef};
 use super::super::lexer::{Keyword, Kind, Op};
-use super::{Parse, Parser, is_embedded_c};
+use super::{Failed, Parse, Parser, begins_unit, is_embedded_c};
 use ample_model::Span;
 
 impl Parser {
@@ -144,7 +144,17 @@ impl Parser {
             ),
             _ => false,
         };
-        if starts { self.expression() } else { Err(self.unexpected("a statement")) }
+        if starts { self.expression() } else { Err(self.not_a_statement()) }
+    }
+
+    /// The error that no statement stands here.
+    fn not_a_statement(&mut self) -> Failed {
+        let token = self.peek();
+        if !begins_unit(token.kind) {
+            return self.unexpected("a statement");
+        }
+        let message = format!("expected a statement, found {}", self.describe(token));
+        self.error_with_help(token.span, message, "it cannot stand in a body: is a `}` missing before it?")
     }
 
     fn labelled(&mut self) -> Parse<Stmt> {
@@ -271,6 +281,11 @@ impl Parser {
             let span = self.take().span;
             let body = self.nested(Self::sequence)?;
             options.push(OptionSequence { body, span });
+        }
+        if options.is_empty() && end == Keyword::Fi && self.at(Op::OpenParen) {
+            let span = self.peek().span;
+            let help = "a selection is written `if :: condition -> … :: else -> … fi`";
+            return Err(self.error_with_help(span, "expected an option, which begins with `::`, found `(`", help));
         }
         if options.is_empty() {
             return Err(self.unexpected("an option, which begins with `::`"));

@@ -367,7 +367,7 @@ fn an_error_says_what_was_found_where_and_what_was_expected() {
         ("init { a = 1 b = 1 }", "expected `;` or `->` between two statements, found `b`", "b"),
         ("proctype P(byte a, byte b) { skip }", "expected the name of a variable, found a type", "byte"),
         ("init { P() } proctype P() { skip }", "`P` is not an inline", "P"),
-        ("inline f(a) { skip } init { f(1, 2) }", "the inline `f` takes 1 arguments, not 2", "(1, 2)"),
+        ("inline f(a) { skip } init { f(1, 2) }", "the inline `f` takes 1 argument, not 2", "(1, 2)"),
         ("inline f() { g() } inline g() { f() } init { f() }", "the inline `f` calls itself", "f"),
         ("inline f() { return 1 } init { f() }", "there is nothing to return to", "return"),
         ("init { x = 0x1F }", "`0x1F` is not a number of Promela", "0x1F"),

@@ -19,7 +19,10 @@ pub(super) fn evaluate(tokens: &[Token], span: Span, symbols: &Symbols) -> Resul
     let value = reader.conditional(true)?;
     match reader.peek() {
         None => Ok(value),
-        Some(_) => Err(reader.fault("the condition should end here")),
+        Some(token) => {
+            let found = symbols.spelling(token.kind);
+            Err(reader.fault(format!("expected an operator or the end of the condition, found `{found}`")))
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use ample_model::{SourceId, Span};
 
 use super::super::lexer::{Kind, Op, Symbol, Symbols, Token, tokenize};
 use super::{Preprocessor, Stop, blank, join};
+use crate::diagnostic::counted;
 
 /// How deep macro calls may stand in arguments of macro calls.
 const MAX_NESTING: usize = 100;
@@ -243,7 +244,12 @@ impl Preprocessor<'_> {
             merge_variadic(&mut raw, expected, span);
         }
         if raw.len() != expected {
-            let message = format!("macro `{}` takes {expected} arguments, not {}", self.symbols.text(name), raw.len());
+            let message = format!(
+                "macro `{}` takes {}, not {}",
+                self.symbols.text(name),
+                counted(expected, "argument"),
+                raw.len()
+            );
             return Err(self.stop(span, message));
         }
         if self.nesting >= MAX_NESTING {
