@@ -1,0 +1,432 @@
+//! The safety check: deadlocks, assertions and invariants over any state space that is [`Checked`].
+//!
+//! It is a [`Feedback`] and leaves the walking to the strategies of [`search`](crate::search).
+//! [`breadth_first`] gives shortest counterexamples; [`depth_first`] needs no links between the stored
+//! states. Both go on after a violation until everything that was asked is decided or the state space is
+//! exhausted, and keep what they found when a limit ends them.
+//!
+//! The counts mean what they mean in Spin: states of atomic sequences do not count, a transition is an
+//! arrival at a state, stored or matched and the initial ones included, and the depth is that of the
+//! deepest state: breadth-first its level, depth-first the steps on the stack, among them those inside
+//! atomic sequences that a transition passed over.
+//!
+//! ```
+//! use ample_explicit::check::{self, Options};
+//! use ample_explicit::space::{Checked, StateSpace};
+//! use ample_explicit::store::{ExactStore, HashStore, Parent};
+//! use ample_model::observer::Silent;
+//!
+//! /// Two jugs for so many litres that can be filled, emptied, and poured into each other.
+//! struct Jugs([u8; 2]);
+//!
+//! impl StateSpace for Jugs {
+//!     type State = [u8; 2];
+//!     type Transition = u8;
+//!
+//!     fn initial(&mut self, index: usize, out: &mut [u8; 2]) -> bool {
+//!         *out = [0, 0];
+//!         index == 0
+//!     }
+//!     fn first(&mut self, _: &[u8; 2]) -> Option<u8> {
+//!         Some(0)
+//!     }
+//!     fn next(&mut self, _: &[u8; 2], last: &u8) -> Option<u8> {
+//!         (*last < 5).then_some(last + 1)
+//!     }
+//!     fn target(&mut self, state: &[u8; 2], step: &u8, out: &mut [u8; 2]) {
+//!         *out = *state;
+//!         let (from, to) = (usize::from(step % 2), usize::from(1 - step % 2));
+//!         match step / 2 {
+//!             0 => out[from] = self.0[from],
+//!             1 => out[from] = 0,
+//!             _ => {
+//!                 let poured = state[from].min(self.0[to] - state[to]);
+//!                 out[from] -= poured;
+//!                 out[to] += poured;
+//!             }
+//!         }
+//!     }
+//! }
+//!
+//! impl Checked for Jugs {
+//!     /// Nobody can measure four litres.
+//!     fn invariant(&mut self, _: usize, state: &[u8; 2]) -> bool {
+//!         !state.contains(&4)
+//!     }
+//!     // Nothing can go wrong, and there are no atomic sequences.
+//!     fn is_valid_end(&mut self, _: &[u8; 2]) -> bool {
+//!         true
+//!     }
+//!     fn violation(&self) -> Option<String> {
+//!         None
+//!     }
+//!     fn is_dead(&self) -> bool {
+//!         false
+//!     }
+//!     fn is_transient(&self, _: &[u8; 2]) -> bool {
+//!         false
+//!     }
+//!     fn atomic_steps(&self) -> u32 {
+//!         0
+//!     }
+//! }
+//!
+//! let options = Options { invariants: 1, ..Options::default() };
+//! let mut store: HashStore<[u8; 2], Parent> = HashStore::default();
+//! let report = check::breadth_first(&mut Jugs([3, 5]), &mut store, &options, &mut Silent);
+//! let path = &report.invariants[0].as_ref().unwrap().path;
+//! let states: Vec<_> = path.states().map(|handle| *store.get(handle)).collect();
+//! assert_eq!(states, [[0, 0], [0, 5], [3, 2], [0, 2], [2, 0], [2, 5], [3, 4]]);
+//! assert_eq!(report.statistics.states, 16);
+//!
+//! // Depth-first the states need no parents, and the way may be longer.
+//! let report = check::depth_first(&mut Jugs([3, 5]), &mut HashStore::new(), &options, &mut Silent);
+//! assert!(report.invariants[0].as_ref().is_some_and(|finding| finding.path.len() >= 6));
+//! ```
+
+use std::time::Instant;
+
+use ample_model::observer::{Observer, Progress};
+use ample_model::outcome::{Reason, Statistics};
+
+use crate::search::{Backtrack, BreadthFirst, DepthFirst, Explore, Feedback, InsertionOrder, Path, Visit};
+use crate::space::{Buffer, Checked};
+use crate::store::{ExactStore, Inserted, Linked};
+
+/// How many arrivals wait for the memory together.
+const WINDOW: usize = 32;
+
+/// What to check, and how far.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Look for states without outgoing transitions that are no valid end.
+    pub deadlock: bool,
+    /// Look for violated assertions and other faults.
+    pub assertions: bool,
+    /// Look for states that violate the first so many invariants of the state space.
+    pub invariants: usize,
+    /// End at the first violation, whatever it is of.
+    pub stop_at_first: bool,
+    /// Do not expand states at this depth.
+    pub max_depth: u64,
+    /// The observer is told after every so many arrivals at a state. It may end the search, for one when
+    /// the memory that it is told of, stack included, is more than there should be.
+    pub report_every: u64,
+}
+
+impl Default for Options {
+    /// Deadlock and assertions, without limits.
+    fn default() -> Self {
+        Options {
+            deadlock: true,
+            assertions: true,
+            invariants: 0,
+            stop_at_first: false,
+            max_depth: u64::MAX,
+            report_every: 10_000,
+        }
+    }
+}
+
+/// The first violation of a property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding<T> {
+    /// What went wrong, in a sentence.
+    pub message: String,
+    /// How to get there from an initial state.
+    pub path: Path<T>,
+}
+
+/// What a check found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report<T> {
+    /// A deadlock.
+    pub deadlock: Option<Finding<T>>,
+    /// A violated assertion or another fault.
+    pub assertions: Option<Finding<T>>,
+    /// For each invariant that was asked for: a violation.
+    pub invariants: Vec<Option<Finding<T>>>,
+    /// Why the search ended early: what has not been found to be violated is not decided then. None if
+    /// the state space was exhausted or everything was found to be violated.
+    pub ended: Option<Reason>,
+    /// What the search did.
+    pub statistics: Statistics,
+}
+
+/// Checks breadth-first. The paths to violations are shortest ones. The store must be empty.
+pub fn breadth_first<S, St, O>(
+    space: &mut S,
+    store: &mut St,
+    options: &Options,
+    observer: &mut O,
+) -> Report<S::Transition>
+where
+    S: Checked,
+    St: ExactStore<S::State>,
+    St::Side: Linked,
+    O: Observer + ?Sized,
+    Buffer<S>: Default,
+{
+    let mut safety = Safety::new(options, observer);
+    let strategy = BreadthFirst { max_depth: options.max_depth, window: WINDOW };
+    strategy.run_with(InsertionOrder::default(), space, store, &mut safety);
+    safety.report(store.bytes(), store.state_bytes())
+}
+
+/// Checks depth-first. The store must be empty.
+pub fn depth_first<S, St, O>(
+    space: &mut S,
+    store: &mut St,
+    options: &Options,
+    observer: &mut O,
+) -> Report<S::Transition>
+where
+    S: Checked,
+    St: ExactStore<S::State>,
+    O: Observer + ?Sized,
+    Buffer<S>: Default,
+{
+    let mut safety = Safety { stack: Some(Vec::new()), ..Safety::new(options, observer) };
+    DepthFirst { max_depth: options.max_depth }.run(space, store, &mut safety);
+    safety.report(store.bytes(), store.state_bytes())
+}
+
+/// The feedback that checks safety.
+struct Safety<'a, T, O: ?Sized> {
+    options: &'a Options,
+    observer: &'a mut O,
+    start: Instant,
+    deadlock: Option<Finding<T>>,
+    assertions: Option<Finding<T>>,
+    invariants: Vec<Option<Finding<T>>>,
+    /// The numbers of the invariants that have not been found to be violated.
+    open: Vec<usize>,
+    ended: Option<Reason>,
+    statistics: Statistics,
+    /// Arrivals until the observer is told next.
+    countdown: u64,
+    /// The bytes that the strategy holds.
+    held: usize,
+    /// Depth-first: the steps up to each state on the stack.
+    stack: Option<Vec<u64>>,
+}
+
+impl<'a, T, O: Observer + ?Sized> Safety<'a, T, O> {
+    fn new(options: &'a Options, observer: &'a mut O) -> Self {
+        Safety {
+            options,
+            observer,
+            start: Instant::now(),
+            deadlock: None,
+            assertions: None,
+            invariants: (0..options.invariants).map(|_| None).collect(),
+            open: (0..options.invariants).collect(),
+            ended: None,
+            statistics: Statistics::default(),
+            countdown: options.report_every.max(1),
+            held: 0,
+            stack: None,
+        }
+    }
+
+    fn report(self, store_bytes: usize, state_bytes: usize) -> Report<T> {
+        let statistics = Statistics {
+            time_s: self.start.elapsed().as_secs_f64(),
+            memory_bytes: (store_bytes + self.held) as u64,
+            store_bytes: store_bytes as u64,
+            state_bytes: state_bytes as u64,
+            complete: self.ended.is_none(),
+            ..self.statistics
+        };
+        Report {
+            deadlock: self.deadlock,
+            assertions: self.assertions,
+            invariants: self.invariants,
+            ended: self.ended,
+            statistics,
+        }
+    }
+
+    fn asks_deadlock(&self) -> bool {
+        self.options.deadlock && self.deadlock.is_none()
+    }
+
+    fn asks_assertions(&self) -> bool {
+        self.options.assertions && self.assertions.is_none()
+    }
+
+    /// After a violation: is there nothing left to look for?
+    fn is_done(&self) -> bool {
+        self.options.stop_at_first || !(self.asks_deadlock() || self.asks_assertions() || !self.open.is_empty())
+    }
+
+    /// Tells the observer how it goes.
+    #[cold]
+    fn tell(&mut self, pending: u64, memory: usize) -> bool {
+        self.countdown = self.options.report_every.max(1);
+        let progress = Progress {
+            states: self.statistics.states,
+            transitions: self.statistics.transitions,
+            depth: self.statistics.depth,
+            pending,
+            memory: memory as u64,
+        };
+        let reason = self.observer.progress(&progress);
+        let halt = reason.is_some();
+        self.ended = reason.or(self.ended.take());
+        halt
+    }
+
+    /// Records a violated assertion, if one is still looked for.
+    #[cold]
+    fn assertion_violated<S, St>(&mut self, visit: &mut Visit<'_, S, St>, message: String) -> bool
+    where
+        S: Checked<Transition = T>,
+        St: ExactStore<S::State>,
+        T: Copy,
+        Buffer<S>: Default,
+    {
+        if !self.asks_assertions() {
+            return false;
+        }
+        self.assertions = Some(Finding { message, path: visit.path_avoiding(S::is_dead) });
+        true
+    }
+
+    /// Counts an arrival at a state, and looks at the invariants if the state is new. True if one of them
+    /// is violated.
+    #[inline]
+    fn arrived<S, St>(&mut self, visit: &mut Visit<'_, S, St>, new: bool, atomic_steps: u32) -> bool
+    where
+        S: Checked<Transition = T>,
+        St: ExactStore<S::State>,
+        T: Copy,
+        Buffer<S>: Default,
+    {
+        let (space, state) = visit.parts();
+        let transient = space.is_transient(state);
+        let statistics = &mut self.statistics;
+        *if transient { &mut statistics.atomic_steps } else { &mut statistics.transitions } += 1;
+        let depth = self.depth(visit.depth(), atomic_steps, new);
+        let statistics = &mut self.statistics;
+        statistics.depth = statistics.depth.max(depth);
+        if !new {
+            return false;
+        }
+        *if transient { &mut statistics.atomic_states } else { &mut statistics.states } += 1;
+        self.held = visit.held() + self.stack.as_ref().map_or(0, |stack| stack.capacity() * size_of::<u64>());
+        !transient && self.breaks_invariant(visit)
+    }
+
+    /// How deep an arrival has led, by so many transitions, the last of which passed over some steps.
+    #[inline]
+    fn depth(&mut self, transitions: u64, atomic_steps: u32, new: bool) -> u64 {
+        let Some(stack) = &mut self.stack else { return if new { transitions } else { 0 } };
+        stack.truncate(transitions as usize);
+        let passed = stack.last().unwrap_or(&0) + u64::from(atomic_steps);
+        if !new {
+            return passed;
+        }
+        let depth = passed + u64::from(transitions > 0);
+        stack.push(depth);
+        depth
+    }
+
+    /// Looks at the invariants that are still open. True if one of them is violated.
+    #[inline]
+    fn breaks_invariant<S, St>(&mut self, visit: &mut Visit<'_, S, St>) -> bool
+    where
+        S: Checked<Transition = T>,
+        St: ExactStore<S::State>,
+        T: Copy,
+        Buffer<S>: Default,
+    {
+        let before = self.open.len();
+        let mut next = 0;
+        while let Some(&number) = self.open.get(next) {
+            let (space, state) = visit.parts();
+            if space.invariant(number, state) {
+                next += 1;
+                continue;
+            }
+            let message = "invariant violated".to_owned();
+            self.invariants[number] = Some(Finding { message, path: visit.path_avoiding(S::is_dead) });
+            self.open.remove(next);
+        }
+        self.open.len() < before
+    }
+}
+
+/// What the state space says of a step, and only right after it.
+#[derive(Default)]
+struct Note {
+    violation: Option<String>,
+    dead: bool,
+    atomic_steps: u32,
+}
+
+impl<S, St, O> Feedback<S, St> for Safety<'_, S::Transition, O>
+where
+    S: Checked,
+    St: ExactStore<S::State>,
+    O: Observer + ?Sized,
+    Buffer<S>: Default,
+{
+    type Note = Note;
+
+    #[inline]
+    fn arrive(&mut self, space: &mut S) -> Note {
+        Note {
+            violation: if self.asks_assertions() { space.violation() } else { None },
+            dead: space.is_dead(),
+            atomic_steps: space.atomic_steps(),
+        }
+    }
+
+    #[inline]
+    fn is_state(note: &Note) -> bool {
+        !note.dead
+    }
+
+    #[inline]
+    fn explore(&mut self, visit: &mut Visit<'_, S, St>, note: Note) -> Explore {
+        self.statistics.atomic_steps += u64::from(note.atomic_steps);
+        let inserted = if note.dead { None } else { Some(visit.insert()) };
+        let mut violated = note.violation.is_some_and(|message| self.assertion_violated(visit, message));
+        let mut answer = match inserted {
+            Some(Inserted::New(_)) => Explore::New,
+            Some(Inserted::Seen(_)) | None => Explore::Skip,
+            Some(Inserted::Full) => Explore::Halt,
+        };
+        match inserted {
+            Some(Inserted::New(_) | Inserted::Seen(_)) => {
+                violated |= self.arrived(visit, answer == Explore::New, note.atomic_steps);
+            }
+            Some(Inserted::Full) => self.ended = Some(Reason::Memory),
+            None => {}
+        }
+        self.countdown -= 1;
+        if self.countdown == 0 && self.tell(visit.pending(), visit.store.bytes() + self.held) {
+            answer = Explore::Halt;
+        }
+        if violated && self.is_done() { Explore::Halt } else { answer }
+    }
+
+    #[inline]
+    fn leaf(&mut self, visit: &mut Visit<'_, S, St>) -> Backtrack {
+        if !self.asks_deadlock() {
+            return Backtrack::Continue;
+        }
+        let (space, state) = visit.parts();
+        if space.is_transient(state) || space.is_valid_end(state) {
+            return Backtrack::Continue;
+        }
+        let message = "invalid end state".to_owned();
+        self.deadlock = Some(Finding { message, path: visit.path_avoiding(S::is_dead) });
+        if self.is_done() { Backtrack::Halt } else { Backtrack::Continue }
+    }
+
+    fn truncated(&mut self, _: &mut Visit<'_, S, St>) {
+        self.ended.get_or_insert(Reason::Depth);
+    }
+}

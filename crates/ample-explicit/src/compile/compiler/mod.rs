@@ -1,0 +1,208 @@
+//! From a `System` to a [`Program`].
+//!
+//! One pass over every expression, with a little knowledge: which values an expression can have (an
+//! interval), so that overflow checks and casts that cannot matter are left out; which channels a variable
+//! can name (its own, if nothing is ever assigned to it), so that tests of a buffer become tests of a
+//! cell at a known offset; and which fault an expression can end in, so that the order of evaluation is
+//! the reference interpreter's wherever it can be seen.
+
+mod channel;
+mod condition;
+mod effect;
+mod known;
+mod place;
+mod shortcut;
+mod survey;
+mod tables;
+mod value;
+
+use std::collections::HashSet;
+
+use ample_model::{Action, EdgeId, Expr, Fault, System};
+
+pub use self::survey::actions;
+use self::survey::{MAX_NESTING, assigned_variables, deeper_than};
+use super::Unsupported;
+use super::bytecode::{Op, Pc, REGISTERS, Register};
+use super::layout::{Interval, Layout};
+use super::program::Program;
+
+/// A process id is kept in a byte, and one value is needed for "nobody".
+const MAX_PROCESSES: u32 = 255;
+
+/// Bits of [`EdgeCode::lists`](super::program::EdgeCode::lists).
+const MAX_LISTS: usize = 64;
+
+/// Compiles a system and expressions over its states.
+pub fn compile(system: &System, invariants: &[Expr]) -> Result<Program, Unsupported> {
+    let layout = Layout::new(system)?;
+    let mut compiler = Compiler::new(system, layout)?;
+    compiler.declare()?;
+    compiler.guards()?;
+    compiler.handshakes()?;
+    compiler.effects()?;
+    compiler.starts()?;
+    compiler.monitor()?;
+    for invariant in invariants {
+        compiler.at = "an invariant".into();
+        compiler.check_depth(invariant)?;
+        let code = compiler.expression(invariant)?;
+        compiler.program.invariants.push(code);
+    }
+    compiler.finish()
+}
+
+/// A program in the making.
+struct Compiler<'a> {
+    system: &'a System,
+    program: Program,
+    /// Whose code each instruction is.
+    owners: Vec<Option<usize>>,
+    /// The process type whose code is being made.
+    owner: Option<usize>,
+    /// The position in its location of the edge whose guard is being made.
+    position: Option<usize>,
+    /// The edges of that location.
+    siblings: &'a [EdgeId],
+    /// The lists of siblings asked after so far: a bit each.
+    lists: Vec<(Vec<EdgeId>, u32)>,
+    /// Those of the other locations.
+    all_lists: Vec<Vec<(Vec<EdgeId>, u32)>>,
+    /// The variables that something is assigned to: global, or of a process type.
+    assigned: HashSet<(Option<usize>, u32)>,
+    /// There are channels of capacity 0.
+    has_handshakes: bool,
+    /// While first values are made: how many of the owner's channels there are already.
+    created: Option<u32>,
+    /// What to say if an expression is too deep.
+    at: String,
+}
+
+impl<'a> Compiler<'a> {
+    fn new(system: &'a System, layout: Layout) -> Result<Compiler<'a>, Unsupported> {
+        let grows = actions(system).any(|(_, action)| matches!(action, Action::Spawn { .. }));
+        if system.start.len() > MAX_PROCESSES as usize || grows && system.max_processes > MAX_PROCESSES {
+            return Err(Unsupported::TooMany { what: "processes", limit: MAX_PROCESSES as usize });
+        }
+        if system.processes.len() >= usize::from(u16::MAX) {
+            return Err(Unsupported::TooMany { what: "process types", limit: usize::from(u16::MAX) - 1 });
+        }
+        let program = Program {
+            layout,
+            ops: Vec::new(),
+            wide: Vec::new(),
+            scalars: Vec::new(),
+            faults: Vec::new(),
+            texts: Vec::new(),
+            location_sets: Vec::new(),
+            lists: Vec::new(),
+            processes: Vec::new(),
+            locations: Vec::new(),
+            edges: Vec::new(),
+            globals: Vec::new(),
+            start: Vec::new(),
+            monitor: None,
+            invariants: Vec::new(),
+            max_processes: system.max_processes,
+            uses_timeout: false,
+            uses_priorities: system.uses_priorities,
+        };
+        Ok(Compiler {
+            system,
+            program,
+            owners: Vec::new(),
+            owner: None,
+            position: None,
+            siblings: &[],
+            lists: Vec::new(),
+            all_lists: Vec::new(),
+            assigned: assigned_variables(system),
+            created: None,
+            has_handshakes: system.channels.iter().any(|channel| channel.capacity == 0),
+            at: String::new(),
+        })
+    }
+
+    fn here(&self) -> Pc {
+        self.program.ops.len() as Pc
+    }
+
+    fn emit(&mut self, op: Op) -> Result<usize, Unsupported> {
+        if self.program.ops.len() >= (1 << 28) {
+            return Err(Unsupported::TooMany { what: "instructions", limit: 1 << 28 });
+        }
+        self.program.ops.push(op);
+        self.owners.push(self.owner);
+        Ok(self.program.ops.len() - 1)
+    }
+
+    fn patch(&mut self, jump: usize, target: Pc) {
+        match &mut self.program.ops[jump] {
+            Op::Jump { to } | Op::JumpIfZero { to, .. } | Op::JumpIfNotZero { to, .. } => *to = target,
+            Op::Subject { otherwise, .. } | Op::FirstOf { otherwise, .. } => *otherwise = target,
+            _ => {}
+        }
+    }
+
+    fn patch_here(&mut self, jumps: &[usize]) {
+        let here = self.here();
+        for jump in jumps {
+            self.patch(*jump, here);
+        }
+    }
+
+    fn trap(&mut self, fault: Fault) -> Result<(), Unsupported> {
+        let index = self.program.faults.len() as u32;
+        self.program.faults.push(fault);
+        self.emit(Op::Trap { fault: index })?;
+        Ok(())
+    }
+
+    fn check_depth(&self, expr: &Expr) -> Result<(), Unsupported> {
+        if deeper_than(expr, MAX_NESTING) { Err(Unsupported::TooDeep { at: self.at.clone() }) } else { Ok(()) }
+    }
+
+    fn register(&self, to: usize) -> Result<Register, Unsupported> {
+        if to < REGISTERS { Ok(to as Register) } else { Err(Unsupported::TooDeep { at: self.at.clone() }) }
+    }
+
+    fn after(&self, to: Register) -> Result<Register, Unsupported> {
+        self.register(usize::from(to) + 1)
+    }
+
+    fn constant(&mut self, value: i64, to: Register) -> Result<Interval, Unsupported> {
+        match i32::try_from(value) {
+            Ok(value) => self.emit(Op::Const { to, value })?,
+            Err(_) => {
+                let index = self.program.wide.len() as u32;
+                self.program.wide.push(value);
+                self.emit(Op::Wide { to, index })?
+            }
+        };
+        Ok(Interval::of(value))
+    }
+
+    /// Adds what a cell's bytes leave out, or takes it away.
+    fn shift_by(&mut self, to: Register, value: i64) -> Result<(), Unsupported> {
+        if value == 0 {
+            return Ok(());
+        }
+        match i32::try_from(value) {
+            Ok(value) => self.emit(Op::AddConst { to, value })?,
+            Err(_) => {
+                let index = self.program.wide.len() as u32;
+                self.program.wide.push(value);
+                self.emit(Op::AddWide { to, index })?
+            }
+        };
+        Ok(())
+    }
+
+    /// A piece of code that leaves the value of the expression in register 0.
+    fn expression(&mut self, expr: &Expr) -> Result<Pc, Unsupported> {
+        let code = self.here();
+        self.value(expr, 0)?;
+        self.emit(Op::Done)?;
+        Ok(code)
+    }
+}

@@ -1,0 +1,222 @@
+//! A compiled system: what is to be computed, not how.
+//!
+//! Flat tables that a search walks through by index. All code is in one vector; the guards of the edges
+//! of a location lie one after the other, in the order in which they are tried. The evaluator in
+//! [`machine`](super::machine) is one way to run it, native code could be another.
+
+use ample_model::{EventKind, Fault, Scalar};
+
+use super::bytecode::{Op, Pc};
+use super::layout::{Base, Layout};
+
+/// A compiled system.
+#[derive(Debug)]
+pub struct Program {
+    /// Where everything lies in a state.
+    pub layout: Layout,
+    /// All code.
+    pub ops: Vec<Op>,
+    /// Constants of more than 32 bits.
+    pub wide: Vec<i64>,
+    /// Types whose rule needs more than dropping bits.
+    pub scalars: Vec<Scalar>,
+    /// Faults that code may end in.
+    pub faults: Vec<Fault>,
+    /// The texts of assertions.
+    pub texts: Vec<String>,
+    /// Sets of locations, as bits.
+    pub location_sets: Vec<Vec<u64>>,
+    /// Lists of edges that [`Expr::Blocked`](ample_model::Expr::Blocked) asks after, by their number in `edges`.
+    pub lists: Vec<Vec<u32>>,
+    /// Per process type.
+    pub processes: Vec<ProcessCode>,
+    /// The locations of all process types.
+    pub locations: Vec<LocationCode>,
+    /// The edges of all locations, in the order in which they are tried.
+    pub edges: Vec<EdgeCode>,
+    /// Gives the globals their first values; choices are in registers.
+    pub globals: Vec<GlobalCode>,
+    /// The processes that are there from the beginning.
+    pub start: Vec<StartCode>,
+    /// What watches the communication.
+    pub monitor: Option<MonitorCode>,
+    /// Expressions over whole states.
+    pub invariants: Vec<Pc>,
+    /// At most this many processes may be alive.
+    pub max_processes: u32,
+    /// Some guard asks for `timeout`.
+    pub uses_timeout: bool,
+    /// Higher priorities go first.
+    pub uses_priorities: bool,
+}
+
+/// A process type.
+#[derive(Clone, Copy, Debug)]
+pub struct ProcessCode {
+    /// When it may move, if that is not always.
+    pub provided: Pc,
+    /// Gives parameters (in registers) and locals their first values.
+    pub start: Pc,
+    /// Where a new process stands.
+    pub initial: u32,
+    /// Its priority, where priorities are not kept in the state.
+    pub priority: u8,
+}
+
+/// A location.
+#[derive(Clone, Copy, Debug)]
+pub struct LocationCode {
+    /// Its first edge in [`Program::edges`].
+    pub first_edge: u32,
+    /// One past its last edge.
+    pub end_edge: u32,
+    /// The number that the source language shows.
+    pub number: u32,
+    /// A process may stay here.
+    pub end: bool,
+    /// Marked as progress.
+    pub progress: bool,
+    /// Some edge can be the second half of a handshake.
+    pub receives: bool,
+}
+
+/// The first test of a guard: some bits of one byte lie in an interval, or outside of it.
+///
+/// Most guards are no more than that, and most that fail, fail here, so that it is made without calling
+/// the evaluator. A test that always holds looks at no bits.
+#[derive(Clone, Copy, Debug)]
+pub struct FirstTest {
+    /// From the base.
+    pub offset: u32,
+    /// What the offset is relative to.
+    pub base: Base,
+    /// How far the bits are from the right.
+    pub shift: u8,
+    /// Which bits, after the shift.
+    pub mask: u8,
+    /// The smallest value.
+    pub low: u8,
+    /// How many more values after it.
+    pub span: u8,
+    /// Inside or outside.
+    pub inside: bool,
+}
+
+impl FirstTest {
+    /// Holds.
+    pub const ALWAYS: FirstTest =
+        FirstTest { offset: 0, base: Base::Global, shift: 0, mask: 0, low: 0, span: 0, inside: true };
+}
+
+/// The first step of an effect: some bits of one byte are set, or added to.
+#[derive(Clone, Copy, Debug)]
+pub struct FirstStep {
+    /// From the base.
+    pub offset: u32,
+    /// What the offset is relative to.
+    pub base: Base,
+    /// How far the bits are from the right.
+    pub shift: u8,
+    /// Which bits, after the shift.
+    pub mask: u8,
+    /// The bits of the old value that are added to.
+    pub keep: u8,
+    /// What is added.
+    pub value: u8,
+}
+
+impl FirstStep {
+    /// Changes nothing.
+    pub const NOTHING: FirstStep = FirstStep { offset: 0, base: Base::Global, shift: 0, mask: 0, keep: 0, value: 0 };
+}
+
+/// An edge.
+#[derive(Clone, Copy, Debug)]
+pub struct EdgeCode {
+    /// The guard begins with this test.
+    pub first: FirstTest,
+    /// The guard begins with asking whether the edges of a list are blocked: its bit.
+    pub blocked: u8,
+    /// The rest of the guard, and the readiness of the communication.
+    pub guard: Pc,
+    /// What is left of it if that bit is known not to be set.
+    pub unblocked: Pc,
+    /// The communication and the effect begin with this step.
+    pub step: FirstStep,
+    /// The rest of the communication and the effect.
+    pub effect: Pc,
+    /// The lists (by bit) of [`Expr::Blocked`](ample_model::Expr::Blocked) that it belongs to.
+    pub lists: u64,
+    /// Where it leads.
+    pub to: u32,
+    /// Its number in the process type.
+    pub id: u32,
+    /// The process type.
+    pub process: u16,
+    /// How many fields its receive names.
+    pub fields: u16,
+    /// As the first half of a handshake: makes the message.
+    pub offer: Pc,
+    /// As the second half: the handle, if finding it can be a fault.
+    pub handle: Pc,
+    /// As the second half: the guard, and whether the message fits.
+    pub accept: Pc,
+    /// As one half: the effect, with the bindings of a receive before it.
+    pub half: Pc,
+    /// Its process holds exclusive control afterwards.
+    pub keeps_control: bool,
+    /// Its process must be the youngest.
+    pub ends: bool,
+}
+
+/// How one cell of the globals starts.
+#[derive(Clone, Debug)]
+pub struct GlobalCode {
+    /// Puts it there; a chosen value is in register 0.
+    pub code: Pc,
+    /// What there is to choose from.
+    pub choices: Option<Vec<i64>>,
+}
+
+/// A process that is there from the beginning.
+#[derive(Clone, Debug)]
+pub struct StartCode {
+    /// Its type.
+    pub process: u16,
+    /// Its priority.
+    pub priority: u8,
+    /// Its parameters.
+    pub arguments: Vec<i64>,
+}
+
+/// An automaton over communication events.
+#[derive(Clone, Debug)]
+pub struct MonitorCode {
+    /// `notrace`
+    pub forbids: bool,
+    /// Where it starts.
+    pub initial: u32,
+    /// Where all has been seen.
+    pub last: u32,
+    /// Locations in which a run may stop.
+    pub ends: Vec<u32>,
+    /// Which events it looks at: the kind and the channel handle.
+    pub observed: Vec<(EventKind, Pc)>,
+    /// The edges of every location.
+    pub locations: Vec<Vec<MonitorEdgeCode>>,
+}
+
+/// An edge of the monitor.
+#[derive(Clone, Copy, Debug)]
+pub struct MonitorEdgeCode {
+    /// Sending or receiving.
+    pub kind: EventKind,
+    /// The channel handle.
+    pub channel: Pc,
+    /// How many fields it expects.
+    pub fields: u16,
+    /// Whether the message fits.
+    pub fits: Pc,
+    /// The location after it.
+    pub to: u32,
+}

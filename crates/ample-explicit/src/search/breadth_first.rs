@@ -1,0 +1,361 @@
+//! Breadth-first search (spec 004 §1.8.1).
+//!
+//! The first path to a goal is a shortest one. It is found again along the parents that the store keeps
+//! beside its states, so that the side data of the store must be [`Linked`].
+//!
+//! The states that wait are kept by a [`Frontier`]: a [`Queue`] of handles, or, where every state that
+//! enters the store is also to be expanded, just a position in the store, which takes no memory.
+//!
+//! Most of the time of a large search is spent waiting for the memory to bring in the places where the
+//! visited set is looked up. Therefore arrivals can be collected in a window: their places are asked for
+//! while they come in, and they are explored together when it is full. They are explored in the order
+//! of their arrival, so that the search visits the same states in the same order whatever the window.
+
+use std::borrow::Borrow;
+use std::collections::VecDeque;
+use std::mem;
+
+use super::visit::{Place, Visit, Way};
+use super::{Backtrack, Explore, Feedback, Found, Over};
+use crate::space::{Buffer, StateSpace};
+use crate::store::{ExactStore, Handle, Linked};
+
+/// Breadth-first search from all initial states, with a queue and without a depth limit.
+///
+/// ```
+/// use ample_explicit::search::breadth_first;
+/// use ample_explicit::search::handlers::{Accept, Always, Goal, Handlers, Insert};
+/// use ample_explicit::store::{HashStore, Parent};
+/// # use ample_explicit::space::StateSpace;
+/// # struct Ring(u8);
+/// # impl StateSpace for Ring {
+/// #     type State = u8;
+/// #     type Transition = i8;
+/// #     fn initial(&mut self, index: usize, out: &mut u8) -> bool { *out = 0; index == 0 }
+/// #     fn first(&mut self, _: &u8) -> Option<i8> { Some(1) }
+/// #     fn next(&mut self, _: &u8, last: &i8) -> Option<i8> { (*last == 1).then_some(-1) }
+/// #     fn target(&mut self, state: &u8, step: &i8, out: &mut u8) {
+/// #         *out = (*state as i8 + self.0 as i8 + step) as u8 % self.0;
+/// #     }
+/// # }
+///
+/// // Ten places in a ring, and steps to the right or to the left.
+/// let mut feedback = Handlers::new().on_explore(Accept(|&at: &u8| at == 9), Goal).on_explore(Always, Insert);
+/// let mut store: HashStore<u8, Parent> = HashStore::default();
+/// let path = breadth_first(&mut Ring(10), &mut store, &mut feedback).goal().unwrap();
+/// assert_eq!(path.steps.iter().map(|(_, step)| *step).collect::<Vec<_>>(), [-1]);
+/// ```
+pub fn breadth_first<S, St, F>(space: &mut S, store: &mut St, feedback: &mut F) -> Found<S::Transition>
+where
+    S: StateSpace,
+    St: ExactStore<S::State>,
+    St::Side: Linked,
+    F: Feedback<S, St>,
+    Buffer<S>: Default,
+{
+    BreadthFirst::default().run(space, store, feedback)
+}
+
+/// The states that wait to be expanded, first in, first out.
+pub trait Frontier {
+    /// Adds a state.
+    fn push(&mut self, state: Handle);
+
+    /// Takes the next one.
+    fn pop<S: ?Sized>(&mut self, store: &impl ExactStore<S>) -> Option<Handle>;
+
+    /// How many there are.
+    fn len(&self) -> usize;
+
+    /// Are there none?
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes it holds.
+    fn bytes(&self) -> usize;
+}
+
+/// A queue of handles. Always right.
+#[derive(Clone, Debug, Default)]
+pub struct Queue(VecDeque<Handle>);
+
+impl Frontier for Queue {
+    #[inline]
+    fn push(&mut self, state: Handle) {
+        self.0.push_back(state);
+    }
+
+    #[inline]
+    fn pop<S: ?Sized>(&mut self, _: &impl ExactStore<S>) -> Option<Handle> {
+        self.0.pop_front()
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.capacity() * size_of::<Handle>()
+    }
+}
+
+/// A position in the store. Right only if the store was empty at the start and the feedback answers
+/// [`New`](Explore::New) exactly when it put the state into the store.
+#[derive(Clone, Debug, Default)]
+pub struct InsertionOrder {
+    last: Option<Handle>,
+    waiting: usize,
+}
+
+impl Frontier for InsertionOrder {
+    #[inline]
+    fn push(&mut self, _: Handle) {
+        self.waiting += 1;
+    }
+
+    #[inline]
+    fn pop<S: ?Sized>(&mut self, store: &impl ExactStore<S>) -> Option<Handle> {
+        self.waiting = self.waiting.checked_sub(1)?;
+        self.last = match self.last {
+            None => store.first(),
+            Some(last) => store.after(last),
+        };
+        self.last
+    }
+
+    fn len(&self) -> usize {
+        self.waiting
+    }
+
+    fn bytes(&self) -> usize {
+        0
+    }
+}
+
+/// The breadth-first strategy.
+#[derive(Clone, Copy, Debug)]
+pub struct BreadthFirst {
+    /// States at this depth are not expanded.
+    pub max_depth: u64,
+    /// How many arrivals are collected before they are explored. With one, which is the default, the
+    /// feedback may still ask the state space about the arrival when it explores it.
+    pub window: usize,
+}
+
+impl Default for BreadthFirst {
+    fn default() -> Self {
+        BreadthFirst { max_depth: u64::MAX, window: 1 }
+    }
+}
+
+impl BreadthFirst {
+    /// Searches from all initial states, with a queue.
+    pub fn run<S, St, F>(&self, space: &mut S, store: &mut St, feedback: &mut F) -> Found<S::Transition>
+    where
+        S: StateSpace,
+        St: ExactStore<S::State>,
+        St::Side: Linked,
+        F: Feedback<S, St>,
+        Buffer<S>: Default,
+    {
+        self.run_with(Queue::default(), space, store, feedback)
+    }
+
+    /// Searches from all initial states, with an empty frontier of any kind.
+    pub fn run_with<S, St, F, Fr>(
+        &self,
+        frontier: Fr,
+        space: &mut S,
+        store: &mut St,
+        feedback: &mut F,
+    ) -> Found<S::Transition>
+    where
+        S: StateSpace,
+        St: ExactStore<S::State>,
+        St::Side: Linked,
+        F: Feedback<S, St>,
+        Fr: Frontier,
+        Buffer<S>: Default,
+    {
+        let mut search = Search {
+            space,
+            store,
+            feedback,
+            frontier,
+            newest: None,
+            depth: 0,
+            max_depth: self.max_depth,
+            found: Found::Exhausted,
+        };
+        let mut window = Window { arrivals: Vec::new(), len: 0, size: self.window.max(1) };
+        let _ = search.run(&mut window);
+        search.found
+    }
+}
+
+/// A search under way.
+struct Search<'a, S: StateSpace, St, F, Fr> {
+    space: &'a mut S,
+    store: &'a mut St,
+    feedback: &'a mut F,
+    frontier: Fr,
+    /// The state that was added to the frontier last.
+    newest: Option<Handle>,
+    /// The depth of the states that are expanded now.
+    depth: u64,
+    max_depth: u64,
+    /// What is returned in the end.
+    found: Found<S::Transition>,
+}
+
+/// Arrivals that have not been explored. Their buffers are used again and again.
+struct Window<S: StateSpace, N> {
+    arrivals: Vec<Arrival<S, N>>,
+    len: usize,
+    size: usize,
+}
+
+struct Arrival<S: StateSpace, N> {
+    state: Buffer<S>,
+    hash: Option<u64>,
+    by: Option<(Handle, S::Transition)>,
+    note: N,
+}
+
+impl<S: StateSpace, N: Default> Window<S, N>
+where
+    Buffer<S>: Default,
+{
+    /// The arrival to fill in next. It counts when [`Search::arrive`] has seen it.
+    #[inline]
+    fn next(&mut self) -> &mut Arrival<S, N> {
+        if self.len == self.arrivals.len() {
+            self.arrivals.push(Arrival { state: Buffer::<S>::default(), hash: None, by: None, note: N::default() });
+        }
+        &mut self.arrivals[self.len]
+    }
+}
+
+impl<S, St, F, Fr> Search<'_, S, St, F, Fr>
+where
+    S: StateSpace,
+    St: ExactStore<S::State>,
+    St::Side: Linked,
+    F: Feedback<S, St>,
+    Fr: Frontier,
+    Buffer<S>: Default,
+{
+    fn run(&mut self, window: &mut Window<S, F::Note>) -> Result<(), Over> {
+        for index in 0.. {
+            if !self.space.initial(index, &mut window.next().state) {
+                break;
+            }
+            self.arrive(window, None)?;
+        }
+        self.explore_all(window)?;
+        let mut level_end = self.newest;
+        while let Some(source) = self.frontier.pop(self.store) {
+            let mut cursor = self.enter(source)?;
+            while let Some(transition) = cursor {
+                self.space.target(self.store.get(source), &transition, &mut window.next().state);
+                self.arrive(window, Some((source, transition)))?;
+                cursor = self.space.next(self.store.get(source), &transition);
+            }
+            if Some(source) == level_end {
+                self.explore_all(window)?;
+                self.depth += 1;
+                level_end = self.newest;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the state that was just written into the window, and explores all in it if it is full.
+    #[inline]
+    fn arrive(&mut self, window: &mut Window<S, F::Note>, by: Option<(Handle, S::Transition)>) -> Result<(), Over> {
+        let several = window.size > 1;
+        let arrival = window.next();
+        arrival.by = by;
+        arrival.note = self.feedback.arrive(self.space);
+        arrival.hash = F::is_state(&arrival.note).then(|| self.store.hash(arrival.state.borrow()));
+        if several && let Some(hash) = arrival.hash {
+            self.store.prefetch(hash);
+        }
+        window.len += 1;
+        if window.len == window.size { self.explore_all(window) } else { Ok(()) }
+    }
+
+    fn explore_all(&mut self, window: &mut Window<S, F::Note>) -> Result<(), Over> {
+        let arrivals = &mut window.arrivals[..mem::take(&mut window.len)];
+        if arrivals.len() > 1 {
+            arrivals.iter().filter_map(|arrival| arrival.hash).for_each(|hash| self.store.prefetch_state(hash));
+        }
+        arrivals.iter_mut().try_for_each(|arrival| self.explore(arrival))
+    }
+
+    /// The EXPLORE event.
+    #[inline]
+    fn explore(&mut self, arrival: &mut Arrival<S, F::Note>) -> Result<(), Over> {
+        let note = mem::take(&mut arrival.note);
+        let mut visit = Visit {
+            space: self.space,
+            store: self.store,
+            place: Place::Arriving { state: arrival.state.borrow(), hash: arrival.hash, handle: None },
+            arrival: arrival.by,
+            way: Way::Links,
+            depth: self.depth + arrival.by.is_some() as u64,
+            pending: self.frontier.len() as u64,
+            held: self.frontier.bytes(),
+        };
+        let end = match self.feedback.explore(&mut visit, note) {
+            Explore::Skip => return Ok(()),
+            Explore::New => match visit.keep() {
+                None => Found::Halted,
+                Some(new) => {
+                    self.frontier.push(new);
+                    self.newest = Some(new);
+                    return Ok(());
+                }
+            },
+            Explore::Halt => Found::Halted,
+            Explore::Goal => visit.goal(),
+        };
+        self.over(end)
+    }
+
+    /// The first transition out of a state, with the LEAF event if there is none.
+    #[inline]
+    fn enter(&mut self, state: Handle) -> Result<Option<S::Transition>, Over> {
+        let first = self.space.first(self.store.get(state));
+        if first.is_some() && self.depth < self.max_depth {
+            return Ok(first);
+        }
+        let mut visit = Visit {
+            space: self.space,
+            store: self.store,
+            place: Place::Stored(state),
+            arrival: None,
+            way: Way::Links,
+            depth: self.depth,
+            pending: self.frontier.len() as u64,
+            held: self.frontier.bytes(),
+        };
+        if first.is_some() {
+            self.feedback.truncated(&mut visit);
+            return Ok(None);
+        }
+        let end = match self.feedback.leaf(&mut visit) {
+            Backtrack::Continue => return Ok(None),
+            Backtrack::Halt => Found::Halted,
+            Backtrack::Goal => visit.goal(),
+        };
+        self.over(end)
+    }
+
+    #[cold]
+    fn over<X>(&mut self, found: Found<S::Transition>) -> Result<X, Over> {
+        self.found = found;
+        Err(Over)
+    }
+}

@@ -1,0 +1,145 @@
+//! Search: strategies that order the traversal, and feedback that decides (spec 004 §1.4).
+//!
+//! A strategy, [`DepthFirst`] or [`BreadthFirst`], knows how to walk a state space and nothing about
+//! what is looked for. At every event it asks a [`Feedback`] what to do: *explore* when it arrives at a
+//! state, *leaf* when a state turns out to have no outgoing transition, and, depth-first only,
+//! *backtrack* when a state has been fully expanded. The feedback sees the moment as a [`Visit`].
+//!
+//! Feedback can be written by hand, as the safety check of [`check`](crate::check) is, or put together
+//! from conditions and actions with [`Handlers`](handlers::Handlers). All of it is resolved when it is
+//! compiled; nothing is virtual.
+
+mod breadth_first;
+pub mod dedicated;
+mod depth_first;
+pub mod handlers;
+mod path;
+mod visit;
+
+pub use breadth_first::{BreadthFirst, Frontier, InsertionOrder, Queue, breadth_first};
+pub use depth_first::{DepthFirst, depth_first};
+pub use path::{Path, retrace};
+pub use visit::Visit;
+
+use crate::space::StateSpace;
+
+/// The answer to arriving at a state. The order is the priority: the greatest of several wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Explore {
+    /// Go on from here.
+    New,
+    /// Do not.
+    Skip,
+    /// End the search without an answer: out of memory, or out of time.
+    Halt,
+    /// Found it.
+    Goal,
+}
+
+/// The answer to leaving a state behind. The order is the priority: the greatest of several wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Backtrack {
+    /// Go on.
+    Continue,
+    /// End the search without an answer.
+    Halt,
+    /// Found it.
+    Goal,
+}
+
+/// Decides what a search looks for and where it goes.
+///
+/// ```
+/// use ample_explicit::search::{Explore, Feedback, Visit, depth_first};
+/// use ample_explicit::space::StateSpace;
+/// use ample_explicit::store::{ExactStore, HashStore, Inserted};
+/// # struct Ring(u8);
+/// # impl StateSpace for Ring {
+/// #     type State = u8;
+/// #     type Transition = i8;
+/// #     fn initial(&mut self, index: usize, out: &mut u8) -> bool { *out = 0; index == 0 }
+/// #     fn first(&mut self, _: &u8) -> Option<i8> { Some(1) }
+/// #     fn next(&mut self, _: &u8, last: &i8) -> Option<i8> { (*last == 1).then_some(-1) }
+/// #     fn target(&mut self, state: &u8, step: &i8, out: &mut u8) {
+/// #         *out = (*state as i8 + self.0 as i8 + step) as u8 % self.0;
+/// #     }
+/// # }
+///
+/// /// Counts the arrivals at states that are known already.
+/// struct Returns(u32);
+///
+/// impl<S: StateSpace, St: ExactStore<S::State>> Feedback<S, St> for Returns {
+///     type Note = ();
+///
+///     fn explore(&mut self, visit: &mut Visit<'_, S, St>, (): ()) -> Explore {
+///         match visit.insert() {
+///             Inserted::New(_) => Explore::New,
+///             Inserted::Seen(_) => {
+///                 self.0 += 1;
+///                 Explore::Skip
+///             }
+///             Inserted::Full => Explore::Halt,
+///         }
+///     }
+/// }
+///
+/// let mut returns = Returns(0);
+/// depth_first(&mut Ring(10), &mut HashStore::new(), &mut returns);
+/// assert_eq!(returns.0, 11); // Ten places, twenty steps, nine of which lead to a new one.
+/// ```
+pub trait Feedback<S: StateSpace, St> {
+    /// What is remembered of an arrival until the state is explored; often nothing, `()`.
+    type Note: Default;
+
+    /// The search has called [`target`](StateSpace::target) or [`initial`](StateSpace::initial) just now:
+    /// the moment to ask the state space about that call. The state may be explored only after some
+    /// others.
+    fn arrive(&mut self, _space: &mut S) -> Self::Note {
+        Self::Note::default()
+    }
+
+    /// Did the arrival end in a state? If not, the strategy does not look at what was written for one.
+    fn is_state(_note: &Self::Note) -> bool {
+        true
+    }
+
+    /// The search has arrived at a state: an initial one, or by a transition.
+    fn explore(&mut self, visit: &mut Visit<'_, S, St>, note: Self::Note) -> Explore;
+
+    /// The state has no outgoing transition.
+    fn leaf(&mut self, _visit: &mut Visit<'_, S, St>) -> Backtrack {
+        Backtrack::Continue
+    }
+
+    /// The state has outgoing transitions, but lies at the depth limit and is not expanded.
+    fn truncated(&mut self, _visit: &mut Visit<'_, S, St>) {}
+
+    /// The state has been fully expanded. Depth-first only.
+    fn backtrack(&mut self, _visit: &mut Visit<'_, S, St>) -> Backtrack {
+        Backtrack::Continue
+    }
+}
+
+/// How a search ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found<T> {
+    /// At a goal, to which the path leads.
+    Goal(Path<T>),
+    /// There is no goal among the states that were explored.
+    Exhausted,
+    /// The feedback called a halt, or the store is full.
+    Halted,
+}
+
+impl<T> Found<T> {
+    /// The path to the goal, if one was found.
+    pub fn goal(self) -> Option<Path<T>> {
+        match self {
+            Found::Goal(path) => Some(path),
+            Found::Exhausted | Found::Halted => None,
+        }
+    }
+}
+
+/// Inside a strategy: the search is over, and what it found is noted.
+struct Over;

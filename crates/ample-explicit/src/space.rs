@@ -1,0 +1,58 @@
+//! State spaces: the one interface between models and the generic algorithms (spec 004 §1.2).
+//!
+//! A state space has initial states, and for every state a *sequence* of outgoing transitions that is
+//! walked with [`first`](StateSpace::first) and [`next`](StateSpace::next), so that no list is ever
+//! built. The search code knows nothing else about states and transitions; a puzzle written as a Rust
+//! type and a compiled Promela model run through the same, monomorphised, code.
+//!
+//! Methods take `&mut self` so that an implementation can keep scratch memory; a state space that is
+//! searched by several threads is cloned, one for each.
+
+/// A state space, explored on the fly.
+pub trait StateSpace {
+    /// A state. May be unsized: compiled models use `[u8]`.
+    type State: ?Sized + ToOwned;
+
+    /// A transition out of a known state: which one it is, and what is needed to find the next one.
+    type Transition: Copy;
+
+    /// Writes the initial state of that number to `out`; false when there are no more.
+    fn initial(&mut self, index: usize, out: &mut Buffer<Self>) -> bool;
+
+    /// The first transition out of `state`.
+    fn first(&mut self, state: &Self::State) -> Option<Self::Transition>;
+
+    /// The transition out of `state` after `transition`.
+    fn next(&mut self, state: &Self::State, transition: &Self::Transition) -> Option<Self::Transition>;
+
+    /// Writes the state that `transition` leads to from `state` to `out`.
+    fn target(&mut self, state: &Self::State, transition: &Self::Transition, out: &mut Buffer<Self>);
+}
+
+/// The owned form of a state: what a state is written into.
+pub type Buffer<S> = <<S as StateSpace>::State as ToOwned>::Owned;
+
+/// What a state space may know beyond its transitions: the questions that a safety check asks.
+///
+/// An additional interface, so that the basic one stays small (spec 004 §1.2).
+pub trait Checked: StateSpace {
+    /// In a state without outgoing transitions: is that a proper end, not a deadlock?
+    fn is_valid_end(&mut self, state: &Self::State) -> bool;
+
+    /// Does the last call of [`target`](StateSpace::target) (or [`initial`](StateSpace::initial)) break
+    /// an assertion or end in a fault? Then what went wrong, in a sentence.
+    fn violation(&self) -> Option<String>;
+
+    /// The last call of [`target`](StateSpace::target) ended in a fault: there is no state after it.
+    fn is_dead(&self) -> bool;
+
+    /// The state is only passed through (inside an atomic sequence): it is stored where it must be, but
+    /// not counted, and properties are not looked at.
+    fn is_transient(&self, state: &Self::State) -> bool;
+
+    /// How many steps were passed over inside the last [`target`](StateSpace::target).
+    fn atomic_steps(&self) -> u32;
+
+    /// Does the invariant of that number hold in the state?
+    fn invariant(&mut self, number: usize, state: &Self::State) -> bool;
+}

@@ -1,0 +1,150 @@
+//! Stores: the set of visited states (spec 004 §1.8.2).
+//!
+//! A [`Store`] answers one question, *new or seen*, and hands out a [`Handle`] for every state it took
+//! in. An [`ExactStore`] can also give the state back, which lets a search keep handles instead of
+//! states on its stack and in its queue. Beside each state a store keeps a little [`Side`] data: the
+//! state it was first reached from, visited marks, or nothing.
+//!
+//! [`FlatStore`] is for states that are bytes and is built for speed and little memory; [`HashStore`]
+//! takes any Rust type that can be hashed and compared.
+
+mod arena;
+mod flat;
+mod hash;
+mod prefetch;
+mod side;
+mod table;
+
+pub use flat::{FlatStore, Visible, Whole};
+pub use hash::HashStore;
+pub use side::{Linked, Marked, Marks, Parent, Side};
+
+use std::num::NonZeroU64;
+
+/// Names a state in the store that gave it out. Handles grow in the order of insertion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Handle(NonZeroU64);
+
+impl Handle {
+    /// Handles use this many bits, so that a table entry has room for a tag beside one.
+    pub(crate) const BITS: u32 = 40;
+
+    /// The handle of a position; none where the position is out of reach.
+    #[inline]
+    pub(crate) fn at(position: u64) -> Option<Handle> {
+        if position >= (1 << Handle::BITS) - 1 {
+            return None;
+        }
+        NonZeroU64::new(position + 1).map(Handle)
+    }
+
+    /// The position that [`Handle::at`] was given.
+    #[inline]
+    pub(crate) fn position(self) -> u64 {
+        self.0.get() - 1
+    }
+
+    /// The handle as a number that is never zero and fits [`Handle::BITS`] bits.
+    #[inline]
+    pub(crate) fn number(self) -> u64 {
+        self.0.get()
+    }
+
+    /// The inverse of [`Handle::number`], zero being no handle.
+    #[inline]
+    pub(crate) fn from_number(number: u64) -> Option<Handle> {
+        NonZeroU64::new(number).map(Handle)
+    }
+}
+
+/// What became of a state that was offered to a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inserted {
+    /// It was not there, and is now.
+    New(Handle),
+    /// It was there already.
+    Seen(Handle),
+    /// It was not there, and there is no memory left to take it in.
+    Full,
+}
+
+impl Inserted {
+    /// The handle of the state, new or seen.
+    pub fn handle(self) -> Option<Handle> {
+        match self {
+            Inserted::New(handle) | Inserted::Seen(handle) => Some(handle),
+            Inserted::Full => None,
+        }
+    }
+}
+
+/// A set of visited states.
+pub trait Store<S: ?Sized> {
+    /// What is kept beside each state.
+    type Side: Side;
+
+    /// The hash of a state, for the calls that want one.
+    fn hash(&self, state: &S) -> u64;
+
+    /// Takes in a state, given its hash and its side data. The side data of a state that is there
+    /// already stays as it is.
+    fn insert_hashed(&mut self, state: &S, hash: u64, side: Self::Side) -> Inserted;
+
+    /// Starts to bring that part of the table into the cache in which a state with that hash will be
+    /// looked for. The memory takes a hundred times longer to answer than an insertion takes to compute,
+    /// but answers many requests at once: who has several states to insert does well to announce them
+    /// all, first with this, then with [`prefetch_state`](Store::prefetch_state), before inserting any.
+    fn prefetch(&self, _hash: u64) {}
+
+    /// The second step: starts to bring the stored state into the cache that one with that hash will be
+    /// compared with.
+    fn prefetch_state(&self, _hash: u64) {}
+
+    /// Takes in a state with its side data.
+    #[inline]
+    fn insert_with(&mut self, state: &S, side: Self::Side) -> Inserted {
+        self.insert_hashed(state, self.hash(state), side)
+    }
+
+    /// Takes in a state that was reached from nowhere: an initial one, or one whose origin is of no
+    /// interest.
+    #[inline]
+    fn insert(&mut self, state: &S) -> Inserted {
+        self.insert_with(state, Self::Side::fresh(None))
+    }
+
+    /// How many states there are.
+    fn len(&self) -> usize;
+
+    /// Are there none?
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The memory held, in bytes: capacity, not use.
+    fn bytes(&self) -> usize;
+
+    /// The size of the largest state, in bytes.
+    fn state_bytes(&self) -> usize;
+}
+
+/// A store that keeps the states themselves, and in the order of their insertion.
+pub trait ExactStore<S: ?Sized>: Store<S> {
+    /// The state as it was when it was taken in.
+    fn get(&self, handle: Handle) -> &S;
+
+    /// The handle of a state, if it is in the store.
+    fn find(&self, state: &S) -> Option<Handle>;
+
+    /// The side data of a state.
+    fn side(&self, handle: Handle) -> Self::Side;
+
+    /// Replaces the side data of a state.
+    fn set_side(&mut self, handle: Handle, side: Self::Side);
+
+    /// The state that was taken in first.
+    fn first(&self) -> Option<Handle>;
+
+    /// The state that was taken in after that one.
+    fn after(&self, handle: Handle) -> Option<Handle>;
+}
