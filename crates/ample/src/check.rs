@@ -19,8 +19,8 @@ pub enum Engine {
 /// The order in which states are visited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Search {
-    /// Breadth first; if a quarter of the memory is not enough for that, again from the start depth first,
-    /// which finds the deep violations of large models.
+    /// Breadth first up to about a million states or a quarter of the memory; after that again from the
+    /// start depth first, which finds the deep violations of large models.
     #[default]
     Auto,
     /// Breadth first: counterexamples are as short as can be.

@@ -1,13 +1,11 @@
 //! The explicit engine, as the façade uses it: compile, search, and turn paths into moves.
 
-use std::cell::RefCell;
-
 use ample_explicit::check::{self as safety, Finding};
 use ample_explicit::compile::{Compiled, Transition};
 use ample_explicit::search::Path;
 use ample_explicit::space::{Checked, StateSpace};
 use ample_explicit::store::{ExactStore, FlatStore, Parent, Visible, Whole};
-use ample_model::{Expr, Move, Observer, Reason, Statistics, System};
+use ample_model::{Expr, Move, Observer, Progress, Reason, Statistics, System};
 
 use crate::check::{CheckOptions, Search};
 use crate::limits::resident_memory;
@@ -18,6 +16,9 @@ const REPORT_EVERY: u64 = 256;
 
 /// What the rest of the process may need beside the store while the search runs.
 const MARGIN: u64 = 2 << 20;
+
+/// So many states are worth a second start, if the first one can give the shortest counterexample.
+const WIDE: u64 = 1 << 20;
 
 /// What is asked of the engine.
 #[derive(Clone, Debug, Default)]
@@ -91,14 +92,7 @@ pub fn run(system: &System, request: &Request, options: &CheckOptions, observer:
     if !has_hidden_variables(system) {
         return search(space, Whole, request, options, observer);
     }
-    // The store looks at states while the space is busy, so it has a space of its own to ask.
-    let viewer = RefCell::new(space.clone());
-    let visible = move |state: &[u8]| {
-        let mut viewer = viewer.borrow_mut();
-        // Makes the viewer meet the shape of the state.
-        viewer.is_valid_end(state);
-        state.len().saturating_sub(viewer.hidden_tail(state))
-    };
+    let visible = space.visible();
     search(space, visible, request, options, observer)
 }
 
@@ -123,7 +117,7 @@ fn search(
         report_every: REPORT_EVERY,
     };
     let room = options.memory_limit.map_or(usize::MAX, room_for_the_store);
-    let mut run = |order: Search, room: usize, safety: &safety::Options| {
+    let mut run = |order: Search, room: usize, safety: &safety::Options, observer: &mut dyn Observer| {
         let visible = visible.clone();
         if order == Search::DepthFirst {
             let mut store = FlatStore::<(), _>::with_visible(visible).limit(room);
@@ -136,11 +130,12 @@ fn search(
         }
     };
     // To count states there is nothing to be found deep down.
-    if options.search != Search::Auto || request.is_empty() || room == usize::MAX {
-        return run(options.search, room, &safety);
+    if options.search != Search::Auto || request.is_empty() {
+        return run(options.search, room, &safety, observer);
     }
-    let first = run(Search::BreadthFirst, room / 4, &safety);
-    if first.ended != Some(Reason::Memory) {
+    let mut patience = Patience { observer, lost: false };
+    let first = run(Search::BreadthFirst, room / 4, &safety, &mut patience);
+    if !patience.lost && first.ended != Some(Reason::Memory) {
         return first;
     }
     let open = safety::Options {
@@ -148,8 +143,22 @@ fn search(
         assertions: request.assertions && first.assertions.is_none(),
         ..safety
     };
-    let second = run(Search::DepthFirst, room, &open);
+    let second = run(Search::DepthFirst, room, &open, patience.observer);
     first.completed_by(second)
+}
+
+/// Ends a breadth-first search that has become too wide to find anything soon.
+struct Patience<'a> {
+    observer: &'a mut dyn Observer,
+    lost: bool,
+}
+
+impl Observer for Patience<'_> {
+    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
+        let reason = self.observer.progress(progress);
+        self.lost = reason.is_none() && progress.states > WIDE;
+        if self.lost { Some(Reason::Memory) } else { reason }
+    }
 }
 
 /// The limit is one for the whole process, of which a part is in use already.
@@ -163,6 +172,12 @@ fn collect<S>(space: &mut Compiled, store: &S, report: safety::Report<Transition
 where
     S: ExactStore<[u8]>,
 {
+    // A step that could not be represented is no fault of the model, and not an answer.
+    let mut report = report;
+    if let Some(limit) = space.limit_reached() {
+        report.assertions = None;
+        report.ended = Some(Reason::Unsupported(limit));
+    }
     let mut moves = |finding: Option<Finding<Transition>>| finding.map(|finding| found(space, store, &finding.path));
     Run {
         deadlock: moves(report.deadlock),

@@ -146,7 +146,7 @@ impl Compiled {
     /// let store = FlatStore::<Parent, _>::with_visible(space.visible());
     /// # }
     /// ```
-    pub fn visible(&self) -> impl Fn(&[u8]) -> usize + use<> {
+    pub fn visible(&self) -> impl Fn(&[u8]) -> usize + Clone + use<> {
         let program = Arc::clone(&self.program);
         let always = program.layout.segments.iter().all(|segment| segment.hidden == 0);
         let shapes = RefCell::new(self.shapes.clone());

@@ -1,6 +1,6 @@
 //! Promela, the language of Spin.
 //!
-//! Text goes through a [preprocessor](preprocess) of our own, a [lexer](lexer) and a [parser](parser) that
+//! Text goes through a [preprocessor](preprocess) of our own, a [`lexer`] and a [`parser`] that
 //! expands inline calls, and the result is [lowered](lower) to a [`System`](ample_model::System) in which
 //! every statement is an edge, exactly as Spin builds its automata without statement merging.
 

@@ -154,7 +154,7 @@ pub enum Engine {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Order {
-    /// Breadth first; if a quarter of the memory is not enough, again from the start depth first
+    /// Breadth first; a large model (a million states, a quarter of the memory) then depth first
     Auto,
     /// Breadth first
     Bfs,

@@ -209,7 +209,6 @@ impl Lower<'_> {
             ExprKind::Poll { channel, args, random } => {
                 let handle = self.channel(channel)?;
                 let patterns = self.patterns(args)?;
-                self.check_arity(channel, patterns.len(), e.span);
                 Expr::Poll { channel: Box::new(handle), patterns, anywhere: *random }
             }
             ExprKind::Enabled(x) => Expr::Enabled(Box::new(self.expression_with_run(x)?)),

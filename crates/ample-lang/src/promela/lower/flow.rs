@@ -525,9 +525,9 @@ impl<L> Flow<L> {
         let mut at = Some(first);
         while let Some(id) = at {
             self.elements[id.0].status |= ATOMIC | added;
-            let inner = match &self.elements[id.0].node {
-                &(Node::Atomic(s) | Node::Block(s)) => Some(s),
-                &Node::DStep(s) if added != 0 => Some(s),
+            let inner = match self.elements[id.0].node {
+                Node::Atomic(s) | Node::Block(s) => Some(s),
+                Node::DStep(s) if added != 0 => Some(s),
                 _ => None,
             };
             if let Some(inner) = inner {

@@ -1,7 +1,7 @@
 //! Lowering: the syntax tree becomes a [`System`].
 //!
-//! Names are resolved and types laid out in [`names`], expressions in [`expression`]; a body's statements
-//! become a control flow ([`statement`], [`flow`], [`deterministic`]); this module puts the pieces
+//! Names are resolved and types laid out in `names`, expressions in `expression`; a body's statements
+//! become a control flow (`statement`, `flow`, `deterministic`); this module puts the pieces
 //! together: process types, claims, traces and properties.
 
 mod deterministic;
@@ -128,12 +128,11 @@ fn over_system(system: &System, text: &str, temporal: bool) -> std::result::Resu
     let names: Vec<&str> = system.processes.iter().map(|p| p.name.as_str()).collect();
     let (parsed, sources) = super::parser::parse_formula("<formula>", text.into(), &names, temporal)?;
     let mut lower = Lower::over(system, &sources);
-    let lowered = lower.formula(&parsed).and_then(|formula| {
+    let lowered = lower.formula(&parsed).map(|formula| {
         let question = Question::Ltl(formula);
         lower.system.properties = vec![Property { name: String::new(), question, text: text.into(), span: None }];
         let labels = lower.label_tables();
         lower.resolve_references(&labels);
-        Ok(())
     });
     lower.keep_error(lowered);
     let Lower { system, diagnostics, .. } = lower;
