@@ -4,7 +4,7 @@ use ample_explicit::check::{self as safety, Finding};
 use ample_explicit::compile::{Compiled, Transition};
 use ample_explicit::search::Path;
 use ample_explicit::space::{Checked, StateSpace};
-use ample_explicit::store::{ExactStore, FlatStore, Parent, Visible, Whole};
+use ample_explicit::store::{ExactStore, FlatStore, Parent, Pathless, Visible, Whole};
 use ample_model::{Expr, Move, Observer, Progress, Reason, Statistics, System};
 
 use crate::check::{CheckOptions, Search};
@@ -122,6 +122,10 @@ fn search(
         if order == Search::DepthFirst {
             let mut store = FlatStore::<(), _>::with_visible(visible).limit(room);
             let report = safety::depth_first(&mut space, &mut store, safety, observer);
+            collect(&mut space, &store, report)
+        } else if request.is_empty() {
+            let mut store = FlatStore::<Pathless, _>::with_visible(visible).limit(room);
+            let report = safety::breadth_first(&mut space, &mut store, safety, observer);
             collect(&mut space, &store, report)
         } else {
             let mut store = FlatStore::<Parent, _>::with_visible(visible).limit(room);

@@ -17,7 +17,7 @@ mod table;
 
 pub use flat::{FlatStore, Visible, Whole};
 pub use hash::HashStore;
-pub use side::{Linked, Marked, Marks, Parent, Side};
+pub use side::{Linked, Marked, Marks, Parent, Pathless, Side};
 
 use std::num::NonZeroU64;
 

@@ -82,6 +82,29 @@ impl Side for Parent {
 
 impl Linked for Parent {}
 
+/// No links, for a search that looks for nothing and only counts: a path over it would begin anywhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pathless;
+
+impl Side for Pathless {
+    const SIZE: usize = 0;
+
+    #[inline]
+    fn fresh(_: Option<Handle>) -> Self {
+        Pathless
+    }
+
+    #[inline]
+    fn write(self, _: &mut [u8]) {}
+
+    #[inline]
+    fn read(_: &[u8]) -> Self {
+        Pathless
+    }
+}
+
+impl Linked for Pathless {}
+
 /// Eight visited marks, one in each bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks(pub u8);
