@@ -1,0 +1,159 @@
+//! A small package of reduced ordered binary decision diagrams, for the labels of automata and the tableau.
+//!
+//! Diagrams are numbers into one table; equal functions have equal numbers. Nothing is ever freed: a package
+//! lives for one translation.
+
+use std::collections::HashMap;
+
+/// A Boolean function.
+pub(crate) type Bdd = u32;
+
+/// The constant false.
+pub(crate) const FALSE: Bdd = 0;
+/// The constant true.
+pub(crate) const TRUE: Bdd = 1;
+
+/// A conjunction of literals: variables and their signs.
+pub(crate) type Literals = Vec<(u32, bool)>;
+
+#[derive(Default)]
+pub(crate) struct Bdds {
+    /// variable, function if it is false, function if it is true
+    nodes: Vec<(u32, Bdd, Bdd)>,
+    unique: HashMap<(u32, Bdd, Bdd), Bdd>,
+    cache: HashMap<(Bdd, Bdd, Bdd), Bdd>,
+}
+
+impl Bdds {
+    pub fn new() -> Self {
+        let mut bdds = Self::default();
+        bdds.nodes.push((u32::MAX, FALSE, FALSE));
+        bdds.nodes.push((u32::MAX, TRUE, TRUE));
+        bdds
+    }
+
+    fn node(&mut self, var: u32, low: Bdd, high: Bdd) -> Bdd {
+        if low == high {
+            return low;
+        }
+        *self.unique.entry((var, low, high)).or_insert_with(|| {
+            self.nodes.push((var, low, high));
+            (self.nodes.len() - 1) as Bdd
+        })
+    }
+
+    /// The topmost variable, `u32::MAX` for a constant.
+    pub fn top(&self, f: Bdd) -> u32 {
+        self.nodes[f as usize].0
+    }
+
+    /// The function with the variable false and true; the variable must not be below the topmost.
+    pub fn cofactors(&self, f: Bdd, var: u32) -> (Bdd, Bdd) {
+        let (top, low, high) = self.nodes[f as usize];
+        if top == var { (low, high) } else { (f, f) }
+    }
+
+    pub fn literal(&mut self, var: u32, positive: bool) -> Bdd {
+        if positive { self.node(var, FALSE, TRUE) } else { self.node(var, TRUE, FALSE) }
+    }
+
+    pub fn ite(&mut self, f: Bdd, g: Bdd, h: Bdd) -> Bdd {
+        match (f, g, h) {
+            (TRUE, _, _) => return g,
+            (FALSE, _, _) => return h,
+            (_, TRUE, FALSE) => return f,
+            _ if g == h => return g,
+            _ => {}
+        }
+        if let Some(&result) = self.cache.get(&(f, g, h)) {
+            return result;
+        }
+        let var = self.top(f).min(self.top(g)).min(self.top(h));
+        let ((f0, f1), (g0, g1), (h0, h1)) = (self.cofactors(f, var), self.cofactors(g, var), self.cofactors(h, var));
+        let low = self.ite(f0, g0, h0);
+        let high = self.ite(f1, g1, h1);
+        let result = self.node(var, low, high);
+        self.cache.insert((f, g, h), result);
+        result
+    }
+
+    pub fn and(&mut self, f: Bdd, g: Bdd) -> Bdd {
+        if f <= g { self.ite(f, g, FALSE) } else { self.ite(g, f, FALSE) }
+    }
+
+    pub fn or(&mut self, f: Bdd, g: Bdd) -> Bdd {
+        if f <= g { self.ite(f, TRUE, g) } else { self.ite(g, TRUE, f) }
+    }
+
+    pub fn not(&mut self, f: Bdd) -> Bdd {
+        self.ite(f, FALSE, TRUE)
+    }
+
+    pub fn minus(&mut self, f: Bdd, g: Bdd) -> Bdd {
+        self.ite(g, FALSE, f)
+    }
+
+    pub fn implies(&mut self, f: Bdd, g: Bdd) -> bool {
+        self.minus(f, g) == FALSE
+    }
+
+    /// An irredundant sum of products of `f` (Minato, Morreale).
+    pub fn cubes(&mut self, f: Bdd) -> Vec<Literals> {
+        self.isop(f, f, &mut { u64::MAX }).map_or(Vec::new(), |(_, cubes)| cubes)
+    }
+
+    /// The same, or `None` if it takes more than about `effort` steps.
+    pub fn cubes_within(&mut self, f: Bdd, effort: u64) -> Option<Vec<Literals>> {
+        let mut effort = effort;
+        Some(self.isop(f, f, &mut effort)?.1)
+    }
+
+    /// A function between `lower` and `upper`, and its cubes, unless `effort` runs out.
+    fn isop(&mut self, lower: Bdd, upper: Bdd, effort: &mut u64) -> Option<(Bdd, Vec<Literals>)> {
+        if lower == FALSE {
+            return Some((FALSE, Vec::new()));
+        }
+        if upper == TRUE {
+            return Some((TRUE, vec![Vec::new()]));
+        }
+        *effort = effort.checked_sub(1)?;
+        let var = self.top(lower).min(self.top(upper));
+        let ((l0, l1), (u0, u1)) = (self.cofactors(lower, var), self.cofactors(upper, var));
+        let only0 = self.minus(l0, u1);
+        let only1 = self.minus(l1, u0);
+        let (f0, c0) = self.isop(only0, u0, effort)?;
+        let (f1, c1) = self.isop(only1, u1, effort)?;
+        let rest0 = self.minus(l0, f0);
+        let rest1 = self.minus(l1, f1);
+        let rest = self.or(rest0, rest1);
+        let both = self.and(u0, u1);
+        let (f2, c2) = self.isop(rest, both, effort)?;
+        let low = self.or(f0, f2);
+        let high = self.or(f1, f2);
+        let f = self.node(var, low, high);
+        let with = |cubes: Vec<Literals>, sign| {
+            cubes.into_iter().map(move |mut c| {
+                c.push((var, sign));
+                c
+            })
+        };
+        let cubes = with(c0, false).chain(with(c1, true)).chain(c2).collect();
+        Some((f, cubes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cubes_of_exclusive_or() {
+        let mut b = Bdds::new();
+        let (x, y) = (b.literal(0, true), b.literal(1, true));
+        let not_y = b.not(y);
+        let f = b.ite(x, not_y, y);
+        let cubes = b.cubes(f);
+        assert_eq!(cubes.len(), 2);
+        assert!(cubes.iter().all(|c| c.len() == 2));
+    }
+}

@@ -1,0 +1,51 @@
+//! Temporal logic for ample: LTL and CTL formulas, their notations, and Büchi automata.
+//!
+//! A [`Formula`] is a tree over numbered atoms; [`parse`](fn@parse) and [`print`](fn@print) know the dialects of Spin, NuSMV and Spot;
+//! [`simplify`](fn@simplify) rewrites, [`translate`](fn@translate) makes an [`Automaton`], [`hoa`] reads and writes it, and [`semantics`] says what
+//! all of this means, on words that end in a cycle.
+//!
+//! ```
+//! use ample_logic::{Atoms, Dialect, Lasso, Options, parse, semantics, translate};
+//!
+//! let mut atoms = Atoms::new();
+//! let f = parse("[] (request -> <> grant)", Dialect::Spin, &mut atoms)?;
+//! let automaton = translate(&f, &atoms, Options::default())?;
+//!
+//! // request once, then grant forever; bit i of a valuation is atom i
+//! let word = Lasso { prefix: vec![0b01], cycle: vec![0b10] };
+//! assert!(semantics::holds(&f, &word)?);
+//! assert!(automaton.accepts(&word));
+//!
+//! // what violates the formula is what its negation allows
+//! let never = translate(&!f, &atoms, Options::default())?;
+//! assert!(!never.accepts(&word));
+//! let counterexample = never.accepted_word().expect("not every word satisfies f");
+//! assert!(!automaton.accepts(&counterexample));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod automaton;
+mod bdd;
+mod degeneralize;
+pub mod emptiness;
+pub mod formula;
+mod graph;
+pub mod hoa;
+mod obligation;
+pub mod parse;
+mod pool;
+pub mod print;
+mod reduce;
+pub mod semantics;
+pub mod simplify;
+mod tableau;
+pub mod translate;
+
+pub use automaton::{Automaton, Cube, Edge, InvalidAutomaton, Size};
+pub use emptiness::{StutterError, is_stutter_invariant};
+pub use formula::{Atom, Atoms, Binary, Formula, Unary};
+pub use parse::{AtomReader, Dialect, ParseError, named_atom, parse, parse_with};
+pub use print::{PrintError, expressible, print, print_with};
+pub use semantics::Lasso;
+pub use simplify::{NotLtl, negation_normal_form, simplify};
+pub use translate::{Acceptance, Options, TranslateError, translate};

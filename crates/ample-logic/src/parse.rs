@@ -1,0 +1,488 @@
+//! Formulas from text, in the dialects of three tools, by operator precedence.
+//!
+//! | dialect | loosest … tightest |
+//! |---|---|
+//! | [`Dialect::Spin`] | `-> <->` (left), `\|\|`, `&&`, `U V W` (left), prefix; as in Spin's inline `ltl` blocks |
+//! | [`Dialect::Smv`] | `->` (right), `<->`, `\| xor xnor`, `&`, `U V` (left), prefix; as in NuSMV's `LTLSPEC`, `CTLSPEC` |
+//! | [`Dialect::Plain`] | `-> <->` (right), `xor`, `\|`, `&`, `U W R M` (right), prefix; as in Spot |
+//!
+//! An atom is an identifier, any text between double quotes, or whatever the caller's recogniser accepts
+//! (see [`parse_with`]), so that a front end can read its own expressions.
+
+use crate::formula::{Atom, Atoms, Binary, Formula, Unary};
+
+/// The notation of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// Spin: `[] <> U V W X -> <-> && || !`, and the words `always`, `eventually`, `until`, `weakuntil`,
+    /// `release`, `next`, `implies`, `equivalent`.
+    Spin,
+    /// NuSMV: `G F X U V & | xor xnor -> <-> !`, `AG EF AX …`, `A [ f U g ]`, `TRUE`, `FALSE`.
+    Smv,
+    /// Spot and plain words: `G F X U W R M & | xor -> <-> ! 1 0`, also `/\ \/ && || [] <>` and the path
+    /// quantifiers `A` and `E`. A word that begins with `F`, `G` or `X` is read as these operators: `GFa`.
+    Plain,
+}
+
+/// Why a text is not a formula, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("at byte {offset}: {message}")]
+pub struct ParseError {
+    /// Where in the text, in bytes.
+    pub offset: usize,
+    /// What was expected there, or what is wrong with what is there.
+    pub message: String,
+}
+
+/// Recognises an atom at the beginning of a text, see [`parse_with`].
+pub type AtomReader<'a> = dyn FnMut(&str) -> Result<Option<(usize, Atom)>, String> + 'a;
+
+/// How deep a formula may nest, so that no input can exhaust the stack.
+const MAX_DEPTH: usize = 1000;
+
+/// Reads a formula; identifiers and quoted texts become atoms of that name.
+///
+/// ```
+/// use ample_logic::{Atoms, Dialect, parse};
+/// let mut atoms = Atoms::new();
+/// let f = parse("[] (request -> <> \"x > 3\")", Dialect::Spin, &mut atoms)?;
+/// assert_eq!(atoms.len(), 2);
+/// assert_eq!(f, parse("G (request -> F \"x > 3\")", Dialect::Smv, &mut atoms)?);
+/// # Ok::<(), ample_logic::ParseError>(())
+/// ```
+pub fn parse(text: &str, dialect: Dialect, atoms: &mut Atoms) -> Result<Formula, ParseError> {
+    parse_with(
+        text,
+        dialect,
+        &mut |rest: &str| Ok(named_atom(rest, dialect)?.map(|(n, name)| (n, atoms.intern(&name)))),
+    )
+}
+
+/// Reads a formula whose atoms the caller recognises.
+///
+/// Wherever an operand may begin, `atom` gets the rest of the text. It returns the length of the atom there
+/// and its number, `None` if no atom begins there (the text is then read as an operator or a parenthesis), or
+/// a message if it is an atom but a wrong one. [`named_atom`] is what [`parse`] uses.
+///
+/// ```
+/// use ample_logic::{Atom, Dialect, parse_with};
+/// // atoms are comparisons of a digit with a digit, such as 1<2
+/// let f = parse_with("[] (1<2 -> <> 3<4)", Dialect::Spin, &mut |rest: &str| {
+///     let text: Vec<char> = rest.chars().take(3).collect();
+///     Ok(match text[..] {
+///         [a, '<', b] if a.is_ascii_digit() && b.is_ascii_digit() => Some((3, Atom(a as u32 - 48))),
+///         _ => None,
+///     })
+/// })?;
+/// assert_eq!(f.atoms(), [Atom(1), Atom(3)]);
+/// # Ok::<(), ample_logic::ParseError>(())
+/// ```
+pub fn parse_with(text: &str, dialect: Dialect, atom: &mut AtomReader<'_>) -> Result<Formula, ParseError> {
+    let mut parser = Parser { text, at: 0, dialect, atom };
+    let (formula, _) = parser.expression(0, 0)?;
+    parser.skip_space();
+    match parser.at == text.len() {
+        true => Ok(formula),
+        false => parser.fail("expected an operator or the end of the formula"),
+    }
+}
+
+/// The identifier or quoted text at the beginning of `rest`, if there is one that can name an atom: its length
+/// in the text, and the name.
+pub fn named_atom(rest: &str, dialect: Dialect) -> Result<Option<(usize, String)>, String> {
+    if rest.starts_with('"') {
+        return quoted(rest).map(Some);
+    }
+    let word = word_at(rest);
+    if word.is_empty() || word.starts_with(|c: char| c.is_ascii_digit()) || is_reserved(word, dialect) {
+        return Ok(None);
+    }
+    Ok(Some((word.len(), word.to_owned())))
+}
+
+fn quoted(rest: &str) -> Result<(usize, String), String> {
+    let mut name = String::new();
+    let mut chars = rest.char_indices().skip(1);
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return Ok((at + 1, name)),
+            '\\' => match chars.next() {
+                Some((_, escaped)) => name.push(escaped),
+                None => break,
+            },
+            _ => name.push(c),
+        }
+    }
+    Err("this quotation mark has no partner".to_owned())
+}
+
+/// The identifier (letters, digits, `_`, `.`, `@`, `$`) at the beginning of `rest`, or nothing.
+fn word_at(rest: &str) -> &str {
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '@' | '$'))).unwrap_or(rest.len());
+    &rest[..end]
+}
+
+/// Whether a word means something other than an atom.
+pub(crate) fn is_reserved(word: &str, dialect: Dialect) -> bool {
+    match dialect {
+        Dialect::Spin => {
+            let rest = [
+                "true",
+                "false",
+                "X",
+                "U",
+                "V",
+                "W",
+                "always",
+                "eventually",
+                "until",
+                "weakuntil",
+                "stronguntil",
+                "release",
+                "next",
+                "implies",
+                "equivalent",
+            ];
+            rest.contains(&word)
+        }
+        Dialect::Smv => {
+            let rest = [
+                "TRUE", "FALSE", "G", "F", "X", "U", "V", "A", "E", "AG", "AF", "AX", "EG", "EF", "EX", "xor", "xnor",
+                "O", "H", "S", "T", "Y", "Z",
+            ];
+            rest.contains(&word)
+        }
+        Dialect::Plain => {
+            ["true", "false", "U", "W", "R", "V", "M", "A", "E", "xor"].contains(&word)
+                || word.starts_with(['F', 'G', 'X'])
+        }
+    }
+}
+
+struct Parser<'a, 'b> {
+    text: &'a str,
+    at: usize,
+    dialect: Dialect,
+    atom: &'a mut AtomReader<'b>,
+}
+
+/// Tells on which side an operator groups.
+enum Side {
+    Left,
+    Right,
+}
+
+impl<'a> Parser<'a, '_> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn fail<T>(&self, message: impl Into<String>) -> Result<T, ParseError> {
+        let mut message = message.into();
+        if message.starts_with("expected") {
+            match self.rest().chars().next() {
+                Some(_) if !word_at(self.rest()).is_empty() => {
+                    message.push_str(&format!(", found `{}`", word_at(self.rest())));
+                }
+                Some(c) => message.push_str(&format!(", found `{c}`")),
+                None => message.push_str(", found the end of the text"),
+            }
+        }
+        Err(ParseError { offset: self.at, message })
+    }
+
+    fn skip_space(&mut self) {
+        self.at = self.text.len() - self.rest().trim_start().len();
+    }
+
+    fn eat(&mut self, token: &str) -> bool {
+        self.skip_space();
+        let found = self.rest().starts_with(token);
+        if found {
+            self.at += token.len();
+        }
+        found
+    }
+
+    fn expect(&mut self, token: &str) -> Result<(), ParseError> {
+        if self.eat(token) { Ok(()) } else { self.fail(format!("expected `{token}`")) }
+    }
+
+    /// An operand and the binary operators after it that bind at least as tightly as `least`. With the formula
+    /// comes its depth.
+    fn expression(&mut self, least: u8, depth: usize) -> Result<(Formula, usize), ParseError> {
+        if depth > MAX_DEPTH {
+            return self.fail("the formula is nested too deeply");
+        }
+        let (mut left, mut height) = self.operand(depth)?;
+        loop {
+            self.skip_space();
+            let Some((op, length, level, side)) = self.binary_operator()? else { break };
+            if level < least {
+                break;
+            }
+            self.at += length;
+            let next = if matches!(side, Side::Left) { level + 1 } else { level };
+            let (right, below) = self.expression(next, depth + 1)?;
+            height = height.max(below) + 1;
+            if height > MAX_DEPTH {
+                return self.fail("the formula is nested too deeply");
+            }
+            left = match op {
+                Infix::Plain(op) => Formula::binary(op, left, right),
+                Infix::Xnor => Formula::binary(Binary::Iff, left, right),
+            };
+        }
+        Ok((left, height))
+    }
+
+    fn operand(&mut self, depth: usize) -> Result<(Formula, usize), ParseError> {
+        if depth > MAX_DEPTH {
+            return self.fail("the formula is nested too deeply");
+        }
+        self.skip_space();
+        let rest = self.rest();
+        match (self.atom)(rest) {
+            Ok(Some((length, atom))) if self.rest().is_char_boundary(length) => {
+                self.at += length;
+                return Ok((Formula::Atom(atom), 1));
+            }
+            Ok(Some(_)) => return self.fail("the atom ends outside the text"),
+            Err(message) => return self.fail(message),
+            Ok(None) => {}
+        }
+        if self.eat("(") {
+            let inner = self.expression(0, depth + 1)?;
+            self.expect(")")?;
+            return Ok(inner);
+        }
+        if let Some(constant) = self.constant() {
+            return Ok((constant, 1));
+        }
+        let (ops, length) = self.prefix_operator()?;
+        if ops.is_empty() {
+            return self.fail("expected an atom, a constant, `(` or a prefix operator");
+        }
+        self.at += length;
+        let (mut formula, mut height) = match ops[..] {
+            [Unary::All | Unary::Exists] if self.dialect == Dialect::Smv => self.bracketed(depth + 1)?,
+            _ => self.operand(depth + ops.len())?,
+        };
+        for &op in ops.iter().rev() {
+            formula = Formula::unary(op, formula);
+            height += 1;
+        }
+        Ok((formula, height))
+    }
+
+    /// NuSMV's `[ f U g ]` after `A` or `E`.
+    fn bracketed(&mut self, depth: usize) -> Result<(Formula, usize), ParseError> {
+        self.expect("[")?;
+        let start = self.at;
+        let inner = self.expression(0, depth)?;
+        self.expect("]")?;
+        if !matches!(&inner.0, Formula::Binary(Binary::Until | Binary::Release, ..)) {
+            self.at = start;
+            return self.fail("expected `f U g` or `f V g` between the brackets");
+        }
+        Ok(inner)
+    }
+
+    fn constant(&mut self) -> Option<Formula> {
+        let word = word_at(self.rest());
+        let value = match (self.dialect, word) {
+            (Dialect::Smv, "TRUE") => Formula::True,
+            (Dialect::Smv, "FALSE") => Formula::False,
+            (Dialect::Spin | Dialect::Plain, "true" | "1") => Formula::True,
+            (Dialect::Spin | Dialect::Plain, "false" | "0") => Formula::False,
+            _ => return None,
+        };
+        self.at += word.len();
+        Some(value)
+    }
+
+    /// The prefix operators here and their length: more than one for `AG` or, in the plain dialect, `GF`.
+    fn prefix_operator(&self) -> Result<(Vec<Unary>, usize), ParseError> {
+        use Unary::*;
+        let rest = self.rest();
+        if rest.starts_with('!') {
+            return Ok((vec![Not], 1));
+        }
+        if self.dialect != Dialect::Smv {
+            if rest.starts_with("[]") {
+                return Ok((vec![Globally], 2));
+            }
+            if rest.starts_with("<>") {
+                return Ok((vec![Finally], 2));
+            }
+        }
+        let word = word_at(rest);
+        let ops = match (self.dialect, word) {
+            (Dialect::Spin, "X" | "next") => vec![Next],
+            (Dialect::Spin, "always") => vec![Globally],
+            (Dialect::Spin, "eventually") => vec![Finally],
+            (Dialect::Smv, "X") => vec![Next],
+            (Dialect::Smv, "F") => vec![Finally],
+            (Dialect::Smv, "G") => vec![Globally],
+            (Dialect::Smv, "AX") => vec![All, Next],
+            (Dialect::Smv, "AF") => vec![All, Finally],
+            (Dialect::Smv, "AG") => vec![All, Globally],
+            (Dialect::Smv, "EX") => vec![Exists, Next],
+            (Dialect::Smv, "EF") => vec![Exists, Finally],
+            (Dialect::Smv, "EG") => vec![Exists, Globally],
+            (Dialect::Smv | Dialect::Plain, "A") => vec![All],
+            (Dialect::Smv | Dialect::Plain, "E") => vec![Exists],
+            (Dialect::Smv, "O" | "H" | "S" | "T" | "Y" | "Z") => {
+                return self.fail(format!("the past operator `{word}` is not supported; only the future ones are"));
+            }
+            (Dialect::Plain, _) => {
+                return Ok(match word.chars().next() {
+                    Some('X') => (vec![Next], 1),
+                    Some('F') => (vec![Finally], 1),
+                    Some('G') => (vec![Globally], 1),
+                    _ => (Vec::new(), 0),
+                });
+            }
+            _ => Vec::new(),
+        };
+        let length = if ops.is_empty() { 0 } else { word.len() };
+        Ok((ops, length))
+    }
+
+    /// The binary operator here, its length, how tightly it binds and on which side it groups.
+    fn binary_operator(&self) -> Result<Option<(Infix, usize, u8, Side)>, ParseError> {
+        use Binary::*;
+        let rest = self.rest();
+        let starts = |tokens: &[&str]| tokens.iter().find(|t| rest.starts_with(**t)).map(|t| t.len());
+        let word = word_at(rest);
+        let is = |words: &[&str]| words.contains(&word).then_some(word.len());
+        let table: &[(Infix, Option<usize>, u8, bool)] = &match self.dialect {
+            Dialect::Spin => [
+                (Infix::Plain(Iff), starts(&["<->"]).or(is(&["equivalent"])), 1, true),
+                (Infix::Plain(Implies), starts(&["->"]).or(is(&["implies"])), 1, true),
+                (Infix::Plain(Or), starts(&["||", "\\/"]), 2, true),
+                (Infix::Plain(And), starts(&["&&", "/\\"]), 3, true),
+                (Infix::Plain(Until), is(&["U", "until", "stronguntil"]), 4, true),
+                (Infix::Plain(WeakUntil), is(&["W", "weakuntil"]), 4, true),
+                (Infix::Plain(Release), is(&["V", "release"]), 4, true),
+                (Infix::Xnor, None, 0, true),
+            ],
+            Dialect::Smv => [
+                (Infix::Plain(Iff), starts(&["<->"]), 2, true),
+                (Infix::Plain(Implies), starts(&["->"]), 1, false),
+                (Infix::Plain(Or), starts(&["|"]), 3, true),
+                (Infix::Plain(Xor), is(&["xor"]), 3, true),
+                (Infix::Xnor, is(&["xnor"]), 3, true),
+                (Infix::Plain(And), starts(&["&"]), 4, true),
+                (Infix::Plain(Until), is(&["U"]), 5, true),
+                (Infix::Plain(Release), is(&["V"]), 5, true),
+            ],
+            Dialect::Plain => [
+                (Infix::Plain(Iff), starts(&["<->", "<=>"]), 1, false),
+                (Infix::Plain(Implies), starts(&["->", "=>"]), 1, false),
+                (Infix::Plain(Xor), is(&["xor"]).or(starts(&["^"])), 2, true),
+                (Infix::Plain(Or), starts(&["||", "|", "\\/"]), 3, true),
+                (Infix::Plain(And), starts(&["&&", "&", "/\\"]), 4, true),
+                (Infix::Plain(Until), is(&["U"]), 5, false),
+                (Infix::Plain(WeakUntil), is(&["W"]), 5, false),
+                (Infix::Plain(Release), is(&["R", "V"]).or(None), 5, false),
+            ],
+        };
+        if self.dialect == Dialect::Plain && word == "M" {
+            return Ok(Some((Infix::Plain(StrongRelease), 1, 5, Side::Right)));
+        }
+        if self.dialect == Dialect::Smv && ["S", "T"].contains(&word) {
+            return self.fail(format!("the past operator `{word}` is not supported; only the future ones are"));
+        }
+        let found = table.iter().find_map(|&(op, length, level, left)| Some((op, length?, level, left)));
+        Ok(found.map(|(op, length, level, left)| (op, length, level, if left { Side::Left } else { Side::Right })))
+    }
+}
+
+/// A binary operator as it is written.
+#[derive(Clone, Copy)]
+enum Infix {
+    Plain(Binary),
+    Xnor,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(text: &str, dialect: Dialect) -> String {
+        let mut atoms = Atoms::from_iter(["a", "b", "c", "d"]);
+        match parse(text, dialect, &mut atoms) {
+            Ok(f) => shape(&f, &atoms),
+            Err(e) => e.to_string(),
+        }
+    }
+
+    fn shape(f: &Formula, atoms: &Atoms) -> String {
+        match f {
+            Formula::Atom(a) => atoms.label(*a),
+            Formula::Unary(op, f) => format!("{op:?}({})", shape(f, atoms)),
+            Formula::Binary(op, f, g) => format!("{op:?}({},{})", shape(f, atoms), shape(g, atoms)),
+            _ => format!("{f:?}"),
+        }
+    }
+
+    #[test]
+    fn precedence_is_that_of_each_tool() {
+        let cases = [
+            (Dialect::Spin, "a || b && c", "Or(a,And(b,c))"),
+            (Dialect::Spin, "a -> b -> c", "Implies(Implies(a,b),c)"),
+            (Dialect::Spin, "a <-> b -> c", "Implies(Iff(a,b),c)"),
+            (Dialect::Spin, "[] a U b", "Until(Globally(a),b)"),
+            (Dialect::Spin, "a U b U c", "Until(Until(a,b),c)"),
+            (Dialect::Spin, "always a implies eventually b", "Implies(Globally(a),Finally(b))"),
+            (Dialect::Spin, "a weakuntil b || c release d", "Or(WeakUntil(a,b),Release(c,d))"),
+            (Dialect::Smv, "a -> b -> c", "Implies(a,Implies(b,c))"),
+            (Dialect::Smv, "a -> b <-> c", "Implies(a,Iff(b,c))"),
+            (Dialect::Smv, "a | b xor c & d", "Xor(Or(a,b),And(c,d))"),
+            (Dialect::Smv, "a xnor b", "Iff(a,b)"),
+            (Dialect::Smv, "AG (a -> AF b)", "All(Globally(Implies(a,All(Finally(b)))))"),
+            (
+                Dialect::Smv,
+                "!E [ a U b & c ]",
+                "at byte 4: expected `f U g` or `f V g` between the brackets, found ` `",
+            ),
+            (Dialect::Smv, "!E [ a U b ]", "Not(Exists(Until(a,b)))"),
+            (Dialect::Plain, "a U b R c", "Until(a,Release(b,c))"),
+            (Dialect::Plain, "a -> b -> c", "Implies(a,Implies(b,c))"),
+            (Dialect::Plain, "GFa & XGb", "And(Globally(Finally(a)),Next(Globally(b)))"),
+            (Dialect::Plain, "a M b | c W !d", "Or(StrongRelease(a,b),WeakUntil(c,Not(d)))"),
+            (Dialect::Plain, "a /\\ b \\/ 1 xor 0", "Xor(Or(And(a,b),True),False)"),
+            (Dialect::Plain, "A(G a) & E(F b)", "And(All(Globally(a)),Exists(Finally(b)))"),
+        ];
+        for (dialect, text, expected) in cases {
+            assert_eq!(plain(text, dialect), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_name_the_place_and_what_was_expected() {
+        let cases = [
+            (
+                Dialect::Spin,
+                "a && ",
+                "at byte 5: expected an atom, a constant, `(` or a prefix operator, found the end of the text",
+            ),
+            (Dialect::Spin, "(a", "at byte 2: expected `)`, found the end of the text"),
+            (Dialect::Spin, "a b", "at byte 2: expected an operator or the end of the formula, found `b`"),
+            (Dialect::Smv, "G (O a)", "at byte 3: the past operator `O` is not supported; only the future ones are"),
+            (Dialect::Smv, "a S b", "at byte 2: the past operator `S` is not supported; only the future ones are"),
+            (Dialect::Plain, "\"a", "at byte 0: this quotation mark has no partner"),
+        ];
+        for (dialect, text, expected) in cases {
+            assert_eq!(plain(text, dialect), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn deep_nesting_is_refused_not_fatal() {
+        for text in ["(".repeat(100_000), "!".repeat(100_000), "a U ".repeat(100_000), "a & ".repeat(100_000) + "a"] {
+            assert!(parse(&text, Dialect::Plain, &mut Atoms::new()).is_err());
+        }
+    }
+}

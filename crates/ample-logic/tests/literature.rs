@@ -1,0 +1,63 @@
+//! The formulas that papers on translation have used, and their negations: right automata, and small ones.
+
+mod common;
+
+use ample_logic::semantics::holds;
+use ample_logic::{Acceptance, Atoms, Dialect, Formula, Options, parse, translate};
+use common::Random;
+
+const SETS: [&str; 5] = ["DwyerAC98", "EtessamiH00", "SomenziB00", "Liberouter04", "Pelanek07"];
+
+/// The formulas of the sets, where they lie beside the project; none otherwise.
+fn formulas() -> Vec<(Formula, Atoms)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpora/ltl");
+    let mut all = Vec::new();
+    for set in SETS {
+        let Ok(text) = std::fs::read_to_string(folder.join(set).with_extension("ltl")) else {
+            eprintln!("skipped: the set {set} is not beside the project");
+            return Vec::new();
+        };
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            let mut atoms = Atoms::new();
+            let f = parse(line, Dialect::Plain, &mut atoms).unwrap_or_else(|e| panic!("{line}: {e}"));
+            all.push((f, atoms));
+        }
+    }
+    all
+}
+
+#[test]
+fn automata_of_known_formulas_are_right() {
+    let buchi = Options { acceptance: Acceptance::Buchi, ..Options::default() };
+    for (f, atoms) in formulas() {
+        let mut random = Random(17);
+        let yes = [Options::default(), buchi].map(|o| translate(&f, &atoms, o).expect("small"));
+        let no = [Options::default(), buchi].map(|o| translate(&!f.clone(), &atoms, o).expect("small"));
+        for a in &yes {
+            for b in &no {
+                assert_eq!(a.intersects(b), Ok(false), "{f:?}");
+            }
+        }
+        for _ in 0..200 {
+            let word = random.lasso(atoms.len());
+            let truth = holds(&f, &word).expect("LTL");
+            assert!(yes.iter().all(|a| a.accepts(&word) == truth), "{f:?} on {word:?}");
+            assert!(no.iter().all(|a| a.accepts(&word) != truth), "{f:?} on {word:?}");
+        }
+    }
+}
+
+/// The sums that Spot 2.12 needs are 1176 and 1260.
+#[test]
+fn automata_of_known_formulas_are_small() {
+    let (mut generalised, mut buchi) = (0, 0);
+    for (f, atoms) in formulas() {
+        for f in [f.clone(), !f] {
+            generalised += translate(&f, &atoms, Options::default()).expect("small").states;
+            let options = Options { acceptance: Acceptance::Buchi, ..Options::default() };
+            buchi += translate(&f, &atoms, options).expect("small").states;
+        }
+    }
+    assert!(generalised <= 1176, "{generalised} states");
+    assert!(buchi <= 1260, "{buchi} states");
+}
