@@ -22,6 +22,9 @@ pub(crate) struct Bdds {
     nodes: Vec<(u32, Bdd, Bdd)>,
     unique: HashMap<(u32, Bdd, Bdd), Bdd>,
     cache: HashMap<(Bdd, Bdd, Bdd), Bdd>,
+    /// The number of nodes at which to give up, if any.
+    limit: Option<usize>,
+    exhausted: bool,
 }
 
 impl Bdds {
@@ -68,13 +71,36 @@ impl Bdds {
         if let Some(&result) = self.cache.get(&(f, g, h)) {
             return result;
         }
+        self.exhausted |= self.limit.is_some_and(|limit| self.nodes.len() > limit);
+        if self.exhausted {
+            return FALSE;
+        }
         let var = self.top(f).min(self.top(g)).min(self.top(h));
         let ((f0, f1), (g0, g1), (h0, h1)) = (self.cofactors(f, var), self.cofactors(g, var), self.cofactors(h, var));
         let low = self.ite(f0, g0, h0);
         let high = self.ite(f1, g1, h1);
         let result = self.node(var, low, high);
-        self.cache.insert((f, g, h), result);
+        // a result that rests on an abandoned one is worth nothing
+        if !self.exhausted {
+            self.cache.insert((f, g, h), result);
+        }
         result
+    }
+
+    /// From here on, gives up when there are that many new nodes: all results are then meaningless.
+    pub fn limit_growth(&mut self, nodes: usize) {
+        self.limit = Some(self.nodes.len() + nodes);
+    }
+
+    /// Whether it has given up since [`Self::limit_growth`].
+    pub fn is_exhausted(&self) -> bool {
+        self.exhausted
+    }
+
+    /// Ends the limit, and tells whether it was reached.
+    pub fn end_limit(&mut self) -> bool {
+        self.limit = None;
+        std::mem::take(&mut self.exhausted)
     }
 
     pub fn and(&mut self, f: Bdd, g: Bdd) -> Bdd {

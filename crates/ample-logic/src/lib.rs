@@ -1,7 +1,7 @@
 //! Temporal logic for ample: LTL and CTL formulas, their notations, and Büchi automata.
 //!
-//! A [`Formula`] is a tree over numbered atoms; [`parse`](fn@parse) and [`print`](fn@print) know the dialects of Spin, NuSMV and Spot;
-//! [`simplify`](fn@simplify) rewrites, [`translate`](fn@translate) makes an [`Automaton`], [`hoa`] reads and writes it, and [`semantics`] says what
+//! A [`Formula`] is a tree over numbered atoms; [`parse()`] and [`print()`] know the dialects of Spin, NuSMV and Spot;
+//! [`simplify()`] rewrites, [`translate()`] makes an [`Automaton`], [`hoa`] reads and writes it, and [`semantics`] says what
 //! all of this means, on words that end in a cycle.
 //!
 //! ```
@@ -42,7 +42,7 @@ mod tableau;
 pub mod translate;
 
 pub use automaton::{Automaton, Cube, Edge, InvalidAutomaton, Size};
-pub use emptiness::{StutterError, is_stutter_invariant};
+pub use emptiness::{StutterError, TooManyTogether, is_stutter_invariant};
 pub use formula::{Atom, Atoms, Binary, Formula, Unary};
 pub use parse::{AtomReader, Dialect, ParseError, named_atom, parse, parse_with};
 pub use print::{PrintError, expressible, print, print_with};

@@ -19,6 +19,9 @@ pub(crate) type Id = u32;
 
 /// Truth, always the first of a pool.
 pub(crate) const TOP: Id = 0;
+/// Diagrams of propositional formulas may have about this many nodes.
+const MAX_NODES: usize = 10_000;
+
 /// Falsity, always the second.
 pub(crate) const BOTTOM: Id = 1;
 
@@ -148,12 +151,16 @@ impl Pool {
             And(fs) | Or(fs) => {
                 let is_and = matches!(node, And(_));
                 let mut boolean = Some(if is_and { TRUE } else { FALSE });
+                self.bdds.limit_growth(MAX_NODES);
                 for &f in fs {
                     boolean = match (boolean, self.facts[f as usize].boolean) {
                         (Some(a), Some(b)) => Some(if is_and { self.bdds.and(a, b) } else { self.bdds.or(a, b) }),
                         _ => None,
                     };
                 }
+                // one that is too large is treated as if it were temporal
+                boolean = boolean.filter(|_| !self.bdds.is_exhausted());
+                self.bdds.end_limit();
                 Facts {
                     eventual: fs.iter().all(|&f| self.is_eventual(f)),
                     universal: fs.iter().all(|&f| self.is_universal(f)),
@@ -724,7 +731,9 @@ impl Pool {
             return false;
         }
         if let (Some(a), Some(b)) = (self.facts[f as usize].boolean, self.facts[g as usize].boolean) {
-            return self.bdds.implies(a, b);
+            self.bdds.limit_growth(MAX_NODES);
+            let result = self.bdds.implies(a, b);
+            return !self.bdds.end_limit() && result;
         }
         if let Some(&known) = self.implications.get(&(f, g)) {
             return known;

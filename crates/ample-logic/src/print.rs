@@ -1,4 +1,4 @@
-//! Formulas as text, in the notation of each dialect, such that [`parse`](fn@crate::parse) reads the same formula again.
+//! Formulas as text, in the notation of each dialect, such that [`crate::parse()`] reads the same formula again.
 //!
 //! Operators that a dialect lacks are first written with those it has: [`expressible`].
 

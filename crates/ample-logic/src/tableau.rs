@@ -50,6 +50,8 @@ pub(crate) enum TooLarge {
 
 /// A state with more arcs than this is too large.
 const MAX_ARCS: usize = 1 << 14;
+/// Its diagrams may grow by this many nodes.
+const MAX_NODES: usize = 1 << 20;
 
 struct Tableau<'a> {
     pool: &'a mut Pool,
@@ -65,6 +67,19 @@ struct Tableau<'a> {
 
 /// The automaton of `f`; variable *i* of its labels is the *i*-th of `atoms`.
 pub(crate) fn tableau(
+    pool: &mut Pool,
+    bdds: &mut Bdds,
+    atoms: &[Atom],
+    f: Id,
+    how: (Unfold, Suspend),
+    max_states: usize,
+) -> Result<Graph, TooLarge> {
+    bdds.limit_growth(MAX_NODES);
+    let result = build(pool, bdds, atoms, f, how, max_states);
+    if bdds.end_limit() { Err(TooLarge::Edges) } else { result }
+}
+
+fn build(
     pool: &mut Pool,
     bdds: &mut Bdds,
     atoms: &[Atom],
@@ -98,6 +113,9 @@ pub(crate) fn tableau(
     while postponing.len() < functions.len() {
         if t.promises > 32 {
             return Err(TooLarge::Promises);
+        }
+        if t.bdds.is_exhausted() {
+            return Err(TooLarge::Edges);
         }
         let mut arcs = Vec::new();
         for (label, goals, promised) in t.choices(functions[postponing.len()], unfold).ok_or(TooLarge::Edges)? {

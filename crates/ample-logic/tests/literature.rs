@@ -61,3 +61,18 @@ fn automata_of_known_formulas_are_small() {
     assert!(generalised <= 1176, "{generalised} states");
     assert!(buchi <= 1260, "{buchi} states");
 }
+
+#[test]
+fn large_formulas_are_no_catastrophe() {
+    let options = Options { max_states: 2000, ..Options::default() };
+    let check = |text: String| {
+        let mut atoms = Atoms::new();
+        let f = parse(&text, Dialect::Plain, &mut atoms).expect("valid");
+        let _ = translate(&f, &atoms, options);
+    };
+    check("X".repeat(900) + "a");
+    check(format!("{}a", "a U !".repeat(400)));
+    check((0..60).map(|i| format!("G F a{i}")).collect::<Vec<_>>().join(" & "));
+    check((0..200).map(|i| format!("F a{}", i % 64)).collect::<Vec<_>>().join(" & "));
+    check((0..900).map(|i| format!("a{i}")).collect::<Vec<_>>().join(" | "));
+}
