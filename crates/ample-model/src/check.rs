@@ -231,9 +231,9 @@ impl<'a> Checker<'a> {
             self.at = format!("property {}", property.id());
             self.span(property.span);
             match &property.question {
-                Question::Deadlock | Question::Assertions => {}
+                Question::Deadlock | Question::Assertions | Question::Acceptance | Question::Progress => {}
                 Question::Invariant(expr) => self.expr(expr, Reader::Nobody),
-                Question::Ltl(formula) => self.formula(formula, 0),
+                Question::Ltl(formula) | Question::Ctl(formula) => self.formula(formula, 0),
                 Question::Never(id) => self.process_id(*id, Role::Claim),
             }
         }
@@ -434,7 +434,12 @@ impl<'a> Checker<'a> {
         }
         match formula {
             Formula::Atom(expr) => self.expr(expr, Reader::Nobody),
-            Formula::Not(x) | Formula::Next(x) | Formula::Always(x) | Formula::Eventually(x) => {
+            Formula::Not(x)
+            | Formula::Next(x)
+            | Formula::Always(x)
+            | Formula::Eventually(x)
+            | Formula::All(x)
+            | Formula::Exists(x) => {
                 self.formula(x, depth + 1);
             }
             Formula::And(x, y)
@@ -460,7 +465,7 @@ impl<'a> Checker<'a> {
         }
         let deeper = depth + 1;
         match expr {
-            Expr::Const(_) | Expr::ProcessCount | Expr::NonProgress => {}
+            Expr::Const(_) | Expr::ProcessCount | Expr::NonProgress | Expr::Accepting => {}
             Expr::Read(place) => self.place(place, reader.process(), reader, deeper),
             Expr::Unary(_, x) | Expr::LocationOf(x) | Expr::Length(x) | Expr::Full(x) | Expr::Priority(x) => {
                 self.expr_at(x, reader, deeper)

@@ -157,6 +157,8 @@ pub enum Expr {
     },
     /// No process stands at a location marked `progress`.
     NonProgress,
+    /// Some process stands at a location marked `accept`.
+    Accepting,
     /// How many messages the channel holds.
     Length(Box<Expr>),
     /// The channel is full. A handshake channel is never full and always empty.
@@ -200,7 +202,8 @@ impl Expr {
             | Expr::LastMover
             | Expr::Timeout
             | Expr::Blocked(_)
-            | Expr::NonProgress => {}
+            | Expr::NonProgress
+            | Expr::Accepting => {}
             Expr::Read(place) => place.walk(visit),
             Expr::Unary(_, x)
             | Expr::Cast(_, x)

@@ -102,6 +102,8 @@ pub struct Traits {
     pub process_count: bool,
     /// Uses [`Expr::NonProgress`].
     pub non_progress: bool,
+    /// Uses [`Expr::Accepting`].
+    pub accepting: bool,
     /// Uses [`Expr::Priority`].
     pub priority: bool,
     /// Sets the priority of a process.
@@ -124,6 +126,7 @@ impl Traits {
         self.last_mover |= other.last_mover;
         self.process_count |= other.process_count;
         self.non_progress |= other.non_progress;
+        self.accepting |= other.accepting;
         self.priority |= other.priority;
         self.sets_priority |= other.sets_priority;
         self.prints |= other.prints;
@@ -613,6 +616,7 @@ impl Reader<'_> {
             Expr::LastMover => usage.traits.last_mover = true,
             Expr::Timeout => usage.traits.timeout = true,
             Expr::NonProgress => usage.traits.non_progress = true,
+            Expr::Accepting => usage.traits.accepting = true,
             Expr::Blocked(edges) => edges.iter().for_each(|edge| add(&mut usage.blocked, *edge)),
             Expr::Read(place) => {
                 self.subscripts(place, usage);
@@ -746,6 +750,7 @@ impl Reader<'_> {
             | Expr::Enabled(_)
             | Expr::At { .. }
             | Expr::NonProgress
+            | Expr::Accepting
             | Expr::Full(_)
             | Expr::Poll { .. } => Bounds::new(0, 1),
         }
@@ -898,6 +903,7 @@ mod tests {
             Expr::LastMover,
             Expr::ProcessCount,
             Expr::NonProgress,
+            Expr::Accepting,
             Expr::Priority(id()),
         ];
         let facts = only_edge(system, all.into_iter().fold(edge(0, 0), Edge::when));
@@ -912,6 +918,7 @@ mod tests {
             last_mover: true,
             process_count: true,
             non_progress: true,
+            accepting: true,
             priority: true,
             may_fault: true,
             ..Traits::default()

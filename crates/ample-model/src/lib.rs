@@ -23,7 +23,7 @@ mod samples;
 pub use expr::{BinaryOp, Expr, Index, Pattern, Place, Scope, UnaryOp};
 pub use interpret::{Fault, Interpreter, State};
 pub use observer::{Observer, Progress, Silent};
-pub use outcome::{Certainty, Outcome, Reason, Statistics, Violation};
+pub use outcome::{Branch, Certainty, Outcome, Reason, Statistics, Violation};
 pub use property::{Formula, Property, Question};
 pub use system::{
     Action, Channel, ChannelId, Communication, Edge, EdgeId, Enumeration, EnumerationId, EventKind, Initial, Instance,

@@ -60,6 +60,22 @@ pub struct Violation {
     pub message: String,
     /// The run that shows it; replayed through the reference interpreter before it is shown.
     pub trace: Trace,
+    /// In branching time, where one run is not enough: what else there is to see on its way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub branches: Vec<Branch>,
+}
+
+/// A run that branches off another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Branch {
+    /// After so many steps of the other, those of its cycle counted after those of its prefix.
+    pub after: usize,
+    /// What it shows, in a sentence.
+    pub message: String,
+    /// The run, from that state on; its `start` means nothing.
+    pub trace: Trace,
+    /// What branches off it in turn.
+    pub branches: Vec<Branch>,
 }
 
 /// What a search did.

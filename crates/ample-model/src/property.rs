@@ -35,6 +35,10 @@ pub enum Formula {
     WeakUntil(Box<Formula>, Box<Formula>),
     /// The second up to and including the state where the first holds, or for ever.
     Release(Box<Formula>, Box<Formula>),
+    /// On all runs from here: only in branching time.
+    All(Box<Formula>),
+    /// On some run from here: only in branching time.
+    Exists(Box<Formula>),
 }
 
 /// What a property asks.
@@ -48,8 +52,14 @@ pub enum Question {
     Invariant(Expr),
     /// Every run satisfies the formula.
     Ltl(Formula),
+    /// Every initial state satisfies the formula, in which every temporal operator has its quantifier.
+    Ctl(Formula),
     /// The never claim has no accepting run.
     Never(ProcessId),
+    /// No run passes again and again through states where a process stands at a location marked `accept`.
+    Acceptance,
+    /// On every endless run, some process comes to a location marked `progress` again and again.
+    Progress,
 }
 
 /// A named property.
@@ -86,12 +96,34 @@ impl Property {
         }
     }
 
-    /// The name in a report: `deadlock`, `assertions`, `invariant:NAME`, `ltl:NAME`, `never:NAME`.
+    /// The labels `accept` of the processes: no run passes them for ever.
+    pub fn acceptance() -> Property {
+        Property {
+            name: "acceptance".into(),
+            question: Question::Acceptance,
+            text: "no acceptance cycle".into(),
+            span: None,
+        }
+    }
+
+    /// The labels `progress` of the processes: every endless run passes them for ever.
+    pub fn progress() -> Property {
+        Property {
+            name: "progress".into(),
+            question: Question::Progress,
+            text: "no non-progress cycle".into(),
+            span: None,
+        }
+    }
+
+    /// The name in a report: `deadlock`, `assertions`, `acceptance`, `progress`, `invariant:NAME`, `ltl:NAME`,
+    /// `ctl:NAME`, `never:NAME`.
     pub fn id(&self) -> String {
         match self.question {
-            Question::Deadlock | Question::Assertions => self.name.clone(),
+            Question::Deadlock | Question::Assertions | Question::Acceptance | Question::Progress => self.name.clone(),
             Question::Invariant(_) => format!("invariant:{}", self.name),
             Question::Ltl(_) => format!("ltl:{}", self.name),
+            Question::Ctl(_) => format!("ctl:{}", self.name),
             Question::Never(_) => format!("never:{}", self.name),
         }
     }

@@ -29,6 +29,32 @@ pub enum Search {
     DepthFirst,
 }
 
+/// Which runs a temporal property is asked about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fairness {
+    /// All.
+    #[default]
+    None,
+    /// Those on which every process that is executable from some moment on without a break moves again and again, as
+    /// with Spin's `-f`.
+    Weak,
+    /// Those on which every action that is executable again and again is taken again and again. An action is a
+    /// statement of one process, or a handshake of two.
+    Strong,
+}
+
+/// How to look for an endless run that violates a property.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Emptiness {
+    /// The one that suits the property.
+    #[default]
+    Auto,
+    /// By strongly connected components, in one pass, for any acceptance and fairness.
+    Components,
+    /// By nested depth-first search, with two bits for each state; without fairness only.
+    Nested,
+}
+
 /// What to check, and how.
 #[derive(Clone, Debug, Default)]
 pub struct CheckOptions {
@@ -38,6 +64,10 @@ pub struct CheckOptions {
     pub properties: Option<Vec<Property>>,
     /// The order of the search.
     pub search: Search,
+    /// Which runs count for temporal properties.
+    pub fairness: Fairness,
+    /// How endless runs are found.
+    pub emptiness: Emptiness,
     /// States that many steps from the start are not expanded.
     pub max_depth: Option<u64>,
     /// Bytes that the search may take. An [`Observer`] can watch over the rest of the process.
@@ -72,7 +102,7 @@ pub fn check(system: &System, options: &CheckOptions, observer: &mut dyn Observe
             Question::Deadlock => request.deadlock = true,
             Question::Assertions => request.assertions = true,
             Question::Invariant(condition) => request.invariants.push(condition.clone()),
-            Question::Ltl(_) | Question::Never(_) => {}
+            _ => {}
         }
     }
     if request.is_empty() {
@@ -90,7 +120,7 @@ pub fn check(system: &System, options: &CheckOptions, observer: &mut dyn Observe
                 invariants += 1;
                 (run.invariants.get(invariants - 1).unwrap_or(&None), Claim::Invariant(condition))
             }
-            Question::Ltl(_) | Question::Never(_) => {
+            _ => {
                 answers.push(answer(property, liveness(property)));
                 continue;
             }

@@ -98,7 +98,7 @@ pub fn confirm(
         Some(Ok(state)) => state,
         Some(Err(fault)) if moves.is_empty() && matches!(claim, Claim::Assertion) => {
             let message = format!("the initial state is a fault: {fault}");
-            return Ok((Violation { message, trace }, EndState::default()));
+            return Ok((Violation { message, trace, branches: Vec::new() }, EndState::default()));
         }
         Some(Err(fault)) => return refuted(format!("the initial state is a fault: {fault}")),
         None => return refuted(format!("there is no initial state number {start}")),
@@ -123,13 +123,13 @@ pub fn confirm(
             && (seeks_assertion || dead)
         {
             if seeks_assertion {
-                return Ok((Violation { message, trace }, EndState::of(&interpreter, &state)));
+                return Ok((Violation { message, trace, branches: Vec::new() }, EndState::of(&interpreter, &state)));
             }
             return refuted(format!("step {} is a fault: {message}", number + 1));
         }
     }
     let message = claim.shown_by(&interpreter, &state).map_err(Unconfirmed::Refuted)?;
-    Ok((Violation { message, trace }, EndState::of(&interpreter, &state)))
+    Ok((Violation { message, trace, branches: Vec::new() }, EndState::of(&interpreter, &state)))
 }
 
 fn refuted<T>(why: String) -> Result<T, Unconfirmed> {

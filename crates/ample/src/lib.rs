@@ -50,10 +50,10 @@ pub mod simulate;
 
 pub use ample_lang::{Diagnostic, Rejected, Severity};
 pub use ample_model::{
-    Certainty, Change, EventKind, Message, Move, Observer, Outcome, Progress, Property, Question, Reason, Silent,
-    Source, Span, Statistics, Step, System, Trace, Violation,
+    Branch, Certainty, Change, EventKind, Message, Move, Observer, Outcome, Progress, Property, Question, Reason,
+    Silent, Source, Span, Statistics, Step, System, Trace, Violation,
 };
-pub use check::{CheckOptions, Engine, Search, check, stated, states};
+pub use check::{CheckOptions, Emptiness, Engine, Fairness, Search, check, stated, states};
 pub use limits::{Limits, peak_memory, resident_memory, sensible_memory_limit};
 pub use load::{LoadError, LoadOptions, Loaded, expression, load, load_text};
 pub use report::{Answer, Report, SCHEMA, Verdict};

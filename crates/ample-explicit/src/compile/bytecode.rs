@@ -129,6 +129,7 @@ pub enum Op {
     /// A local cell of process `x` (a [`Op::Subject`]).
     LoadRemote { to: Register, distance: Register, of: u16, cell: Cell, limit: u32 },
     NonProgress { to: Register },
+    Accepting { to: Register },
 
     // Channels. An open channel is its offset and its kind, in a register.
     /// A fault if there is no such handle.

@@ -432,6 +432,11 @@ impl Machine {
                     let progress = reading.shape.frames.iter().any(|f| program.locations[reading.location(f)].progress);
                     reg!(to) = (!progress).into();
                 }
+                Op::Accepting { to } => {
+                    let reading = memory.reading();
+                    reg!(to) =
+                        reading.shape.frames.iter().any(|f| program.locations[reading.location(f)].accept).into();
+                }
                 Op::Open { to, handle } => {
                     let handle = reg!(handle);
                     match memory.reading().channel(handle) {

@@ -76,6 +76,8 @@ pub struct LocationCode {
     pub end: bool,
     /// Marked as progress.
     pub progress: bool,
+    /// Marked as accepting.
+    pub accept: bool,
     /// Some edge can be the second half of a handshake.
     pub receives: bool,
 }

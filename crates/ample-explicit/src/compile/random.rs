@@ -272,7 +272,8 @@ impl Maker {
                 edges.push(edge);
             }
             let (end, progress) = (self.random.one_in(2), self.random.one_in(3));
-            locations.push(Location { number: from + 7, edges: ids, end, progress, ..Location::default() });
+            let accept = progress && end;
+            locations.push(Location { number: from + 7, edges: ids, end, progress, accept, ..Location::default() });
         }
         let site = Site { locals: &locals, earlier: &[] };
         let provided = self.random.one_in(8).then(|| self.expr(site, 1));

@@ -61,6 +61,7 @@ impl Verifier<'_> {
             | Op::LocationOf { to }
             | Op::Priority { to }
             | Op::NonProgress { to }
+            | Op::Accepting { to }
             | Op::Length { to }
             | Op::Full { to }
             | Op::Scale { to, .. }

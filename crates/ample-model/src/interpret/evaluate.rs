@@ -62,6 +62,7 @@ impl<'a> Context<'a> {
             Expr::At { process, of, locations } => self.stands_at(process.as_deref(), *of, locations),
             Expr::Remote { process, of, place } => self.remote(process.as_deref(), *of, place),
             Expr::NonProgress => Ok(self.is_non_progress().into()),
+            Expr::Accepting => Ok(self.is_accepting().into()),
             Expr::Length(handle) => self.length(handle),
             Expr::Full(handle) => self.full(handle),
             Expr::Poll { channel, patterns, anywhere } => self.poll(channel, patterns, *anywhere),
@@ -148,6 +149,10 @@ impl<'a> Context<'a> {
 
     fn is_non_progress(&self) -> bool {
         !self.state.processes.iter().any(|process| self.interpreter.location(process).progress)
+    }
+
+    fn is_accepting(&self) -> bool {
+        self.state.processes.iter().any(|process| self.interpreter.location(process).accept)
     }
 
     fn length(&self, handle: &Expr) -> Result<i64, Fault> {

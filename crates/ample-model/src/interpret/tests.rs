@@ -500,6 +500,7 @@ fn remote_looks_reach_into_other_processes() {
         (Expr::LocationOf(Box::new(Expr::Const(1))), 1, 2),
         (Expr::LocationOf(Box::new(Expr::Const(-1))), 0, 0),
         (Expr::NonProgress, 1, 0),
+        (Expr::Accepting, 0, 0),
         (Expr::LastMover, 0, 1),
         (Expr::ProcessCount, 2, 2),
     ];

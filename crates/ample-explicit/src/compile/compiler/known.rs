@@ -37,6 +37,7 @@ impl Compiler<'_> {
             | Expr::Enabled(_)
             | Expr::At { .. }
             | Expr::NonProgress
+            | Expr::Accepting
             | Expr::Full(_)
             | Expr::Poll { .. } => Interval::BOOL,
             Expr::LocationOf(_) => Interval { low: 0, high: i64::from(u32::MAX) },
@@ -81,7 +82,7 @@ impl Compiler<'_> {
     /// Can evaluating it be a fault? (Yes, if in doubt.)
     pub(super) fn may_fault(&self, expr: &Expr) -> bool {
         match expr {
-            Expr::Const(_) | Expr::ProcessCount | Expr::LastMover | Expr::NonProgress => false,
+            Expr::Const(_) | Expr::ProcessCount | Expr::LastMover | Expr::NonProgress | Expr::Accepting => false,
             Expr::SelfId => self.owner.is_none(),
             Expr::Read(_) => self.plain_slot(expr).is_none(),
             Expr::Unary(_, x) => self.may_fault(x) || self.interval(x).low == i64::MIN,

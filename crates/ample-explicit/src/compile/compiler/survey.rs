@@ -67,7 +67,8 @@ pub(super) fn deeper_than(expr: &Expr, limit: usize) -> bool {
         | Expr::LastMover
         | Expr::Timeout
         | Expr::Blocked(_)
-        | Expr::NonProgress => false,
+        | Expr::NonProgress
+        | Expr::Accepting => false,
         Expr::Read(place) => in_place(place),
         Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), ..) => {
             let parts = chain(*op, expr);

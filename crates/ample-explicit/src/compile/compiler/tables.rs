@@ -80,6 +80,7 @@ impl<'a> Compiler<'a> {
                     number: location.number,
                     end: location.end,
                     progress: location.progress,
+                    accept: location.accept,
                     receives,
                 });
             }

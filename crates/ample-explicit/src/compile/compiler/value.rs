@@ -100,6 +100,7 @@ impl Compiler<'_> {
             }
             Expr::Remote { process, of, place } => self.remote(process.as_deref(), of.index(), place, to),
             Expr::NonProgress => self.whole(Op::NonProgress { to }, expr),
+            Expr::Accepting => self.whole(Op::Accepting { to }, expr),
             Expr::Length(channel) => self.length(channel, to),
             Expr::Full(channel) => self.full(channel, to),
             Expr::Poll { channel, patterns, anywhere } => self.poll(channel, patterns, *anywhere, to),

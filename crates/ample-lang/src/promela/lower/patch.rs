@@ -104,7 +104,12 @@ fn action(a: &mut Action, change: &mut dyn FnMut(Expr) -> Expr) {
 fn formula(f: &mut Formula, change: &mut dyn FnMut(Expr) -> Expr) {
     match f {
         Formula::Atom(e) => in_place(e, change),
-        Formula::Not(x) | Formula::Next(x) | Formula::Always(x) | Formula::Eventually(x) => formula(x, change),
+        Formula::Not(x)
+        | Formula::Next(x)
+        | Formula::Always(x)
+        | Formula::Eventually(x)
+        | Formula::All(x)
+        | Formula::Exists(x) => formula(x, change),
         Formula::And(x, y)
         | Formula::Or(x, y)
         | Formula::Implies(x, y)
@@ -151,8 +156,12 @@ pub(super) fn system(system: &mut System, change: &mut dyn FnMut(Expr) -> Expr) 
     for property in &mut system.properties {
         match &mut property.question {
             Question::Invariant(e) => in_place(e, change),
-            Question::Ltl(f) => formula(f, change),
-            Question::Deadlock | Question::Assertions | Question::Never(_) => {}
+            Question::Ltl(f) | Question::Ctl(f) => formula(f, change),
+            Question::Deadlock
+            | Question::Assertions
+            | Question::Never(_)
+            | Question::Acceptance
+            | Question::Progress => {}
         }
     }
 }
