@@ -114,6 +114,8 @@
 
 pub mod check;
 pub mod compile;
+pub mod ctl;
+pub mod liveness;
 pub mod search;
 pub mod simulate;
 pub mod space;

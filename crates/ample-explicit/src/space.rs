@@ -46,6 +46,12 @@ pub trait Checked: StateSpace {
     /// The last call of [`target`](StateSpace::target) ended in a fault: there is no state after it.
     fn is_dead(&self) -> bool;
 
+    /// Where a transition stops whose [`target`](StateSpace::target) ended in a fault: the state in which the step was
+    /// taken that is the fault. Not that of `state` itself if the transition stands for several steps.
+    fn stopped(&mut self, state: &Self::State, _: &Self::Transition, out: &mut Buffer<Self>) {
+        *out = state.to_owned();
+    }
+
     /// The state is only passed through (inside an atomic sequence): it is stored where it must be, but
     /// not counted, and properties are not looked at.
     fn is_transient(&self, state: &Self::State) -> bool;

@@ -14,6 +14,7 @@ pub mod observer;
 pub mod outcome;
 pub mod property;
 pub mod random;
+mod show;
 pub mod system;
 pub mod trace;
 

@@ -46,6 +46,7 @@ use std::sync::Arc;
 use ample_model::{EdgeId, Expr, Fault, Move, System};
 use thiserror::Error;
 
+use crate::liveness::{Concurrent, Processes};
 use crate::space::{Checked, StateSpace};
 use machine::{Faulted, Machine, Timeout};
 use memory::{Reading, Writing, shape_of};
@@ -111,6 +112,10 @@ pub struct Compiled {
     machine: Machine,
     atomic_steps: u32,
     dead: bool,
+    /// Who took part in the last step, if that is to be noted.
+    participants: Option<Processes>,
+    /// How many steps of an atomic sequence are taken in one go.
+    most_steps: u32,
 }
 
 impl Compiled {
@@ -118,13 +123,26 @@ impl Compiled {
     pub fn new(system: &System, invariants: &[Expr]) -> Result<Compiled, Unsupported> {
         let program = compiler::compile(system, invariants)?;
         let shapes = Shapes::new(&program.layout);
-        Ok(Compiled { program: Arc::new(program), shapes, machine: Machine::default(), atomic_steps: 0, dead: false })
+        Ok(Compiled {
+            program: Arc::new(program),
+            shapes,
+            machine: Machine::default(),
+            atomic_steps: 0,
+            dead: false,
+            participants: None,
+            most_steps: MAX_ATOMIC_STEPS,
+        })
     }
 
     /// A limit of this representation that a step ran into, for good: that step was reported as a fault,
     /// but it is none of the system's.
     pub fn limit_reached(&self) -> Option<String> {
         self.machine.limit.map(|limit| limit.to_string())
+    }
+
+    /// A process may hold exclusive control.
+    pub fn has_atomic_sequences(&self) -> bool {
+        self.program.layout.control.is_some()
     }
 
     /// The longest state met so far, in bytes.
@@ -226,7 +244,7 @@ impl Compiled {
                 return;
             };
             let chooses = self.machine.next(&self.program, &memory, &next).is_some();
-            if chooses || self.atomic_steps >= MAX_ATOMIC_STEPS {
+            if chooses || self.atomic_steps >= self.most_steps {
                 return;
             }
             self.atomic_steps += 1;
@@ -315,7 +333,37 @@ impl StateSpace for Compiled {
 
     #[inline]
     fn target(&mut self, state: &[u8], transition: &Transition, out: &mut Vec<u8>) {
-        self.run(state, transition, out, |_, _| {});
+        if self.participants.is_none() {
+            return self.run(state, transition, out, |_, _| {});
+        }
+        let mut participants = Processes::NONE;
+        self.run(state, transition, out, |_, taken| {
+            participants.insert(taken.process());
+            if let Some((partner, _)) = taken.partner() {
+                participants.insert(partner);
+            }
+        });
+        self.participants = Some(participants);
+    }
+}
+
+impl Concurrent for Compiled {
+    #[inline]
+    fn mover(&self, transition: &Transition) -> Option<u32> {
+        Some(transition.process())
+    }
+
+    #[inline]
+    fn participants(&self) -> Processes {
+        self.participants.unwrap_or_default()
+    }
+
+    fn note_participants(&mut self) {
+        self.participants = Some(Processes::NONE);
+    }
+
+    fn actions(&mut self, state: &[u8], transition: &Transition) -> Vec<Move> {
+        self.expand(state, transition)
     }
 }
 
@@ -345,6 +393,20 @@ impl Checked for Compiled {
     #[inline]
     fn is_dead(&self) -> bool {
         self.dead
+    }
+
+    fn stopped(&mut self, state: &[u8], transition: &Transition, out: &mut Vec<u8>) {
+        self.run(state, transition, out, |_, _| {});
+        let steps = self.atomic_steps;
+        if steps == 0 {
+            out.clear();
+            out.extend_from_slice(state);
+            return;
+        }
+        // Once more, up to the step before.
+        self.most_steps = steps - 1;
+        self.run(state, transition, out, |_, _| {});
+        self.most_steps = MAX_ATOMIC_STEPS;
     }
 
     #[inline]

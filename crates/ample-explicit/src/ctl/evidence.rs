@@ -1,0 +1,341 @@
+//! Evidence: paths that show why a formula is true or false in a state.
+//!
+//! A true `E` and a false `A` are shown by one path, and by branches from it where an operand needs a path of its own.
+//! The paths are looked for, breadth-first, among the states that the evaluator knows to satisfy the formula: it has
+//! seen a path there, so that there is one, and nothing has to be explored that was not.
+
+use ample_logic::{Binary, Formula, Unary};
+use ample_model::observer::Observer;
+
+use super::evaluate::Evaluator;
+use super::kripke::Halted;
+use super::nodes::{Id, Shape};
+use super::number::Number;
+use super::region::Region;
+use crate::search::Path;
+use crate::space::{Buffer, Checked, StateSpace};
+use crate::store::{ExactStore, Handle};
+
+/// How many states of one path have a branch for the operand that holds all along it.
+const MAX_BRANCHES: usize = 16;
+
+/// How many paths there are in all.
+const MAX_PATHS: usize = 200;
+
+/// How many states are looked at in all, after which no more branches are begun.
+const MAX_WORK: usize = 100_000;
+
+/// What shows that a formula is true, or false, in a state.
+///
+/// A step of the [path](Evidence::path) is one transition of the state space. Between two states in which properties
+/// are looked at there may be several of them, through transient states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence<T> {
+    /// The number of the initial state that it begins in; zero for a branch. If that state is transient, the path goes
+    /// from there to the first visible state, and the one branch goes on from there with the same formula.
+    pub start: usize,
+    /// The formula, in the words of the user. Negations are left out: if `!AG p` is true, this tells that `AG p` is
+    /// false.
+    pub formula: Formula,
+    /// Its value in the first state of the path.
+    pub holds: bool,
+    /// The path that shows it: the whole of it for `EG` and its like, else up to where it is decided. Just the state
+    /// if there is no path that would: what is true of no path cannot be seen on one.
+    pub path: Path<T>,
+    /// So many steps at the end of the path are a cycle, which is repeated for ever. Zero if there is none.
+    pub cycle: usize,
+    /// The path goes up to a deadlocked state: there it stays ([`Dead::Stutters`](super::Dead)) or is over
+    /// ([`Dead::Ends`](super::Dead)).
+    pub stutters: bool,
+    /// What shows the values of the operands, in the states after so many steps of the path, where they need it.
+    pub branches: Vec<(usize, Evidence<T>)>,
+}
+
+/// Evidence in the states after so many steps of a path.
+type Branches<T> = Vec<(usize, Evidence<T>)>;
+
+/// States one after the other, all of them visible.
+struct Way {
+    states: Vec<u32>,
+    /// How many steps at the end form a cycle.
+    cycle: usize,
+    stutters: bool,
+}
+
+impl Way {
+    fn straight(states: Vec<u32>) -> Way {
+        Way { states, cycle: 0, stutters: false }
+    }
+
+    /// The place of the last state, or of the last one before the first is repeated.
+    fn last(&self) -> usize {
+        self.states.len() - if self.cycle > 0 { 2 } else { 1 }
+    }
+}
+
+/// Finds evidence.
+pub(super) struct Explainer<'e, 'a, S: StateSpace, St, O: ?Sized> {
+    evaluator: &'e mut Evaluator<'a, S, St, O>,
+    /// How many more paths may be looked for.
+    left: usize,
+    /// How many states were looked at.
+    work: usize,
+}
+
+impl<'e, 'a, S, St, O> Explainer<'e, 'a, S, St, O>
+where
+    S: Checked,
+    St: ExactStore<S::State, Side = Number>,
+    O: Observer + ?Sized,
+    Buffer<S>: Default,
+{
+    pub(super) fn new(evaluator: &'e mut Evaluator<'a, S, St, O>) -> Self {
+        Explainer { evaluator, left: MAX_PATHS, work: 0 }
+    }
+
+    /// What shows the value of a formula in a state; none if no path does, or none is needed.
+    pub(super) fn explain(&mut self, formula: &Formula, state: u32) -> Result<Option<Evidence<S::Transition>>, Halted> {
+        match formula {
+            Formula::True | Formula::False | Formula::Atom(_) => Ok(None),
+            Formula::Unary(Unary::Not, f) => self.explain(f, state),
+            Formula::Unary(quantifier, path) => {
+                let holds = self.value(formula, state)?;
+                let exists = *quantifier == Unary::Exists;
+                if holds != exists || self.left == 0 {
+                    return Ok(None);
+                }
+                self.left -= 1;
+                let Some(shape) = Shape::of(path) else { return Ok(None) };
+                let shape = if exists { shape } else { shape.dual() };
+                self.explain_path(formula, exists, &shape, state).map(Some)
+            }
+            Formula::Binary(op, f, g) => {
+                let holds = self.value(formula, state)?;
+                let branches = self.explain_operands(*op, [f, g], holds, state)?;
+                if branches.is_empty() {
+                    return Ok(None);
+                }
+                Ok(Some(Evidence { branches, ..self.bare(formula, holds, state) }))
+            }
+        }
+    }
+
+    /// What tells the value of a formula and shows nothing.
+    pub(super) fn bare(&self, formula: &Formula, holds: bool, state: u32) -> Evidence<S::Transition> {
+        Evidence {
+            start: 0,
+            formula: formula.clone(),
+            holds,
+            path: Path { steps: Vec::new(), end: Some(self.evaluator.kripke.handle(state)) },
+            cycle: 0,
+            stutters: false,
+            branches: Vec::new(),
+        }
+    }
+
+    /// The same evidence, with the path from a transient state to where it begins.
+    pub(super) fn lead_in(
+        &mut self,
+        from: Handle,
+        state: u32,
+        evidence: Evidence<S::Transition>,
+    ) -> Result<Evidence<S::Transition>, Halted> {
+        let mut whole = self.bare(&evidence.formula, evidence.holds, state);
+        whole.path.steps = self.evaluator.kripke.hop(from, state)?;
+        whole.branches.push((whole.path.len(), evidence));
+        Ok(whole)
+    }
+
+    fn value(&mut self, formula: &Formula, state: u32) -> Result<bool, Halted> {
+        let id = self.node(formula, true)?;
+        self.evaluator.evaluate(id, state)
+    }
+
+    /// The node of a formula, or of its negation, that is part of the one that is checked.
+    fn node(&mut self, formula: &Formula, positive: bool) -> Result<Id, Halted> {
+        self.evaluator.with_nodes(|nodes| nodes.read_signed(formula, positive)).map_err(|_| Halted)
+    }
+
+    /// What shows the values of the operands that matter.
+    fn explain_operands(
+        &mut self,
+        op: Binary,
+        [f, g]: [&Formula; 2],
+        holds: bool,
+        state: u32,
+    ) -> Result<Branches<S::Transition>, Halted> {
+        // The values with which each operand alone makes the whole what it is.
+        let deciding = match (op, holds) {
+            (Binary::And, false) => [(f, false), (g, false)],
+            (Binary::Or, true) => [(f, true), (g, true)],
+            (Binary::Implies, true) => [(f, false), (g, true)],
+            _ => {
+                let mut branches = self.explain_operand(f, state)?;
+                branches.extend(self.explain_operand(g, state)?);
+                return Ok(branches);
+            }
+        };
+        for (operand, value) in self.cheaper_first(deciding)? {
+            if self.value(operand, state)? == value {
+                return self.explain_operand(operand, state);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// In the order of the evaluator, which has not looked at the second if the first one was enough.
+    fn cheaper_first<'f>(&mut self, [f, g]: [(&'f Formula, bool); 2]) -> Result<[(&'f Formula, bool); 2], Halted> {
+        let ids = (self.node(f.0, true)?, self.node(g.0, true)?);
+        Ok(if self.evaluator.with_nodes(|nodes| nodes.is_cheaper(ids.0, ids.1)) { [f, g] } else { [g, f] })
+    }
+
+    /// What shows the value of an operand: itself, or the list of what does if it is one of operands again.
+    fn explain_operand(&mut self, operand: &Formula, state: u32) -> Result<Branches<S::Transition>, Halted> {
+        Ok(match self.explain(operand, state)? {
+            None => Vec::new(),
+            Some(evidence) if matches!(evidence.formula, Formula::Binary(..)) => evidence.branches,
+            Some(evidence) => vec![(0, evidence)],
+        })
+    }
+
+    /// A path of that shape, whose operands have that value, and what shows that they do.
+    fn explain_path(
+        &mut self,
+        formula: &Formula,
+        value: bool,
+        shape: &Shape,
+        state: u32,
+    ) -> Result<Evidence<S::Transition>, Halted> {
+        // The way, the operand that holds in so many of its states, and the one that holds in the last.
+        let (way, along, at_end) = match shape {
+            Shape::Next(f) => {
+                let id = self.node(f, value)?;
+                (self.next(id, state)?, None, Some(f))
+            }
+            Shape::Until(f, g) => {
+                let ids = (self.node(f, value)?, self.node(g, value)?);
+                let way = self.until(ids, state)?;
+                let before = way.last();
+                (way, Some((f, before)), Some(g))
+            }
+            Shape::Release(f, g) => {
+                let ids = (self.node(f, value)?, self.node(g, value)?);
+                let (way, released) = self.release(ids, state)?;
+                let all = way.last() + 1;
+                (way, Some((g, all)), released.then_some(f))
+            }
+        };
+        let (mut evidence, offsets) = self.follow(formula, value, &way)?;
+        // The end first, since the number of paths is limited.
+        if let Some(operand) = at_end {
+            let last = way.states.len() - 1;
+            evidence.branches.extend(self.explain(operand, way.states[last])?.map(|branch| (offsets[last], branch)));
+        }
+        if let Some((operand, count)) = along.filter(|(operand, _)| !operand.is_propositional()) {
+            let most = evidence.branches.len() + MAX_BRANCHES;
+            for (&state, &after) in way.states.iter().zip(&offsets).take(count) {
+                if evidence.branches.len() == most || self.work > MAX_WORK {
+                    break;
+                }
+                evidence.branches.extend(self.explain(operand, state)?.map(|branch| (after, branch)));
+            }
+        }
+        evidence.branches.sort_by_key(|&(after, _)| after);
+        Ok(evidence)
+    }
+
+    /// The transitions of a way, and after how many of them each of its states comes.
+    fn follow(
+        &mut self,
+        formula: &Formula,
+        holds: bool,
+        way: &Way,
+    ) -> Result<(Evidence<S::Transition>, Vec<usize>), Halted> {
+        let mut steps = Vec::new();
+        let mut offsets = vec![0];
+        for pair in way.states.windows(2) {
+            let from = self.evaluator.kripke.handle(pair[0]);
+            steps.extend(self.evaluator.kripke.hop(from, pair[1])?);
+            offsets.push(steps.len());
+        }
+        let last = way.states.len() - 1;
+        let mut evidence = self.bare(formula, holds, way.states[last]);
+        evidence.path.steps = steps;
+        evidence.cycle = offsets[last] - offsets[last - way.cycle];
+        evidence.stutters = way.stutters;
+        Ok((evidence, offsets))
+    }
+
+    /// A step to where `f` holds.
+    fn next(&mut self, f: Id, state: u32) -> Result<Way, Halted> {
+        if self.evaluator.kripke.is_deadlocked(state) {
+            return Ok(Way { stutters: true, ..Way::straight(vec![state]) });
+        }
+        let mut way = Way::straight(vec![state]);
+        let mut list = self.evaluator.open(state)?;
+        while let Some(next) = self.evaluator.kripke.advance(&mut list) {
+            if self.evaluator.evaluate(f, next)? {
+                way.states.push(next);
+                break;
+            }
+        }
+        self.evaluator.kripke.close(list);
+        Ok(way)
+    }
+
+    /// A shortest way to where `g` holds.
+    fn until(&mut self, (f, g): (Id, Id), state: u32) -> Result<Way, Halted> {
+        let formula = self.evaluator.with_nodes(|nodes| nodes.until(f, g));
+        let mut region = Region::new(state);
+        let mut place = 0;
+        while let Some(state) = region.expand() {
+            if self.evaluator.evaluate(g, state)? {
+                return Ok(Way::straight(region.path(place)));
+            }
+            self.link(formula, state, &mut region)?;
+            place += 1;
+        }
+        Err(Halted)
+    }
+
+    /// A way on which `g` holds, to where `f` holds too, to a deadlock, or around a cycle, whichever is nearest; and
+    /// whether it is the first.
+    fn release(&mut self, (f, g): (Id, Id), state: u32) -> Result<(Way, bool), Halted> {
+        let formula = self.evaluator.with_nodes(|nodes| nodes.release(f, g));
+        let mut region = Region::new(state);
+        let mut ends = Vec::new();
+        while let Some(state) = region.expand() {
+            let released = self.evaluator.evaluate(f, state)?;
+            let deadlocked = self.evaluator.kripke.is_deadlocked(state);
+            ends.push((released, deadlocked));
+            if !released && !deadlocked {
+                self.link(formula, state, &mut region)?;
+            }
+        }
+        let cyclic = region.on_cycles();
+        let nearest = ends.iter().zip(&cyclic).position(|(&(released, deadlocked), &c)| released || deadlocked || c);
+        let nearest = nearest.ok_or(Halted)?;
+        let (released, deadlocked) = ends[nearest];
+        let mut way = Way::straight(region.path(nearest));
+        way.stutters = deadlocked && !released;
+        if !released && !deadlocked {
+            let cycle = region.cycle(nearest);
+            way.cycle = cycle.len();
+            way.states.extend(cycle);
+        }
+        Ok((way, released))
+    }
+
+    /// Links a state to its successors for which the formula is known to be true.
+    fn link(&mut self, formula: Id, state: u32, region: &mut Region) -> Result<(), Halted> {
+        self.work += 1;
+        let mut list = self.evaluator.open(state)?;
+        while let Some(next) = self.evaluator.kripke.advance(&mut list) {
+            if self.evaluator.is_known(formula, next) {
+                region.link(next);
+            }
+        }
+        self.evaluator.kripke.close(list);
+        Ok(())
+    }
+}

@@ -1,0 +1,222 @@
+//! Watchers: Büchi automata, laid out to be run beside a state space.
+
+use ample_logic::Automaton;
+use thiserror::Error;
+
+pub use ample_logic::Cube;
+
+/// An edge of a watcher.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// When it can be taken: one of these conjunctions of literals holds, each literal an atom and its value.
+    pub when: Vec<Vec<(u32, bool)>>,
+    /// The state it leads to.
+    pub to: u32,
+    /// The acceptance sets it belongs to.
+    pub marks: u32,
+}
+
+/// A state that looks at too many atoms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("a state of the automaton looks at {0} different conditions, and at most 64 are supported")]
+pub struct TooManyAtoms(pub usize);
+
+/// A Büchi automaton that reads states: generalised, with its acceptance on the edges.
+#[derive(Clone, Debug)]
+pub struct Watcher {
+    states: Vec<Place>,
+    initial: u32,
+    all_marks: u32,
+}
+
+/// A state of the automaton.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// The atoms that its edges look at; a bit of a valuation for each.
+    pub atoms: Vec<u32>,
+    pub arcs: Vec<Arc>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Arc {
+    label: Vec<Cube>,
+    pub to: u32,
+    pub marks: u32,
+    /// It leads to where every word is accepted.
+    pub condemns: bool,
+}
+
+impl Arc {
+    #[inline]
+    pub fn matches(&self, valuation: u64) -> bool {
+        self.label.iter().any(|cube| cube.matches(valuation))
+    }
+}
+
+impl Watcher {
+    /// From the edges of each state, with acceptance sets `0..sets`.
+    pub fn new(initial: u32, sets: u32, edges: &[Vec<Edge>]) -> Result<Watcher, TooManyAtoms> {
+        let all_marks = if sets >= 32 { u32::MAX } else { (1 << sets) - 1 };
+        let universal: Vec<bool> =
+            edges.iter().enumerate().map(|(q, out)| is_universal(q as u32, out, all_marks)).collect();
+        let states = edges.iter().map(|out| place(out, &universal)).collect::<Result<_, _>>()?;
+        Ok(Watcher { states, initial, all_marks })
+    }
+
+    /// Of an automaton whose atoms are numbered as those of the state space that it will watch.
+    ///
+    /// ```
+    /// use ample_explicit::liveness::Watcher;
+    /// use ample_logic::{Atoms, Dialect, Options, parse, translate};
+    ///
+    /// let mut atoms = Atoms::new();
+    /// let never = !parse("[] (request -> <> grant)", Dialect::Spin, &mut atoms)?;
+    /// let watcher = Watcher::of(&translate(&never, &atoms, Options::default())?)?;
+    /// assert!(!watcher.is_terminal());
+    ///
+    /// let never = !parse("[] !bad", Dialect::Spin, &mut atoms)?;
+    /// assert!(Watcher::of(&translate(&never, &atoms, Options::default())?)?.is_terminal());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of(automaton: &Automaton) -> Result<Watcher, TooManyAtoms> {
+        let literals = |cube: &Cube| {
+            let atoms = automaton.atoms.iter().enumerate();
+            let used = atoms.filter(|(bit, _)| (cube.positive | cube.negative) >> bit & 1 == 1);
+            used.map(|(bit, atom)| (atom.0, cube.positive >> bit & 1 == 1)).collect()
+        };
+        let edge = |edge: &ample_logic::Edge| Edge {
+            when: edge.label.iter().map(literals).collect(),
+            to: edge.to as u32,
+            marks: edge.marks,
+        };
+        let edges: Vec<Vec<Edge>> =
+            (0..automaton.states).map(|q| automaton.successors(q).iter().map(edge).collect()).collect();
+        Watcher::new(automaton.initial as u32, automaton.sets, &edges)
+    }
+
+    /// How many states it has.
+    pub fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    /// Has it no states?
+    pub fn is_empty(&self) -> bool {
+        self.states.is_empty()
+    }
+
+    /// It accepts only words of which a beginning tells so: to look for that beginning is enough.
+    pub fn is_terminal(&self) -> bool {
+        let n = self.states.len();
+        let inner = |q: usize| self.states[q].arcs.iter().filter(|arc| !arc.condemns);
+        for q in 0..n {
+            // The marks on the arcs between states that reach each other, q among them.
+            let from = self.reach(q);
+            let component: Vec<bool> = (0..n).map(|other| from[other] && self.reach(other)[q]).collect();
+            if !component[q] {
+                continue;
+            }
+            let members = (0..n).filter(|other| component[*other]);
+            let marks =
+                members.flat_map(inner).filter(|arc| component[arc.to as usize]).fold(0, |all, arc| all | arc.marks);
+            if marks & self.all_marks == self.all_marks {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The states that can be reached from that one, in at least one step.
+    fn reach(&self, from: usize) -> Vec<bool> {
+        let mut reached = vec![false; self.states.len()];
+        let mut pending = vec![from];
+        while let Some(q) = pending.pop() {
+            for arc in self.states[q].arcs.iter().filter(|arc| !arc.condemns) {
+                if !std::mem::replace(&mut reached[arc.to as usize], true) {
+                    pending.push(arc.to as usize);
+                }
+            }
+        }
+        reached
+    }
+
+    pub(super) fn initial(&self) -> u32 {
+        self.initial
+    }
+
+    pub(super) fn all_marks(&self) -> u32 {
+        self.all_marks
+    }
+
+    #[inline]
+    pub(super) fn place(&self, state: u32) -> &Place {
+        &self.states[state as usize]
+    }
+}
+
+fn is_universal(state: u32, edges: &[Edge], all_marks: u32) -> bool {
+    edges
+        .iter()
+        .any(|edge| edge.to == state && edge.marks & all_marks == all_marks && edge.when.iter().any(Vec::is_empty))
+}
+
+fn place(edges: &[Edge], universal: &[bool]) -> Result<Place, TooManyAtoms> {
+    let mut atoms: Vec<u32> = edges.iter().flat_map(|edge| edge.when.iter().flatten()).map(|(atom, _)| *atom).collect();
+    atoms.sort_unstable();
+    atoms.dedup();
+    if atoms.len() > 64 {
+        return Err(TooManyAtoms(atoms.len()));
+    }
+    let mut arcs = Vec::new();
+    for edge in edges {
+        let cubes = edge.when.iter().filter_map(|literals| cube(literals, &atoms));
+        let label: Vec<Cube> = cubes.collect();
+        if !label.is_empty() {
+            arcs.push(Arc { label, to: edge.to, marks: edge.marks, condemns: universal[edge.to as usize] });
+        }
+    }
+    // What decides comes first.
+    arcs.sort_by_key(|arc| !arc.condemns);
+    Ok(Place { atoms, arcs })
+}
+
+/// The conjunction over the atoms of a place; none if it contradicts itself.
+fn cube(literals: &[(u32, bool)], atoms: &[u32]) -> Option<Cube> {
+    let mut cube = Cube::TRUE;
+    for (atom, value) in literals {
+        let bit = 1 << atoms.binary_search(atom).ok()?;
+        *if *value { &mut cube.positive } else { &mut cube.negative } |= bit;
+    }
+    (cube.positive & cube.negative == 0).then_some(cube)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edge(when: &[(u32, bool)], to: u32, marks: u32) -> Edge {
+        Edge { when: vec![when.to_vec()], to, marks }
+    }
+
+    #[test]
+    fn a_terminal_watcher_only_looks_for_a_beginning() {
+        let sink = vec![edge(&[], 1, 1)];
+        let waits = Watcher::new(0, 1, &[vec![edge(&[], 0, 0), edge(&[(7, true)], 1, 0)], sink.clone()]).unwrap();
+        assert!(waits.is_terminal());
+        assert!(waits.place(0).arcs[0].condemns);
+        let loops = Watcher::new(0, 1, &[vec![edge(&[(3, false)], 0, 1), edge(&[(7, true)], 1, 0)], sink]).unwrap();
+        assert!(!loops.is_terminal());
+        assert_eq!(loops.place(0).atoms, [3, 7]);
+    }
+
+    #[test]
+    fn labels_are_over_the_atoms_of_their_state() {
+        let many: Vec<Edge> = (0..65).map(|atom| edge(&[(atom, true)], 0, 0)).collect();
+        assert!(Watcher::new(0, 0, &[many]).is_err());
+        let watcher =
+            Watcher::new(0, 0, &[vec![edge(&[(90, true), (40, false)], 0, 0), edge(&[(1, true), (1, false)], 0, 0)]]);
+        let place = watcher.unwrap().place(0).clone();
+        assert_eq!(place.atoms, [1, 40, 90]);
+        assert_eq!(place.arcs.len(), 1);
+        assert!(place.arcs[0].matches(0b100) && !place.arcs[0].matches(0b110));
+    }
+}
