@@ -1,10 +1,20 @@
 //! Checking: properties in, a [`Report`] out, whichever engine does the work.
 
-use ample_model::{Certainty, Observer, Outcome, Property, Question, Reason, System};
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
-use crate::evidence::{Claim, Unconfirmed, confirm};
+use ample_model::{
+    Certainty, Formula, Observer, Outcome, Progress, Property, Question, Reason, Role, Statistics, System,
+};
+
+use ample_logic::Acceptance;
+
+use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_tree};
+use crate::explicit::branching::look_at;
+use crate::explicit::liveness::{Watch, look_for};
 use crate::explicit::{self, Found, Request, Run};
-use crate::report::{Answer, Report};
+use crate::report::{Answer, Report, Verdict};
+use crate::temporal::{Forbidden, Numbered, negation};
 
 /// Who does the work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,6 +80,9 @@ pub struct CheckOptions {
     pub emptiness: Emptiness,
     /// States that many steps from the start are not expanded.
     pub max_depth: Option<u64>,
+    /// The time that there is for all properties together: their searches share it, so that none has to wait for one
+    /// that does not end. Who ends them is the [`Observer`].
+    pub time: Option<Duration>,
     /// Bytes that the search may take. An [`Observer`] can watch over the rest of the process.
     pub memory_limit: Option<u64>,
     /// End at the first violation, whatever it is of.
@@ -79,6 +92,18 @@ pub struct CheckOptions {
 /// All that a model states: its assertions, the absence of deadlocks, and the properties in its text.
 pub fn stated(system: &System) -> Vec<Property> {
     let mut properties = vec![Property::assertions(), Property::deadlock()];
+    let locations = || {
+        let processes = system.processes.iter().filter(|process| process.role == Role::Process);
+        processes.flat_map(|process| &process.locations)
+    };
+    // With a never claim, these labels mean what the claim makes of them.
+    let claimed = system.properties.iter().any(|property| matches!(property.question, Question::Never(_)));
+    if locations().any(|location| location.accept) && !claimed {
+        properties.push(Property::acceptance());
+    }
+    if locations().any(|location| location.progress) {
+        properties.push(Property::progress());
+    }
     properties.extend(system.properties.iter().cloned());
     properties
 }
@@ -96,41 +121,152 @@ pub fn stated(system: &System) -> Vec<Property> {
 /// ```
 pub fn check(system: &System, options: &CheckOptions, observer: &mut dyn Observer) -> Report {
     let properties = options.properties.clone().unwrap_or_else(|| stated(system));
-    let mut request = Request::default();
-    for property in &properties {
-        match &property.question {
-            Question::Deadlock => request.deadlock = true,
-            Question::Assertions => request.assertions = true,
-            Question::Invariant(condition) => request.invariants.push(condition.clone()),
-            _ => {}
+    let mut work = Work::new(system, options, &properties);
+    work.perform(observer);
+    work.report(observer)
+}
+
+/// The searches that a check consists of.
+struct Work<'a> {
+    system: &'a System,
+    options: &'a CheckOptions,
+    properties: &'a [Property],
+    request: Request,
+    /// What the search for all safety properties found.
+    safety: Run,
+    /// The answers to the others, each from a search of its own.
+    answers: HashMap<usize, (Answer, Option<Reason>)>,
+}
+
+/// One search.
+#[derive(Clone, Copy)]
+enum Job {
+    /// For all safety properties together.
+    Safety,
+    /// For the property of that number.
+    Temporal(usize),
+}
+
+impl<'a> Work<'a> {
+    fn new(system: &'a System, options: &'a CheckOptions, properties: &'a [Property]) -> Work<'a> {
+        let mut request = Request::default();
+        for property in properties {
+            match &property.question {
+                Question::Deadlock => request.deadlock = true,
+                Question::Assertions => request.assertions = true,
+                Question::Invariant(condition) => request.invariants.push(condition.clone()),
+                _ => {}
+            }
+        }
+        let safety = Run { statistics: Statistics { complete: true, ..Statistics::default() }, ..Run::default() };
+        Work { system, options, properties, request, safety, answers: HashMap::new() }
+    }
+
+    /// Performs all searches. If the time is limited, all of them get a little of it first, so that none has to wait
+    /// for one that does not end; those that are open then share what is left.
+    fn perform(&mut self, observer: &mut dyn Observer) {
+        let temporal = (0..self.properties.len()).filter(|number| is_temporal(&self.properties[*number]));
+        let safety = (!self.request.is_empty()).then_some(Job::Safety);
+        let mut open: Vec<Job> = safety.into_iter().chain(temporal.map(Job::Temporal)).collect();
+        let begun = Instant::now();
+        if let Some(time) = self.options.time
+            && open.len() > 1
+        {
+            let share = time / (FIRST_SHARE * open.len() as u32);
+            let jobs = std::mem::take(&mut open);
+            for job in jobs {
+                if self.slice(job, Some(Instant::now() + share), observer) {
+                    open.push(job);
+                }
+            }
+        }
+        for (number, job) in open.iter().enumerate() {
+            let left = (open.len() - number) as u32;
+            let share = self.options.time.map(|time| time.saturating_sub(begun.elapsed()) / left);
+            let deadline = share.filter(|_| left > 1).map(|share| Instant::now() + share);
+            self.slice(*job, deadline, observer);
         }
     }
-    if request.is_empty() {
-        let answers = properties.iter().map(|property| answer(property, liveness(property))).collect();
-        return report(system, answers, Run::default());
-    }
-    let run = explicit::run(system, &request, options, observer);
-    let mut invariants = 0;
-    let mut answers = Vec::new();
-    for property in &properties {
-        let (found, claim) = match &property.question {
-            Question::Deadlock => (&run.deadlock, Claim::Deadlock),
-            Question::Assertions => (&run.assertions, Claim::Assertion),
-            Question::Invariant(condition) => {
-                invariants += 1;
-                (run.invariants.get(invariants - 1).unwrap_or(&None), Claim::Invariant(condition))
+
+    /// Performs a search until then; true if it has not come to an end.
+    fn slice(&mut self, job: Job, deadline: Option<Instant>, observer: &mut dyn Observer) -> bool {
+        let mut slice = Slice { observer, deadline, cut: false };
+        match job {
+            Job::Safety => {
+                let run = explicit::run(self.system, &self.request, self.options, &mut slice);
+                let before = std::mem::take(&mut self.safety);
+                self.safety = if before.found_something() { before.completed_by(run) } else { run };
             }
-            _ => {
-                answers.push(answer(property, liveness(property)));
-                continue;
+            Job::Temporal(number) => {
+                let property = &self.properties[number];
+                let answered = match self.unwanted() {
+                    Some(outcome) => (answer(property, outcome), None),
+                    None => temporal(self.system, property, self.options, &mut slice),
+                };
+                self.answers.insert(number, answered);
             }
-        };
-        answers.push(match found {
-            Some(found) => violated(system, property, found, claim, observer),
-            None => answer(property, undisturbed(&run, options)),
-        });
+        }
+        slice.cut
     }
-    report(system, answers, run)
+
+    /// Why there is no need to look at another property.
+    fn unwanted(&self) -> Option<Outcome> {
+        let violated = || self.answers.values().any(|(answer, _)| answer.verdict() == Verdict::Violated);
+        (self.options.stop_at_first && (self.safety.found_something() || violated())).then(stopped)
+    }
+
+    fn report(mut self, observer: &mut dyn Observer) -> Report {
+        let mut invariants = 0;
+        let mut answers = Vec::new();
+        let mut run = std::mem::take(&mut self.safety);
+        let undisturbed = undisturbed(&run, self.options);
+        for (number, property) in self.properties.iter().enumerate() {
+            let (found, claim) = match &property.question {
+                Question::Deadlock => (&run.deadlock, Claim::Deadlock),
+                Question::Assertions => (&run.assertions, Claim::Assertion),
+                Question::Invariant(condition) => {
+                    invariants += 1;
+                    (run.invariants.get(invariants - 1).unwrap_or(&None), Claim::Invariant(condition))
+                }
+                _ => {
+                    let Some((answer, ended)) = self.answers.remove(&number) else { continue };
+                    if let Some(statistics) = &answer.statistics {
+                        run.add(statistics);
+                    }
+                    run.ended = run.ended.or(ended);
+                    answers.push(answer);
+                    continue;
+                }
+            };
+            answers.push(match found {
+                Some(found) => violated(self.system, property, found, claim, observer),
+                None => answer(property, undisturbed.clone()),
+            });
+        }
+        report(self.system, answers, run)
+    }
+}
+
+/// One part in so many of the time is for the first, short attempts.
+const FIRST_SHARE: u32 = 8;
+
+/// Ends a search when its share of the time is used up.
+struct Slice<'a> {
+    observer: &'a mut dyn Observer,
+    deadline: Option<Instant>,
+    cut: bool,
+}
+
+impl Observer for Slice<'_> {
+    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
+        let reason = self.observer.progress(progress);
+        self.cut = reason.is_none() && self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if self.cut { Some(Reason::Time) } else { reason }
+    }
+}
+
+fn is_temporal(property: &Property) -> bool {
+    !matches!(property.question, Question::Deadlock | Question::Assertions | Question::Invariant(_))
 }
 
 /// Builds the whole state space and counts it; nothing is checked.
@@ -160,16 +296,22 @@ fn report(system: &System, answers: Vec<Answer>, run: Run) -> Report {
 }
 
 fn answer(property: &Property, outcome: Outcome) -> Answer {
-    Answer { property: property.id(), formula: property.text.clone(), outcome, engine: "explicit", end: None }
+    Answer {
+        property: property.id(),
+        formula: property.text.clone(),
+        outcome,
+        engine: "explicit",
+        end: None,
+        note: None,
+        statistics: None,
+    }
 }
 
 /// The answer where no violation was found.
 fn undisturbed(run: &Run, options: &CheckOptions) -> Outcome {
     match &run.ended {
         Some(reason) => Outcome::Unknown(reason.clone()),
-        None if options.stop_at_first && run.found_something() => {
-            Outcome::Unknown(Reason::Unsupported("the search stopped at the first violation".into()))
-        }
+        None if options.stop_at_first && run.found_something() => stopped(),
         None => Outcome::Holds(Certainty::Proved),
     }
 }
@@ -183,22 +325,117 @@ fn violated(
 ) -> Answer {
     match confirm(system, found.start, &found.moves, claim, observer) {
         Ok((violation, end)) => Answer { end: Some(end), ..answer(property, Outcome::Violated(Box::new(violation))) },
-        Err(Unconfirmed::Ended(reason)) => {
-            let why =
-                format!("a violation was found, but {reason} before its {} steps were replayed", found.moves.len());
-            answer(property, Outcome::Unknown(Reason::Unsupported(why)))
-        }
-        Err(Unconfirmed::Refuted(why)) => {
-            let why = format!(
-                "internal error: the counterexample does not replay ({why}); \
-                 this is a bug in ample, please report it with the model"
-            );
-            answer(property, Outcome::Unknown(Reason::Unsupported(why)))
-        }
+        Err(unconfirmed) => answer(property, not_confirmed(unconfirmed, found.moves.len())),
     }
 }
 
-fn liveness(property: &Property) -> Outcome {
-    let kind = if matches!(property.question, Question::Never(_)) { "a never claim" } else { "an LTL formula" };
-    Outcome::Unknown(Reason::Unsupported(format!("{kind} is not checked yet; liveness comes with a later version")))
+fn not_confirmed(unconfirmed: Unconfirmed, steps: usize) -> Outcome {
+    Outcome::Unknown(Reason::Unsupported(match unconfirmed {
+        Unconfirmed::Ended(reason) => {
+            format!("a violation was found, but {reason} before its {steps} steps were replayed")
+        }
+        Unconfirmed::Refuted(why) => format!(
+            "internal error: the counterexample does not replay ({why}); \
+             this is a bug in ample, please report it with the model"
+        ),
+    }))
+}
+
+fn stopped() -> Outcome {
+    Outcome::Unknown(Reason::Unsupported("the search stopped at the first violation".into()))
+}
+
+/// A property of endless runs, in a search of its own: the answer, and why the search ended early if it did.
+fn temporal(
+    system: &System,
+    property: &Property,
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+) -> (Answer, Option<Reason>) {
+    match judge(system, property, options, observer) {
+        Ok(answered) => answered,
+        Err(why) => (answer(property, Outcome::Unknown(Reason::Unsupported(why))), None),
+    }
+}
+
+/// A property in branching time.
+fn branching(
+    system: &System,
+    property: &Property,
+    formula: &Formula,
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+) -> Result<(Answer, Option<Reason>), String> {
+    if options.fairness != Fairness::None {
+        return Err("fairness is for linear time; a CTL formula is checked without".into());
+    }
+    let numbered = Numbered::of(formula);
+    let found = look_at(system, &numbered, options, observer)?;
+    let mut end = None;
+    let outcome = match (found.verdict, found.evidence) {
+        (Some(true), _) => Outcome::Holds(Certainty::Proved),
+        (Some(false), Some((start, tree))) => match confirm_tree(system, start, &tree, &numbered) {
+            Ok((violation, state)) => {
+                end = Some(state);
+                Outcome::Violated(Box::new(violation))
+            }
+            Err(unconfirmed) => not_confirmed(unconfirmed, tree.prefix.len() + tree.cycle.len()),
+        },
+        (Some(false), None) => Outcome::Unknown(Reason::Unsupported(
+            "it does not hold, but the search was ended before a run was found that shows it".into(),
+        )),
+        (None, _) => Outcome::Unknown(found.ended.clone().unwrap_or(Reason::Interrupted)),
+    };
+    Ok((Answer { statistics: Some(found.statistics), end, ..answer(property, outcome) }, found.ended))
+}
+
+fn judge(
+    system: &System,
+    property: &Property,
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+) -> Result<(Answer, Option<Reason>), String> {
+    let simple = options.emptiness == Emptiness::Nested;
+    let numbered;
+    let forbidden;
+    let (watch, charge) = match &property.question {
+        Question::Ltl(formula) => {
+            numbered = Numbered::of(formula);
+            let acceptance = if simple { Acceptance::Buchi } else { Acceptance::Generalised };
+            let watcher = negation(&numbered, acceptance)?;
+            let watch = Watch { watcher, atoms: &numbered.atoms, stutters: true, is_simple: simple };
+            (watch, Charge::Formula(&numbered))
+        }
+        Question::Ctl(formula) => return branching(system, property, formula, options, observer),
+        question => {
+            forbidden = match question {
+                Question::Never(claim) => Forbidden::claim(system, *claim)?,
+                Question::Acceptance => Forbidden::acceptance(),
+                _ => Forbidden::non_progress(),
+            };
+            let watcher = forbidden.watcher()?;
+            let watch = Watch { watcher, atoms: &forbidden.atoms, stutters: forbidden.stutters, is_simple: true };
+            let charge = match question {
+                Question::Never(_) => Charge::Claim(&forbidden),
+                Question::Acceptance => Charge::Acceptance,
+                _ => Charge::NonProgress,
+            };
+            (watch, charge)
+        }
+    };
+    let found = look_for(system, watch, options, observer);
+    let mut answer = match &found.run {
+        None => {
+            let outcome = found.ended.clone().map_or(Outcome::Holds(Certainty::Proved), Outcome::Unknown);
+            answer(property, outcome)
+        }
+        Some(run) => match confirm_run(system, run, charge, options.fairness, observer) {
+            Ok((violation, end)) => {
+                Answer { end: Some(end), ..answer(property, Outcome::Violated(Box::new(violation))) }
+            }
+            Err(unconfirmed) => answer(property, not_confirmed(unconfirmed, run.prefix.len() + run.cycle.len())),
+        },
+    };
+    answer.statistics = Some(found.statistics);
+    Ok((answer, found.ended))
 }

@@ -47,13 +47,14 @@ mod limits;
 mod load;
 mod report;
 pub mod simulate;
+mod temporal;
 
 pub use ample_lang::{Diagnostic, Rejected, Severity};
 pub use ample_model::{
-    Branch, Certainty, Change, EventKind, Message, Move, Observer, Outcome, Progress, Property, Question, Reason,
-    Silent, Source, Span, Statistics, Step, System, Trace, Violation,
+    Branch, Certainty, Change, EventKind, Formula, Message, Move, Observer, Outcome, Progress, Property, Question,
+    Reason, Silent, Source, Span, Statistics, Step, System, Trace, Violation,
 };
 pub use check::{CheckOptions, Emptiness, Engine, Fairness, Search, check, stated, states};
 pub use limits::{Limits, peak_memory, resident_memory, sensible_memory_limit};
-pub use load::{LoadError, LoadOptions, Loaded, expression, load, load_text};
+pub use load::{LoadError, LoadOptions, Loaded, ctl, expression, load, load_text, ltl};
 pub use report::{Answer, Report, SCHEMA, Verdict};

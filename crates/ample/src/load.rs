@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ample_lang::promela::{self, preprocess::FileLoader};
 use ample_lang::{Diagnostic, Rejected};
-use ample_model::{Expr, System};
+use ample_model::{Expr, Formula, System};
 
 /// How to read a model.
 #[derive(Clone, Debug, Default)]
@@ -112,4 +112,28 @@ fn is_promela(path: &Path, text: &str) -> bool {
 /// ```
 pub fn expression(system: &System, text: &str) -> Result<Expr, LoadError> {
     Ok(promela::expression(system, text)?)
+}
+
+/// Reads a linear-time formula over the model's names, in the notation of Spin or with letters.
+///
+/// ```
+/// let model = ample::load_text("m.pml", "byte x; active proctype P() { x = 1 }".into(), &Default::default())?;
+/// assert_eq!(ample::ltl(&model.system, "[] <> (x == 1)")?, ample::ltl(&model.system, "G F (x == 1)")?);
+/// assert!(ample::ltl(&model.system, "AG (x == 1)").is_err());
+/// # Ok::<(), ample::LoadError>(())
+/// ```
+pub fn ltl(system: &System, text: &str) -> Result<Formula, LoadError> {
+    Ok(promela::ltl(system, text)?)
+}
+
+/// Reads a branching-time formula over the model's names.
+///
+/// ```
+/// let model = ample::load_text("m.pml", "byte x; active proctype P() { x = 1 }".into(), &Default::default())?;
+/// assert!(ample::ctl(&model.system, "AG EF (x == 1)").is_ok());
+/// assert!(ample::ctl(&model.system, "AG F (x == 1)").is_err());
+/// # Ok::<(), ample::LoadError>(())
+/// ```
+pub fn ctl(system: &System, text: &str) -> Result<Formula, LoadError> {
+    Ok(promela::ctl(system, text)?)
 }

@@ -1,6 +1,6 @@
 //! Reports: what was asked about a model, the answers, and what it took; as Rust data and as JSON (schema 1).
 
-use ample_model::{Certainty, Outcome, Reason, Statistics, Trace};
+use ample_model::{Branch, Certainty, Outcome, Reason, Statistics, Trace};
 use serde::{Serialize, Serializer};
 
 use crate::evidence::EndState;
@@ -34,8 +34,12 @@ pub struct Answer {
     pub outcome: Outcome,
     /// Who gave it.
     pub engine: &'static str,
-    /// The state at the end of the counterexample.
+    /// The state at the end of the counterexample, or where its cycle begins.
     pub end: Option<EndState>,
+    /// What the user should know beside it.
+    pub note: Option<String>,
+    /// What the search for this property alone did, if there was one.
+    pub statistics: Option<Statistics>,
 }
 
 /// The answers of a report in one word, the worst first.
@@ -64,6 +68,16 @@ impl Answer {
         match &self.outcome {
             Outcome::Violated(violation) => Some(&violation.trace),
             _ => None,
+        }
+    }
+}
+
+impl Answer {
+    /// What branches off the counterexample.
+    pub fn branches(&self) -> &[Branch] {
+        match &self.outcome {
+            Outcome::Violated(violation) => &violation.branches,
+            _ => &[],
         }
     }
 }
@@ -123,6 +137,12 @@ struct JsonAnswer<'a> {
     trace: Option<&'a Trace>,
     #[serde(skip_serializing_if = "Option::is_none")]
     end: Option<&'a EndState>,
+    #[serde(skip_serializing_if = "<[Branch]>::is_empty")]
+    branches: &'a [Branch],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stats: Option<JsonStatistics<'a>>,
 }
 
 impl Serialize for Answer {
@@ -138,6 +158,9 @@ impl Serialize for Answer {
             engine: self.engine,
             trace: self.trace(),
             end: self.end.as_ref(),
+            branches: self.branches(),
+            note: self.note.as_deref(),
+            stats: self.statistics.as_ref().map(JsonStatistics),
         };
         match &self.outcome {
             Outcome::Holds(Certainty::Proved) => answer.certainty = Some("proved"),
@@ -209,7 +232,15 @@ mod tests {
     use super::*;
 
     fn answer(property: &str, outcome: Outcome) -> Answer {
-        Answer { property: property.into(), formula: String::new(), outcome, engine: "explicit", end: None }
+        Answer {
+            property: property.into(),
+            formula: String::new(),
+            outcome,
+            engine: "explicit",
+            end: None,
+            note: None,
+            statistics: None,
+        }
     }
 
     fn report(answers: Vec<Answer>) -> Report {

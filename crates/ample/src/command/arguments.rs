@@ -34,6 +34,8 @@ pub struct Check {
     #[command(flatten)]
     pub properties: Properties,
     #[command(flatten)]
+    pub temporal: Temporal,
+    #[command(flatten)]
     pub search: Search,
     /// End at the first violation, whatever it is of
     #[arg(long)]
@@ -61,6 +63,33 @@ pub struct Properties {
     /// Check that an expression over the model's variables holds in every reachable state
     #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
     pub invariant: Vec<String>,
+    /// Check that every run satisfies a formula: `[] (x > 3 -> <> y)`, `G (x > 3 -> F y)`; or the name of an ltl block
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
+    pub ltl: Vec<String>,
+    /// Check that the initial state satisfies a branching-time formula: `AG (x > 3 -> EF y)`
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
+    pub ctl: Vec<String>,
+    /// Check the file's never claim
+    #[arg(long)]
+    pub never: bool,
+    /// Check that no run passes labels `accept` for ever
+    #[arg(long)]
+    pub acceptance: bool,
+    /// Check that no run goes on for ever without passing labels `progress`
+    #[arg(long)]
+    pub non_progress: bool,
+}
+
+/// How to look for endless runs.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Temporal properties")]
+pub struct Temporal {
+    /// Which runs count
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Fairness::None)]
+    pub fairness: Fairness,
+    /// How to look for an endless run that violates a property
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Emptiness::Auto)]
+    pub emptiness: Emptiness,
 }
 
 #[derive(Debug, Args)]
@@ -160,6 +189,28 @@ pub enum Order {
     Bfs,
     /// Depth first
     Dfs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Fairness {
+    /// All
+    None,
+    /// Every process that could move from some moment on moves again and again
+    Weak,
+    /// Every action that is possible again and again is taken again and again
+    Strong,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Emptiness {
+    /// The one that suits the property
+    Auto,
+    /// By strongly connected components
+    #[value(alias = "scc")]
+    Components,
+    /// By nested depth-first search
+    #[value(alias = "ndfs")]
+    Nested,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

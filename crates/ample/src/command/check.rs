@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::time::Instant;
 
-use ample::{CheckOptions, Engine, Limits, Property, Question, Report, Search, System};
+use ample::{CheckOptions, Emptiness, Engine, Fairness, Limits, Property, Question, Report, Search, System};
 
 use super::arguments::{self, Check, Common, States};
 use super::progress::Display;
 use super::text::{self, View};
-use super::{Context, Exit, complain, guarded, load, print, refused, traces};
+use super::{Context, Exit, complain, failed, guarded, load, print, refused, traces};
 
 /// Checks the files one after the other.
 pub fn check(arguments: &Check, context: &Context) -> Exit {
@@ -45,6 +45,17 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Repor
     let options = CheckOptions {
         properties: (!properties.is_empty()).then_some(properties),
         stop_at_first: arguments.stop_at_first,
+        time: arguments.common.time_limit.map(|limit| limit.saturating_sub(begun.elapsed())),
+        fairness: match arguments.temporal.fairness {
+            arguments::Fairness::None => Fairness::None,
+            arguments::Fairness::Weak => Fairness::Weak,
+            arguments::Fairness::Strong => Fairness::Strong,
+        },
+        emptiness: match arguments.temporal.emptiness {
+            arguments::Emptiness::Auto => Emptiness::Auto,
+            arguments::Emptiness::Components => Emptiness::Components,
+            arguments::Emptiness::Nested => Emptiness::Nested,
+        },
         ..options(&arguments.search, &arguments.common)
     };
     let report = search(begun, &arguments.search, &arguments.common, context, |limits| {
@@ -88,10 +99,46 @@ fn named(system: &System, arguments: &Check, context: &Context, file: &Path) -> 
     }
     for text in &asked.invariant {
         let condition = ample::expression(system, text).map_err(|error| refused(context, file, &error))?;
-        let question = Question::Invariant(condition);
-        properties.push(Property { name: text.clone(), question, text: text.clone(), span: None });
+        properties.push(typed(text, Question::Invariant(condition)));
+    }
+    if asked.acceptance {
+        properties.push(Property::acceptance());
+    }
+    if asked.non_progress {
+        properties.push(Property::progress());
+    }
+    if asked.never {
+        let before = properties.len();
+        properties.extend(stated_if(system, |property| matches!(property.question, Question::Never(_))));
+        if properties.len() == before {
+            return Err(failed(context, file, "there is no never claim in this file"));
+        }
+    }
+    for text in &asked.ltl {
+        let named = |property: &Property| matches!(property.question, Question::Ltl(_)) && property.name == text.trim();
+        match stated_if(system, named).next() {
+            Some(property) => properties.push(property),
+            None => {
+                let formula = ample::ltl(system, text).map_err(|error| refused(context, file, &error))?;
+                properties.push(typed(text, Question::Ltl(formula)));
+            }
+        }
+    }
+    for text in &asked.ctl {
+        let formula = ample::ctl(system, text).map_err(|error| refused(context, file, &error))?;
+        properties.push(typed(text, Question::Ctl(formula)));
     }
     Ok(properties)
+}
+
+/// A property that was typed on the command line, and has no other name.
+fn typed(text: &str, question: Question) -> Property {
+    Property { name: text.to_owned(), question, text: text.to_owned(), span: None }
+}
+
+/// The properties in the model's text for which that holds.
+fn stated_if<'a>(system: &'a System, holds: impl Fn(&Property) -> bool + 'a) -> impl Iterator<Item = Property> + 'a {
+    system.properties.iter().filter(move |property| holds(property)).cloned()
 }
 
 fn options(search: &arguments::Search, common: &Common) -> CheckOptions {

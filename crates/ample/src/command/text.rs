@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use ample::evidence::{EndState, Standing};
-use ample::{Answer, Certainty, Outcome, Reason, Report, Source, Statistics, Step, System, Trace};
+use ample::{Answer, Branch, Certainty, Outcome, Reason, Report, Source, Statistics, Step, System, Trace};
 
 use super::msc;
 use super::paint::Paint;
@@ -26,20 +26,48 @@ pub fn report(out: &mut impl Write, system: &System, report: &Report, view: View
         return Ok(());
     }
     for answer in &report.answers {
-        let Some(trace) = answer.trace() else { continue };
-        writeln!(
-            out,
-            "\n{}",
-            paint.bold(format!("{}: a run of {} steps that violates it", answer.property, length(trace)))
-        )?;
-        match view {
-            View::Chart => msc::chart(out, trace)?,
-            _ => Steps::of(system, paint).trace(out, trace)?,
+        let Outcome::Violated(violation) = &answer.outcome else { continue };
+        let trace = &violation.trace;
+        let steps = plural(length(trace), "step");
+        if length(trace) == 0 && answer.property.starts_with("ctl:") && violation.branches.is_empty() {
+            continue;
         }
+        writeln!(out, "\n{}", paint.bold(format!("{}: a run of {steps} that violates it", answer.property)))?;
+        run(out, system, trace, view, paint)?;
         ending(out, answer, paint)?;
+        branches(out, system, &violation.branches, &answer.property, view, paint)?;
     }
     writeln!(out)?;
     statistics(out, &report.statistics, report.ended.as_ref())
+}
+
+fn run(out: &mut impl Write, system: &System, trace: &Trace, view: View, paint: Paint) -> io::Result<()> {
+    match view {
+        View::Chart => msc::chart(out, trace),
+        _ => Steps::of(system, paint).trace(out, trace),
+    }
+}
+
+/// What branches off a run, each with the path of branches that leads to it.
+fn branches(
+    out: &mut impl Write,
+    system: &System,
+    branches: &[Branch],
+    of: &str,
+    view: View,
+    paint: Paint,
+) -> io::Result<()> {
+    for (number, branch) in branches.iter().enumerate() {
+        let name = format!("{of}, branch {}", number + 1);
+        let after = plural(branch.after, "step");
+        let steps = length(&branch.trace);
+        let tail = if steps == 0 { String::new() } else { format!(": a run of {}", plural(steps, "step")) };
+        writeln!(out, "\n{}", paint.bold(format!("{name}, after {after}{tail}")))?;
+        writeln!(out, "{}", branch.message)?;
+        run(out, system, &branch.trace, view, paint)?;
+        self::branches(out, system, &branch.branches, &name, view, paint)?;
+    }
+    Ok(())
 }
 
 fn length(trace: &Trace) -> usize {
@@ -51,6 +79,9 @@ fn verdicts(out: &mut impl Write, report: &Report, paint: Paint) -> io::Result<(
     let width = report.answers.iter().map(|answer| answer.property.chars().count()).max().unwrap_or(0).min(40);
     for answer in &report.answers {
         writeln!(out, "  {:width$}  {}", answer.property, verdict(answer, paint))?;
+        if let Some(note) = &answer.note {
+            writeln!(out, "  {:width$}  {}", "", paint.dim(format!("({note})")))?;
+        }
     }
     Ok(())
 }
@@ -63,13 +94,25 @@ fn verdict(answer: &Answer, paint: Paint) -> String {
             paint.green(format!("probably holds (chance that a state was missed: {omission:.1e})"))
         }
         Outcome::Violated(violation) => {
-            let steps = length(&violation.trace);
-            let plural = if steps == 1 { "" } else { "s" };
-            format!("{}: {}, after {steps} step{plural}", paint.red("violated"), violation.message)
+            let (violated, message) = (paint.red("violated"), &violation.message);
+            let trace = &violation.trace;
+            match (trace.prefix.len(), trace.cycle.len()) {
+                // What no run can show.
+                (0, 0) if answer.property.starts_with("ctl:") => format!("{violated}: {message}"),
+                (steps, 0) => format!("{violated}: {message}, after {}", plural(steps, "step")),
+                (0, cycle) => format!("{violated}: {message}, in a cycle of {}", plural(cycle, "step")),
+                (steps, cycle) => {
+                    format!("{violated}: {message}, {} and then a cycle of {cycle}", plural(steps, "step"))
+                }
+            }
         }
         Outcome::Unknown(Reason::Unsupported(why)) => format!("{}: {why}", paint.yellow("unknown")),
         Outcome::Unknown(reason) => format!("{}, because {}", paint.yellow("unknown"), because(reason)),
     }
+}
+
+fn plural(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 fn because(reason: &Reason) -> String {
@@ -95,7 +138,8 @@ fn ending(out: &mut impl Write, answer: &Answer, paint: Paint) -> io::Result<()>
         };
     }
     writeln!(out, "{}: {}", paint.red(&violation.message), answer.formula)?;
-    answer.end.as_ref().map_or(Ok(()), |end| values(out, end))
+    let Some(end) = &answer.end else { return Ok(()) };
+    values(out, if violation.trace.cycle.is_empty() { "" } else { "where the cycle begins: " }, end)
 }
 
 /// Where each process stands, and what the channels hold. `verb` comes before the statements.
@@ -132,14 +176,15 @@ fn situation(standing: &Standing, verb: &str) -> String {
 }
 
 /// The cells that are not 0.
-fn values(out: &mut impl Write, end: &EndState) -> io::Result<()> {
+fn values(out: &mut impl Write, when: &str, end: &EndState) -> io::Result<()> {
     let shown: Vec<String> = end
         .variables
         .iter()
         .filter(|cell| cell.value != "0")
         .map(|cell| format!("{} = {}", cell.name, cell.value))
         .collect();
-    if shown.is_empty() { writeln!(out, "    all variables are 0") } else { writeln!(out, "    {}", shown.join(", ")) }
+    let shown = if shown.is_empty() { "all variables are 0".into() } else { shown.join(", ") };
+    writeln!(out, "    {when}{shown}")
 }
 
 /// What the search did.

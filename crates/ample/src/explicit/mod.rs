@@ -1,10 +1,13 @@
 //! The explicit engine, as the façade uses it: compile, search, and turn paths into moves.
 
+pub mod branching;
+pub mod liveness;
+
 use ample_explicit::check::{self as safety, Finding};
 use ample_explicit::compile::{Compiled, Transition};
 use ample_explicit::search::Path;
-use ample_explicit::space::{Checked, StateSpace};
-use ample_explicit::store::{ExactStore, FlatStore, Parent, Pathless, Visible, Whole};
+use ample_explicit::space::Checked;
+use ample_explicit::store::{ExactStore, FlatStore, Handle, Parent, Pathless, Visible, Whole};
 use ample_model::{Expr, Move, Observer, Progress, Reason, Statistics, System};
 
 use crate::check::{CheckOptions, Search};
@@ -64,7 +67,7 @@ pub struct Run {
 
 impl Run {
     /// What this run found, which is the shortest there is, and for the rest what a later one did.
-    fn completed_by(self, later: Run) -> Run {
+    pub fn completed_by(self, later: Run) -> Run {
         let invariants = self.invariants.into_iter().zip(later.invariants).map(|(first, second)| first.or(second));
         Run {
             deadlock: self.deadlock.or(later.deadlock),
@@ -73,6 +76,21 @@ impl Run {
             ended: later.ended,
             statistics: later.statistics,
         }
+    }
+
+    /// Another search was part of the work.
+    pub fn add(&mut self, more: &Statistics) {
+        let all = &mut self.statistics;
+        all.states += more.states;
+        all.atomic_states += more.atomic_states;
+        all.transitions += more.transitions;
+        all.atomic_steps += more.atomic_steps;
+        all.depth = all.depth.max(more.depth);
+        all.time_s += more.time_s;
+        all.memory_bytes = all.memory_bytes.max(more.memory_bytes);
+        all.store_bytes = all.store_bytes.max(more.store_bytes);
+        all.state_bytes = all.state_bytes.max(more.state_bytes);
+        all.complete &= more.complete;
     }
 
     /// Something is violated.
@@ -200,15 +218,15 @@ where
     for (state, transition) in &path.steps {
         moves.extend(space.expand(store.get(*state), transition));
     }
-    Found { start: start_of(space, store, path), moves }
+    Found { start: start_of(space, store, path.states().next()), moves }
 }
 
-/// The number of the initial state that a path begins in.
-fn start_of<S>(space: &mut Compiled, store: &S, path: &Path<Transition>) -> u32
+/// The number of the initial state that is that one in the store.
+fn start_of<P, S>(space: &mut P, store: &S, first: Option<Handle>) -> u32
 where
+    P: Checked<State = [u8]>,
     S: ExactStore<[u8]>,
 {
-    let first = path.states().next();
     let mut state = Vec::new();
     let mut number = 0;
     while space.initial(number as usize, &mut state) {

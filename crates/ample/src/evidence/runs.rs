@@ -1,0 +1,284 @@
+//! Endless runs are replayed too, and judged by the plain meaning of what they are said to violate.
+
+use std::collections::{HashMap, HashSet};
+
+use ample_logic::{Atom, Formula, semantics};
+use ample_model::{Expr, Interpreter, Move, Observer, Progress, Reason, State, System, Trace, Violation};
+
+use super::{EndState, Unconfirmed, refuted};
+use crate::check::Fairness;
+use crate::explicit::liveness::{Ending, Run};
+use crate::temporal::{Forbidden, Numbered};
+
+/// What an engine claims that an endless run shows.
+#[derive(Clone, Copy)]
+pub enum Charge<'a> {
+    /// It does not satisfy the formula.
+    Formula(&'a Numbered),
+    /// The never claim accepts it.
+    Claim(&'a Forbidden),
+    /// It passes locations marked `accept` again and again.
+    Acceptance,
+    /// It does not pass locations marked `progress` again and again.
+    NonProgress,
+}
+
+/// The continuation of a run that is judged by its beginning is looked for in so many steps.
+const MAX_CONTINUATION: usize = 100_000;
+
+/// Replays the run and looks whether it shows what is claimed.
+pub fn confirm_run(
+    system: &System,
+    run: &Run,
+    charge: Charge<'_>,
+    fairness: Fairness,
+    observer: &mut dyn Observer,
+) -> Result<(Violation, EndState), Unconfirmed> {
+    let interpreter = Interpreter::new(system);
+    let trace =
+        interpreter.run_lasso(run.start, &run.prefix, &run.cycle).map_err(|e| Unconfirmed::Refuted(e.to_string()))?;
+    let states = interpreter.replay(&trace).map_err(|error| Unconfirmed::Refuted(error.to_string()))?;
+    let replayed = Replayed { interpreter: &interpreter, states, trace: &trace, ending: run.ending };
+    let message = replayed.judge(run, charge, observer)?;
+    replayed.is_fair(run, fairness).map_err(Unconfirmed::Refuted)?;
+    let end = EndState::of(&interpreter, &replayed.states[run.prefix.len().min(replayed.last())]);
+    Ok((Violation { message, trace, branches: Vec::new() }, end))
+}
+
+/// A run that the interpreter has performed.
+struct Replayed<'a> {
+    interpreter: &'a Interpreter<'a>,
+    /// All states on it; the last one is the first of the cycle again.
+    states: Vec<State>,
+    trace: &'a Trace,
+    ending: Ending,
+}
+
+/// The visible states of a run, as positions: those before the cycle, and those of the cycle.
+struct Word {
+    prefix: Vec<usize>,
+    cycle: Vec<usize>,
+}
+
+impl Word {
+    fn position(&self, letter: usize) -> usize {
+        let behind = || self.cycle[letter - self.prefix.len()];
+        self.prefix.get(letter).copied().unwrap_or_else(behind)
+    }
+}
+
+impl Replayed<'_> {
+    /// The position of the last state.
+    fn last(&self) -> usize {
+        self.states.len() - 1
+    }
+
+    /// The run ends with a fault, and there is no state after it.
+    fn is_faulty(&self, run: &Run) -> bool {
+        self.states.len() == run.prefix.len() + run.cycle.len()
+    }
+
+    /// The run cannot go on.
+    fn stops(&self, run: &Run) -> bool {
+        self.is_faulty(run) || self.interpreter.enabled(&self.states[self.last()]).is_empty()
+    }
+
+    fn is_visible(&self, position: usize) -> bool {
+        self.interpreter.normalise(&self.states[position]).control.is_none()
+    }
+
+    /// What the run shows, in a sentence.
+    fn judge(&self, run: &Run, charge: Charge<'_>, observer: &mut dyn Observer) -> Result<String, Unconfirmed> {
+        let word = self.word(run).map_err(Unconfirmed::Refuted)?;
+        let refuse = |why: &str| Err(Unconfirmed::Refuted(why.to_owned()));
+        match charge {
+            Charge::Formula(numbered) => {
+                if self.ending == Ending::Open {
+                    return self.judge_beginning(run, numbered, observer);
+                }
+                if self.satisfies(&numbered.formula, &numbered.atoms, &word, &self.states) {
+                    return refuse("the run satisfies the formula");
+                }
+                Ok(match self.ending {
+                    Ending::Stutter if self.is_faulty(run) => "a run stops at a fault without satisfying it".into(),
+                    Ending::Stutter => "a run ends without satisfying it".into(),
+                    _ => "a run goes on for ever without satisfying it".into(),
+                })
+            }
+            Charge::Claim(claim) => match self.follows(run, claim, &word) {
+                Err(why) => Err(Unconfirmed::Refuted(why)),
+                Ok(()) => Ok(match self.ending {
+                    Ending::Open if claim.ends => "end state in claim reached".into(),
+                    Ending::Open => "the claim accepts whatever follows".into(),
+                    Ending::Stutter => "accept stutter".into(),
+                    Ending::Cycle => "acceptance cycle".into(),
+                }),
+            },
+            Charge::Acceptance if !word.cycle.iter().any(|at| self.holds(*at, &Expr::Accepting)) => {
+                refuse("no state of the cycle is accepting")
+            }
+            Charge::Acceptance if self.ending == Ending::Stutter => Ok("accept stutter".into()),
+            Charge::Acceptance => Ok("acceptance cycle".into()),
+            Charge::NonProgress if self.ending != Ending::Cycle => refuse("the run has no cycle"),
+            Charge::NonProgress if !word.cycle.iter().all(|at| self.holds(*at, &Expr::NonProgress)) => {
+                refuse("some state of the cycle is progress")
+            }
+            Charge::NonProgress => Ok("non-progress cycle".into()),
+        }
+    }
+
+    fn word(&self, run: &Run) -> Result<Word, String> {
+        let (prefix, moves) = (run.prefix.len(), run.prefix.len() + run.cycle.len());
+        let visible = |range: std::ops::Range<usize>| range.filter(|at| self.is_visible(*at)).collect::<Vec<_>>();
+        let mut word = Word { prefix: visible(0..prefix), cycle: visible(prefix..moves) };
+        match self.ending {
+            Ending::Cycle if word.cycle.is_empty() => return Err("no state of the cycle is visible".into()),
+            Ending::Stutter if !self.stops(run) => return Err("the run is not stuck where it ends".into()),
+            Ending::Stutter | Ending::Open => word.cycle = vec![self.last()],
+            Ending::Cycle => {}
+        }
+        Ok(word)
+    }
+
+    fn holds(&self, position: usize, expr: &Expr) -> bool {
+        holds(self.interpreter, &self.states[position], expr)
+    }
+
+    fn satisfies(&self, formula: &Formula, atoms: &[Expr], word: &Word, states: &[State]) -> bool {
+        let value = |letter: usize, atom: Atom| {
+            atoms.get(atom.0 as usize).is_some_and(|expr| holds(self.interpreter, &states[word.position(letter)], expr))
+        };
+        // A formula with path quantifiers is not judged here, and would be an error of ours: it is not confirmed.
+        semantics::holds_with(formula, word.prefix.len(), word.cycle.len(), &value).unwrap_or(true)
+    }
+
+    /// The run violates the formula however it goes on: so it does the way that is found first.
+    fn judge_beginning(
+        &self,
+        run: &Run,
+        numbered: &Numbered,
+        observer: &mut dyn Observer,
+    ) -> Result<String, Unconfirmed> {
+        let message = "no run that begins so satisfies it".to_owned();
+        let mut states = self.states.clone();
+        let mut known: HashMap<State, usize> = HashMap::new();
+        let last = states.len() - 1;
+        for at in last..last + MAX_CONTINUATION {
+            let state = &states[at];
+            let visible = |at: usize| self.interpreter.normalise(&states[at]).control.is_none();
+            let letters = |from: usize, to: usize| (from..to).filter(|at| visible(*at)).collect::<Vec<_>>();
+            if let Some(first) = known.insert(self.interpreter.identity(state), at) {
+                let word = Word { prefix: letters(0, first), cycle: letters(first, at) };
+                if !word.cycle.is_empty() && self.satisfies(&numbered.formula, &numbered.atoms, &word, &states) {
+                    return refuted("a continuation of the run satisfies the formula".into());
+                }
+                break;
+            }
+            let moves = if self.is_faulty(run) { Vec::new() } else { self.interpreter.successors(state) };
+            let next = moves.into_iter().find_map(|(_, successor)| successor.state);
+            let Some(next) = next else {
+                // Stuck, or stopped by a fault.
+                let word = Word { prefix: letters(0, at), cycle: vec![at] };
+                if self.satisfies(&numbered.formula, &numbered.atoms, &word, &states) {
+                    return refuted("the run satisfies the formula".into());
+                }
+                break;
+            };
+            states.push(next);
+            if at % 1024 == 0 && observer.progress(&Progress::default()) == Some(Reason::Interrupted) {
+                return Err(Unconfirmed::Ended(Reason::Interrupted));
+            }
+        }
+        Ok(message)
+    }
+
+    /// The claim can read the word as the engine says, and accepts it.
+    fn follows(&self, run: &Run, claim: &Forbidden, word: &Word) -> Result<(), String> {
+        let last = self.last_read(run);
+        let mut reads = word.prefix.clone();
+        // A run that is stuck is read again and again where it ends.
+        reads.resize(run.prefix_tags.len().max(reads.len()), last);
+        let stands = self.stands(claim, &reads);
+        if self.ending == Ending::Open {
+            let decided = |tag: u32| claim.accepts_all_from(tag);
+            let mut edges = stands.iter().flat_map(|tag| &claim.edges[*tag as usize]);
+            let done = decided(claim.initial) || edges.any(|edge| decided(edge.to) && self.can_take(claim, edge, last));
+            return if done { Ok(()) } else { Err("the claim does not come to its end".into()) };
+        }
+        let reads = if self.ending == Ending::Stutter { vec![last; run.cycle_tags.len()] } else { word.cycle.clone() };
+        let tags = &run.cycle_tags;
+        if reads.len() != tags.len() || !tags.first().is_some_and(|tag| stands.contains(tag)) {
+            return Err("the claim does not read the cycle as it is said to".into());
+        }
+        let mut marks = 0;
+        for (number, position) in reads.into_iter().enumerate() {
+            match self.edge(claim, tags[number], tags[(number + 1) % tags.len()], position) {
+                Some(more) => marks |= more,
+                None => return Err("the claim cannot move as it is said to".into()),
+            }
+        }
+        if marks == 0 { Err("the cycle of the claim is not accepting".into()) } else { Ok(()) }
+    }
+
+    /// The position that is read again and again if the run does not go on.
+    fn last_read(&self, run: &Run) -> usize {
+        if self.ending == Ending::Cycle { run.prefix.len() } else { self.last() }
+    }
+
+    /// Where the claim can stand after it has read these positions.
+    fn stands(&self, claim: &Forbidden, positions: &[usize]) -> HashSet<u32> {
+        let mut stands = HashSet::from([claim.initial]);
+        for position in positions {
+            let edges = stands.iter().flat_map(|tag| &claim.edges[*tag as usize]);
+            stands = edges.filter(|edge| self.can_take(claim, edge, *position)).map(|edge| edge.to).collect();
+        }
+        stands
+    }
+
+    fn edge(&self, claim: &Forbidden, from: u32, to: u32, position: usize) -> Option<u32> {
+        let edges = claim.edges.get(from as usize)?.iter().filter(|edge| edge.to == to);
+        edges.filter(|edge| self.can_take(claim, edge, position)).map(|edge| edge.marks).max()
+    }
+
+    fn can_take(&self, claim: &Forbidden, edge: &ample_explicit::liveness::Edge, position: usize) -> bool {
+        let literal = |(atom, value): &(u32, bool)| self.holds(position, &claim.atoms[*atom as usize]) == *value;
+        edge.when.iter().any(|cube| cube.iter().all(literal))
+    }
+
+    /// The cycle of the run is fair.
+    fn is_fair(&self, run: &Run, fairness: Fairness) -> Result<(), String> {
+        if self.ending != Ending::Cycle || fairness == Fairness::None {
+            return Ok(());
+        }
+        let cycle = run.prefix.len()..run.prefix.len() + run.cycle.len();
+        let enabled = |at: usize| self.interpreter.enabled(&self.states[at]);
+        if fairness == Fairness::Strong {
+            let taken: HashSet<&Move> = run.cycle.iter().collect();
+            return match cycle.flat_map(enabled).find(|action| !taken.contains(action)) {
+                Some(action) => Err(format!("the cycle is not fair: {action:?} is enabled and never taken")),
+                None => Ok(()),
+            };
+        }
+        let mut waiting: HashSet<u32> = (0..256).collect();
+        for at in cycle {
+            if self.is_visible(at) {
+                let movers: HashSet<u32> = enabled(at).iter().map(|taken| taken.process).collect();
+                waiting.retain(|process| movers.contains(process));
+            }
+        }
+        for step in &self.trace.cycle {
+            waiting.remove(&step.taken.process);
+            if let Some((partner, _)) = step.taken.partner {
+                waiting.remove(&partner);
+            }
+        }
+        match waiting.into_iter().next() {
+            Some(process) => Err(format!("the cycle is not fair: process {process} could move and never does")),
+            None => Ok(()),
+        }
+    }
+}
+
+fn holds(interpreter: &Interpreter<'_>, state: &State, expr: &Expr) -> bool {
+    interpreter.evaluate(state, None, expr).is_ok_and(|value| value != 0)
+}

@@ -1,0 +1,49 @@
+//! Properties of time, by all algorithms, against a naive evaluation on the explicit graph: random systems with random
+//! formulas, acceptance, progress and random never claims.
+//!
+//! `AMPLE_SEED=n` looks at one system only. `AMPLE_ALLOW_UNKNOWN=1` lets answers that say "not decided" pass, and
+//! `AMPLE_ALLOW_DEAD_ENDS=1` counterexamples that violate their formula however they go on, but do not go on.
+//! `AMPLE_PAIRS=n` is the number of pairs of a system and a formula in the long run, which is
+//! `cargo test -p ample --test temporal -- --ignored --nocapture`.
+
+mod temporal {
+    pub mod branching;
+    pub mod claim;
+    pub mod emptiness;
+    pub mod evidence;
+    pub mod generate;
+    pub mod graph;
+    pub mod linear;
+    pub mod naive;
+    pub mod promela;
+    pub mod random;
+    pub mod suite;
+    pub mod word;
+
+    mod selfcheck;
+}
+
+use temporal::suite::{Suite, number_from};
+
+#[test]
+fn every_algorithm_agrees_with_the_naive_one() {
+    let mut suite = Suite::default();
+    match number_from("AMPLE_SEED") {
+        Some(seed) => suite.examine(seed),
+        None => (0..600).for_each(|seed| suite.examine(seed)),
+    }
+    suite.finish();
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn every_algorithm_agrees_with_the_naive_one_on_many_systems() {
+    let pairs = number_from("AMPLE_PAIRS").unwrap_or(20_000);
+    let mut suite = Suite::default();
+    let mut seed = 1_000_000;
+    while suite.pairs() < pairs {
+        suite.examine(seed);
+        seed += 1;
+    }
+    suite.finish();
+}

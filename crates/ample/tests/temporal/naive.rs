@@ -1,0 +1,62 @@
+//! The naive answer to every question about time.
+
+use ample::{Fairness, Question};
+use ample_model::{Expr, Formula, Interpreter};
+
+use super::branching::Branching;
+use super::claim::Claim;
+use super::emptiness::{Automaton, Search};
+use super::graph::{Graph, Lasso};
+use super::linear::{self, Again, FromThenOn, Tableau};
+
+/// Answers questions about a graph.
+#[derive(Clone, Copy)]
+pub struct Naive<'a> {
+    pub interpreter: &'a Interpreter<'a>,
+    pub graph: &'a Graph,
+}
+
+impl Naive<'_> {
+    /// The property does not hold.
+    pub fn is_violated(&self, question: &Question, fairness: Fairness) -> bool {
+        match question {
+            Question::Ctl(formula) => !self.ctl(formula),
+            Question::Never(id) => {
+                let claim = Claim::new(self.interpreter, self.graph, *id).expect("conditions of a claim are no faults");
+                claim.violation(self.graph).is_some()
+            }
+            _ => self.counterexample(question, fairness).is_some(),
+        }
+    }
+
+    /// A fair run that violates a property of linear time.
+    pub fn counterexample(&self, question: &Question, fairness: Fairness) -> Option<Lasso> {
+        match question {
+            Question::Ltl(formula) => {
+                let atoms = linear::atoms(formula);
+                let letters = self.letters(&atoms);
+                self.search(&Tableau::against(formula, &atoms, &letters), fairness, true)
+            }
+            Question::Acceptance => self.search(&Again(&self.truth(&Expr::Accepting)), fairness, true),
+            Question::Progress => self.search(&FromThenOn(&self.truth(&Expr::NonProgress)), fairness, false),
+            other => panic!("{other:?} is not of linear time"),
+        }
+    }
+
+    fn search(&self, automaton: &dyn Automaton, fairness: Fairness, stutters: bool) -> Option<Lasso> {
+        Search { graph: self.graph, automaton, fairness, stutters }.run()
+    }
+
+    fn ctl(&self, formula: &Formula) -> bool {
+        let atoms = linear::atoms(formula);
+        Branching::new(self.graph, &atoms, &self.letters(&atoms)).holds(formula)
+    }
+
+    fn letters(&self, atoms: &[Expr]) -> Vec<u8> {
+        linear::letters(self.graph, self.interpreter, atoms).expect("atoms are no faults")
+    }
+
+    fn truth(&self, expr: &Expr) -> Vec<bool> {
+        self.graph.truth(self.interpreter, expr).expect("a mark is no fault")
+    }
+}

@@ -1,0 +1,403 @@
+//! Random pairs of a system and a property, each given to all algorithms.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use ample::{
+    Answer, Certainty, CheckOptions, Emptiness, Fairness, Limits, Outcome, Property, Question, Search, Step, System,
+    Trace, Violation,
+};
+use ample_model::{Formula, Interpreter};
+
+use super::evidence::{Court, Objection};
+use super::generate;
+use super::graph::Graph;
+use super::linear;
+use super::naive::Naive;
+use super::promela;
+use super::random::Random;
+
+/// Larger systems are left out.
+const MOST_STATES: usize = 300;
+
+/// How many formulas of each kind a system is asked about.
+const FORMULAS: usize = 2;
+
+pub const FAIRNESS: [Fairness; 3] = [Fairness::None, Fairness::Weak, Fairness::Strong];
+pub const EMPTINESS: [Emptiness; 3] = [Emptiness::Auto, Emptiness::Components, Emptiness::Nested];
+
+/// The number in an environment variable.
+pub fn number_from(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is {text}, which is no number")))
+}
+
+/// A system under examination.
+pub struct Subject {
+    pub seed: u64,
+    pub system: System,
+    /// The system as it can be read.
+    pub text: String,
+}
+
+impl Subject {
+    /// The random system of that seed; a third of them is read from Promela, with a never claim.
+    pub fn random(seed: u64) -> Subject {
+        let mut random = Random::new(seed);
+        if random.one_in(3) {
+            let text = promela::model(&mut random) + &promela::claim(&mut random);
+            return Subject { seed, system: load(&text), text };
+        }
+        let system = generate::system(&mut random);
+        let text = format!("{system:?}");
+        Subject { seed, system, text }
+    }
+}
+
+/// A model in Promela.
+pub fn load(text: &str) -> System {
+    match ample::load_text("random.pml", text.to_owned(), &Default::default()) {
+        Ok(loaded) => loaded.system,
+        Err(error) => panic!("{error:?}\n{text}"),
+    }
+}
+
+/// A property that asks this.
+pub fn property(question: Question) -> Property {
+    match question {
+        Question::Acceptance => Property::acceptance(),
+        Question::Progress => Property::progress(),
+        question => Property { name: "random".into(), question, text: String::new(), span: None },
+    }
+}
+
+/// Random questions about a system, roughly as many that are answered with yes as with no.
+pub fn questions(random: &mut Random, naive: Naive<'_>) -> Vec<Question> {
+    let mut questions = vec![Question::Acceptance, Question::Progress];
+    let claims = naive.interpreter.system().properties.iter().map(|property| property.question.clone());
+    questions.extend(claims.filter(|question| matches!(question, Question::Never(_))));
+    for make in [ltl, ctl] {
+        for _ in 0..FORMULAS {
+            let wanted = random.one_in(2);
+            let mut question = make(random, naive);
+            for _ in 0..4 {
+                if naive.is_violated(&question, Fairness::None) == wanted {
+                    break;
+                }
+                question = make(random, naive);
+            }
+            questions.push(question);
+        }
+    }
+    questions
+}
+
+fn ltl(random: &mut Random, naive: Naive<'_>) -> Question {
+    let atoms = generate::atoms(random, naive.interpreter, naive.graph);
+    Question::Ltl(generate::ltl(random, &atoms))
+}
+
+fn ctl(random: &mut Random, naive: Naive<'_>) -> Question {
+    let atoms = generate::atoms(random, naive.interpreter, naive.graph);
+    Question::Ctl(generate::ctl(random, &atoms))
+}
+
+/// Fairness is asked for with questions of linear time; what it means for a claim is not defined here.
+pub fn can_be_fair(question: &Question) -> bool {
+    matches!(question, Question::Ltl(_) | Question::Acceptance | Question::Progress)
+}
+
+/// How often something was found.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    holds: u64,
+    violated: u64,
+    answers: u64,
+    unknown: u64,
+}
+
+/// What is wrong with an answer: in a few words, and in detail.
+struct Complaint {
+    what: String,
+    detail: String,
+}
+
+impl Complaint {
+    fn new(what: impl Into<String>, detail: impl Into<String>) -> Complaint {
+        Complaint { what: what.into(), detail: detail.into() }
+    }
+}
+
+/// An answer that is wrong, or that proves nothing.
+struct Failure {
+    seed: u64,
+    states: usize,
+    /// The kind of question and the complaint in a few words.
+    title: String,
+    text: String,
+}
+
+/// What was compared so far.
+#[derive(Default)]
+pub struct Suite {
+    tallies: BTreeMap<String, Tally>,
+    failures: Vec<Failure>,
+    pairs: u64,
+    systems: u64,
+    states: usize,
+    too_large: u64,
+    shown_by: BTreeMap<&'static str, u64>,
+}
+
+/// One call of the façade.
+struct Call<'a> {
+    subject: &'a Subject,
+    naive: Naive<'a>,
+    options: CheckOptions,
+}
+
+impl Suite {
+    /// How many pairs of a system and a formula were compared.
+    pub fn pairs(&self) -> u64 {
+        self.pairs
+    }
+
+    /// Compares all answers about the system of that seed.
+    pub fn examine(&mut self, seed: u64) {
+        let subject = Subject::random(seed);
+        let interpreter = Interpreter::new(&subject.system);
+        let Some(graph) = Graph::of(&interpreter, MOST_STATES) else {
+            self.too_large += 1;
+            return;
+        };
+        let naive = Naive { interpreter: &interpreter, graph: &graph };
+        let mut random = Random::new(!seed);
+        let questions = questions(&mut random, naive);
+        self.confront(&subject, naive, &questions, &mut random);
+    }
+
+    /// Compares the answers of all algorithms to these questions with the naive ones.
+    pub fn confront(&mut self, subject: &Subject, naive: Naive<'_>, questions: &[Question], random: &mut Random) {
+        self.systems += 1;
+        self.states += naive.graph.nodes.len();
+        self.pairs += questions.iter().filter(|q| matches!(q, Question::Ltl(_) | Question::Ctl(_))).count() as u64;
+        for fairness in FAIRNESS {
+            let unfair = fairness == Fairness::None;
+            let asked: Vec<&Question> = questions.iter().filter(|question| unfair || can_be_fair(question)).collect();
+            let expected: Vec<bool> = asked.iter().map(|question| naive.is_violated(question, fairness)).collect();
+            for (question, violated) in asked.iter().zip(&expected) {
+                let tally = self.tallies.entry(kind(question, fairness)).or_default();
+                *(if *violated { &mut tally.violated } else { &mut tally.holds }) += 1;
+            }
+            for emptiness in EMPTINESS {
+                // That it is refused need not be seen every time.
+                if !unfair && emptiness == Emptiness::Nested && !random.one_in(8) {
+                    continue;
+                }
+                let search = random.pick(&[Search::Auto, Search::Auto, Search::BreadthFirst, Search::DepthFirst]);
+                let together = if random.one_in(3) { 1 } else { asked.len().max(1) };
+                for (asked, expected) in asked.chunks(together).zip(expected.chunks(together)) {
+                    let properties = Some(asked.iter().map(|question| property((*question).clone())).collect());
+                    let options = CheckOptions { properties, search, fairness, emptiness, ..CheckOptions::default() };
+                    self.compare(&Call { subject, naive, options }, expected);
+                }
+            }
+        }
+    }
+
+    /// Asks the façade; the answers must be the expected ones, and show it.
+    fn compare(&mut self, call: &Call<'_>, expected: &[bool]) {
+        let mut limits = Limits::new().time(Some(Duration::from_secs(60)));
+        let check = || ample::check(&call.subject.system, &call.options, &mut limits);
+        let answers = match catch_unwind(AssertUnwindSafe(check)) {
+            Ok(report) => report.answers,
+            Err(_) => return self.fail(call, None, Complaint::new("the check panicked", "")),
+        };
+        if answers.len() != expected.len() {
+            let what = format!("{} answers to {} questions", answers.len(), expected.len());
+            return self.fail(call, None, Complaint::new(what, ""));
+        }
+        for (number, (answer, violated)) in answers.iter().zip(expected).enumerate() {
+            let question = &call.properties()[number].question;
+            let tally = self.tallies.entry(kind(question, call.options.fairness)).or_default();
+            if matches!(answer.outcome, Outcome::Unknown(_)) {
+                tally.unknown += 1;
+            } else {
+                tally.answers += 1;
+            }
+            if let Some(trace) = answer.trace() {
+                *self.shown_by.entry(call.shape(trace)).or_default() += 1;
+            }
+            if let Err(why) = call.judge(question, answer, *violated) {
+                self.fail(call, Some(question), why);
+            }
+        }
+    }
+
+    fn fail(&mut self, call: &Call<'_>, question: Option<&Question>, complaint: Complaint) {
+        let CheckOptions { fairness, emptiness, search, .. } = call.options;
+        let kind = question.map_or_else(|| format!("{fairness:?}"), |question| kind(question, fairness));
+        let title = format!("{kind}: {}", complaint.what);
+        let text = format!("{emptiness:?}, {search:?}: {}\n{}", complaint.detail, call.dump(question));
+        let states = call.naive.graph.nodes.len();
+        self.failures.push(Failure { seed: call.subject.seed, states, title, text });
+    }
+
+    /// Tells what was compared, and fails if there is anything to tell beyond that.
+    pub fn finish(mut self) {
+        let average = self.states as u64 / self.systems.max(1);
+        println!("{} systems of {average} states on average, {} too large", self.systems, self.too_large);
+        println!("{} pairs with a formula; counterexamples: {:?}", self.pairs, self.shown_by);
+        println!("{:24} {:>8} {:>8} {:>10} {:>8} {:>8}", "", "violated", "hold", "% violated", "answers", "unknown");
+        let mut one_sided = Vec::new();
+        for (kind, tally) in &self.tallies {
+            let Tally { holds, violated, answers, unknown } = tally;
+            let share = 100 * violated / (violated + holds).max(1);
+            println!("{kind:24} {violated:>8} {holds:>8} {share:>9}% {answers:>8} {unknown:>8}");
+            if !(15..=85).contains(&share) {
+                one_sided.push(kind);
+            }
+        }
+        self.failures.sort_by_key(|failure| failure.states);
+        assert!(self.failures.is_empty(), "{}", self.complaint());
+        assert!(self.systems < 500 || one_sided.is_empty(), "too much the same: {one_sided:?}");
+    }
+
+    /// The failures by what they look like, and the smallest system for each.
+    fn complaint(&self) -> String {
+        let mut alike: BTreeMap<&str, Vec<&Failure>> = BTreeMap::new();
+        for failure in &self.failures {
+            alike.entry(&failure.title).or_default().push(failure);
+        }
+        let mut text = format!("{} failures\n", self.failures.len());
+        for (title, failures) in &alike {
+            let Failure { seed, states, .. } = failures[0];
+            let _ = writeln!(text, "{} times {title}, AMPLE_SEED={seed} with {states} states", failures.len());
+        }
+        for (title, failures) in alike.iter().take(3) {
+            let _ = write!(text, "\nAMPLE_SEED={} {title}\n{}", failures[0].seed, failures[0].text);
+        }
+        text
+    }
+}
+
+impl Call<'_> {
+    fn properties(&self) -> &[Property] {
+        self.options.properties.as_deref().unwrap_or_default()
+    }
+
+    fn judge(&self, question: &Question, answer: &Answer, violated: bool) -> Result<(), Complaint> {
+        let CheckOptions { fairness, emptiness, .. } = self.options;
+        match &answer.outcome {
+            Outcome::Unknown(reason) => {
+                let refused = fairness != Fairness::None && emptiness == Emptiness::Nested;
+                let passes = refused || number_from("AMPLE_ALLOW_UNKNOWN") == Some(1);
+                let reason = reason.to_string();
+                if passes && !reason.contains("internal error") {
+                    return Ok(());
+                }
+                Err(Complaint::new(format!("unknown: {reason}"), ""))
+            }
+            Outcome::Holds(_) if violated => {
+                let run = can_be_fair(question).then(|| self.naive.counterexample(question, fairness));
+                Err(Complaint::new("said to hold, but it is violated", format!("{run:?}")))
+            }
+            Outcome::Holds(Certainty::Proved) => Ok(()),
+            Outcome::Holds(other) => Err(Complaint::new("not proved", format!("{other:?}"))),
+            Outcome::Violated(shown) => {
+                let moves = |steps: &[Step]| steps.iter().map(|step| action(&step.taken)).collect::<Vec<_>>().join(" ");
+                let told = format!("{} ({})", moves(&shown.trace.prefix), moves(&shown.trace.cycle));
+                let (what, why) = match self.proves(question, shown) {
+                    Ok(()) if violated => return Ok(()),
+                    Ok(()) => ("said to be violated, and it is: the naive verdict is wrong", String::new()),
+                    Err(Objection::DeadEnd) if number_from("AMPLE_ALLOW_DEAD_ENDS") == Some(1) => return Ok(()),
+                    Err(Objection::DeadEnd) => ("violated by the beginning of no run", String::new()),
+                    Err(Objection::Other(why)) if violated => ("the counterexample is none", why),
+                    Err(Objection::Other(why)) => ("said to be violated, but it holds", why),
+                };
+                Err(Complaint::new(what, format!("{why}: {told}")))
+            }
+        }
+    }
+
+    fn proves(&self, question: &Question, shown: &Violation) -> Result<(), Objection> {
+        let Naive { interpreter, graph } = self.naive;
+        let court = Court { interpreter, graph, fairness: self.options.fairness };
+        match question {
+            Question::Ltl(formula) => court.ltl(&shown.trace, formula),
+            Question::Ctl(_) => court.ctl(&shown.trace, &shown.branches),
+            Question::Acceptance => court.acceptance(&shown.trace),
+            Question::Progress => court.progress(&shown.trace),
+            Question::Never(claim) => court.never(&shown.trace, *claim),
+            other => panic!("{other:?} was not asked"),
+        }
+    }
+
+    /// How a counterexample ends.
+    fn shape(&self, trace: &Trace) -> &'static str {
+        let ends = || self.naive.interpreter.replay(trace).ok()?.pop();
+        match ends() {
+            _ if !trace.cycle.is_empty() => "cycle",
+            Some(last) if self.naive.interpreter.enabled(&last).is_empty() => "deadlock",
+            _ => "beginning",
+        }
+    }
+
+    /// All that is needed to look into it.
+    fn dump(&self, question: Option<&Question>) -> String {
+        let mut text = format!("{}\n", self.subject.text);
+        let asked = self.properties().iter().map(|property| &property.question);
+        for question in asked.filter(|asked| question.is_none_or(|question| question == *asked)) {
+            let _ = writeln!(text, "{}", show(question));
+            if let Question::Ltl(formula) | Question::Ctl(formula) = question {
+                for (letter, atom) in ('a'..).zip(linear::atoms(formula)) {
+                    let _ = writeln!(text, "  {letter} is {atom:?}");
+                }
+            }
+        }
+        let graph = self.naive.graph;
+        for (number, node) in graph.nodes.iter().enumerate().take(60) {
+            let mark = if graph.initial.contains(&number) { "initial" } else { "" };
+            let seen = if node.visible { "" } else { "transient" };
+            let _ = writeln!(text, "{number} {mark}{seen} {:?}", node.state);
+            let moves = node.steps.iter().map(|(taken, to)| format!("{} -> {to}", action(taken)));
+            let faults = node.enabled.iter().filter(|enabled| node.steps.iter().all(|step| step.0 != **enabled));
+            let faults = faults.map(|enabled| format!("{} -> fault", action(enabled)));
+            let _ = writeln!(text, "    {}", moves.chain(faults).collect::<Vec<_>>().join(", "));
+        }
+        text
+    }
+}
+
+/// A move in short: process.edge, and the partner's.
+fn action(taken: &ample::Move) -> String {
+    let partner = taken.partner.map_or(String::new(), |(process, edge)| format!("+{process}.{}", edge.0));
+    format!("{}.{}{partner}", taken.process, taken.edge.0)
+}
+
+fn show(question: &Question) -> String {
+    let formula = |formula: &Formula| generate::show(formula, &linear::atoms(formula));
+    match question {
+        Question::Ltl(f) => format!("LTL {}", formula(f)),
+        Question::Ctl(f) => format!("CTL {}", formula(f)),
+        other => format!("{other:?}"),
+    }
+}
+
+fn kind(question: &Question, fairness: Fairness) -> String {
+    let kind = match question {
+        Question::Ltl(_) => "LTL",
+        Question::Ctl(_) => "CTL",
+        Question::Acceptance => "acceptance",
+        Question::Progress => "progress",
+        Question::Never(_) => "never claim",
+        _ => "other",
+    };
+    match fairness {
+        Fairness::None => kind.into(),
+        Fairness::Weak => format!("{kind}, weakly fair"),
+        Fairness::Strong => format!("{kind}, strongly fair"),
+    }
+}
