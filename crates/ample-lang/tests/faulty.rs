@@ -865,7 +865,23 @@ const MISUSE: &[Case] = &[
     case(
         "a comparison of formulas",
         "bool x;\nltl p { (<> x) == 1 }\nactive proctype P() { x = true }",
-        &[error(2, 9, "arithmetic on a temporal formula")],
+        &[error(2, 9, "arithmetic on a temporal formula").help("between formulas, write `<->`")],
+    ),
+    case(
+        "a comparison after a prefix operator",
+        "byte x;\nltl p { [] x == 1 }\nactive proctype P() { x = 1 }",
+        &[error(2, 9, "arithmetic on a temporal formula").help("`[]` binds stronger than `==`: write `[] (x == 1)`")],
+    ),
+    case(
+        "a letter of another tool in a formula",
+        "bool x;\nltl p { G x }\nactive proctype P() { x = true }",
+        &[error(2, 11, "expected an operator or `}` after the formula, found `x`")
+            .help("`G` is no operator in an ltl block: write `[]`")],
+    ),
+    case(
+        "the id of no process",
+        "ltl p { [] (_pid == 0) }\nactive proctype P() { skip }",
+        &[error(1, 13, "`_pid` has no value in a formula, which belongs to no process")],
     ),
     case(
         "a formula that ends early",

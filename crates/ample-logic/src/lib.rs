@@ -1,8 +1,8 @@
 //! Temporal logic for ample: LTL and CTL formulas, their notations, and Büchi automata.
 //!
 //! A [`Formula`] is a tree over numbered atoms; [`parse()`] and [`print()`] know the dialects of Spin, NuSMV and Spot;
-//! [`simplify()`] rewrites, [`translate()`] makes an [`Automaton`], [`hoa`] reads and writes it, and [`semantics`] says what
-//! all of this means, on words that end in a cycle.
+//! [`simplify()`] rewrites, [`translate()`] makes an [`Automaton`], [`hoa`] reads and writes it, [`mod@never`] writes it for Spin,
+//! and [`semantics`] says what all of this means, on words that end in a cycle. There are no operators about the past.
 //!
 //! ```
 //! use ample_logic::{Atoms, Dialect, Lasso, Options, parse, semantics, translate};
@@ -31,6 +31,7 @@ pub mod emptiness;
 pub mod formula;
 mod graph;
 pub mod hoa;
+pub mod never;
 mod obligation;
 pub mod parse;
 mod pool;

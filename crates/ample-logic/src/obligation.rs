@@ -11,6 +11,9 @@ use std::collections::HashMap;
 use crate::bdd::{Bdd, Bdds, FALSE, TRUE};
 use crate::graph::{Arc, Graph};
 
+/// A powerset is given up at so many arcs for each state that it may have.
+const MAX_DEGREE: usize = 16;
+
 /// The minimal weak deterministic automaton of the language of `graph`, if there is one with at most `max_states`
 /// states before minimisation. `negation` must accept the complement.
 pub(crate) fn weak_deterministic(graph: &Graph, negation: &Graph, bdds: &mut Bdds, max_states: usize) -> Option<Graph> {
@@ -31,6 +34,7 @@ fn powerset(graph: &Graph, bdds: &mut Bdds, max_states: usize) -> Option<(Graph,
     let mut sets = vec![vec![graph.initial]];
     number.insert(sets[0].clone(), 0);
     let mut out: Vec<Vec<Arc>> = Vec::new();
+    let mut arcs_left = MAX_DEGREE * max_states;
     while out.len() < sets.len() {
         // the successor sets, by valuation
         let mut successors: Vec<(Bdd, Vec<usize>)> = vec![(TRUE, Vec::new())];
@@ -51,10 +55,11 @@ fn powerset(graph: &Graph, bdds: &mut Bdds, max_states: usize) -> Option<(Graph,
                 }
             }
             successors = split;
-            if successors.len() > 4 * max_states {
+            if successors.len() > arcs_left {
                 return None;
             }
         }
+        arcs_left -= successors.len();
         let mut arcs = Vec::new();
         for (label, set) in successors {
             let to = *number.entry(set).or_insert_with_key(|set| {

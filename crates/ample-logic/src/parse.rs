@@ -4,7 +4,14 @@
 //! |---|---|
 //! | [`Dialect::Spin`] | `-> <->` (left), `\|\|`, `&&`, `U V W` (left), prefix; as in Spin's inline `ltl` blocks |
 //! | [`Dialect::Smv`] | `->` (right), `<->`, `\| xor xnor`, `&`, `U V` (left), prefix; as in NuSMV's `LTLSPEC`, `CTLSPEC` |
-//! | [`Dialect::Plain`] | `-> <->` (right), `xor`, `\|`, `&`, `U W R M` (right), prefix; as in Spot |
+//! | [`Dialect::Plain`] | `-> <->` (right), `\|`, `xor`, `&`, `U W R M` (right), prefix; as in Spot |
+//!
+//! These are the tables of the tools' own grammars: `spin.y` of Spin 6.5, `grammar.y` of NuSMV 2.5, `parsetl.yy` of
+//! Spot 2. (Spot's manual puts `xor` below `|`, but its parser does not.) Between the brackets of NuSMV's
+//! `A [ f U g ]` the operands are whole formulas, so that all operators bind stronger there than the `U`.
+//!
+//! Only operators about the future are known. NuSMV's operators about the past (`O H S T Y Z`) are refused with a
+//! message that says so.
 //!
 //! An atom is an identifier, any text between double quotes, or whatever the caller's recogniser accepts
 //! (see [`parse_with`]), so that a front end can read its own expressions.
@@ -20,7 +27,8 @@ pub enum Dialect {
     /// NuSMV: `G F X U V & | xor xnor -> <-> !`, `AG EF AX …`, `A [ f U g ]`, `TRUE`, `FALSE`.
     Smv,
     /// Spot and plain words: `G F X U W R M & | xor -> <-> ! 1 0`, also `/\ \/ && || [] <>` and the path
-    /// quantifiers `A` and `E`. A word that begins with `F`, `G` or `X` is read as these operators: `GFa`.
+    /// quantifiers `A` and `E`. A word that begins with `F`, `G` or `X` is read as these operators, as in `GFa`, unless
+    /// a digit follows: `F1` is an atom. `true` and `false` may be written in capitals.
     Plain,
 }
 
@@ -78,7 +86,7 @@ pub fn parse(text: &str, dialect: Dialect, atoms: &mut Atoms) -> Result<Formula,
 /// # Ok::<(), ample_logic::ParseError>(())
 /// ```
 pub fn parse_with(text: &str, dialect: Dialect, atom: &mut AtomReader<'_>) -> Result<Formula, ParseError> {
-    let mut parser = Parser { text, at: 0, dialect, atom };
+    let mut parser = Parser { text, at: 0, dialect, until_ends: false, atom };
     let (formula, _) = parser.expression(0, 0)?;
     parser.skip_space();
     match parser.at == text.len() {
@@ -153,8 +161,10 @@ pub(crate) fn is_reserved(word: &str, dialect: Dialect) -> bool {
             rest.contains(&word)
         }
         Dialect::Plain => {
-            ["true", "false", "U", "W", "R", "V", "M", "A", "E", "xor"].contains(&word)
-                || word.starts_with(['F', 'G', 'X'])
+            let operators = word.strip_prefix(['F', 'G', 'X']);
+            ["U", "W", "R", "V", "M", "A", "E", "xor"].contains(&word)
+                || ["true", "false"].iter().any(|constant| word.eq_ignore_ascii_case(constant))
+                || operators.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
         }
     }
 }
@@ -163,6 +173,8 @@ struct Parser<'a, 'b> {
     text: &'a str,
     at: usize,
     dialect: Dialect,
+    /// Between the brackets of NuSMV's `A [ f U g ]`, where the until ends an operand.
+    until_ends: bool,
     atom: &'a mut AtomReader<'b>,
 }
 
@@ -252,7 +264,9 @@ impl<'a> Parser<'a, '_> {
             Ok(None) => {}
         }
         if self.eat("(") {
+            let outer = std::mem::replace(&mut self.until_ends, false);
             let inner = self.expression(0, depth + 1)?;
+            self.until_ends = outer;
             self.expect(")")?;
             return Ok(inner);
         }
@@ -278,14 +292,18 @@ impl<'a> Parser<'a, '_> {
     /// NuSMV's `[ f U g ]` after `A` or `E`.
     fn bracketed(&mut self, depth: usize) -> Result<(Formula, usize), ParseError> {
         self.expect("[")?;
-        let start = self.at;
-        let inner = self.expression(0, depth)?;
+        let outer = std::mem::replace(&mut self.until_ends, true);
+        let (f, left) = self.expression(0, depth)?;
+        let op = match word_at(self.rest()) {
+            "U" => Binary::Until,
+            "V" => Binary::Release,
+            _ => return self.fail("expected an operator, `U` or `V` between the brackets"),
+        };
+        self.at += 1;
+        let (g, right) = self.expression(0, depth)?;
+        self.until_ends = outer;
         self.expect("]")?;
-        if !matches!(&inner.0, Formula::Binary(Binary::Until | Binary::Release, ..)) {
-            self.at = start;
-            return self.fail("expected `f U g` or `f V g` between the brackets");
-        }
-        Ok(inner)
+        Ok((Formula::binary(op, f, g), left.max(right) + 1))
     }
 
     fn constant(&mut self) -> Option<Formula> {
@@ -295,6 +313,8 @@ impl<'a> Parser<'a, '_> {
             (Dialect::Smv, "FALSE") => Formula::False,
             (Dialect::Spin | Dialect::Plain, "true" | "1") => Formula::True,
             (Dialect::Spin | Dialect::Plain, "false" | "0") => Formula::False,
+            (Dialect::Plain, word) if word.eq_ignore_ascii_case("true") => Formula::True,
+            (Dialect::Plain, word) if word.eq_ignore_ascii_case("false") => Formula::False,
             _ => return None,
         };
         self.at += word.len();
@@ -380,8 +400,8 @@ impl<'a> Parser<'a, '_> {
             Dialect::Plain => [
                 (Infix::Plain(Iff), starts(&["<->", "<=>"]), 1, false),
                 (Infix::Plain(Implies), starts(&["->", "=>"]), 1, false),
-                (Infix::Plain(Xor), is(&["xor"]).or(starts(&["^"])), 2, true),
-                (Infix::Plain(Or), starts(&["||", "|", "\\/"]), 3, true),
+                (Infix::Plain(Or), starts(&["||", "|", "\\/"]), 2, true),
+                (Infix::Plain(Xor), is(&["xor"]).or(starts(&["^"])), 3, true),
                 (Infix::Plain(And), starts(&["&&", "&", "/\\"]), 4, true),
                 (Infix::Plain(Until), is(&["U"]), 5, false),
                 (Infix::Plain(WeakUntil), is(&["W"]), 5, false),
@@ -393,6 +413,9 @@ impl<'a> Parser<'a, '_> {
         }
         if self.dialect == Dialect::Smv && ["S", "T"].contains(&word) {
             return self.fail(format!("the past operator `{word}` is not supported; only the future ones are"));
+        }
+        if self.until_ends && ["U", "V"].contains(&word) {
+            return Ok(None);
         }
         let found = table.iter().find_map(|&(op, length, level, left)| Some((op, length?, level, left)));
         Ok(found.map(|(op, length, level, left)| (op, length, level, if left { Side::Left } else { Side::Right })))
@@ -442,17 +465,32 @@ mod tests {
             (Dialect::Smv, "a | b xor c & d", "Xor(Or(a,b),And(c,d))"),
             (Dialect::Smv, "a xnor b", "Iff(a,b)"),
             (Dialect::Smv, "AG (a -> AF b)", "All(Globally(Implies(a,All(Finally(b)))))"),
+            (Dialect::Smv, "a U b V c", "Release(Until(a,b),c)"),
+            (Dialect::Smv, "a & b U c & d", "And(And(a,Until(b,c)),d)"),
+            (Dialect::Smv, "!X a U b", "Until(Not(Next(a)),b)"),
+            (Dialect::Smv, "!E [ a U b ]", "Not(Exists(Until(a,b)))"),
+            (Dialect::Smv, "E [ a U b & c ]", "Exists(Until(a,And(b,c)))"),
+            (Dialect::Smv, "A [ a -> b U c | d ] & a", "And(All(Until(Implies(a,b),Or(c,d))),a)"),
+            (Dialect::Smv, "A [ E [ a U b ] V c ]", "All(Release(Exists(Until(a,b)),c))"),
+            (Dialect::Smv, "A [ (a U b) U c ]", "All(Until(Until(a,b),c))"),
             (
                 Dialect::Smv,
-                "!E [ a U b & c ]",
-                "at byte 4: expected `f U g` or `f V g` between the brackets, found ` `",
+                "A [ a & b ]",
+                "at byte 10: expected an operator, `U` or `V` between the brackets, found `]`",
             ),
-            (Dialect::Smv, "!E [ a U b ]", "Not(Exists(Until(a,b)))"),
+            (Dialect::Smv, "A [ a U b U c ]", "at byte 10: expected `]`, found `U`"),
             (Dialect::Plain, "a U b R c", "Until(a,Release(b,c))"),
             (Dialect::Plain, "a -> b -> c", "Implies(a,Implies(b,c))"),
             (Dialect::Plain, "GFa & XGb", "And(Globally(Finally(a)),Next(Globally(b)))"),
             (Dialect::Plain, "a M b | c W !d", "Or(StrongRelease(a,b),WeakUntil(c,Not(d)))"),
-            (Dialect::Plain, "a /\\ b \\/ 1 xor 0", "Xor(Or(And(a,b),True),False)"),
+            (Dialect::Plain, "a /\\ b \\/ 1 xor 0", "Or(And(a,b),Xor(True,False))"),
+            (Dialect::Plain, "a | b xor c & d", "Or(a,Xor(b,And(c,d)))"),
+            (Dialect::Plain, "a xor b | c", "Or(Xor(a,b),c)"),
+            (Dialect::Plain, "a <-> b -> c", "Iff(a,Implies(b,c))"),
+            (Dialect::Plain, "a & b U c U d", "And(a,Until(b,Until(c,d)))"),
+            (Dialect::Plain, "FALSE W True", "WeakUntil(False,True)"),
+            (Dialect::Plain, "F a1 & F1 & Fa", "And(And(Finally(a1),F1),Finally(a))"),
+            (Dialect::Plain, "!a U b", "Until(Not(a),b)"),
             (Dialect::Plain, "A(G a) & E(F b)", "And(All(Globally(a)),Exists(Finally(b)))"),
         ];
         for (dialect, text, expected) in cases {

@@ -79,7 +79,8 @@ fn name(name: &str, dialect: Dialect) -> String {
     format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// How tightly the printed form binds; what is looser than its context gets parentheses. Each operator of equal
+/// How tightly the printed form binds; what is looser than its context gets parentheses. `xor` gets them wherever it
+/// meets `|`, so that it does not matter which of the two binds stronger. Each operator of equal
 /// strength beside another one gets them as well, so that nobody has to remember on which side it groups; only
 /// chains of `&` and of `|` are left open on the side on which they group.
 fn strength(f: &Formula) -> u8 {
@@ -131,8 +132,8 @@ fn write(f: &Formula, dialect: Dialect, atom: &mut dyn FnMut(Atom) -> String, le
             let mine = strength(&Formula::binary(*op, Formula::True, Formula::True));
             let chain = matches!(op, Binary::And | Binary::Or)
                 && matches!(f.as_ref(), Formula::Binary(below, ..) if below == op);
-            // NuSMV reads `xor` and `|` at the same level
-            let inner = if *op == Binary::Xor && dialect == Dialect::Smv { 3 } else { mine + 1 };
+            // NuSMV reads `xor` and `|` at the same level, Spot reads `xor` as the stronger one
+            let inner = if *op == Binary::Xor { 3 } else { mine + 1 };
             write(f, dialect, atom, if chain { mine } else { inner }, out);
             out.push_str(infix(*op, dialect));
             write(g, dialect, atom, inner, out);

@@ -9,8 +9,10 @@
 use crate::bdd::{Bdds, FALSE};
 use crate::graph::{Arc, Graph};
 
-/// Above this many states, simulations are not computed: they would take too long.
+/// Above this many states or arcs, simulations are not computed: they would take too long, for all arcs are compared
+/// with each other.
 const MAX_SIMULATION: usize = 400;
+const MAX_SIMULATION_ARCS: usize = 4000;
 
 /// Applies all reductions until none helps. If `state_based`, acceptance stays readable off the states.
 pub(crate) fn reduce(graph: &mut Graph, bdds: &mut Bdds, state_based: bool) {
@@ -18,7 +20,7 @@ pub(crate) fn reduce(graph: &mut Graph, bdds: &mut Bdds, state_based: bool) {
     let mut fill = false;
     loop {
         let before = (graph.states(), graph.arcs(), graph.sets);
-        if graph.states() <= MAX_SIMULATION {
+        if graph.states() <= MAX_SIMULATION && graph.arcs() <= MAX_SIMULATION_ARCS {
             if fill && !state_based {
                 fill_marks(graph);
             }

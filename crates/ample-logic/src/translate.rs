@@ -50,13 +50,15 @@ pub enum TranslateError {
     #[error("the formula has {0} different atoms, and at most 64 are supported")]
     TooManyAtoms(usize),
     /// There is room for 32 acceptance sets only.
-    #[error("the formula has more than 32 different eventualities")]
+    #[error(
+        "the formula has more than 32 different eventualities (`F g`, `f U g` and the like), and an automaton keeps track of 32"
+    )]
     TooManyPromises,
     /// A single state has too many edges.
-    #[error("the automaton has a state with too many edges")]
+    #[error("the automaton of the formula has a state with too many edges; its parts may have smaller ones")]
     TooManyEdges,
     /// The limit of the options was reached.
-    #[error("the automaton has more than {0} states")]
+    #[error("the automaton of the formula has more than {0} states")]
     TooManyStates(usize),
 }
 
@@ -98,6 +100,8 @@ struct Work {
 
 /// The powerset is not tried beyond this many states.
 const MAX_POWERSET: usize = 500;
+/// An automaton with more states is not compared with another one.
+const MAX_COMPARED: usize = 2000;
 /// Other ways than the first are given up at this many states.
 const MAX_EXTRA: usize = 150;
 /// The way that always works.
@@ -152,6 +156,8 @@ impl Work {
         reduce(&mut first, &mut self.bdds, false);
         let mut found = vec![first];
         if large {
+            found.extend(self.weak(f, &found[0]));
+            found.sort_by_key(weight);
             return Ok(found);
         }
         found.extend(self.reduced(f, (Unfold::ByImplicant, Suspend::Never)));
@@ -161,17 +167,32 @@ impl Work {
         found.extend(self.by_parts(f));
         found.sort_by_key(weight);
         if found[0].states() > 1 {
-            let not = self.pool.not(f);
-            if let Ok(negation) = self.raw(not, PLAIN, MAX_EXTRA)
-                && let Some(mut weak) = weak_deterministic(&found[0], &negation, &mut self.bdds, MAX_POWERSET)
-            {
-                reduce(&mut weak, &mut self.bdds, false);
-                found.push(weak);
-            }
+            found.extend(self.weak(f, &found[0]));
         }
         found.sort_by_key(weight);
         found.dedup();
         Ok(found)
+    }
+
+    /// The smallest weak deterministic automaton of the formula, whose automaton is `graph`, if it has one that is easy
+    /// to find. Where the powerset becomes too large, that of the negation may not.
+    fn weak(&mut self, f: Id, graph: &Graph) -> Option<Graph> {
+        if graph.states() > MAX_COMPARED {
+            return None;
+        }
+        let not = self.pool.not(f);
+        let mut negation = self.raw(not, PLAIN, MAX_EXTRA).ok()?;
+        let mut weak = weak_deterministic(graph, &negation, &mut self.bdds, MAX_POWERSET);
+        if weak.is_none() {
+            reduce(&mut negation, &mut self.bdds, false);
+            weak = weak_deterministic(&negation, graph, &mut self.bdds, MAX_POWERSET);
+            for arc in weak.iter_mut().flat_map(|weak| weak.out.iter_mut().flatten()) {
+                arc.marks ^= 1;
+            }
+        }
+        let mut weak = weak?;
+        reduce(&mut weak, &mut self.bdds, false);
+        Some(weak)
     }
 
     /// The formula without conjuncts that the others imply, and without disjuncts that imply the others, as far as the

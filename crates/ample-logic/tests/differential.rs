@@ -75,6 +75,32 @@ fn automata_agree_with_the_semantics() {
 }
 
 #[test]
+fn negation_is_its_own_inverse_and_excludes() {
+    for seed in 0..seeds() {
+        let mut random = Random(seed ^ 0x2222);
+        let size = 1 + random.below(8);
+        let f = random.formula(size, 3);
+        let context = format!("seed {seed}, {f:?}");
+        let names = Atoms::new();
+        let [once, twice, not, not_twice] =
+            [f.clone(), !!f.clone(), !f.clone(), !!!f.clone()].map(|f| automata(&f, &names, &context));
+        // no word of the one is outside of the other
+        for (i, a) in once.iter().enumerate() {
+            assert_eq!(a.intersects(&not_twice[i]), Ok(false), "{context}");
+            assert_eq!(twice[i].intersects(&not[i]), Ok(false), "{context}");
+        }
+        for a in automata(&(f.clone() & !f.clone()), &names, &context) {
+            assert!(a.is_empty() && a.accepted_word().is_none(), "{context}: f & !f");
+        }
+        for a in automata(&(f.clone() | !f.clone()), &names, &context) {
+            for _ in 0..20 {
+                assert!(a.accepts(&random.lasso(3)), "{context}: f | !f");
+            }
+        }
+    }
+}
+
+#[test]
 fn hoa_is_read_as_it_was_written() {
     for seed in 0..seeds() {
         let mut random = Random(seed ^ 0xabcd);

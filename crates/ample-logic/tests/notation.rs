@@ -4,7 +4,7 @@ use ample_logic::{Atom, Atoms, Binary, Dialect, Formula, Unary, expressible, par
 use proptest::prelude::*;
 
 fn formula(quantifiers: bool) -> impl Strategy<Value = Formula> {
-    let leaf = prop_oneof![Just(Formula::True), Just(Formula::False), (0..6u32).prop_map(|i| Formula::atom(Atom(i))),];
+    let leaf = prop_oneof![Just(Formula::True), Just(Formula::False), (0..7u32).prop_map(|i| Formula::atom(Atom(i))),];
     let unary = if quantifiers { 6 } else { 4usize };
     leaf.prop_recursive(6, 40, 2, move |inner| {
         use Binary::*;
@@ -20,7 +20,7 @@ fn formula(quantifiers: bool) -> impl Strategy<Value = Formula> {
 
 /// CTL formulas.
 fn ctl() -> impl Strategy<Value = Formula> {
-    let leaf = (0..6u32).prop_map(|i| Formula::atom(Atom(i)));
+    let leaf = (0..7u32).prop_map(|i| Formula::atom(Atom(i)));
     leaf.prop_recursive(5, 30, 2, |inner| {
         use Binary::*;
         use Unary::*;
@@ -38,7 +38,7 @@ fn ctl() -> impl Strategy<Value = Formula> {
 }
 
 fn names() -> Atoms {
-    ["a", "b_1", "x > 3", "U", "GFoo", "say \"\\\""].iter().collect()
+    ["a", "F1_1", "x > 3", "True", "GFoo", "U", "say \"\\\""].iter().collect()
 }
 
 fn round_trip(f: &Formula, dialect: Dialect) -> Result<(), TestCaseError> {

@@ -310,6 +310,27 @@ pub struct Expr {
     pub span: Span,
 }
 
+impl Expr {
+    /// Whether it is more than an expression of Promela: whether an operator occurs that only formulas have. Inside
+    /// an index or an argument none can.
+    pub fn is_temporal(&self) -> bool {
+        match &*self.kind {
+            ExprKind::Unary(op, x) => op.is_temporal() || x.is_temporal(),
+            ExprKind::Binary(op, x, y) => op.is_of_formulas() || x.is_temporal() || y.is_temporal(),
+            _ => false,
+        }
+    }
+
+    /// Whether it is a temporal operator with its operands, of which a path quantifier can speak.
+    pub fn is_path_formula(&self) -> bool {
+        match &*self.kind {
+            ExprKind::Unary(op, _) => matches!(op, Unary::Next | Unary::Always | Unary::Eventually),
+            ExprKind::Binary(op, ..) => op.is_temporal(),
+            _ => false,
+        }
+    }
+}
+
 /// Operators with one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -320,6 +341,15 @@ pub enum Unary {
     Next,
     Always,
     Eventually,
+    All,
+    Exists,
+}
+
+impl Unary {
+    /// An operator of temporal logic, the path quantifiers included.
+    pub fn is_temporal(self) -> bool {
+        matches!(self, Unary::Next | Unary::Always | Unary::Eventually | Unary::All | Unary::Exists)
+    }
 }
 
 /// Operators with two operands.
@@ -349,6 +379,19 @@ pub enum Binary {
     Until,
     WeakUntil,
     Release,
+    StrongRelease,
+}
+
+impl Binary {
+    /// An operator of temporal logic: the until and its kin.
+    pub fn is_temporal(self) -> bool {
+        matches!(self, Binary::Until | Binary::WeakUntil | Binary::Release | Binary::StrongRelease)
+    }
+
+    /// An operator that only formulas have: a temporal one, an implication or an equivalence.
+    pub fn is_of_formulas(self) -> bool {
+        self.is_temporal() || matches!(self, Binary::Implies | Binary::Iff)
+    }
 }
 
 /// The channel predicates with a name.

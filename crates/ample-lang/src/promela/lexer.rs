@@ -44,6 +44,11 @@ impl Symbols {
         symbol
     }
 
+    /// The symbol of a text, if it has been interned.
+    pub fn get(&self, text: &str) -> Option<Symbol> {
+        self.numbers.get(text).copied()
+    }
+
     /// The text of a symbol.
     pub fn text(&self, symbol: Symbol) -> &str {
         &self.texts[symbol.0 as usize]
@@ -57,7 +62,7 @@ impl Symbols {
             Kind::Char(symbol) => format!("'{}'", self.text(symbol)),
             Kind::Keyword(keyword) => keyword.text().to_owned(),
             Kind::Op(op) => op.text().to_owned(),
-            Kind::Other(character) => character.to_string(),
+            Kind::Letter(character) | Kind::Other(character) => character.to_string(),
             Kind::Bad(Bad::Text) => "\"".to_owned(),
             Kind::Bad(Bad::Char) => "'".to_owned(),
             Kind::Bad(Bad::Comment) => "/*".to_owned(),
@@ -92,6 +97,9 @@ pub enum Kind {
     Keyword(Keyword),
     /// An operator or a bracket.
     Op(Op),
+    /// An operator of temporal logic that was cut off a longer word, as the `G` of `GF`: only in a formula that does
+    /// not stand in a model.
+    Letter(char),
     /// A character that no token begins with.
     Other(char),
     /// A lexical error.

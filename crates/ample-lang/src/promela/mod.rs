@@ -10,7 +10,7 @@ pub mod lower;
 pub mod parser;
 pub mod preprocess;
 
-pub use lower::{Lowered, expression, formula};
+pub use lower::{Lowered, ctl, expression, ltl};
 
 use crate::diagnostic::Rejected;
 

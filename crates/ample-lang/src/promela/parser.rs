@@ -12,6 +12,7 @@
 
 mod declaration;
 mod expression;
+mod formula;
 mod inline;
 mod statement;
 
@@ -22,9 +23,11 @@ use ample_model::{Source, Span};
 
 use super::ast::{Expr, ExprKind, Model, Name, Proctype, Stmt, Unit, VarRef};
 use super::lexer::{Bad, Keyword, Kind, Op, Symbol, Symbols, Token};
-use super::preprocess::{Loader, MAX_ERRORS, MemoryLoader, join, preprocess};
+use super::preprocess::{Loader, MAX_ERRORS, join, preprocess};
 use crate::diagnostic::{Diagnostic, Rejected, Severity, closest};
 use inline::Inline;
+
+pub use formula::{Context, Notation, parse_formula};
 
 /// How deep statements and expressions may be nested.
 const MAX_NESTING: usize = 200;
@@ -69,30 +72,6 @@ pub fn parse(
     Ok(Parsed { model, sources: parser.sources, diagnostics: parser.diagnostics })
 }
 
-/// Parses a formula on its own: what a user types on the command line. With `temporal`, the operators of
-/// linear temporal logic are known. `proctypes` are the model's, for remote references; `label` stands
-/// for a file name in messages.
-pub fn parse_formula(
-    label: &str,
-    text: String,
-    proctypes: &[&str],
-    temporal: bool,
-) -> Result<(Expr, Vec<Source>), Rejected> {
-    let input = preprocess(label, text, &mut MemoryLoader::default(), &[]);
-    let mut parser = Parser::new(input.tokens, input.symbols, input.sources, input.diagnostics);
-    for name in proctypes {
-        let symbol = parser.symbols.intern(name);
-        parser.proctypes.insert(symbol);
-        parser.declared.insert(symbol);
-    }
-    parser.in_ltl = temporal;
-    let parsed = if parser.errors() == 0 { parser.whole_expression() } else { Err(Failed) };
-    match parsed {
-        Ok(formula) if parser.errors() == 0 => Ok((formula, parser.sources)),
-        _ => Err(Rejected { sources: parser.sources, diagnostics: parser.diagnostics }),
-    }
-}
-
 /// Parsing of a unit failed; the reason has been reported.
 #[derive(Debug)]
 struct Failed;
@@ -114,8 +93,15 @@ struct Parser {
     height: usize,
     /// Inside a body, where the end of a line may end a statement.
     in_sequence: bool,
-    /// Inside an `ltl` block, where the temporal operators are known.
-    in_ltl: bool,
+    /// Which temporal operators are known here.
+    notation: Notation,
+    /// The names of the model that a formula is about: they are no operators.
+    names: HashSet<Symbol>,
+    /// Between the brackets of `A [ f U g ]`, where the until ends an operand.
+    until_ends: bool,
+    /// The temporal operators that no quantifier stands before, in the order in which they were read, and whether
+    /// they have two operands.
+    unquantified: Vec<(bool, Span)>,
     /// Just behind an inline call or embedded C code, which like a `}` needs no semicolon.
     closed_at: Option<usize>,
     typedefs: HashSet<Symbol>,
@@ -155,7 +141,10 @@ impl Parser {
             nesting: 0,
             height: 0,
             in_sequence: false,
-            in_ltl: false,
+            notation: Notation::Model,
+            names: HashSet::new(),
+            until_ends: false,
+            unquantified: Vec::new(),
             closed_at: None,
             typedefs: HashSet::new(),
             declared: HashSet::new(),
@@ -339,6 +328,7 @@ impl Parser {
 
     fn describe(&self, token: Token) -> String {
         match token.kind {
+            Kind::End if self.notation.is_separate() => "the end of the formula".to_owned(),
             Kind::End if self.calls.is_empty() => "the end of the file".to_owned(),
             Kind::End => "the end of the inline".to_owned(),
             Kind::Text(_) => "a string".to_owned(),
@@ -433,15 +423,6 @@ impl Parser {
 
     // Units.
 
-    /// An expression and nothing after it.
-    fn whole_expression(&mut self) -> Parse<Expr> {
-        let formula = self.expression()?;
-        if self.peek().kind != Kind::End {
-            return Err(self.unexpected("an operator or the end of the formula"));
-        }
-        Ok(formula)
-    }
-
     fn model(&mut self) -> Model {
         let mut units = Vec::new();
         while self.peek().kind != Kind::End && self.errors() < MAX_ERRORS {
@@ -460,7 +441,7 @@ impl Parser {
     /// Goes on after an error: a faulty declaration ends with its semicolon, anything else with the next unit.
     fn recover(&mut self, before: usize) {
         self.in_sequence = false;
-        self.in_ltl = false;
+        self.notation = Notation::Model;
         let in_declaration = !self.tokens.get(before).is_some_and(|token| begins_unit(token.kind));
         if self.next == before {
             self.take();
@@ -626,16 +607,16 @@ impl Parser {
             }
         };
         self.expect(Op::OpenBrace, "before the formula")?;
-        self.in_ltl = true;
+        self.notation = Notation::Block;
         let start = self.next;
         let formula = self.expression()?;
         let text = self.text_from(start);
         self.separators();
         if !self.at(Op::CloseBrace) {
-            return Err(self.unexpected("an operator or `}` after the formula"));
+            return Err(self.unexpected_after_operand("`}` after the formula"));
         }
         self.take();
-        self.in_ltl = false;
+        self.notation = Notation::Model;
         Ok(Unit::Ltl { name, formula, text })
     }
 }

@@ -25,6 +25,8 @@ const MAX_TOKENS: usize = 4_000_000;
 const MAX_INCLUDES: usize = 64;
 /// The longest file, so that a place fits the 32 bits of a [`Span`].
 const MAX_FILE: usize = 1 << 30;
+/// What the source of the macros is called that are given on the command line.
+const OPTIONS: &str = "<command line>";
 /// How many errors are reported.
 pub(super) const MAX_ERRORS: usize = 20;
 
@@ -92,14 +94,43 @@ pub fn preprocess(path: &str, text: String, loader: &mut dyn Loader, defines: &[
     let mut tokens = Vec::new();
     // A stop has been reported where it happened.
     let _ = preprocessor.run(path, text, defines, &mut tokens);
-    let end = preprocessor.sources.first().map_or(0, |source| source.text.len() as u32);
-    let span = Span { source: SourceId(0), start: end, end };
-    tokens.push(Token { line_start: true, newline: true, ..blank(Kind::End, span) });
-    Preprocessed {
-        tokens,
-        symbols: preprocessor.symbols,
-        sources: preprocessor.sources,
-        diagnostics: preprocessor.diagnostics,
+    preprocessor.finish(tokens)
+}
+
+/// Cuts words into tokens; told which names are macros.
+type Cut<'a> = dyn FnMut(&[Token], &mut Symbols, &dyn Fn(Symbol) -> bool) -> Vec<Token> + 'a;
+
+/// Preprocesses a formula over a model that has been read: the macros that are defined at the model's end are known
+/// in it. `sources` are the model's files as [`preprocess`] gave them. `cut` may cut the words of the formula.
+pub(super) fn preprocess_formula(path: &str, text: String, sources: &[Source], cut: &mut Cut<'_>) -> Preprocessed {
+    let mut loader = SourceLoader { sources };
+    let mut preprocessor = Preprocessor::new(&mut loader);
+    let mut tokens = Vec::new();
+    if let Ok((id, raw)) = preprocessor.add_source(path.to_owned(), text) {
+        // The model has been accepted with whatever there is to say about it.
+        let _ = preprocessor.replay(sources);
+        preprocessor.forget_all_but_macros();
+        let macros = &preprocessor.macros;
+        let raw = cut(&raw, &mut preprocessor.symbols, &|name| macros.contains_key(&name));
+        let _ = preprocessor.open((id, raw.into())).and_then(|()| preprocessor.drain(&mut tokens));
+    }
+    // A token from a macro has the place where the macro is used, so that nothing speaks of the model's files.
+    preprocessor.sources.truncate(1);
+    preprocessor.finish(tokens)
+}
+
+/// The files of a model that has been read, found by the places where [`FileLoader`] looks.
+struct SourceLoader<'a> {
+    sources: &'a [Source],
+}
+
+impl Loader for SourceLoader<'_> {
+    fn load(&mut self, path: &str, from: Option<&str>) -> Result<(String, String), String> {
+        let beside = from.and_then(|from| Path::new(from).parent()).map(|directory| directory.join(path));
+        let shown = beside.map(|path| path.display().to_string()).into_iter().chain([path.to_owned()]);
+        let found = shown.into_iter().find_map(|path| self.sources.iter().find(|source| source.path == path));
+        let source = found.ok_or_else(|| "it is not part of the model".to_owned())?;
+        Ok((source.path.clone(), source.text.clone()))
     }
 }
 
@@ -190,12 +221,43 @@ impl<'a> Preprocessor<'a> {
         let main = self.add_source(path.to_owned(), text)?;
         if !defines.is_empty() {
             let lines: String = defines.iter().map(|(name, value)| format!("#define {name} {value}\n")).collect();
-            let options = self.add_source("<command line>".to_owned(), lines)?;
+            let options = self.add_source(OPTIONS.to_owned(), lines)?;
             self.open(options)?;
             self.drain(out)?;
         }
         self.open(main)?;
         self.drain(out)
+    }
+
+    /// Reads a model again for the sake of its macros.
+    fn replay(&mut self, sources: &[Source]) -> Result<(), Stop> {
+        let Some(main) = sources.first() else { return Ok(()) };
+        let main_file = self.add_source(main.path.clone(), main.text.clone())?;
+        let mut out = Vec::new();
+        if let Some(options) = sources.get(1).filter(|source| source.path == OPTIONS) {
+            let file = self.add_source(OPTIONS.to_owned(), options.text.clone())?;
+            self.open(file)?;
+            self.drain(&mut out)?;
+        }
+        self.open(main_file)?;
+        self.drain(&mut out)
+    }
+
+    fn forget_all_but_macros(&mut self) {
+        self.diagnostics.clear();
+        self.frames.clear();
+        self.files.clear();
+        self.active.clear();
+        self.newline = false;
+        self.made = 0;
+        self.nesting = 0;
+    }
+
+    fn finish(self, mut tokens: Vec<Token>) -> Preprocessed {
+        let end = self.sources.first().map_or(0, |source| source.text.len() as u32);
+        let span = Span { source: SourceId(0), start: end, end };
+        tokens.push(Token { line_start: true, newline: true, ..blank(Kind::End, span) });
+        Preprocessed { tokens, symbols: self.symbols, sources: self.sources, diagnostics: self.diagnostics }
     }
 
     fn drain(&mut self, out: &mut Vec<Token>) -> Result<(), Stop> {

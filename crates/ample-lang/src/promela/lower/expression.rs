@@ -1,10 +1,11 @@
 //! Expressions and variable references.
 
-use ample_model::{Action, BinaryOp, Expr, Formula, Index, Pattern, Place, Scalar, Scope, Span, Type, UnaryOp};
+use ample_model::{Action, BinaryOp, Expr, Index, Pattern, Place, Scalar, Scope, Span, Type, UnaryOp};
 
 use super::{Lower, Reference, Result, RunSlot, UNDECLARED};
 use crate::diagnostic::{Diagnostic, counted};
 use crate::promela::ast::{self, Binary, ExprKind, Probe, ReceiveArg, Unary, VarRef};
+use crate::promela::parser::Notation;
 
 /// A variable reference with its type: a cell, or a whole record or array.
 pub(super) struct Target {
@@ -78,7 +79,7 @@ fn unary(op: Unary, e: Expr) -> Option<Expr> {
         (Unary::Negate, e) => wrapped(Expr::unary(UnaryOp::Negate, e)),
         (Unary::Complement, Expr::Const(x)) => Expr::Const((!(x as i32)).into()),
         (Unary::Complement, e) => Expr::unary(UnaryOp::Complement, e),
-        (Unary::Next | Unary::Always | Unary::Eventually, _) => return None,
+        (Unary::Next | Unary::Always | Unary::Eventually | Unary::All | Unary::Exists, _) => return None,
     })
 }
 
@@ -102,16 +103,9 @@ fn binary_op(op: Binary) -> Option<BinaryOp> {
         Binary::GreaterEqual => BinaryOp::GreaterEqual,
         Binary::And => BinaryOp::And,
         Binary::Or => BinaryOp::Or,
-        Binary::Implies | Binary::Iff | Binary::Until | Binary::WeakUntil | Binary::Release => return None,
+        Binary::Implies | Binary::Iff => return None,
+        Binary::Until | Binary::WeakUntil | Binary::Release | Binary::StrongRelease => return None,
     })
-}
-
-fn is_temporal(e: &ast::Expr) -> bool {
-    match &*e.kind {
-        ExprKind::Unary(op, x) => unary(*op, Expr::TRUE).is_none() || is_temporal(x),
-        ExprKind::Binary(op, x, y) => binary_op(*op).is_none() || is_temporal(x) || is_temporal(y),
-        _ => false,
-    }
 }
 
 impl Lower<'_> {
@@ -175,9 +169,14 @@ impl Lower<'_> {
                 unary(*op, x).ok_or_else(|| temporal_outside(e.span))?
             }
             ExprKind::Binary(op, x, y) => {
-                let op = binary_op(*op).ok_or_else(|| temporal_outside(e.span))?;
-                let x = self.expression_with_run(x)?;
-                binary(op, x, self.expression_with_run(y)?)
+                let (left, right) = (self.expression_with_run(x)?, self.expression_with_run(y)?);
+                match op {
+                    Binary::Implies => binary(BinaryOp::Or, negation(left), right),
+                    Binary::Iff => binary(BinaryOp::Equal, negation(left), negation(right)),
+                    Binary::BitAnd if x.is_temporal() || y.is_temporal() => binary(BinaryOp::And, left, right),
+                    Binary::BitOr if x.is_temporal() || y.is_temporal() => binary(BinaryOp::Or, left, right),
+                    op => binary(binary_op(*op).ok_or_else(|| temporal_outside(e.span))?, left, right),
+                }
             }
             ExprKind::Conditional(c, x, y) => {
                 let c = self.expression_with_run(c)?;
@@ -339,6 +338,10 @@ impl Lower<'_> {
                 return Ok(Expr::Const(*value));
             }
             match name.text.as_str() {
+                "_pid" | "_priority" if self.notation != Notation::Model => {
+                    let message = format!("`{}` has no value in a formula, which belongs to no process", name.text);
+                    return Err(Diagnostic::error(name.span, message));
+                }
                 "_pid" => return Ok(Expr::SelfId),
                 "_nr_pr" => return Ok(Expr::ProcessCount),
                 "_last" => {
@@ -373,6 +376,9 @@ impl Lower<'_> {
         let (name, index) = &var.parts[0];
         let Some((scope, variable)) = self.find_variable(&name.text) else {
             let error = Diagnostic::error(name.span, format!("{UNDECLARED} `{}`", name.text));
+            if let Some(help) = self.found_in_process(&name.text) {
+                return Err(error.with_help(help));
+            }
             return Err(match self.similar_name(&name.text) {
                 Some(near) if near == name.text => error.with_help("it is declared in a block that is closed here"),
                 Some(near) => error.with_help(format!("did you mean `{near}`?")),
@@ -501,45 +507,6 @@ impl Lower<'_> {
         }
         Ok(())
     }
-
-    /// A temporal formula: temporal and Boolean operators above, state expressions below.
-    pub(super) fn formula(&mut self, e: &ast::Expr) -> Result<Formula> {
-        if !is_temporal(e) {
-            return Ok(Formula::Atom(self.expression(e)?));
-        }
-        match &*e.kind {
-            ExprKind::Unary(op, x) => {
-                let x = Box::new(self.formula(x)?);
-                match op {
-                    Unary::Not => Ok(Formula::Not(x)),
-                    Unary::Next => Ok(Formula::Next(x)),
-                    Unary::Always => Ok(Formula::Always(x)),
-                    Unary::Eventually => Ok(Formula::Eventually(x)),
-                    Unary::Negate | Unary::Complement => Err(arithmetic(e.span)),
-                }
-            }
-            ExprKind::Binary(op, x, y) => {
-                let make = match op {
-                    Binary::And => Formula::And,
-                    Binary::Or => Formula::Or,
-                    Binary::Implies => Formula::Implies,
-                    Binary::Iff => Formula::Iff,
-                    Binary::Until => Formula::Until,
-                    Binary::WeakUntil => Formula::WeakUntil,
-                    Binary::Release => Formula::Release,
-                    Binary::BitAnd => return Err(arithmetic(e.span).with_help("write `&&`")),
-                    Binary::BitOr => return Err(arithmetic(e.span).with_help("write `||`")),
-                    _ => return Err(arithmetic(e.span)),
-                };
-                Ok(make(Box::new(self.formula(x)?), Box::new(self.formula(y)?)))
-            }
-            _ => Ok(Formula::Atom(self.expression(e)?)),
-        }
-    }
-}
-
-fn arithmetic(span: Span) -> Diagnostic {
-    Diagnostic::error(span, "arithmetic on a temporal formula")
 }
 
 fn temporal_outside(span: Span) -> Diagnostic {

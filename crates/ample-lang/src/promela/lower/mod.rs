@@ -7,6 +7,7 @@
 mod deterministic;
 mod expression;
 mod flow;
+mod formula;
 mod names;
 mod patch;
 mod statement;
@@ -14,14 +15,15 @@ mod statement;
 use std::collections::HashMap;
 
 use ample_model::{
-    Action, BinaryOp, Communication, Edge, EdgeId, EventKind, Expr, Formula, Instance, Instruction, Location,
-    LocationId, Monitor, MonitorEdge, Pattern, ProcessId, ProcessType, Property, Question, Role, Source, Span, System,
-    VariableId,
+    Action, BinaryOp, Communication, Edge, EdgeId, EventKind, Expr, Instance, Instruction, Location, LocationId,
+    Monitor, MonitorEdge, Pattern, ProcessId, ProcessType, Property, Question, Role, Source, Span, System, VariableId,
 };
 
 use super::ast::{self, Name, Unit, VarRef};
-use super::parser::Parsed;
+use super::parser::{Notation, Parsed};
 use crate::diagnostic::{Diagnostic, Rejected, Severity, closest};
+pub use formula::{ctl, expression, ltl};
+
 use flow::{Automaton, Flow, LabelName, Node};
 use names::Globals;
 use statement::{Body, Leaf};
@@ -68,6 +70,8 @@ struct Lower<'a> {
     roles: Vec<Role>,
     body: Option<Body>,
     run_slot: RunSlot,
+    /// What kind of text is being lowered: the model's, or a formula, which belongs to no process.
+    notation: Notation,
     references: Vec<Reference>,
     diagnostics: Vec<Diagnostic>,
 }
@@ -98,75 +102,7 @@ pub fn lower(parsed: Parsed, name: &str) -> std::result::Result<Lowered, Rejecte
     Ok(Lowered { system, warnings: diagnostics })
 }
 
-/// A state expression over an existing system, as a user types it: globals, `_nr_pr`, channel polls and
-/// lengths, `proc[i]@label`, `proc[i]:variable`.
-///
-/// ```
-/// use ample_lang::promela::{self, preprocess::MemoryLoader};
-///
-/// let text = "byte x; active proctype P() { x = 1; end: skip }";
-/// let system = promela::read("p.pml", text.into(), &mut MemoryLoader::default(), &[])?.system;
-/// assert!(promela::expression(&system, "x < 2 && !P[0]@end").is_ok());
-/// assert!(promela::expression(&system, "z < 2").is_err());
-/// # Ok::<(), ample_lang::Rejected>(())
-/// ```
-pub fn expression(system: &System, text: &str) -> std::result::Result<Expr, Rejected> {
-    let lowered = over_system(system, text, false)?;
-    match lowered {
-        Formula::Atom(e) => Ok(e),
-        // Without temporal operators there is nothing else a formula can be.
-        _ => Ok(Expr::FALSE),
-    }
-}
-
-/// A temporal formula over an existing system, in Spin's notation.
-pub fn formula(system: &System, text: &str) -> std::result::Result<Formula, Rejected> {
-    over_system(system, text, true)
-}
-
-fn over_system(system: &System, text: &str, temporal: bool) -> std::result::Result<Formula, Rejected> {
-    let names: Vec<&str> = system.processes.iter().map(|p| p.name.as_str()).collect();
-    let (parsed, sources) = super::parser::parse_formula("<formula>", text.into(), &names, temporal)?;
-    let mut lower = Lower::over(system, &sources);
-    let lowered = lower.formula(&parsed).map(|formula| {
-        let question = Question::Ltl(formula);
-        lower.system.properties = vec![Property { name: String::new(), question, text: text.into(), span: None }];
-        let labels = lower.label_tables();
-        lower.resolve_references(&labels);
-    });
-    lower.keep_error(lowered);
-    let Lower { system, diagnostics, .. } = lower;
-    match system.properties.into_iter().next().map(|p| p.question) {
-        Some(Question::Ltl(formula)) if diagnostics.is_empty() => Ok(formula),
-        _ => Err(Rejected { sources, diagnostics }),
-    }
-}
-
 impl<'a> Lower<'a> {
-    /// A context in which everything that `system` declares is known.
-    fn over(system: &System, sources: &'a [Source]) -> Self {
-        let mut lower = Lower::new(sources, &system.name, Vec::new());
-        lower.globals = Globals::of(system);
-        lower.roles = system.processes.iter().map(|p| p.role).collect();
-        lower.parameter_slots = vec![0; system.processes.len()];
-        lower.system = System { properties: Vec::new(), sources: Vec::new(), ..system.clone() };
-        lower
-    }
-
-    /// The labels of every process type, from the finished locations.
-    fn label_tables(&self) -> HashMap<ProcessId, HashMap<String, Vec<LocationId>>> {
-        let tables = self.system.processes.iter().enumerate().map(|(index, process)| {
-            let mut table: HashMap<String, Vec<LocationId>> = HashMap::new();
-            for (location, data) in process.locations.iter().enumerate() {
-                for label in &data.labels {
-                    table.entry(label.clone()).or_insert_with(|| vec![LocationId::from(location)]);
-                }
-            }
-            (ProcessId::from(index), table)
-        });
-        tables.collect()
-    }
-
     fn new(sources: &'a [Source], name: &str, diagnostics: Vec<Diagnostic>) -> Self {
         let system = System {
             name: name.into(),
@@ -192,6 +128,7 @@ impl<'a> Lower<'a> {
             roles: Vec::new(),
             body: None,
             run_slot: RunSlot::Forbidden,
+            notation: Notation::Model,
             references: Vec::new(),
             diagnostics,
         }
@@ -455,7 +392,10 @@ impl<'a> Lower<'a> {
         if self.system.properties.iter().any(|p| p.name == name.text) {
             return Err(Diagnostic::error(name.span, format!("the formula `{}` is declared twice", name.text)));
         }
-        let question = Question::Ltl(self.formula(formula)?);
+        self.notation = Notation::Block;
+        let formula = self.formula(formula);
+        self.notation = Notation::Model;
+        let question = Question::Ltl(formula?);
         let property = Property { name: name.text.clone(), question, text: text.into(), span: Some(name.span) };
         self.system.properties.push(property);
         Ok(())

@@ -2,11 +2,14 @@
 //!
 //! From weak to strong: `-> <->`, `||`, `&&`, `U V W`, `|`, `^`, `&`, `== !=`, `< <= > >=`, `<< >>`, `+ -`,
 //! `* / %`, all of them from left to right; the prefix operators, the temporal ones included, bind stronger than
-//! all of these. The temporal operators and the implication exist only in `ltl` blocks; elsewhere `->` separates
-//! statements, or is part of the conditional `(c -> a : b)`.
+//! all of these. The temporal operators and the implication exist only in formulas; in a model `->` separates
+//! statements, or is part of the conditional `(c -> a : b)`. The words that are operators are known to `formula`.
+
+use ample_model::Span;
 
 use super::super::ast::{Binary, Expr, ExprKind, Name, Probe, ReceiveArg, Unary, VarRef};
-use super::super::lexer::{Keyword, Kind, Op};
+use super::super::lexer::{Keyword, Kind, Op, Symbol};
+use super::formula::{Notation, Word};
 use super::{Failed, MAX_HEIGHT, Parse, Parser, is_embedded_c};
 use crate::diagnostic::Diagnostic;
 
@@ -35,33 +38,21 @@ fn binary_operator(op: Op) -> Option<(Binary, u8)> {
     })
 }
 
-fn temporal_binary(word: &str) -> Option<(Binary, u8)> {
-    Some(match word {
-        "U" | "until" | "stronguntil" => (Binary::Until, 4),
-        "W" | "weakuntil" => (Binary::WeakUntil, 4),
-        "V" | "release" => (Binary::Release, 4),
-        "implies" => (Binary::Implies, 1),
-        "equivalent" => (Binary::Iff, 1),
-        _ => return None,
-    })
-}
-
-fn temporal_unary(word: &str) -> Option<Unary> {
-    Some(match word {
-        "X" | "next" => Unary::Next,
-        "always" => Unary::Always,
-        "eventually" => Unary::Eventually,
-        _ => return None,
-    })
-}
-
 impl Parser {
     /// A whole expression.
     pub(super) fn expression(&mut self) -> Parse<Expr> {
-        self.nested(|parser| parser.binary(1))
+        self.apart(|parser| parser.binary(1))
     }
 
-    fn binary(&mut self, minimum: u8) -> Parse<Expr> {
+    /// Runs `read` one level deeper, where an until does not end what stands around it.
+    fn apart<T>(&mut self, read: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+        let outer = std::mem::replace(&mut self.until_ends, false);
+        let read = self.nested(read);
+        self.until_ends = outer;
+        read
+    }
+
+    pub(super) fn binary(&mut self, minimum: u8) -> Parse<Expr> {
         let start = self.next;
         let left = self.operand()?;
         self.continue_binary(left, start, minimum)
@@ -74,6 +65,7 @@ impl Parser {
             if level < minimum {
                 break;
             }
+            let token = self.peek();
             for _ in 0..length {
                 self.take();
             }
@@ -83,7 +75,14 @@ impl Parser {
             if height > MAX_HEIGHT {
                 return Err(self.error(span, format!("this expression has more than {MAX_HEIGHT} operators in a row")));
             }
+            self.refuse_ambiguous(operator, token, [&left, &right])?;
+            if operator.is_temporal() {
+                self.note_temporal(true, token.span);
+            }
             left = Expr { kind: Box::new(ExprKind::Binary(operator, left, right)), span };
+        }
+        if self.word(self.peek()) == Some(Word::PastInfix) {
+            return Err(self.past_operator());
         }
         self.height = height;
         Ok(left)
@@ -91,40 +90,52 @@ impl Parser {
 
     /// The binary operator that stands here, its level, and how many tokens it is made of.
     fn operator_here(&self) -> Option<(Binary, u8, usize)> {
+        let formula = self.notation.has_implication();
         match self.peek().kind {
-            Kind::Op(Op::Arrow) if self.in_ltl => Some((Binary::Implies, 1, 1)),
-            Kind::Op(Op::Less) if self.in_ltl && self.op_at(1, Op::Arrow) => Some((Binary::Iff, 1, 2)),
+            Kind::Op(Op::Arrow) if formula => Some((Binary::Implies, 1, 1)),
+            Kind::Op(Op::Less) if formula && self.op_at(1, Op::Arrow) => Some((Binary::Iff, 1, 2)),
             Kind::Op(Op::Minus) if self.line_ends_statement() => None,
             Kind::Op(op) => binary_operator(op).map(|(operator, level)| (operator, level, 1)),
-            Kind::Name(word) if self.in_ltl => {
-                temporal_binary(self.symbols.text(word)).map(|(operator, level)| (operator, level, 1))
-            }
-            _ => None,
+            _ => match self.word(self.peek()) {
+                Some(Word::Infix(operator, _)) if self.until_ends && operator.is_temporal() => None,
+                Some(Word::Infix(operator, level)) => Some((operator, level, 1)),
+                _ => None,
+            },
         }
     }
 
     /// The prefix operator that stands here, and how many tokens it is made of.
     fn prefix_here(&self) -> Option<(Unary, usize)> {
+        let temporal = self.notation.is_temporal();
         match self.peek().kind {
             Kind::Op(Op::Minus) => Some((Unary::Negate, 1)),
             Kind::Op(Op::Bang) => Some((Unary::Not, 1)),
             Kind::Op(Op::Tilde) => Some((Unary::Complement, 1)),
-            Kind::Op(Op::OpenBracket) if self.in_ltl && self.op_at(1, Op::CloseBracket) => Some((Unary::Always, 2)),
-            Kind::Op(Op::Less) if self.in_ltl && self.op_at(1, Op::Greater) => Some((Unary::Eventually, 2)),
-            Kind::Name(word) if self.in_ltl => temporal_unary(self.symbols.text(word)).map(|operator| (operator, 1)),
-            _ => None,
+            Kind::Op(Op::OpenBracket) if temporal && self.op_at(1, Op::CloseBracket) => Some((Unary::Always, 2)),
+            Kind::Op(Op::Less) if temporal && self.op_at(1, Op::Greater) => Some((Unary::Eventually, 2)),
+            _ => match self.word(self.peek()) {
+                Some(Word::Prefix(operator)) => Some((operator, 1)),
+                _ => None,
+            },
         }
     }
 
     /// An operand with its prefix operators.
     pub(super) fn operand(&mut self) -> Parse<Expr> {
         let start = self.next;
+        if let Some(special) = self.special_prefix()? {
+            return Ok(special);
+        }
         let Some((operator, length)) = self.prefix_here() else { return self.primary() };
         for _ in 0..length {
             self.take();
         }
+        let written = self.span_from(start);
         let operand = self.nested(Self::operand)?;
         self.height += 1;
+        if operator.is_temporal() {
+            self.note_temporal(false, written);
+        }
         Ok(Expr { kind: Box::new(ExprKind::Unary(operator, operand)), span: self.span_from(start) })
     }
 
@@ -133,8 +144,12 @@ impl Parser {
         self.height = 1;
         let kind = match self.peek().kind {
             Kind::Op(Op::OpenParen) => return self.parenthesis(),
-            Kind::Name(name) if self.in_ltl && temporal_binary(self.symbols.text(name)).is_some() => {
+            Kind::Name(_) if matches!(self.word(self.peek()), Some(Word::Infix(..))) => {
                 return Err(self.unexpected("an operand"));
+            }
+            Kind::Name(name) if self.truth_value(name).is_some() => {
+                self.take();
+                self.truth_value(name).map(ExprKind::Const)
             }
             Kind::Name(_) => return self.reference(),
             // Reported and stepped over, so that what follows can be read all the same.
@@ -161,7 +176,8 @@ impl Parser {
         let always = self.op_at(0, Op::OpenBracket) && self.op_at(1, Op::CloseBracket);
         let eventually = self.op_at(0, Op::Less) && self.op_at(1, Op::Greater);
         if always || eventually {
-            return self.error(token.span, "a temporal operator can be used only in an ltl formula");
+            let span = super::join(token.span, self.token_at(1).span);
+            return self.temporal_outside(span);
         }
         let operator = self.previous().filter(|_| token.kind == Kind::Op(Op::Assign));
         if let Some(Kind::Op(operator @ (Op::Plus | Op::Minus | Op::Star | Op::Slash | Op::Percent))) = operator {
@@ -175,32 +191,65 @@ impl Parser {
     fn parenthesis(&mut self) -> Parse<Expr> {
         let start = self.next;
         self.take();
-        let mut inner = self.expression()?;
-        if !self.in_ltl && self.eat(Op::Arrow) {
-            let condition_height = self.height;
-            let yes = self.expression()?;
-            let yes_height = self.height;
-            if !self.at(Op::Colon) {
-                return Err(self.no_alternative());
-            }
-            self.take();
-            let no = self.expression()?;
-            self.height = self.height.max(condition_height).max(yes_height) + 1;
-            let span = self.span_from(start);
-            inner = Expr { kind: Box::new(ExprKind::Conditional(inner, yes, no)), span };
-        }
+        let mut inner = self.apart(Self::choice)?;
         if let Kind::Name(word) = self.peek().kind
-            && temporal_binary(self.symbols.text(word)).is_some()
+            && !self.notation.is_temporal()
+            && !self.names.contains(&word)
+            && let Some(Word::Infix(..)) = Notation::Linear.word(self.symbols.text(word))
         {
             let span = self.peek().span;
-            return Err(self.error(span, "a temporal operator can be used only in an ltl formula"));
+            return Err(self.temporal_outside(span));
         }
         if !self.at(Op::CloseParen) {
-            return Err(self.unexpected("an operator or `)`"));
+            return Err(self.unexpected_after_operand("`)`"));
         }
         self.take();
         inner.span = self.span_from(start);
         Ok(inner)
+    }
+
+    /// An expression, or `c -> a : b`. Where the `->` is an operator as well, the `:` tells.
+    fn choice(&mut self) -> Parse<Expr> {
+        let start = self.next;
+        let condition = self.binary(2)?;
+        let condition_height = self.height;
+        if !self.eat(Op::Arrow) {
+            return self.continue_binary(condition, start, 1);
+        }
+        let yes = self.nested(|parser| parser.binary(2))?;
+        self.height = self.height.max(condition_height) + 1;
+        let height = self.height;
+        if self.eat(Op::Colon) {
+            let no = self.expression()?;
+            self.height = self.height.max(height) + 1;
+            let span = self.span_from(start);
+            return Ok(Expr { kind: Box::new(ExprKind::Conditional(condition, yes, no)), span });
+        }
+        if !self.notation.has_implication() {
+            return Err(self.no_alternative());
+        }
+        let span = self.span_from(start);
+        let implication = Expr { kind: Box::new(ExprKind::Binary(Binary::Implies, condition, yes)), span };
+        self.continue_binary(implication, start, 1)
+    }
+
+    /// The error that a temporal operator stands where there can be none.
+    fn temporal_outside(&mut self, span: Span) -> Failed {
+        const MESSAGE: &str = "a temporal operator can be used only in an ltl formula";
+        match self.notation {
+            Notation::State => self.error_with_help(span, MESSAGE, "a formula of LTL is checked with --ltl"),
+            _ => self.error(span, MESSAGE),
+        }
+    }
+
+    /// The value of `TRUE` or `FALSE`, which formulas from the command line may have from other tools.
+    fn truth_value(&self, name: Symbol) -> Option<i64> {
+        match self.symbols.text(name) {
+            _ if !self.notation.is_separate() || self.names.contains(&name) => None,
+            "TRUE" => Some(1),
+            "FALSE" => Some(0),
+            _ => None,
+        }
     }
 
     /// The error that `(c -> a` does not go on as a conditional expression.
@@ -349,8 +398,15 @@ impl Parser {
     }
 
     fn index(&mut self) -> Parse<Expr> {
+        let array = self.next.checked_sub(1).and_then(|at| self.tokens.get(at)).copied();
         self.take();
         let index = self.expression()?;
+        // `A [ f U g ]`, where `A` is a variable
+        let name = array.filter(|_| !self.at(Op::CloseBracket)).and_then(|token| self.help_for_name(token));
+        if let Some(help) = name {
+            let message = format!("expected `]` after the index, found {}", self.describe(self.peek()));
+            return Err(self.error_with_help(self.peek().span, message, help));
+        }
         self.expect(Op::CloseBracket, "after the index")?;
         Ok(index)
     }
@@ -392,7 +448,10 @@ impl Parser {
     pub(super) fn names_process(&self, variable: &VarRef, start: usize) -> bool {
         let Some(Kind::Name(name)) = self.tokens.get(start).map(|token| token.kind) else { return false };
         let [(_, index)] = variable.parts.as_slice() else { return false };
-        self.declared.contains(&name) || ((index.is_some() || self.in_ltl) && self.proctypes.contains(&name))
+        // Beside a model, what is no variable can only be meant as a process.
+        let unknown = self.notation.is_separate() && !self.names.contains(&name);
+        let ahead = (index.is_some() || self.notation.is_temporal()) && self.proctypes.contains(&name);
+        self.declared.contains(&name) || ahead || unknown
     }
 
     /// The arguments of a receive: `a, b`, `a(b, c)`, `(a, b)`.
