@@ -75,7 +75,45 @@ pub struct Property {
     pub span: Option<Span>,
 }
 
+impl Formula {
+    /// Calls `visit` on every expression in the formula.
+    pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
+        match self {
+            Formula::Atom(expr) => expr.walk(visit),
+            Formula::Not(f)
+            | Formula::Next(f)
+            | Formula::Always(f)
+            | Formula::Eventually(f)
+            | Formula::All(f)
+            | Formula::Exists(f) => f.walk(visit),
+            Formula::And(f, g)
+            | Formula::Or(f, g)
+            | Formula::Implies(f, g)
+            | Formula::Iff(f, g)
+            | Formula::Until(f, g)
+            | Formula::WeakUntil(f, g)
+            | Formula::Release(f, g) => {
+                f.walk(visit);
+                g.walk(visit);
+            }
+        }
+    }
+}
+
 impl Property {
+    /// Calls `visit` on every expression in the property.
+    pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
+        match &self.question {
+            Question::Invariant(expr) => expr.walk(visit),
+            Question::Ltl(formula) | Question::Ctl(formula) => formula.walk(visit),
+            Question::Deadlock
+            | Question::Assertions
+            | Question::Never(_)
+            | Question::Acceptance
+            | Question::Progress => {}
+        }
+    }
+
     /// The freedom from deadlock that every model is asked for.
     pub fn deadlock() -> Property {
         Property {

@@ -56,5 +56,5 @@ pub use ample_model::{
 };
 pub use check::{CheckOptions, Emptiness, Engine, Fairness, Search, check, stated, states};
 pub use limits::{Limits, peak_memory, resident_memory, sensible_memory_limit};
-pub use load::{LoadError, LoadOptions, Loaded, ctl, expression, load, load_text, ltl};
+pub use load::{LoadError, LoadOptions, Loaded, adapt, ctl, expression, load, load_text, ltl};
 pub use report::{Answer, Report, SCHEMA, Verdict};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ample_lang::promela::{self, preprocess::FileLoader};
 use ample_lang::{Diagnostic, Rejected};
-use ample_model::{Expr, Formula, System};
+use ample_model::{Expr, Formula, Property, System};
 
 /// How to read a model.
 #[derive(Clone, Debug, Default)]
@@ -112,6 +112,26 @@ fn is_promela(path: &Path, text: &str) -> bool {
 /// ```
 pub fn expression(system: &System, text: &str) -> Result<Expr, LoadError> {
     Ok(promela::expression(system, text)?)
+}
+
+/// Makes a model keep what properties ask about that were not stated in its text: who moved last, and priorities.
+///
+/// ```
+/// let mut model = ample::load_text("m.pml", "active [2] proctype P() { skip }".into(), &Default::default())?;
+/// let question = ample::Question::Ltl(ample::ltl(&model.system, "<> (_last == 1)")?);
+/// let property = ample::Property { name: "one".into(), question, text: String::new(), span: None };
+/// ample::adapt(&mut model.system, &[property]);
+/// assert!(model.system.uses_last);
+/// # Ok::<(), ample::LoadError>(())
+/// ```
+pub fn adapt(system: &mut System, properties: &[Property]) {
+    for property in properties {
+        property.walk(&mut |expr| match expr {
+            Expr::LastMover => system.uses_last = true,
+            Expr::Priority(_) => system.uses_priorities = true,
+            _ => {}
+        });
+    }
 }
 
 /// Reads a linear-time formula over the model's names, in the notation of Spin or with letters.

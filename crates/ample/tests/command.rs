@@ -100,6 +100,11 @@ active proctype Server() {
 
 const LIVE: &str = "byte x; active proctype P() { x = 1 } ltl p { <> (x == 1) }";
 
+/// One process may keep the other from moving, and both from coming to an end.
+const UNFAIR: &str = "byte x; bit y; active proctype P() { last: x = 1 }
+    active proctype Q() { do :: x == 0 -> y = 1 - y :: x == 1 -> break od }
+    ltl p { <> (x == 1) } ltl q { [] (x < 2) }";
+
 /// 2^32 states and more.
 const HUGE: &str = "int x; int y; active [3] proctype P() { do :: x++ :: y = y + 3 od }";
 
@@ -116,7 +121,26 @@ fn exit_codes_tell_the_verdict() {
         (&["check", "--assertions"], MUTEX, 1),
         (&["check"], DEADLOCK, 1),
         (&["check", "--assertions"], DEADLOCK, 0),
-        (&["check"], LIVE, 3),
+        (&["check"], LIVE, 0),
+        (&["check"], UNFAIR, 1),
+        (&["check", "--ltl", "q"], UNFAIR, 0),
+        (&["check", "--ltl", "p"], UNFAIR, 1),
+        (&["check", "--fairness", "weak"], UNFAIR, 0),
+        (&["check", "--fairness", "strong"], UNFAIR, 0),
+        (&["check", "--emptiness", "nested"], UNFAIR, 1),
+        (&["check", "--emptiness", "components"], UNFAIR, 1),
+        (&["check", "--emptiness", "nested", "--fairness", "weak"], UNFAIR, 3),
+        (&["check", "--ltl", "[] <> y == 1"], UNFAIR, 2),
+        (&["check", "--ltl", "G F (y == 1)"], UNFAIR, 1),
+        (&["check", "--ltl", "(P@last) U (x == 1)", "--fairness", "weak"], UNFAIR, 0),
+        (&["check", "--ltl", "<> (_last == 1)"], UNFAIR, 0),
+        (&["check", "--ltl", "[] (_last == 0)"], UNFAIR, 1),
+        (&["check", "--ctl", "AG EF (x == 1)"], UNFAIR, 0),
+        (&["check", "--ctl", "AF (x == 1)"], UNFAIR, 1),
+        (&["check", "--ctl", "AF (x == 1)", "--fairness", "weak"], UNFAIR, 3),
+        (&["check", "--ctl", "G (x == 1)"], UNFAIR, 2),
+        (&["check", "--never"], UNFAIR, 2),
+        (&["check", "--acceptance", "--non-progress"], UNFAIR, 1),
         (&["check", "--deadlock"], LIVE, 0),
         (&["check", "--max-depth", "1"], FINE, 3),
         (&["states"], MUTEX, 0),
@@ -160,9 +184,26 @@ fn json_follows_the_schema() {
     }
     assert_eq!(report["stats"]["states"], 17);
 
-    let report = json(&ample(&["check", "--json"], &folder.file("m.pml", LIVE)));
-    assert_eq!(result(&report, "ltl:p")["verdict"], "unknown");
-    assert!(result(&report, "ltl:p")["reason"].as_str().unwrap().contains("not checked yet"));
+    let report = json(&ample(&["check", "--json"], &folder.file("m.pml", UNFAIR)));
+    let p = result(&report, "ltl:p");
+    assert_eq!(p["verdict"], "violated");
+    assert_eq!(p["formula"], "<> (x == 1)");
+    assert_eq!(p["trace"]["prefix"].as_array().unwrap().len(), 0);
+    assert_eq!(p["trace"]["cycle"].as_array().unwrap().len(), 4);
+    assert!(p["stats"]["states"].as_u64().unwrap() > 2);
+    assert_eq!(result(&report, "ltl:q")["certainty"], "proved");
+
+    let words = [
+        "check",
+        "--json",
+        "--ctl",
+        "EF (x == 0 && EG (y == 0) && EX (y == 1))",
+        "--ctl",
+        "AG (y == 0 && EX (y == 1))",
+    ];
+    let report = json(&ample(&words, &folder.file("m.pml", UNFAIR)));
+    assert_eq!(report["results"][0]["property"], "ctl:EF (x == 0 && EG (y == 0) && EX (y == 1))");
+    assert_eq!(report["results"][1]["verdict"], "violated");
 
     let report = json(&ample(&["states", "--json"], &folder.file("m.pml", DEADLOCK)));
     assert_eq!(report["stats"]["states"], 17);

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ample::{CheckOptions, Silent, Verdict};
+use ample::{CheckOptions, Fairness, Silent, Verdict};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -15,6 +15,8 @@ struct Expected {
     states: Option<u64>,
     deadlock: Option<bool>,
     assertions: Option<bool>,
+    /// Other properties by their names, under weak fairness or not.
+    others: Vec<(String, Fairness, bool)>,
 }
 
 /// What is different from what is expected, one line each.
@@ -42,7 +44,42 @@ fn disagreements(expected: &Expected) -> Vec<String> {
             wrong.push(format!("{name}: {property} {got:?}, expected {wanted:?}"));
         }
     }
+    for fairness in [Fairness::None, Fairness::Weak] {
+        let asked: Vec<_> = expected.others.iter().filter(|(_, under, _)| *under == fairness).collect();
+        let named = |property: &ample::Property| asked.iter().any(|(name, ..)| *name == property.id());
+        let properties = ample::stated(&loaded.system).into_iter().filter(named).collect();
+        let options = CheckOptions { properties: Some(properties), fairness, ..CheckOptions::default() };
+        let report = ample::check(&loaded.system, &options, &mut Silent);
+        for (property, _, violated) in asked {
+            let wanted = if *violated { Verdict::Violated } else { Verdict::Holds };
+            let got = report.answer(property).map(ample::Answer::verdict);
+            if got != Some(wanted) {
+                wrong.push(format!("{name}: {property} ({fairness:?}) {got:?}, expected {wanted:?}"));
+            }
+        }
+    }
     wrong
+}
+
+/// What the text says about properties beside deadlock and assertions: `expect ltl NAME (weak fairness): holds`,
+/// `expect progress: violated`, `expect never NAME: holds`.
+fn others(text: &str) -> Vec<(String, Fairness, bool)> {
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let Some(line) = line.trim_start_matches([' ', '*', '/']).strip_prefix("expect ") else { continue };
+        let Some((what, word)) = line.split_once(':') else { continue };
+        let (what, fairness) = match what.strip_suffix("(weak fairness)") {
+            Some(what) => (what.trim(), Fairness::Weak),
+            None => (what.trim(), Fairness::None),
+        };
+        let property = match what.split_once(' ') {
+            Some((kind @ ("ltl" | "never"), name)) => format!("{kind}:{}", name.trim()),
+            None if ["acceptance", "progress"].contains(&what) => what.to_owned(),
+            _ => continue,
+        };
+        found.push((property, fairness, verdict(word.trim())));
+    }
+    found
 }
 
 /// The value behind `expect KEY:` in a model's text.
@@ -69,17 +106,21 @@ fn our_models_have_the_verdicts_and_counts_they_say() {
     models.sort();
     assert!(models.len() >= 15, "only {} models", models.len());
     let mut wrong = Vec::new();
+    let mut count = 0;
     for model in models {
         let text = std::fs::read_to_string(&model).expect("a model can be read");
         let expected = Expected {
             states: expectation(&text, "states").map(|n| n.parse().expect("a number of states")),
             deadlock: expectation(&text, "deadlock").map(verdict),
             assertions: expectation(&text, "assertions").map(verdict),
+            others: others(&text),
             model,
         };
         assert!(expected.deadlock.is_some() && expected.assertions.is_some(), "{:?} says nothing", expected.model);
+        count += expected.others.len();
         wrong.extend(disagreements(&expected));
     }
+    assert!(count >= 60, "only {count} temporal properties");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -112,6 +153,7 @@ fn corpus(from: u64, to: u64) -> Option<Vec<Expected>> {
             states: Some(count),
             deadlock: answer(cells[deadlock]),
             assertions: answer(cells[assertion]),
+            others: Vec::new(),
         });
     }
     Some(rows)

@@ -38,7 +38,7 @@ pub(super) enum Seek<T> {
 }
 
 /// A shorter way is looked for among so many states, and as many as the search has seen.
-const PATIENCE: usize = 10_000;
+const PATIENCE: usize = 200_000;
 /// But not among more than that.
 const MAX_PATIENCE: usize = 2_000_000;
 /// The observer is asked every so many states.

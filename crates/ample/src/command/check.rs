@@ -40,8 +40,9 @@ pub fn check(arguments: &Check, context: &Context) -> Exit {
 
 fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Report, Exit> {
     let begun = Instant::now();
-    let loaded = load(file, &arguments.common, context).ok_or(Exit::Wrong)?;
+    let mut loaded = load(file, &arguments.common, context).ok_or(Exit::Wrong)?;
     let properties = named(&loaded.system, arguments, context, file)?;
+    ample::adapt(&mut loaded.system, &properties);
     let options = CheckOptions {
         properties: (!properties.is_empty()).then_some(properties),
         stop_at_first: arguments.stop_at_first,

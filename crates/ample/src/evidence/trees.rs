@@ -20,7 +20,7 @@ pub fn confirm_tree(
         _ => return refuted(format!("there is no initial state number {start}")),
     };
     let court = Court { interpreter: &interpreter, numbered };
-    let mut shown = court.replay(&state, tree).map_err(Unconfirmed::Refuted)?;
+    let mut shown = court.replay(&state, false, tree).map_err(Unconfirmed::Refuted)?;
     straighten(&mut shown);
     let Branch { message, trace, branches, .. } = shown;
     let last = court.end_of(&state, &trace);
@@ -60,12 +60,15 @@ struct Court<'a> {
 }
 
 impl Court<'_> {
-    /// The run of the evidence and its branches.
-    fn replay(&self, from: &State, tree: &Tree) -> Result<Branch, String> {
+    /// The run of the evidence and its branches. If a fault has `stopped` it before, it does not move any more.
+    fn replay(&self, from: &State, stopped: bool, tree: &Tree) -> Result<Branch, String> {
         let mut states = vec![from.clone()];
         let mut trace = Trace::default();
         let moves = tree.prefix.len() + tree.cycle.len();
-        let mut faulty = false;
+        let mut faulty = stopped;
+        if stopped && moves > 0 {
+            return Err("a run goes on after a fault".into());
+        }
         for (number, taken) in tree.prefix.iter().chain(&tree.cycle).enumerate() {
             let (step, next) = self.step(&states[states.len() - 1], taken)?;
             if number < tree.prefix.len() { &mut trace.prefix } else { &mut trace.cycle }.push(step);
@@ -86,7 +89,11 @@ impl Court<'_> {
         self.judge(&states, tree)?;
         let mut branches = Vec::new();
         for (after, branch) in &tree.branches {
-            let branch_at = Branch { after: *after, ..self.replay(states.get(*after).unwrap_or(last), branch)? };
+            let (state, stopped) = match states.get(*after) {
+                Some(state) => (state, stopped),
+                None => (last, faulty),
+            };
+            let branch_at = Branch { after: *after, ..self.replay(state, stopped, branch)? };
             if !branch.formula.is_propositional() {
                 branches.push(branch_at);
             }

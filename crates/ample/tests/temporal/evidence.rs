@@ -98,7 +98,11 @@ impl Court<'_> {
 
     fn branches(&self, states: &[State], branches: &[Branch]) -> Verdict {
         for branch in branches {
-            let from = states.get(branch.after).ok_or("a branch after the end of its run")?;
+            // Where a fault has stopped the run, nothing moves any more.
+            let stopped =
+                branch.after == states.len() && branch.trace.prefix.is_empty() && branch.trace.cycle.is_empty();
+            let last = states.last().filter(|_| stopped);
+            let from = states.get(branch.after).or(last).ok_or("a branch after the end of its run")?;
             let mut run = vec![from.clone()];
             let count = branch.trace.prefix.len() + branch.trace.cycle.len();
             let moves = branch.trace.prefix.iter().chain(&branch.trace.cycle).map(|step| step.taken);
