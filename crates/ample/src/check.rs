@@ -1,6 +1,8 @@
 //! Checking: properties in, a [`Report`] out, whichever engine does the work.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::num::NonZero;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use ample_model::{
@@ -12,9 +14,11 @@ use ample_logic::Acceptance;
 use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_tree};
 use crate::explicit::branching::look_at;
 use crate::explicit::liveness::{Watch, look_for};
-use crate::explicit::{self, Found, Request, Run};
+use crate::explicit::{self, Request, Run};
+use crate::limits::resident_memory;
 use crate::report::{Answer, Report, Verdict};
 use crate::temporal::{Forbidden, Numbered, negation};
+use crate::together::together;
 
 /// Who does the work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,6 +87,8 @@ pub struct CheckOptions {
     /// The time that there is for all properties together: their searches share it, so that none has to wait for one
     /// that does not end. Who ends them is the [`Observer`].
     pub time: Option<Duration>,
+    /// How many searches may be under way at once: as many as there are cores if nobody says.
+    pub threads: Option<usize>,
     /// Bytes that the search may take. An [`Observer`] can watch over the rest of the process.
     pub memory_limit: Option<u64>,
     /// End at the first violation, whatever it is of.
@@ -136,6 +142,8 @@ struct Work<'a> {
     safety: Run,
     /// The answers to the others, each from a search of its own.
     answers: HashMap<usize, (Answer, Option<Reason>)>,
+    /// How long it all took.
+    took: Duration,
 }
 
 /// One search.
@@ -159,54 +167,108 @@ impl<'a> Work<'a> {
             }
         }
         let safety = Run { statistics: Statistics { complete: true, ..Statistics::default() }, ..Run::default() };
-        Work { system, options, properties, request, safety, answers: HashMap::new() }
+        Work { system, options, properties, request, safety, answers: HashMap::new(), took: Duration::ZERO }
     }
 
     /// Performs all searches. If the time is limited, all of them get a little of it first, so that none has to wait
     /// for one that does not end; those that are open then share what is left.
     fn perform(&mut self, observer: &mut dyn Observer) {
+        let begun = Instant::now();
         let temporal = (0..self.properties.len()).filter(|number| is_temporal(&self.properties[*number]));
         let safety = (!self.request.is_empty()).then_some(Job::Safety);
-        let mut open: Vec<Job> = safety.into_iter().chain(temporal.map(Job::Temporal)).collect();
-        let begun = Instant::now();
-        if let Some(time) = self.options.time
-            && open.len() > 1
-        {
-            let share = time / (FIRST_SHARE * open.len() as u32);
-            let jobs = std::mem::take(&mut open);
-            for job in jobs {
-                if self.slice(job, Some(Instant::now() + share), observer) {
-                    open.push(job);
-                }
-            }
+        let mut open: VecDeque<Job> = safety.into_iter().chain(temporal.map(Job::Temporal)).collect();
+        let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
+        // To end at the first violation, one has to look at one after the other.
+        let threads = if self.options.stop_at_first { 1 } else { self.options.threads.unwrap_or_else(cores) };
+        let workers = threads.clamp(1, open.len().max(1));
+        let clock = Clock { begun: Instant::now(), time: self.options.time, workers: workers as u32 };
+        if clock.time.is_some() && open.len() > 1 {
+            let share = clock.first_share(open.len());
+            open = self.round(open, workers, observer, &|_| share);
         }
-        for (number, job) in open.iter().enumerate() {
-            let left = (open.len() - number) as u32;
-            let share = self.options.time.map(|time| time.saturating_sub(begun.elapsed()) / left);
-            let deadline = share.filter(|_| left > 1).map(|share| Instant::now() + share);
-            self.slice(*job, deadline, observer);
-        }
+        open = self.round(open, workers, observer, &|left| clock.share(left));
+        // What has found the memory taken by others has it for itself now.
+        self.round(open, 1, observer, &|left| Clock { workers: 1, ..clock }.share(left));
+        self.took = begun.elapsed();
     }
 
-    /// Performs a search until then; true if it has not come to an end.
-    fn slice(&mut self, job: Job, deadline: Option<Instant>, observer: &mut dyn Observer) -> bool {
+    /// Performs searches, each until its share of the time is used up, which depends on how many are left; those that
+    /// were cut short.
+    fn round(
+        &mut self,
+        jobs: VecDeque<Job>,
+        workers: usize,
+        observer: &mut dyn Observer,
+        deadline: &(dyn Fn(usize) -> Option<Instant> + Sync),
+    ) -> VecDeque<Job> {
+        if workers == 1 || jobs.len() < 2 {
+            let mut cut = VecDeque::new();
+            for (number, job) in jobs.iter().enumerate() {
+                let done = self.slice(*job, 1, deadline(jobs.len() - number), observer);
+                if self.keep(*job, done) {
+                    cut.push_back(*job);
+                }
+            }
+            return cut;
+        }
+        let queue = Mutex::new(jobs);
+        let finished = Mutex::new(Vec::new());
+        let this = &*self;
+        together(workers, observer, |observer, _| {
+            loop {
+                let (job, left) = {
+                    let Ok(mut queue) = queue.lock() else { return };
+                    let Some(job) = queue.pop_front() else { return };
+                    (job, queue.len() + 1)
+                };
+                let done = this.slice(job, workers, deadline(left), observer);
+                if let Ok(mut finished) = finished.lock() {
+                    finished.push((job, done));
+                }
+            }
+        });
+        let finished = finished.into_inner().unwrap_or_default();
+        let cut = finished.into_iter().filter_map(|(job, done)| self.keep(job, done).then_some(job));
+        cut.collect()
+    }
+
+    /// Performs a search until then, with its part of the memory.
+    fn slice(&self, job: Job, parts: usize, deadline: Option<Instant>, observer: &mut dyn Observer) -> Done {
+        let memory_limit = self.options.memory_limit.map(|limit| part_of_memory(limit, parts as u64));
+        let options = &CheckOptions { memory_limit, ..self.options.clone() };
         let mut slice = Slice { observer, deadline, cut: false };
-        match job {
-            Job::Safety => {
-                let run = explicit::run(self.system, &self.request, self.options, &mut slice);
+        let result = match job {
+            Job::Safety => Found::Safety(explicit::run(self.system, &self.request, options, &mut slice)),
+            Job::Temporal(number) => {
+                let property = &self.properties[number];
+                let (answer, ended) = match self.unwanted() {
+                    Some(outcome) => (answer(property, outcome), None),
+                    None => temporal(self.system, property, options, &mut slice),
+                };
+                Found::Temporal(answer, ended)
+            }
+        };
+        let ended = match &result {
+            Found::Safety(run) => &run.ended,
+            Found::Temporal(_, ended) => ended,
+        };
+        let cut = slice.cut || parts > 1 && *ended == Some(Reason::Memory);
+        Done { result, cut }
+    }
+
+    /// Keeps what a search has found; true if it has to be done again.
+    fn keep(&mut self, job: Job, done: Done) -> bool {
+        match (job, done.result) {
+            (Job::Temporal(number), Found::Temporal(answer, ended)) => {
+                self.answers.insert(number, (answer, ended));
+            }
+            (_, Found::Safety(run)) => {
                 let before = std::mem::take(&mut self.safety);
                 self.safety = if before.found_something() { before.completed_by(run) } else { run };
             }
-            Job::Temporal(number) => {
-                let property = &self.properties[number];
-                let answered = match self.unwanted() {
-                    Some(outcome) => (answer(property, outcome), None),
-                    None => temporal(self.system, property, self.options, &mut slice),
-                };
-                self.answers.insert(number, answered);
-            }
+            (Job::Safety, Found::Temporal(..)) => {}
         }
-        slice.cut
+        done.cut
     }
 
     /// Why there is no need to look at another property.
@@ -220,6 +282,7 @@ impl<'a> Work<'a> {
         let mut answers = Vec::new();
         let mut run = std::mem::take(&mut self.safety);
         let undisturbed = undisturbed(&run, self.options);
+        let alone = self.answers.is_empty();
         for (number, property) in self.properties.iter().enumerate() {
             let (found, claim) = match &property.question {
                 Question::Deadlock => (&run.deadlock, Claim::Deadlock),
@@ -243,12 +306,58 @@ impl<'a> Work<'a> {
                 None => answer(property, undisturbed.clone()),
             });
         }
+        if !alone {
+            run.statistics.time_s = self.took.as_secs_f64();
+        }
         report(self.system, answers, run)
     }
 }
 
+/// What a search has found.
+enum Found {
+    Safety(Run),
+    Temporal(Answer, Option<Reason>),
+}
+
+/// A search that was performed.
+struct Done {
+    result: Found,
+    /// It would need more time or memory than its share.
+    cut: bool,
+}
+
+/// What one of several searches may take, of the memory that is not in use yet.
+fn part_of_memory(limit: u64, parts: u64) -> u64 {
+    let used = resident_memory().unwrap_or(0).min(limit);
+    used + (limit - used) / parts
+}
+
 /// One part in so many of the time is for the first, short attempts.
 const FIRST_SHARE: u32 = 8;
+
+/// How the time is shared.
+#[derive(Clone, Copy)]
+struct Clock {
+    begun: Instant,
+    time: Option<Duration>,
+    workers: u32,
+}
+
+impl Clock {
+    /// When the first attempt of one of so many searches ends.
+    fn first_share(&self, jobs: usize) -> Option<Instant> {
+        Some(Instant::now() + self.time? * self.workers / (FIRST_SHARE * jobs as u32))
+    }
+
+    /// When a search ends if so many are left, itself counted; none if nobody waits for it.
+    fn share(&self, left: usize) -> Option<Instant> {
+        if left as u32 <= self.workers {
+            return None;
+        }
+        let rest = self.time?.saturating_sub(self.begun.elapsed());
+        Some(Instant::now() + rest * self.workers / left as u32)
+    }
+}
 
 /// Ends a search when its share of the time is used up.
 struct Slice<'a> {
@@ -319,7 +428,7 @@ fn undisturbed(run: &Run, options: &CheckOptions) -> Outcome {
 fn violated(
     system: &System,
     property: &Property,
-    found: &Found,
+    found: &explicit::Found,
     claim: Claim<'_>,
     observer: &mut dyn Observer,
 ) -> Answer {

@@ -48,6 +48,7 @@ mod load;
 mod report;
 pub mod simulate;
 mod temporal;
+mod together;
 
 pub use ample_lang::{Diagnostic, Rejected, Severity};
 pub use ample_model::{

@@ -113,6 +113,9 @@ pub struct Search {
     /// The order of the search; breadth first finds the shortest counterexamples
     #[arg(long, value_enum, default_value_t = Order::Auto)]
     pub search: Order,
+    /// How many searches may be under way at once, for different properties [default: the number of cores]
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<usize>,
     /// Do not expand states that many steps from the start
     #[arg(long, value_name = "N")]
     pub max_depth: Option<u64>,
@@ -257,6 +260,13 @@ fn define(text: &str) -> Result<(String, String), String> {
         return Err(format!("`{name}` is not a name"));
     }
     Ok((name.to_owned(), value.to_owned()))
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err(format!("`{text}` is not a number of threads")),
+        Ok(threads) => Ok(threads),
+    }
 }
 
 /// A number and the unit behind it.

@@ -154,6 +154,7 @@ fn options(search: &arguments::Search, common: &Common) -> CheckOptions {
             arguments::Order::Dfs => Search::DepthFirst,
         },
         max_depth: search.max_depth,
+        threads: search.threads,
         memory_limit: memory_limit(common),
         ..CheckOptions::default()
     }

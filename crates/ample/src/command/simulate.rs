@@ -187,7 +187,12 @@ fn randomly<W: Write>(run: &mut Run<'_, W>, seed: u64, arguments: &Simulate, con
 /// Along a trace that is known to fit.
 fn follow<W: Write>(run: &mut Run<'_, W>, given: &Trace) -> io::Result<Over> {
     let mut violation = None;
-    for step in given.prefix.iter().chain(&given.cycle) {
+    for (number, step) in given.prefix.iter().chain(&given.cycle).enumerate() {
+        if number == given.prefix.len()
+            && let Sink::Steps(out, steps) = &mut run.sink
+        {
+            steps.turn(out)?;
+        }
         violation = run.take(&step.taken)?;
     }
     Ok(match (violation, run.simulation.ending()) {

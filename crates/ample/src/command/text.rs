@@ -32,7 +32,12 @@ pub fn report(out: &mut impl Write, system: &System, report: &Report, view: View
         if length(trace) == 0 && answer.property.starts_with("ctl:") && violation.branches.is_empty() {
             continue;
         }
-        writeln!(out, "\n{}", paint.bold(format!("{}: a run of {steps} that violates it", answer.property)))?;
+        let shows = if length(trace) == 0 && !violation.branches.is_empty() {
+            "what violates it".to_owned()
+        } else {
+            format!("a run of {steps} that violates it")
+        };
+        writeln!(out, "\n{}", paint.bold(format!("{}: {shows}", answer.property)))?;
         run(out, system, trace, view, paint)?;
         ending(out, answer, paint)?;
         branches(out, system, &violation.branches, &answer.property, view, paint)?;
@@ -137,7 +142,11 @@ fn ending(out: &mut impl Write, answer: &Answer, paint: Paint) -> io::Result<()>
             Ok(())
         };
     }
-    writeln!(out, "{}: {}", paint.red(&violation.message), answer.formula)?;
+    // What is wrong with a claim or a label is said by its name.
+    let told =
+        !["acceptance", "progress"].contains(&answer.property.as_str()) && !answer.property.starts_with("never:");
+    let formula = if told { format!(": {}", answer.formula) } else { String::new() };
+    writeln!(out, "{}{formula}", paint.red(&violation.message))?;
     let Some(end) = &answer.end else { return Ok(()) };
     values(out, if violation.trace.cycle.is_empty() { "" } else { "where the cycle begins: " }, end)
 }
@@ -257,12 +266,17 @@ impl Steps {
             self.step(out, step)?;
         }
         if !trace.cycle.is_empty() {
-            writeln!(out, "       {}", self.paint.yellow("<<<<<START OF CYCLE>>>>>"))?;
+            self.turn(out)?;
         }
         for step in &trace.cycle {
             self.step(out, step)?;
         }
         Ok(())
+    }
+
+    /// The steps from here on repeat for ever.
+    pub fn turn(&mut self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "       {}", self.paint.yellow("<<<<<START OF CYCLE>>>>>"))
     }
 
     /// The last step is taken back.

@@ -105,15 +105,7 @@ impl Replayed<'_> {
                     _ => "a run goes on for ever without satisfying it".into(),
                 })
             }
-            Charge::Claim(claim) => match self.follows(run, claim, &word) {
-                Err(why) => Err(Unconfirmed::Refuted(why)),
-                Ok(()) => Ok(match self.ending {
-                    Ending::Open if claim.ends => "end state in claim reached".into(),
-                    Ending::Open => "the claim accepts whatever follows".into(),
-                    Ending::Stutter => "accept stutter".into(),
-                    Ending::Cycle => "acceptance cycle".into(),
-                }),
-            },
+            Charge::Claim(claim) => self.follows(run, claim, &word).map_err(Unconfirmed::Refuted),
             Charge::Acceptance if !word.cycle.iter().any(|at| self.holds(*at, &Expr::Accepting)) => {
                 refuse("no state of the cycle is accepting")
             }
@@ -192,18 +184,27 @@ impl Replayed<'_> {
         Ok(message)
     }
 
-    /// The claim can read the word as the engine says, and accepts it.
-    fn follows(&self, run: &Run, claim: &Forbidden, word: &Word) -> Result<(), String> {
+    /// The claim can read the word as the engine says, and accepts it: how, in a few words.
+    fn follows(&self, run: &Run, claim: &Forbidden, word: &Word) -> Result<String, String> {
         let last = self.last_read(run);
         let mut reads = word.prefix.clone();
         // A run that is stuck is read again and again where it ends.
         reads.resize(run.prefix_tags.len().max(reads.len()), last);
         let stands = self.stands(claim, &reads);
         if self.ending == Ending::Open {
-            let decided = |tag: u32| claim.accepts_all_from(tag);
-            let mut edges = stands.iter().flat_map(|tag| &claim.edges[*tag as usize]);
-            let done = decided(claim.initial) || edges.any(|edge| decided(edge.to) && self.can_take(claim, edge, last));
-            return if done { Ok(()) } else { Err("the claim does not come to its end".into()) };
+            let edges = stands.iter().flat_map(|tag| &claim.edges[*tag as usize]);
+            let comes_to = edges.filter(|edge| self.can_take(claim, edge, last)).map(|edge| edge.to);
+            let decided: Vec<u32> =
+                comes_to.chain([claim.initial]).filter(|tag| claim.accepts_all_from(*tag)).collect();
+            return if decided.is_empty() {
+                Err("the claim does not come to its end".into())
+            } else if decided.contains(&claim.end) {
+                Ok("end state in claim reached".into())
+            } else if decided.contains(&(claim.end + 1)) {
+                Ok("assertion violated in claim".into())
+            } else {
+                Ok("the claim accepts whatever follows".into())
+            };
         }
         let reads = if self.ending == Ending::Stutter { vec![last; run.cycle_tags.len()] } else { word.cycle.clone() };
         let tags = &run.cycle_tags;
@@ -217,7 +218,11 @@ impl Replayed<'_> {
                 None => return Err("the claim cannot move as it is said to".into()),
             }
         }
-        if marks == 0 { Err("the cycle of the claim is not accepting".into()) } else { Ok(()) }
+        match (marks, self.ending) {
+            (0, _) => Err("the cycle of the claim is not accepting".into()),
+            (_, Ending::Stutter) => Ok("accept stutter".into()),
+            _ => Ok("acceptance cycle".into()),
+        }
     }
 
     /// The position that is read again and again if the run does not go on.

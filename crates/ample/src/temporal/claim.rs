@@ -26,17 +26,18 @@ pub fn read(system: &System, id: ProcessId) -> Result<Forbidden, String> {
     for number in 0..claim.locations.len() {
         edges.push(reader.location(LocationId::from(number))?);
     }
-    edges.push(vec![Edge { when: vec![vec![]], to: seen, marks: 1 }]);
+    for all in [seen, seen + 1] {
+        edges.push(vec![Edge { when: vec![vec![]], to: all, marks: 1 }]);
+    }
     let initial = if claim.locations[claim.initial.index()].end { seen } else { claim.initial.0 };
-    let ends = initial == seen || edges[..seen as usize].iter().flatten().any(|edge| edge.to == seen);
-    Ok(Forbidden { edges, initial, sets: 1, atoms: reader.atoms, stutters: true, ends })
+    Ok(Forbidden { edges, initial, sets: 1, atoms: reader.atoms, stutters: true, end: seen })
 }
 
 struct Reader<'a> {
     claim: &'a ProcessType,
     atoms: Vec<Expr>,
     numbers: HashMap<Expr, u32>,
-    /// The state in which all has been seen.
+    /// The state in which the claim has come to its end; after it comes the one in which an assertion has failed.
     seen: u32,
     /// Processes have accept labels too: they count like those of the claim.
     accepts: bool,
@@ -97,7 +98,7 @@ impl Reader<'_> {
                     Instruction::Do(Action::Test(condition)) => when.push((self.atom(condition), true)),
                     Instruction::Do(Action::Assert { condition, .. }) => {
                         let atom = self.atom(condition);
-                        out.push((when.iter().copied().chain([(atom, false)]).collect(), self.seen));
+                        out.push((when.iter().copied().chain([(atom, false)]).collect(), self.seen + 1));
                         when.push((atom, true));
                     }
                     _ => {

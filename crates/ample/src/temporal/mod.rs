@@ -65,8 +65,8 @@ pub struct Forbidden {
     pub atoms: Vec<Expr>,
     /// A run that does not go on repeats its last state for ever.
     pub stutters: bool,
-    /// It can come to an end.
-    pub ends: bool,
+    /// The state in which a claim has come to its end; in the one after it, an assertion of its own has failed.
+    pub end: u32,
 }
 
 impl Forbidden {
@@ -90,7 +90,7 @@ impl Forbidden {
     pub fn acceptance() -> Forbidden {
         let edge = |value, marks| Edge { when: vec![vec![(0, value)]], to: 0, marks };
         let edges = vec![vec![edge(true, 1), edge(false, 0)]];
-        Forbidden { edges, initial: 0, sets: 1, atoms: vec![Expr::Accepting], stutters: true, ends: false }
+        Forbidden { edges, initial: 0, sets: 1, atoms: vec![Expr::Accepting], stutters: true, end: u32::MAX }
     }
 
     /// Runs that pass locations marked `progress` only so many times.
@@ -99,7 +99,7 @@ impl Forbidden {
         let waits = Edge { when: vec![vec![]], to: 0, marks: 0 };
         let stays = Edge { when: vec![vec![(0, true)]], to: 1, marks: 1 };
         let edges = vec![vec![leaves, waits], vec![stays]];
-        Forbidden { edges, initial: 0, sets: 1, atoms: vec![Expr::NonProgress], stutters: false, ends: false }
+        Forbidden { edges, initial: 0, sets: 1, atoms: vec![Expr::NonProgress], stutters: false, end: u32::MAX }
     }
 }
 
