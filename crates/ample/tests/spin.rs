@@ -8,7 +8,7 @@ fn installed(program: &str) -> bool {
     Command::new(program).arg(version).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
-fn compare(count: u32, seed: u32) {
+fn compare(words: &[&str], count: u32, seed: u32) {
     for program in ["spin", "gcc", "python3"] {
         if !installed(program) {
             eprintln!("skipped: {program} is not installed (see scripts/setup)");
@@ -18,6 +18,7 @@ fn compare(count: u32, seed: u32) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/compare-with-spin");
     let done = Command::new("python3")
         .arg(script)
+        .args(words)
         .args(["--count", &count.to_string(), "--seed", &seed.to_string()])
         .args(["--ample", env!("CARGO_BIN_EXE_ample")])
         .output()
@@ -28,11 +29,22 @@ fn compare(count: u32, seed: u32) {
 
 #[test]
 fn random_models_agree_with_spin() {
-    compare(12, 1);
+    compare(&[], 12, 1);
 }
 
 #[test]
 #[ignore = "takes minutes"]
 fn many_random_models_agree_with_spin() {
-    compare(400, 10_000);
+    compare(&[], 400, 10_000);
+}
+
+#[test]
+fn verdicts_about_endless_runs_agree_with_spin() {
+    compare(&["--liveness"], 10, 1);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn many_verdicts_about_endless_runs_agree_with_spin() {
+    compare(&["--liveness"], 300, 1000);
 }

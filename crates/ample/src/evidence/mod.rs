@@ -89,6 +89,29 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The observer is asked every so many steps of a replay.
 const ASK_EVERY: usize = 1024;
 
+/// Lets an observer end a long replay, after a while of grace.
+struct Patience<'a> {
+    begun: Instant,
+    observer: &'a mut dyn Observer,
+}
+
+impl<'a> Patience<'a> {
+    fn new(observer: &'a mut dyn Observer) -> Self {
+        Patience { begun: Instant::now(), observer }
+    }
+
+    /// Asks now and then, by the number of the step.
+    fn ask(&mut self, number: usize) -> Result<(), Unconfirmed> {
+        if number % ASK_EVERY == ASK_EVERY - 1
+            && let Some(reason) = self.observer.progress(&Progress::default())
+            && (reason == Reason::Memory || self.begun.elapsed() > GRACE)
+        {
+            return Err(Unconfirmed::Ended(reason));
+        }
+        Ok(())
+    }
+}
+
 /// Replays the moves and looks whether they show what is claimed. The observer may end the replay of a very long run.
 pub fn confirm(
     system: &System,
@@ -97,7 +120,6 @@ pub fn confirm(
     claim: Claim<'_>,
     observer: &mut dyn Observer,
 ) -> Result<(Violation, EndState), Unconfirmed> {
-    let begun = Instant::now();
     let interpreter = Interpreter::new(system);
     let mut trace = Trace { start, ..Trace::default() };
     let mut state = match interpreter.initial_state(start) {
@@ -110,13 +132,9 @@ pub fn confirm(
         None => return refuted(format!("there is no initial state number {start}")),
     };
     let seeks_assertion = matches!(claim, Claim::Assertion);
+    let mut patience = Patience::new(observer);
     for (number, taken) in moves.iter().enumerate() {
-        if number % ASK_EVERY == ASK_EVERY - 1
-            && let Some(reason) = observer.progress(&Progress::default())
-            && (reason == Reason::Memory || begun.elapsed() > GRACE)
-        {
-            return Err(Unconfirmed::Ended(reason));
-        }
+        patience.ask(number)?;
         let successor = interpreter.step(&state, taken);
         if successor.violations.contains(&Fault::NotEnabled) {
             return refuted(format!("step {} is not executable", number + 1));

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use ample_logic::{Atom, Formula, semantics};
-use ample_model::{Expr, Interpreter, Move, Observer, Progress, Reason, State, System, Trace, Violation};
+use ample_model::{Expr, Fault, Interpreter, Move, Observer, State, System, Trace, Violation};
 
-use super::{EndState, Unconfirmed, refuted};
+use super::{EndState, Patience, Unconfirmed, refuted};
 use crate::check::Fairness;
 use crate::explicit::liveness::{Ending, Run};
 use crate::temporal::{Forbidden, Numbered};
@@ -35,14 +35,48 @@ pub fn confirm_run(
     observer: &mut dyn Observer,
 ) -> Result<(Violation, EndState), Unconfirmed> {
     let interpreter = Interpreter::new(system);
-    let trace =
-        interpreter.run_lasso(run.start, &run.prefix, &run.cycle).map_err(|e| Unconfirmed::Refuted(e.to_string()))?;
-    let states = interpreter.replay(&trace).map_err(|error| Unconfirmed::Refuted(error.to_string()))?;
+    let (trace, states) = perform(&interpreter, run, observer)?;
     let replayed = Replayed { interpreter: &interpreter, states, trace: &trace, ending: run.ending };
     let message = replayed.judge(run, charge, observer)?;
     replayed.is_fair(run, fairness).map_err(Unconfirmed::Refuted)?;
     let end = EndState::of(&interpreter, &replayed.states[run.prefix.len().min(replayed.last())]);
     Ok((Violation { message, trace, branches: Vec::new() }, end))
+}
+
+/// Performs the moves of the run: what they do, and all states on the way. There is none after a fault, which may only be
+/// the last move of a run without a cycle.
+fn perform(
+    interpreter: &Interpreter<'_>,
+    run: &Run,
+    observer: &mut dyn Observer,
+) -> Result<(Trace, Vec<State>), Unconfirmed> {
+    let mut patience = Patience::new(observer);
+    let mut trace = Trace { start: run.start, ..Trace::default() };
+    let mut states = match interpreter.initial_state(run.start) {
+        Some(Ok(state)) => vec![state],
+        _ => return refuted(format!("there is no initial state number {}", run.start)),
+    };
+    let moves = run.prefix.len() + run.cycle.len();
+    for (number, taken) in run.prefix.iter().chain(&run.cycle).enumerate() {
+        patience.ask(number)?;
+        let state = &states[states.len() - 1];
+        let successor = interpreter.step(state, taken);
+        if successor.violations.contains(&Fault::NotEnabled) {
+            return refuted(format!("step {} is not executable", number + 1));
+        }
+        let step = interpreter.describe(state, taken, &successor);
+        if number < run.prefix.len() { &mut trace.prefix } else { &mut trace.cycle }.push(step);
+        match successor.state {
+            Some(next) => states.push(next),
+            None if number + 1 == moves && run.cycle.is_empty() => {}
+            None => return refuted(format!("step {} is a fault", number + 1)),
+        }
+    }
+    let last = &states[states.len() - 1];
+    if !run.cycle.is_empty() && interpreter.identity(&states[run.prefix.len()]) != interpreter.identity(last) {
+        return refuted("the cycle does not close".into());
+    }
+    Ok((trace, states))
 }
 
 /// A run that the interpreter has performed.
@@ -152,6 +186,7 @@ impl Replayed<'_> {
         observer: &mut dyn Observer,
     ) -> Result<String, Unconfirmed> {
         let message = "no run that begins so satisfies it".to_owned();
+        let mut patience = Patience::new(observer);
         let mut states = self.states.clone();
         let mut known: HashMap<State, usize> = HashMap::new();
         let last = states.len() - 1;
@@ -177,9 +212,7 @@ impl Replayed<'_> {
                 break;
             };
             states.push(next);
-            if at % 1024 == 0 && observer.progress(&Progress::default()) == Some(Reason::Interrupted) {
-                return Err(Unconfirmed::Ended(Reason::Interrupted));
-            }
+            patience.ask(at)?;
         }
         Ok(message)
     }
