@@ -10,6 +10,14 @@ better for time and memory; the speed ratio is above 1 where ample is faster), t
 
 Without MODEL, the models under models/promela that say `expect states: N` with N large enough are taken, and, with
 --table FILE.csv (columns model, states_plain), those of a corpus beside it.
+
+    bench/spin.py --ltl [FILE.csv] [--fair] [--limit 120] [--csv FILE] [MODEL…]
+
+compares how long a verdict on an ltl formula takes: FILE.csv (columns model, ltl, config, verdict; the models lie beside
+it) names the formulas, and those with config ltl_noreduce and a verdict are taken (with --fair those with
+ltl_noreduce_fair, with weak fairness on both sides), of these MODELs if there are any. Again pan reduces nothing: `spin -a
+-o1 -o2 -o3`, `gcc -O2 -DNOREDUCE` (and -DNOFAIR without fairness), `pan -a -n` (and -f), both end at the first violation.
+The table is Markdown. The automata of the two differ, so the states do too.
 """
 import argparse, csv, json, pathlib, re, shutil, statistics, subprocess, sys, tempfile, time
 
@@ -87,11 +95,117 @@ def models(arguments):
     return chosen
 
 
+def formulas(arguments):
+    """Model, name of the formula and the verdict that is known."""
+    table = pathlib.Path(arguments.ltl).resolve()
+    chosen = {pathlib.Path(m).resolve() for m in arguments.model}
+    with open(table, newline="") as rows:
+        for row in csv.DictReader(rows):
+            model = (table.parent / row["model"]).resolve()
+            if row["config"] == ("ltl_noreduce_fair" if arguments.fair else "ltl_noreduce") and row["verdict"] in ("holds", "violated") and (not chosen or model in chosen):
+                yield model, row["ltl"], row["verdict"]
+
+
+def run_pan(model, formula, arguments):
+    """Verdict, search seconds, total seconds, states and transitions; or a string that says why not."""
+    with tempfile.TemporaryDirectory() as folder:
+        total, done = timed(["spin", "-a", "-o1", "-o2", "-o3", model], cwd=folder)
+        if not (pathlib.Path(folder) / "pan.c").exists():
+            return "spin refuses it"
+        name = ["-N", formula] if "choose which one" in done.stdout else []
+        fairness = ["-DNFAIR=2"] if arguments.fair else ["-DNOFAIR"]
+        while True:
+            flags = [f"-O{arguments.optimise}", "-w", "-DNOREDUCE", "-DVECTORSZ=4096", "-DMEMLIM=16000", *fairness]
+            compile_time, done = timed(["gcc", *flags, "-o", "pan", "pan.c"], cwd=folder)
+            if done.returncode:
+                return "gcc refuses it"
+            try:
+                search, done = timed(["./pan", "-a", "-n", "-m10000000", "-w24", *(["-f"] if arguments.fair else []), *name], cwd=folder, timeout=arguments.limit)
+            except subprocess.TimeoutExpired:
+                return "pan does not finish"
+            text = done.stdout
+            wanted = re.search(r"recompile with (-DNFAIR=\d+)", text)
+            if not wanted:
+                break
+            fairness = [wanted[1]]
+    first = re.search(r"^pan:\d+: (.*)", text, re.M)
+    states = number(r"(\d+) states, stored", text)
+    early = "max search depth" in text or (number(r"depth reached (\d+)", text) or 0) >= 10_000_000 - 2
+    if states is None or first is None and ("Search not completed" in text or early):
+        return "pan stops early"
+    if first and not re.match("acceptance cycle|accept stutter|end state in claim|assertion violated", first[1]):
+        return f"pan finds something else: {first[1]}"
+    return dict(verdict="violated" if first else "holds", search=number(r"elapsed time ([\d.e+-]+) seconds", text) or 0,
+                total=total + compile_time + search, states=int(states), transitions=int(number(r"(\d+) transitions", text) or 0))
+
+
+def run_check(model, formula, arguments):
+    command = [arguments.ample, "check", model, "--ltl", formula, "--json", "--quiet", "--time-limit", f"{arguments.limit}s",
+               "--fairness", "weak" if arguments.fair else "none"]
+    try:
+        total, done = timed(command, timeout=arguments.limit + 30)
+        result = json.loads(done.stdout)["results"][0]
+    except (subprocess.TimeoutExpired, json.JSONDecodeError, KeyError, IndexError):
+        return "ample does not finish"
+    if result["verdict"] not in ("holds", "violated"):
+        return f"ample: {result.get('reason', result['verdict'])}"
+    stats = result["stats"]
+    return dict(verdict=result["verdict"], search=stats["time_s"], total=total, states=int(stats["states"]), transitions=int(stats["transitions"]))
+
+
+def compare_formulas(arguments):
+    print(f"`spin -a -o1 -o2 -o3`, `gcc -O{arguments.optimise} -DNOREDUCE{'' if arguments.fair else ' -DNOFAIR'}`, `pan -a -n{' -f' if arguments.fair else ''}`; "
+          f"`ample check --ltl{' --fairness weak' if arguments.fair else ''}`; best of {arguments.repeat}.\n")
+    print("| model | formula | verdict | pan states | ample states | pan | ample | speed | pan total | ample total | total |")
+    print("|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|", flush=True)
+    rows = []
+    for model, formula, known in formulas(arguments):
+        best = {}
+        for _ in range(arguments.repeat):
+            for name, run in (("pan", run_pan), ("ample", run_check)):
+                result = run(model, formula, arguments)
+                if isinstance(result, str) or name not in best or isinstance(best[name], str) or result["search"] < best[name]["search"]:
+                    best[name] = result
+        pan, ample = best["pan"], best["ample"]
+        failed = [result for result in (pan, ample) if isinstance(result, str)]
+        if failed:
+            times = [" " if isinstance(result, str) else f" {result['search']:.2f} s " for result in (pan, ample)]
+            print(f"| {model.name} | {formula} | {', '.join(failed)} | | |{times[0]}|{times[1]}| | | | |", flush=True)
+            continue
+        verdict = pan["verdict"] if pan["verdict"] == ample["verdict"] == known else f"DIFFERS: pan {pan['verdict']}, ample {ample['verdict']}, table {known}"
+        # Pan counts hundredths of a second.
+        row = dict(model=model.name, formula=formula, verdict=verdict, pan_states=pan["states"], ample_states=ample["states"],
+                   pan_transitions=pan["transitions"], ample_transitions=ample["transitions"], pan_s=pan["search"], ample_s=ample["search"],
+                   speed=max(pan["search"], 0.01) / max(ample["search"], 0.01), pan_total=pan["total"], ample_total=ample["total"],
+                   total=ample["total"] / pan["total"])
+        rows.append(row)
+        print("| {model} | {formula} | {verdict} | {pan_states:,} | {ample_states:,} | {pan_s:.2f} s | {ample_s:.2f} s | {speed:.2f} | {pan_total:.2f} s | {ample_total:.2f} s | {total:.2f} |".format(**row), flush=True)
+    if rows:
+        print(f"\nMedian of all {len(rows)}: {statistics.median(r['total'] for r in rows):.2f} of pan's total time.")
+        for verdict in "holds", "violated":
+            long = [r for r in rows if r["verdict"] == verdict and max(r["pan_s"], r["ample_s"]) >= 0.1]
+            if long:
+                print(f"Median of the {len(long)} that take a tenth of a second or more where the formula is {'satisfied' if verdict == 'holds' else verdict}: "
+                      f"search {statistics.median(r['speed'] for r in long):.2f} times as fast as pan, {statistics.median(r['total'] for r in long):.2f} of its total time.")
+    return rows
+
+
+def write(rows, file):
+    if rows and file:
+        with open(file, "w", newline="") as out:
+            writer = csv.DictWriter(out, fieldnames=list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", nargs="*")
     parser.add_argument("--ample", default=str(ROOT / "target" / "release" / "ample"))
     parser.add_argument("--table", help="a CSV with columns model and states_plain; models lie beside it")
+    parser.add_argument("--ltl", nargs="?", metavar="FILE.csv", const=str(ROOT.parent / "shared" / "corpora" / "promela-ltl.csv"),
+                        help="compare verdicts on the ltl formulas that the table names (%(const)s)")
+    parser.add_argument("--fair", action="store_true", help="with --ltl: with weak fairness")
     parser.add_argument("--min-states", type=int, default=100_000)
     parser.add_argument("--limit", type=int, default=120, help="seconds for one search")
     parser.add_argument("--optimise", default="2", help="gcc's -O")
@@ -100,6 +214,8 @@ def main():
     arguments = parser.parse_args()
     if not shutil.which("spin") or not shutil.which("gcc"):
         sys.exit("bench: spin and gcc are needed; see scripts/setup")
+    if arguments.ltl:
+        return write(compare_formulas(arguments), arguments.csv)
     rows = []
     header = ("model", "states", "pan s", "ample s", "speed", "pan total", "ample total", "total", "pan B", "ample B", "memory")
     print("%-34s %10s %8s %8s %7s %9s %11s %7s %7s %7s %7s" % header)
@@ -129,11 +245,7 @@ def main():
         return
     print("median: speed %.2f, total %.2f, memory per state %.2f" % tuple(
         statistics.median(r[k] for r in rows) for k in ("speed", "total", "memory")))
-    if arguments.csv:
-        with open(arguments.csv, "w", newline="") as out:
-            writer = csv.DictWriter(out, fieldnames=list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
+    write(rows, arguments.csv)
 
 
 if __name__ == "__main__":

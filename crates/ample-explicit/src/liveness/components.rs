@@ -255,8 +255,12 @@ where
         let Some(root) = self.roots.pop() else { return Ok(()) };
         self.services.pop();
         if self.strong && root.marks & self.all == self.all {
+            let memory = self.memory();
+            let (watch, pending) = (&mut self.watch, self.stack.len());
+            let mut ask = |bytes: usize| watch.tell(pending, memory + bytes);
             let members = &self.live[root.index as usize..];
-            if let Some(members) = streett::fair_part(self.space, self.store, members, self.all) {
+            let fair = streett::fair_part(self.space, self.store, members, self.all, &mut ask)?;
+            if let Some(members) = fair {
                 return self.accept(state, members);
             }
         }

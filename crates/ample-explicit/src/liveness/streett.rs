@@ -8,13 +8,13 @@ use std::collections::{HashMap, HashSet};
 
 use ample_model::Move;
 
-use super::{Concurrent, Judged};
+use super::{Concurrent, Judged, Over};
 use crate::space::Buffer;
 use crate::store::{ExactStore, Handle};
 
 /// A state of the component and what leads out of it.
 struct Node {
-    enabled: HashSet<u32>,
+    enabled: Vec<u32>,
     arcs: Vec<Arc>,
 }
 
@@ -25,16 +25,23 @@ struct Arc {
 }
 
 /// Some of the states of a strongly connected component, strongly connected, with all marks, in which every enabled
-/// action can be taken.
-pub(super) fn fair_part<P, St>(space: &mut P, store: &St, members: &[Handle], all: u64) -> Option<Vec<Handle>>
+/// action can be taken. `ask` is told now and then how many bytes are in use, and may end it.
+pub(super) fn fair_part<P, St>(
+    space: &mut P,
+    store: &St,
+    members: &[Handle],
+    all: u64,
+    ask: &mut dyn FnMut(usize) -> Result<(), Over>,
+) -> Result<Option<Vec<Handle>>, Over>
 where
     P: Judged + Concurrent,
     St: ExactStore<P::State>,
     Buffer<P>: Default,
 {
-    let graph = graph(space, store, members);
+    let (graph, bytes) = graph(space, store, members, ask)?;
     let mut parts: Vec<Vec<usize>> = vec![(0..members.len()).collect()];
     while let Some(part) = parts.pop() {
+        ask(bytes + part.len() * 4 * ENTRY)?;
         for component in components(&graph, &part) {
             let inside: HashSet<usize> = component.iter().copied().collect();
             let mut marks = 0;
@@ -52,15 +59,27 @@ where
                 continue;
             }
             if open.is_empty() {
-                return Some(component.into_iter().map(|node| members[node]).collect());
+                return Ok(Some(component.into_iter().map(|node| members[node]).collect()));
             }
-            parts.push(component.into_iter().filter(|&node| graph[node].enabled.is_disjoint(&open)).collect());
+            let stays = |node: &usize| !graph[*node].enabled.iter().any(|action| open.contains(action));
+            parts.push(component.into_iter().filter(stays).collect());
         }
     }
-    None
+    Ok(None)
 }
 
-fn graph<P, St>(space: &mut P, store: &St, members: &[Handle]) -> Vec<Node>
+/// About what an entry of a hash table takes.
+const ENTRY: usize = 24;
+/// So many states lie between two questions.
+const ASK_EVERY: usize = 256;
+
+/// The graph of the members, and about how many bytes it takes.
+fn graph<P, St>(
+    space: &mut P,
+    store: &St,
+    members: &[Handle],
+    ask: &mut dyn FnMut(usize) -> Result<(), Over>,
+) -> Result<(Vec<Node>, usize), Over>
 where
     P: Judged + Concurrent,
     St: ExactStore<P::State>,
@@ -71,9 +90,13 @@ where
     let mut actions: HashMap<Move, u32> = HashMap::new();
     let mut out = Buffer::<P>::default();
     let mut nodes = Vec::new();
-    for &member in members {
+    let mut bytes = members.len() * 2 * ENTRY;
+    for (number, &member) in members.iter().enumerate() {
+        if number % ASK_EVERY == 0 {
+            ask(bytes)?;
+        }
         let state = store.get(member);
-        let mut node = Node { enabled: HashSet::new(), arcs: Vec::new() };
+        let mut node = Node { enabled: Vec::new(), arcs: Vec::new() };
         let mut cursor = space.first(state);
         while let Some(transition) = cursor {
             cursor = space.next(state, &transition);
@@ -92,9 +115,13 @@ where
                 node.arcs.push(Arc { to, marks: space.marks(&transition), taken });
             }
         }
+        node.enabled.sort_unstable();
+        node.enabled.dedup();
+        let words = node.enabled.capacity() + node.arcs.iter().map(|arc| arc.taken.capacity()).sum::<usize>();
+        bytes += size_of::<Node>() + 4 * words + node.arcs.capacity() * size_of::<Arc>();
         nodes.push(node);
     }
-    nodes
+    Ok((nodes, bytes))
 }
 
 /// The strongly connected components of a part of the graph that have an inner arc.
@@ -132,7 +159,7 @@ fn components(graph: &[Node], part: &[usize]) -> Vec<Vec<usize>> {
                 }
             } else if roots.last() == Some(&node) {
                 roots.pop();
-                let from = live.iter().position(|&other| other == node).unwrap_or(0);
+                let from = live.iter().rposition(|&other| other == node).unwrap_or(0);
                 let component = live.split_off(from);
                 done.extend(&component);
                 if component.len() > 1 || graph[node].arcs.iter().any(|arc| arc.to == node) {
