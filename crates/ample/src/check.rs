@@ -17,7 +17,7 @@ use crate::explicit::liveness::{Watch, look_for};
 use crate::explicit::{self, Request, Run};
 use crate::limits::resident_memory;
 use crate::report::{Answer, Report, Verdict};
-use crate::temporal::{Forbidden, Numbered, negation};
+use crate::temporal::{Forbidden, NoAutomaton, Numbered, negation};
 use crate::together::together;
 
 /// Who does the work.
@@ -511,7 +511,13 @@ fn judge(
         Question::Ltl(formula) => {
             numbered = Numbered::of(formula);
             let acceptance = if simple { Acceptance::Buchi } else { Acceptance::Generalised };
-            let watcher = negation(&numbered, acceptance)?;
+            let watcher = match negation(&numbered, acceptance, observer) {
+                Ok(watcher) => watcher,
+                Err(NoAutomaton::Refused(why)) => return Err(why),
+                Err(NoAutomaton::Ended(reason)) => {
+                    return Ok((answer(property, Outcome::Unknown(reason.clone())), Some(reason)));
+                }
+            };
             let watch = Watch { watcher, atoms: &numbered.atoms, stutters: true, is_simple: simple };
             (watch, Charge::Formula(&numbered))
         }

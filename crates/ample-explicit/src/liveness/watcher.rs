@@ -106,37 +106,51 @@ impl Watcher {
 
     /// It accepts only words of which a beginning tells so: to look for that beginning is enough.
     pub fn is_terminal(&self) -> bool {
-        let n = self.states.len();
-        let inner = |q: usize| self.states[q].arcs.iter().filter(|arc| !arc.condemns);
-        for q in 0..n {
-            // The marks on the arcs between states that reach each other, q among them.
-            let from = self.reach(q);
-            let component: Vec<bool> = (0..n).map(|other| from[other] && self.reach(other)[q]).collect();
-            if !component[q] {
-                continue;
-            }
-            let members = (0..n).filter(|other| component[*other]);
-            let marks =
-                members.flat_map(inner).filter(|arc| component[arc.to as usize]).fold(0, |all, arc| all | arc.marks);
-            if marks & self.all_marks == self.all_marks {
-                return false;
+        let component = self.components();
+        let mut marks: Vec<Option<u32>> = vec![None; self.states.len()];
+        for (q, place) in self.states.iter().enumerate() {
+            for arc in place.arcs.iter().filter(|arc| !arc.condemns && component[arc.to as usize] == component[q]) {
+                *marks[component[q]].get_or_insert(0) |= arc.marks;
             }
         }
-        true
+        !marks.into_iter().flatten().any(|marks| marks & self.all_marks == self.all_marks)
     }
 
-    /// The states that can be reached from that one, in at least one step.
-    fn reach(&self, from: usize) -> Vec<bool> {
-        let mut reached = vec![false; self.states.len()];
-        let mut pending = vec![from];
-        while let Some(q) = pending.pop() {
-            for arc in self.states[q].arcs.iter().filter(|arc| !arc.condemns) {
-                if !std::mem::replace(&mut reached[arc.to as usize], true) {
-                    pending.push(arc.to as usize);
+    /// For each state the number of its strongly connected component, over arcs that do not decide.
+    fn components(&self) -> Vec<usize> {
+        let targets = |q: usize| self.states[q].arcs.iter().filter(|arc| !arc.condemns).map(|arc| arc.to as usize);
+        let mut back: Vec<Vec<usize>> = vec![Vec::new(); self.states.len()];
+        (0..self.states.len()).for_each(|q| targets(q).for_each(|to| back[to].push(q)));
+        // In the order in which a depth-first search leaves them; then backwards, the last one first.
+        let mut seen = vec![false; self.states.len()];
+        let mut left = Vec::new();
+        for start in 0..self.states.len() {
+            let mut path = vec![(start, targets(start))];
+            if std::mem::replace(&mut seen[start], true) {
+                continue;
+            }
+            while let Some((q, rest)) = path.last_mut() {
+                match rest.next() {
+                    Some(to) if !std::mem::replace(&mut seen[to], true) => path.push((to, targets(to))),
+                    Some(_) => {}
+                    None => {
+                        left.push(*q);
+                        path.pop();
+                    }
                 }
             }
         }
-        reached
+        let mut component = vec![usize::MAX; self.states.len()];
+        for (number, start) in left.into_iter().rev().enumerate() {
+            let mut pending = vec![start];
+            while let Some(q) = pending.pop() {
+                if component[q] == usize::MAX {
+                    component[q] = number;
+                    pending.extend(&back[q]);
+                }
+            }
+        }
+        component
     }
 
     pub(super) fn initial(&self) -> u32 {

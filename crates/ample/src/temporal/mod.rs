@@ -3,10 +3,12 @@
 mod claim;
 
 use std::collections::HashMap;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
 use ample_explicit::liveness::{Edge, Watcher};
 use ample_logic::{Acceptance, Atom, Atoms, Formula as Logic};
-use ample_model::{Expr, Formula, ProcessId, System};
+use ample_model::{Expr, Formula, Observer, ProcessId, Progress, Reason, System};
 
 /// A formula whose atoms are numbered, and the expressions that they stand for.
 #[derive(Clone, Debug)]
@@ -103,8 +105,49 @@ impl Forbidden {
     }
 }
 
-/// The automaton of the runs that do not satisfy a formula.
-pub fn negation(numbered: &Numbered, acceptance: Acceptance) -> Result<Watcher, String> {
+/// Why there is no automaton.
+pub enum NoAutomaton {
+    /// There cannot be one, for this reason.
+    Refused(String),
+    /// The observer has ended the work.
+    Ended(Reason),
+}
+
+impl From<String> for NoAutomaton {
+    fn from(why: String) -> Self {
+        NoAutomaton::Refused(why)
+    }
+}
+
+/// The automaton of the runs that do not satisfy a formula. A large formula may take long: the observer is asked.
+pub fn negation(
+    numbered: &Numbered,
+    acceptance: Acceptance,
+    observer: &mut dyn Observer,
+) -> Result<Watcher, NoAutomaton> {
+    let (done, result) = mpsc::channel();
+    let copy = numbered.clone();
+    // If the work is ended, the thread is left to itself: nobody waits for what it makes.
+    std::thread::spawn(move || done.send(translate(&copy, acceptance)));
+    loop {
+        match result.recv_timeout(ASK_EVERY) {
+            Ok(watcher) => return Ok(watcher?),
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(reason) = observer.progress(&Progress::default()) {
+                    return Err(NoAutomaton::Ended(reason));
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(NoAutomaton::Refused("internal error: the formula could not be translated".into()));
+            }
+        }
+    }
+}
+
+/// How often the observer is asked.
+const ASK_EVERY: Duration = Duration::from_millis(10);
+
+fn translate(numbered: &Numbered, acceptance: Acceptance) -> Result<Watcher, String> {
     let names: Atoms = (0..numbered.atoms.len()).map(|number| format!("p{number}")).collect();
     let options = ample_logic::Options { acceptance, ..ample_logic::Options::default() };
     let automaton = ample_logic::translate(&!numbered.formula.clone(), &names, options).map_err(|e| e.to_string())?;
