@@ -258,6 +258,77 @@ impl Facts {
     }
 }
 
+/// Looks at expressions and edges that need not be part of the system, such as edges that were made from its own by
+/// putting known values in.
+///
+/// ```
+/// use ample_model::facts::Lens;
+/// use ample_model::{Expr, ProcessId, System};
+///
+/// fn reads_nothing(system: &System, expr: &Expr) -> bool {
+///     Lens::new(system).expr(ProcessId(0), expr).reads.is_empty()
+/// }
+/// ```
+pub struct Lens<'a> {
+    system: &'a System,
+    handles: Handles,
+}
+
+impl<'a> Lens<'a> {
+    /// For expressions and edges over the variables of that system.
+    pub fn new(system: &'a System) -> Lens<'a> {
+        Lens { system, handles: Handles::of(system) }
+    }
+
+    fn reader(&self, process: ProcessId) -> Reader<'_> {
+        Reader { system: self.system, handles: &self.handles, process }
+    }
+
+    /// What an expression touches that a process of that type evaluates.
+    pub fn expr(&self, process: ProcessId, expr: &Expr) -> Usage {
+        self.reader(process).usage_of(expr)
+    }
+
+    /// The facts about an edge of a process of that type. Faults of siblings' guards are not part of them.
+    pub fn edge(&self, process: ProcessId, id: EdgeId, edge: &Edge) -> EdgeFacts {
+        self.reader(process).edge(id, edge)
+    }
+
+    /// The cells that a place can mean, and what finding it touches.
+    pub fn place(&self, process: ProcessId, place: &Place) -> (Cells, Usage) {
+        let reader = self.reader(process);
+        let mut usage = Usage::default();
+        reader.subscripts(place, &mut usage);
+        (reader.cells(place), usage)
+    }
+
+    /// Which channels a handle can mean.
+    pub fn target(&self, process: ProcessId, handle: &Expr) -> Target {
+        self.reader(process).target(handle).0
+    }
+
+    /// The global variable is assigned somewhere.
+    pub fn is_assigned(&self, variable: VariableId) -> bool {
+        self.handles.assigned[variable.index()]
+    }
+
+    /// The local variable is assigned somewhere after its process has begun.
+    pub fn is_assigned_local(&self, process: ProcessId, variable: VariableId) -> bool {
+        self.handles.written_locals[process.index()][variable.index()]
+    }
+
+    /// The handle of the channel that was created with that cell of a global variable.
+    pub fn global_channel(&self, variable: VariableId, slot: u32) -> Option<u32> {
+        let cell = self.handles.globals[variable.index()].get(slot as usize)?;
+        cell.map(|(handle, _)| handle)
+    }
+
+    /// The kinds of the global channels; handle `h` is at `h - 1`.
+    pub fn global_kinds(&self) -> &[ChannelId] {
+        &self.handles.kinds
+    }
+}
+
 /// A fault in a sibling's guard is one of the edge that waits for the sibling to be blocked.
 fn inherit_faults(edges: &mut [EdgeFacts], siblings: &[EdgeId]) {
     for id in siblings {
@@ -293,6 +364,8 @@ struct Handles {
     assigned: Vec<bool>,
     /// The local variables that are assigned somewhere, or are parameters, by process type.
     assigned_locals: Vec<Vec<bool>>,
+    /// The same without the parameters that nothing is assigned to.
+    written_locals: Vec<Vec<bool>>,
     /// The kinds of the global channels; handle `h` is at `h - 1`.
     kinds: Vec<ChannelId>,
 }
@@ -303,6 +376,7 @@ impl Handles {
             globals: Vec::new(),
             assigned: vec![false; system.globals.len()],
             assigned_locals: Vec::new(),
+            written_locals: Vec::new(),
             kinds: Vec::new(),
         };
         for variable in &system.globals {
@@ -318,13 +392,17 @@ impl Handles {
         for process in &system.processes {
             let parameters = process.parameters as usize;
             handles.assigned_locals.push((0..process.locals.len()).map(|number| number < parameters).collect());
+            handles.written_locals.push(vec![false; process.locals.len()]);
         }
         for (number, process) in system.processes.iter().enumerate() {
             for edge in &process.edges {
                 for place in written_places(edge) {
                     match place.scope {
                         Scope::Global => handles.assigned[place.variable.index()] = true,
-                        Scope::Local => handles.assigned_locals[number][place.variable.index()] = true,
+                        Scope::Local => {
+                            handles.assigned_locals[number][place.variable.index()] = true;
+                            handles.written_locals[number][place.variable.index()] = true;
+                        }
                     }
                 }
             }
