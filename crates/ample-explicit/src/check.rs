@@ -192,27 +192,27 @@ where
 }
 
 /// The feedback that checks safety.
-struct Safety<'a, T, O: ?Sized> {
-    options: &'a Options,
+pub(crate) struct Safety<'a, T, O: ?Sized> {
+    pub(crate) options: &'a Options,
     observer: &'a mut O,
     start: Instant,
-    deadlock: Option<Finding<T>>,
-    assertions: Option<Finding<T>>,
-    invariants: Vec<Option<Finding<T>>>,
+    pub(crate) deadlock: Option<Finding<T>>,
+    pub(crate) assertions: Option<Finding<T>>,
+    pub(crate) invariants: Vec<Option<Finding<T>>>,
     /// The numbers of the invariants that have not been found to be violated.
-    open: Vec<usize>,
-    ended: Option<Reason>,
-    statistics: Statistics,
+    pub(crate) open: Vec<usize>,
+    pub(crate) ended: Option<Reason>,
+    pub(crate) statistics: Statistics,
     /// Arrivals until the observer is told next.
-    countdown: u64,
+    pub(crate) countdown: u64,
     /// The bytes that the strategy holds.
-    held: usize,
+    pub(crate) held: usize,
     /// Depth-first: the steps up to each state on the stack.
     stack: Option<Vec<u64>>,
 }
 
 impl<'a, T, O: Observer + ?Sized> Safety<'a, T, O> {
-    fn new(options: &'a Options, observer: &'a mut O) -> Self {
+    pub(crate) fn new(options: &'a Options, observer: &'a mut O) -> Self {
         Safety {
             options,
             observer,
@@ -229,7 +229,7 @@ impl<'a, T, O: Observer + ?Sized> Safety<'a, T, O> {
         }
     }
 
-    fn report(self, store_bytes: usize, state_bytes: usize) -> Report<T> {
+    pub(crate) fn report(self, store_bytes: usize, state_bytes: usize) -> Report<T> {
         let statistics = Statistics {
             time_s: self.start.elapsed().as_secs_f64(),
             memory_bytes: (store_bytes + self.held) as u64,
@@ -247,22 +247,32 @@ impl<'a, T, O: Observer + ?Sized> Safety<'a, T, O> {
         }
     }
 
-    fn asks_deadlock(&self) -> bool {
+    pub(crate) fn asks_deadlock(&self) -> bool {
         self.options.deadlock && self.deadlock.is_none()
     }
 
-    fn asks_assertions(&self) -> bool {
+    pub(crate) fn asks_assertions(&self) -> bool {
         self.options.assertions && self.assertions.is_none()
     }
 
     /// After a violation: is there nothing left to look for?
-    fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.options.stop_at_first || !(self.asks_deadlock() || self.asks_assertions() || !self.open.is_empty())
+    }
+
+    /// What the state space says of the step it has just taken.
+    #[inline]
+    pub(crate) fn note<S: Checked>(&self, space: &S) -> Note {
+        Note {
+            violation: if self.asks_assertions() { space.violation() } else { None },
+            dead: space.is_dead(),
+            atomic_steps: space.atomic_steps(),
+        }
     }
 
     /// Tells the observer how it goes.
     #[cold]
-    fn tell(&mut self, pending: u64, memory: usize) -> bool {
+    pub(crate) fn tell(&mut self, pending: u64, memory: usize) -> bool {
         self.countdown = self.options.report_every.max(1);
         let progress = Progress {
             states: self.statistics.states,
@@ -359,10 +369,10 @@ impl<'a, T, O: Observer + ?Sized> Safety<'a, T, O> {
 
 /// What the state space says of a step, and only right after it.
 #[derive(Default)]
-struct Note {
-    violation: Option<String>,
-    dead: bool,
-    atomic_steps: u32,
+pub(crate) struct Note {
+    pub(crate) violation: Option<String>,
+    pub(crate) dead: bool,
+    pub(crate) atomic_steps: u32,
 }
 
 impl<S, St, O> Feedback<S, St> for Safety<'_, S::Transition, O>
@@ -376,11 +386,7 @@ where
 
     #[inline]
     fn arrive(&mut self, space: &mut S) -> Note {
-        Note {
-            violation: if self.asks_assertions() { space.violation() } else { None },
-            dead: space.is_dead(),
-            atomic_steps: space.atomic_steps(),
-        }
+        self.note(space)
     }
 
     #[inline]

@@ -258,6 +258,11 @@ impl<D: Side, V: Visible> ExactStore<[u8]> for FlatStore<D, V> {
     }
 
     #[inline]
+    fn same(&self, one: &[u8], other: &[u8]) -> bool {
+        self.key(one) == self.key(other)
+    }
+
+    #[inline]
     fn side(&self, handle: Handle) -> D {
         D::read(&self.arena.tail(handle.position())[..D::SIZE])
     }

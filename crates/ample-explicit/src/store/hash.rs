@@ -137,6 +137,11 @@ impl<S: Clone + Eq + Hash, D: Side> ExactStore<S> for HashStore<S, D> {
     }
 
     #[inline]
+    fn same(&self, one: &S, other: &S) -> bool {
+        one == other
+    }
+
+    #[inline]
     fn side(&self, handle: Handle) -> D {
         self.states[handle.position() as usize].1
     }

@@ -136,6 +136,9 @@ pub trait ExactStore<S: ?Sized>: Store<S> {
     /// The handle of a state, if it is in the store.
     fn find(&self, state: &S) -> Option<Handle>;
 
+    /// Are the two the same state for this store?
+    fn same(&self, one: &S, other: &S) -> bool;
+
     /// The side data of a state.
     fn side(&self, handle: Handle) -> Self::Side;
 
