@@ -61,4 +61,13 @@ pub trait Checked: StateSpace {
 
     /// Does the invariant of that number hold in the state?
     fn invariant(&mut self, number: usize, state: &Self::State) -> bool;
+
+    /// The first of the transitions out of the state that were put off, when all others have been taken, of which this
+    /// was the last. Nothing is put off unless the state space says so.
+    fn rest(&mut self, _state: &Self::State, _last: &Self::Transition) -> Option<Self::Transition> {
+        None
+    }
+
+    /// Whether transitions may be put off from now on.
+    fn put_off(&mut self, _may: bool) {}
 }

@@ -16,6 +16,7 @@ use crate::explicit::branching::look_at;
 use crate::explicit::liveness::{Watch, look_for};
 use crate::explicit::{self, Request, Run};
 use crate::limits::resident_memory;
+use crate::reduction::PartialOrder;
 use crate::report::{Answer, Report, Verdict};
 use crate::temporal::{Forbidden, NoAutomaton, Numbered, negation};
 use crate::together::together;
@@ -78,6 +79,8 @@ pub struct CheckOptions {
     pub properties: Option<Vec<Property>>,
     /// The order of the search.
     pub search: Search,
+    /// Which orders of independent steps are left out.
+    pub partial_order: PartialOrder,
     /// Which runs count for temporal properties.
     pub fairness: Fairness,
     /// How endless runs are found.
@@ -297,12 +300,15 @@ impl<'a> Work<'a> {
                         run.add(statistics);
                     }
                     run.ended = run.ended.or(ended);
+                    run.reduction = run.reduction.or_else(|| answer.reduction.clone());
                     answers.push(answer);
                     continue;
                 }
             };
+            let undecided = run.only_deadlocks && !matches!(claim, Claim::Deadlock) && run.ended.is_none();
             answers.push(match found {
                 Some(found) => violated(self.system, property, found, claim, observer),
+                None if undecided => answer(property, Outcome::Unknown(Reason::Unsupported(NO_PROVISO.into()))),
                 None => answer(property, undisturbed.clone()),
             });
         }
@@ -401,6 +407,7 @@ fn report(system: &System, answers: Vec<Answer>, run: Run) -> Report {
         answers,
         ended: run.ended,
         statistics: run.statistics,
+        reduction: run.reduction,
     }
 }
 
@@ -413,6 +420,7 @@ fn answer(property: &Property, outcome: Outcome) -> Answer {
         end: None,
         note: None,
         statistics: None,
+        reduction: None,
     }
 }
 
@@ -449,6 +457,9 @@ fn not_confirmed(unconfirmed: Unconfirmed, steps: usize) -> Outcome {
         ),
     }))
 }
+
+/// Of a search that may have put off steps for ever.
+const NO_PROVISO: &str = "without a proviso only deadlocks are decided: steps may have been put off for ever";
 
 fn stopped() -> Outcome {
     Outcome::Unknown(Reason::Unsupported("the search stopped at the first violation".into()))
@@ -518,7 +529,13 @@ fn judge(
                     return Ok((answer(property, Outcome::Unknown(reason.clone())), Some(reason)));
                 }
             };
-            let watch = Watch { watcher, atoms: &numbered.atoms, stutters: true, is_simple: simple };
+            let stutter_invariant = match ample_logic::is_stutter_invariant(&numbered.formula) {
+                Ok(true) => Ok(()),
+                Ok(false) => Err("the formula depends on how often a state is repeated (it uses X)"),
+                Err(_) => Err("it is not known whether the formula depends on how often a state is repeated"),
+            };
+            let atoms = &numbered.atoms;
+            let watch = Watch { watcher, atoms, stutters: true, is_simple: simple, stutter_invariant };
             (watch, Charge::Formula(&numbered))
         }
         Question::Ctl(formula) => return branching(system, property, formula, options, observer),
@@ -529,7 +546,12 @@ fn judge(
                 _ => Forbidden::non_progress(),
             };
             let watcher = forbidden.watcher()?;
-            let watch = Watch { watcher, atoms: &forbidden.atoms, stutters: forbidden.stutters, is_simple: true };
+            let stutter_invariant = match question {
+                Question::Never(_) => Err("a never claim may count steps"),
+                _ => Ok(()),
+            };
+            let Forbidden { atoms, stutters, .. } = &forbidden;
+            let watch = Watch { watcher, atoms, stutters: *stutters, is_simple: true, stutter_invariant };
             let charge = match question {
                 Question::Never(_) => Charge::Claim(&forbidden),
                 Question::Acceptance => Charge::Acceptance,
@@ -552,5 +574,7 @@ fn judge(
         },
     };
     answer.statistics = Some(found.statistics);
+    answer.note = found.note;
+    answer.reduction = found.reduction;
     Ok((answer, found.ended))
 }

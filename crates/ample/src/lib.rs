@@ -45,6 +45,8 @@ pub mod evidence;
 mod explicit;
 mod limits;
 mod load;
+pub mod reduce;
+mod reduction;
 mod report;
 pub mod simulate;
 mod temporal;
@@ -58,4 +60,5 @@ pub use ample_model::{
 pub use check::{CheckOptions, Emptiness, Engine, Fairness, Search, check, stated, states};
 pub use limits::{Limits, peak_memory, resident_memory, sensible_memory_limit};
 pub use load::{LoadError, LoadOptions, Loaded, adapt, ctl, expression, load, load_text, ltl};
+pub use reduction::{Algorithm, Cache, Methods, PartialOrder, Proviso, Replacement};
 pub use report::{Answer, Report, SCHEMA, Verdict};

@@ -21,6 +21,8 @@ pub struct Report {
     pub ended: Option<Reason>,
     /// What the search did.
     pub statistics: Statistics,
+    /// Which orders of independent steps were left out, or why none.
+    pub reduction: Option<String>,
 }
 
 /// The answer to one property.
@@ -40,6 +42,8 @@ pub struct Answer {
     pub note: Option<String>,
     /// What the search for this property alone did, if there was one.
     pub statistics: Option<Statistics>,
+    /// Which orders of independent steps that search left out, or why none.
+    pub reduction: Option<String>,
 }
 
 /// The answers of a report in one word, the worst first.
@@ -102,6 +106,8 @@ struct JsonReport<'a> {
     language: &'a str,
     complete: bool,
     results: &'a [Answer],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reduction: Option<&'a str>,
     stats: JsonStatistics<'a>,
 }
 
@@ -113,6 +119,7 @@ impl Serialize for Report {
             language: &self.language,
             complete: self.ended.is_none(),
             results: &self.answers,
+            reduction: self.reduction.as_deref(),
             stats: JsonStatistics(&self.statistics),
         };
         report.serialize(serializer)
@@ -240,12 +247,13 @@ mod tests {
             end: None,
             note: None,
             statistics: None,
+            reduction: None,
         }
     }
 
     fn report(answers: Vec<Answer>) -> Report {
         let statistics = Statistics { states: 3, transitions: 1 << 60, ..Statistics::default() };
-        Report { model: "m.pml".into(), language: "promela".into(), answers, ended: None, statistics }
+        Report { model: "m.pml".into(), language: "promela".into(), answers, ended: None, statistics, reduction: None }
     }
 
     #[test]

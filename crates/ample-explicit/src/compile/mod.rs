@@ -31,6 +31,7 @@ mod layout;
 mod machine;
 mod memory;
 mod program;
+mod reduced;
 mod shape;
 mod successors;
 mod verify;
@@ -43,7 +44,7 @@ mod tests;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use ample_model::{EdgeId, Expr, Fault, Move, System};
+use ample_model::{EdgeId, Expr, Fault, Move, ProcessId, System};
 use thiserror::Error;
 
 use crate::liveness::{Concurrent, Processes};
@@ -51,6 +52,7 @@ use crate::space::{Checked, StateSpace};
 use machine::{Faulted, Machine, Timeout};
 use memory::{Reading, Writing, shape_of};
 use program::Program;
+pub use reduced::{Ample, Method, NotReduced, Reduced, Taken, Tally};
 use shape::Shapes;
 pub use successors::Transition;
 
@@ -121,7 +123,16 @@ pub struct Compiled {
 impl Compiled {
     /// Compiles a system, and expressions over its states that [`Checked::invariant`] evaluates.
     pub fn new(system: &System, invariants: &[Expr]) -> Result<Compiled, Unsupported> {
-        let program = compiler::compile(system, invariants)?;
+        Compiled::with_conditions(system, invariants, &[])
+    }
+
+    /// The same with conditions that processes of the types beside them evaluate.
+    fn with_conditions(
+        system: &System,
+        invariants: &[Expr],
+        conditions: &[(ProcessId, Expr)],
+    ) -> Result<Compiled, Unsupported> {
+        let program = compiler::compile(system, invariants, conditions)?;
         let shapes = Shapes::new(&program.layout);
         Ok(Compiled {
             program: Arc::new(program),
@@ -138,11 +149,6 @@ impl Compiled {
     /// but it is none of the system's.
     pub fn limit_reached(&self) -> Option<String> {
         self.machine.limit.map(|limit| limit.to_string())
-    }
-
-    /// A process may hold exclusive control.
-    pub fn has_atomic_sequences(&self) -> bool {
-        self.program.layout.control.is_some()
     }
 
     /// The longest state met so far, in bytes.
@@ -197,6 +203,13 @@ impl Compiled {
         self.machine.surroundings.offered = false;
         let value = self.machine.evaluate(&self.program, &memory, self.program.invariants[number]);
         value.map_err(|Faulted| self.machine.fault.take().unwrap_or(Fault::NotEnabled))
+    }
+
+    /// Does a condition hold that a process evaluates? If asking goes wrong it is taken to.
+    fn condition(&mut self, number: u32, process: u32, state: &[u8]) -> bool {
+        let memory = Reading::open(state, &mut self.shapes, &self.program.layout);
+        let (_, code) = self.program.conditions[number as usize];
+        self.machine.condition(&self.program, &memory, process, code)
     }
 
     /// The move that the transition begins with.

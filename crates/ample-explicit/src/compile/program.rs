@@ -42,6 +42,8 @@ pub struct Program {
     pub monitor: Option<MonitorCode>,
     /// Expressions over whole states.
     pub invariants: Vec<Pc>,
+    /// Expressions that processes evaluate, and their types.
+    pub conditions: Vec<(u16, Pc)>,
     /// At most this many processes may be alive.
     pub max_processes: u32,
     /// Some guard asks for `timeout`.

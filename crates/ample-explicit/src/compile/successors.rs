@@ -126,6 +126,15 @@ impl Machine {
         (0..processes).rev().find_map(|process| self.first_of(program, memory, process, flags))
     }
 
+    /// Does a condition hold that the process evaluates? If asking goes wrong it is taken to.
+    pub fn condition(&mut self, program: &Program, memory: &Reading<'_>, process: u32, code: Pc) -> bool {
+        if self.stand(program, memory, process).is_none() {
+            return true;
+        }
+        self.begin(UNMASKED);
+        self.evaluate(program, memory, code) != Ok(0)
+    }
+
     /// No process can move without `timeout`.
     #[cold]
     pub fn is_stuck(&mut self, program: &Program, memory: &Reading<'_>) -> bool {

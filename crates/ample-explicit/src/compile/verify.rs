@@ -179,6 +179,7 @@ impl Verifier<'_> {
         let entry = |pc: Pc, owner: Owner| pc == NOWHERE || self.owners.get(pc as usize) == Some(&owner);
         let globals = program.globals.iter().all(|global| entry(global.code, None));
         let invariants = program.invariants.iter().all(|pc| entry(*pc, None));
+        let conditions = program.conditions.iter().all(|(owner, pc)| entry(*pc, Some(usize::from(*owner))));
         let monitor = program.monitor.iter().all(|monitor| {
             let edges = monitor.locations.iter().flatten();
             monitor.observed.iter().all(|(_, pc)| entry(*pc, None))
@@ -201,7 +202,7 @@ impl Verifier<'_> {
                         && codes.into_iter().all(|pc| entry(pc, owner))
                 })
         });
-        globals && invariants && monitor && processes
+        globals && invariants && conditions && monitor && processes
     }
 }
 

@@ -43,6 +43,8 @@ where
         roots: Vec::new(),
         services: Vec::new(),
         movers: Vec::new(),
+        on_path: Vec::new(),
+        closes: Vec::new(),
         truncated: false,
         found: None,
     };
@@ -62,6 +64,7 @@ where
     if truncated && watch.ended.is_none() {
         watch.ended = Some(Reason::Depth);
     }
+    space.put_off(false);
     let lasso = found.map(|seek| seek.lasso(space, store, options.fairness, watch.observer));
     watch.report(lasso, store.bytes(), store.state_bytes())
 }
@@ -99,6 +102,10 @@ struct Search<'a, P: Judged, St, O: ?Sized> {
     services: Vec<Service>,
     /// For weak fairness: who can move, for each state on the path.
     movers: Vec<Processes>,
+    /// For each live state: it is on the path.
+    on_path: Vec<bool>,
+    /// For each state on the path: a transition leads back to the path, so that nothing may be put off.
+    closes: Vec<bool>,
     truncated: bool,
     found: Option<Seek<P::Transition>>,
 }
@@ -118,7 +125,7 @@ where
                 self.leave(current)?;
                 let Some((source, transition)) = self.stack.pop() else { return Ok(()) };
                 current = source;
-                cursor = self.space.next(self.store.get(current), &transition);
+                cursor = self.after(current, &transition);
                 continue;
             };
             if self.space.condemns(self.store.get(current), &transition) {
@@ -134,7 +141,7 @@ where
             }
             self.space.target(self.store.get(current), &transition, out);
             if self.space.is_dead() {
-                cursor = self.space.next(self.store.get(current), &transition);
+                cursor = self.after(current, &transition);
                 continue;
             }
             let served = if self.weak { self.space.participants() } else { Processes::NONE };
@@ -146,10 +153,24 @@ where
                 }
                 None => {
                     self.stack.pop();
-                    cursor = self.space.next(self.store.get(current), &transition);
+                    cursor = self.after(current, &transition);
                 }
             }
         }
+    }
+
+    /// The transition out of a state after that one. On a cycle nothing may be put off for ever, so that what was is
+    /// taken where the cycle is closed (spec 001 §1.7, the closed-cycle proviso).
+    #[inline]
+    fn after(&mut self, state: Handle, last: &P::Transition) -> Option<P::Transition> {
+        let next = self.space.next(self.store.get(state), last);
+        if next.is_none() && self.closes.last() == Some(&true) {
+            if let Some(closes) = self.closes.last_mut() {
+                *closes = false;
+            }
+            return self.space.rest(self.store.get(state), last);
+        }
+        next
     }
 
     /// Arrives at a state by the last transition of the stack. Gives its handle if it is new.
@@ -166,6 +187,8 @@ where
         match inserted {
             Inserted::New(handle) => {
                 self.live.push(handle);
+                self.on_path.push(true);
+                self.closes.push(false);
                 self.roots.push(Root { index, marks: 0, entry: marks });
                 if self.weak {
                     self.services.push(Service { inner: Processes::NONE, entry: served });
@@ -176,6 +199,11 @@ where
             Inserted::Seen(handle) => {
                 let number = self.store.side(handle);
                 if number != Number::DEAD {
+                    if self.on_path[number.0 as usize]
+                        && let Some(closes) = self.closes.last_mut()
+                    {
+                        *closes = true;
+                    }
                     self.join(number, marks, served)?;
                 }
                 Ok(None)
@@ -249,6 +277,8 @@ where
             self.judge()?;
         }
         let number = self.store.side(state);
+        self.on_path[number.0 as usize] = false;
+        self.closes.pop();
         if self.roots.last().is_none_or(|root| root.index != number.0) {
             return Ok(());
         }
@@ -264,6 +294,7 @@ where
                 return self.accept(state, members);
             }
         }
+        self.on_path.truncate(root.index as usize);
         for handle in self.live.drain(root.index as usize..) {
             self.store.set_side(handle, Number::DEAD);
         }

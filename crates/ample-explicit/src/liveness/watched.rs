@@ -202,6 +202,14 @@ where
     }
 }
 
+impl<S: StateSpace<State: Tagged>> Watched<S> {
+    /// The state of the watcher in a state of the product, whether the run has stopped there or not.
+    #[inline]
+    pub fn watcher_state(state: &<S::State as Tagged>::With) -> u32 {
+        <S::State>::tag(state) & !STOPPED
+    }
+}
+
 /// How many states a watcher may have.
 pub const MAX_STATES: usize = STOPPED as usize;
 
@@ -216,7 +224,10 @@ where
     /// Some run goes on from the state, and does not end in an endless atomic sequence: only such a run counts, however
     /// bad its beginning is. A run that stops by itself or by a fault goes on for ever where it stops.
     fn goes_on(&mut self, state: &S::State) -> bool {
-        self.walks_on(state) || self.can_go_on(state)
+        self.space.put_off(false);
+        let goes_on = self.walks_on(state) || self.can_go_on(state);
+        self.space.put_off(true);
+        goes_on
     }
 
     /// The run that always takes the first transition goes on. Nearly always it does.
@@ -422,6 +433,16 @@ where
         let valuation = self.valuation(tag, state);
         let condemned = self.arc(tag, valuation, 0).is_some_and(|(_, arc)| arc.condemns);
         !condemned || stopped == 0 && !self.goes_on(state)
+    }
+
+    fn rest(&mut self, state: &Self::State, last: &Self::Transition) -> Option<Self::Transition> {
+        let (tag, state) = (<S::State>::tag(state), <S::State>::plain(state));
+        let base = self.space.rest(state, last.base.as_ref()?)?;
+        if last.arc == IDLE { Some(idle(base)) } else { self.step(tag, Some(base), last.valuation, 0) }
+    }
+
+    fn put_off(&mut self, may: bool) {
+        self.space.put_off(may);
     }
 }
 

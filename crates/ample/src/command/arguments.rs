@@ -113,6 +113,22 @@ pub struct Search {
     /// The order of the search; breadth first finds the shortest counterexamples
     #[arg(long, value_enum, default_value_t = Order::Auto)]
     pub search: Order,
+    /// Leave out orders of steps that do not disturb each other: as much as keeps every answer, or by these methods
+    /// [default: auto; states: none]
+    #[arg(long, value_enum, value_name = "METHODS")]
+    pub por: Option<Por>,
+    /// How persistent sets are computed
+    #[arg(long, value_enum, value_name = "NAME", default_value_t = Algorithm::Guards)]
+    pub por_algorithm: Algorithm,
+    /// What is done so that no step is put off for ever
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Proviso::Auto)]
+    pub proviso: Proviso,
+    /// Keep at most that many states, depth first
+    #[arg(long, value_name = "N")]
+    pub cache: Option<usize>,
+    /// Which state makes room for another
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Replacement::Oldest, requires = "cache")]
+    pub cache_policy: Replacement,
     /// How many searches may be under way at once, for different properties [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,
@@ -192,6 +208,59 @@ pub enum Order {
     Bfs,
     /// Depth first
     Dfs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Por {
+    /// Stubborn sets, where they are sound and pay
+    Auto,
+    /// All orders
+    None,
+    /// Persistent sets
+    Persistent,
+    /// Sleep sets
+    Sleep,
+    /// Both
+    #[value(name = "persistent+sleep")]
+    PersistentSleep,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Algorithm {
+    /// Stubborn sets by guards, chosen anew in each state
+    Guards,
+    /// Conflicting transitions (algorithm 1)
+    Conflicting,
+    /// Overman's (algorithm 2)
+    Overman,
+    /// Stubborn sets (algorithm 3)
+    Stubborn,
+    /// Conditional stubborn sets (algorithm 4)
+    Conditional,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Proviso {
+    /// The one that suits the search, if the property needs one
+    Auto,
+    /// Nothing: only deadlocks are decided
+    None,
+    /// Something leads off the stack, or all is taken
+    Stack,
+    /// Nothing is left out everywhere in a component that is not left
+    Components,
+    /// Something leads to a state that is still to be expanded, or all is taken; breadth first
+    Queue,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Replacement {
+    /// The one that the search left first
+    Oldest,
+    /// Any
+    Random,
+    /// One that the search has not come back to often
+    LeastVisited,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -3,7 +3,10 @@
 use std::path::Path;
 use std::time::Instant;
 
-use ample::{CheckOptions, Emptiness, Engine, Fairness, Limits, Property, Question, Report, Search, System};
+use ample::{
+    Algorithm, Cache, CheckOptions, Emptiness, Engine, Fairness, Limits, Methods, PartialOrder, Property, Proviso,
+    Question, Replacement, Report, Search, System,
+};
 
 use super::arguments::{self, Check, Common, States};
 use super::progress::Display;
@@ -153,11 +156,46 @@ fn options(search: &arguments::Search, common: &Common) -> CheckOptions {
             arguments::Order::Bfs => Search::BreadthFirst,
             arguments::Order::Dfs => Search::DepthFirst,
         },
+        partial_order: partial_order(search),
         max_depth: search.max_depth,
         threads: search.threads,
         memory_limit: memory_limit(common),
         ..CheckOptions::default()
     }
+}
+
+/// What may be left out.
+fn partial_order(search: &arguments::Search) -> PartialOrder {
+    let (persistent, sleep) = match search.por {
+        // A cache, and counting, mean the whole state space unless a method is named.
+        None | Some(arguments::Por::Auto) if search.cache.is_none() => return PartialOrder::Auto,
+        Some(arguments::Por::None) if search.cache.is_none() => return PartialOrder::None,
+        None | Some(arguments::Por::Auto | arguments::Por::None) => (false, false),
+        Some(arguments::Por::Persistent) => (true, false),
+        Some(arguments::Por::Sleep) => (false, true),
+        Some(arguments::Por::PersistentSleep) => (true, true),
+    };
+    let algorithm = match search.por_algorithm {
+        arguments::Algorithm::Guards => Algorithm::Guards,
+        arguments::Algorithm::Conflicting => Algorithm::Conflicting,
+        arguments::Algorithm::Overman => Algorithm::Overman,
+        arguments::Algorithm::Stubborn => Algorithm::Stubborn,
+        arguments::Algorithm::Conditional => Algorithm::Conditional,
+    };
+    let proviso = match search.proviso {
+        arguments::Proviso::Auto => Proviso::Auto,
+        arguments::Proviso::None => Proviso::None,
+        arguments::Proviso::Stack => Proviso::Stack,
+        arguments::Proviso::Components => Proviso::Components,
+        arguments::Proviso::Queue => Proviso::Queue,
+    };
+    let replacement = match search.cache_policy {
+        arguments::Replacement::Oldest => Replacement::Oldest,
+        arguments::Replacement::Random => Replacement::Random,
+        arguments::Replacement::LeastVisited => Replacement::LeastVisited,
+    };
+    let cache = search.cache.map(|states| Cache { states, replacement });
+    PartialOrder::By(Methods { persistent: persistent.then_some(algorithm), sleep, proviso, cache })
 }
 
 /// Runs a search within the limits of the command line, and shows how it goes.

@@ -43,7 +43,7 @@ pub fn report(out: &mut impl Write, system: &System, report: &Report, view: View
         branches(out, system, &violation.branches, &answer.property, view, paint)?;
     }
     writeln!(out)?;
-    statistics(out, &report.statistics, report.ended.as_ref())
+    statistics(out, &report.statistics, report.reduction.as_deref(), report.ended.as_ref())
 }
 
 fn run(out: &mut impl Write, system: &System, trace: &Trace, view: View, paint: Paint) -> io::Result<()> {
@@ -197,9 +197,17 @@ fn values(out: &mut impl Write, when: &str, end: &EndState) -> io::Result<()> {
 }
 
 /// What the search did.
-pub fn statistics(out: &mut impl Write, statistics: &Statistics, ended: Option<&Reason>) -> io::Result<()> {
+pub fn statistics(
+    out: &mut impl Write,
+    statistics: &Statistics,
+    reduction: Option<&str>,
+    ended: Option<&Reason>,
+) -> io::Result<()> {
     if let Some(reason) = ended {
         writeln!(out, "The search did not come to its end: {}.", because(reason))?;
+    }
+    if let Some(reduction) = reduction {
+        writeln!(out, "Partial-order reduction: {reduction}")?;
     }
     let Statistics { states, transitions, atomic_states, atomic_steps, depth, time_s, .. } = statistics;
     writeln!(out, "State-vector {} byte, depth reached {depth}", statistics.state_bytes)?;

@@ -231,12 +231,8 @@ impl Replayed<'_> {
                 comes_to.chain([claim.initial]).filter(|tag| claim.accepts_all_from(*tag)).collect();
             return if decided.is_empty() {
                 Err("the claim does not come to its end".into())
-            } else if decided.contains(&claim.end) {
-                Ok("end state in claim reached".into())
-            } else if decided.contains(&(claim.end + 1)) {
-                Ok("assertion violated in claim".into())
             } else {
-                Ok("the claim accepts whatever follows".into())
+                Ok(what_is_over(claim, &decided).unwrap_or("the claim accepts whatever follows").into())
             };
         }
         let reads = if self.ending == Ending::Stutter { vec![last; run.cycle_tags.len()] } else { word.cycle.clone() };
@@ -251,11 +247,11 @@ impl Replayed<'_> {
                 None => return Err("the claim cannot move as it is said to".into()),
             }
         }
-        match (marks, self.ending) {
-            (0, _) => Err("the cycle of the claim is not accepting".into()),
-            (_, Ending::Stutter) => Ok("accept stutter".into()),
-            _ => Ok("acceptance cycle".into()),
+        if marks == 0 {
+            return Err("the cycle of the claim is not accepting".into());
         }
+        let otherwise = if self.ending == Ending::Stutter { "accept stutter" } else { "acceptance cycle" };
+        Ok(what_is_over(claim, tags).unwrap_or(otherwise).into())
     }
 
     /// The position that is read again and again if the run does not go on.
@@ -314,6 +310,17 @@ impl Replayed<'_> {
             Some(process) => Err(format!("the cycle is not fair: process {process} could move and never does")),
             None => Ok(()),
         }
+    }
+}
+
+/// What a claim in one of these states has seen, if it need not see more.
+fn what_is_over(claim: &Forbidden, tags: &[u32]) -> Option<&'static str> {
+    if tags.contains(&claim.end) {
+        Some("end state in claim reached")
+    } else if tags.contains(&(claim.end + 1)) {
+        Some("assertion violated in claim")
+    } else {
+        None
     }
 }
 

@@ -1,14 +1,16 @@
 //! Endless runs, by the explicit engine: the product of the system with a watcher, and emptiness.
 
 use ample_explicit::check as safety;
-use ample_explicit::compile::{Compiled, Transition};
-use ample_explicit::liveness::{self, Behind, Lasso, Number, Step, Tagged, Watched, Watcher};
+use ample_explicit::compile::{Ample, Compiled, Method, NotReduced, Reduced};
+use ample_explicit::liveness::{self, Behind, Concurrent, Lasso, Number, Step, Tagged, Watched, Watcher};
 use ample_explicit::space::Checked;
 use ample_explicit::store::{ExactStore, FlatStore, Handle, Marks, Parent, Visible, Whole};
 use ample_model::{Expr, Move, Observer, Reason, Statistics, System};
 
-use super::{Patience, REPORT_EVERY, has_hidden_variables, room_for_the_store, start_of};
+use super::partial::Trial;
+use super::{Patience, REPORT_EVERY, atomic, has_hidden_variables, room_for_the_store, start_of};
 use crate::check::{CheckOptions, Emptiness, Fairness, Search};
+use crate::reduction::{Methods, PartialOrder};
 
 /// What to look for: the runs that a watcher accepts.
 pub struct Watch<'a> {
@@ -20,6 +22,8 @@ pub struct Watch<'a> {
     pub stutters: bool,
     /// One acceptance set, on states: the nested search can do it.
     pub is_simple: bool,
+    /// It makes no difference how often a state is repeated; or why that is not known.
+    pub stutter_invariant: Result<(), &'static str>,
 }
 
 /// How a run goes on after its last move.
@@ -60,6 +64,10 @@ pub struct Found {
     pub ended: Option<Reason>,
     /// What the search did.
     pub statistics: Statistics,
+    /// Which orders of steps were left out, or why none.
+    pub reduction: Option<String>,
+    /// What the user should know.
+    pub note: Option<String>,
 }
 
 impl Found {
@@ -70,24 +78,140 @@ impl Found {
 
 /// Looks for a run that the watcher accepts.
 pub fn look_for(system: &System, watch: Watch<'_>, options: &CheckOptions, observer: &mut dyn Observer) -> Found {
-    let space = match Compiled::new(system, watch.atoms) {
-        Ok(space) => space,
-        Err(unsupported) => return Found::nothing(unsupported),
-    };
     if watch.watcher.len() > liveness::MAX_STATES {
         return Found::nothing("the automaton of the formula has too many states");
     }
     if options.emptiness == Emptiness::Nested && options.fairness != Fairness::None {
         return Found::nothing("the nested search knows no fairness; `--emptiness components` does");
     }
+    let whole = match reduced(system, &watch, options, observer) {
+        Ok(found) => return shorten(system, watch, options, observer, found),
+        Err(why) => why,
+    };
+    let found = look_everywhere(system, watch, options, observer);
+    match whole {
+        Everything::Asked => found,
+        Everything::Plainly(why) => Found { reduction: Some(format!("none, because {why}")), ..found },
+        Everything::Because(why) => Found { note: Some(format!("no partial-order reduction: {why}")), ..found },
+    }
+}
+
+/// Why nothing is left out.
+enum Everything {
+    /// That was asked for.
+    Asked,
+    /// As the options say to who knows them.
+    Plainly(String),
+    /// The user should know.
+    Because(String),
+}
+
+/// Looks at all orders of steps.
+fn look_everywhere(system: &System, watch: Watch<'_>, options: &CheckOptions, observer: &mut dyn Observer) -> Found {
+    let space = match Compiled::new(system, watch.atoms) {
+        Ok(space) => space,
+        Err(unsupported) => return Found::nothing(unsupported),
+    };
     if !has_hidden_variables(system) {
-        return search(space, Whole, watch, options, observer);
+        return search(system, space, Whole, watch, options, observer);
     }
     let visible = space.visible();
-    search(space, visible, watch, options, observer)
+    search(system, space, visible, watch, options, observer)
+}
+
+/// Looks at some orders of steps that stand for all; or why not.
+fn reduced(
+    system: &System,
+    watch: &Watch<'_>,
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+) -> Result<Found, Everything> {
+    let method = match options.partial_order {
+        PartialOrder::None => return Err(Everything::Asked),
+        PartialOrder::Auto => Method::Guards,
+        PartialOrder::By(Methods { persistent: Some(algorithm), .. }) => super::partial::method(algorithm),
+        PartialOrder::By(_) => return Err(Everything::Plainly("sleep sets alone are for safety properties".into())),
+    };
+    if options.fairness != Fairness::None {
+        return Err(Everything::Plainly("under fairness every step of every process counts".into()));
+    }
+    if options.emptiness == Emptiness::Nested {
+        return Err(Everything::Plainly("the nested search looks at states twice".into()));
+    }
+    if let Err(why) = &watch.stutter_invariant {
+        return Err(Everything::Because((*why).into()));
+    }
+    let space = match Reduced::new(system, watch.atoms, true, method) {
+        Ok(space) => space,
+        Err(NotReduced::Irreducible(why)) => return Err(Everything::Because(why)),
+        Err(NotReduced::Unsupported(unsupported)) => return Ok(Found::nothing(unsupported)),
+    };
+    let hidden = has_hidden_variables(system);
+    let visible = space.visible_bytes();
+    let tally = space.tally();
+    let product = Watched::new(Ample::new(space), watch.watcher.clone()).stutters(watch.stutters);
+    let is_auto = options.partial_order == PartialOrder::Auto;
+    let mut trial = Trial { observer, tally: is_auto.then_some(tally), useless: false };
+    let found = if hidden {
+        in_components(product, visible, options, &mut trial)
+    } else {
+        in_components(product, Whole, options, &mut trial)
+    };
+    if trial.useless {
+        return Err(Everything::Plainly("hardly anything could be left out".into()));
+    }
+    let reduction = format!("{}, proviso on cycles", options.partial_order.algorithm());
+    Ok(Found { reduction: Some(reduction), ..found })
+}
+
+fn in_components(
+    mut product: Watched<Ample<'_>>,
+    visible: impl Visible,
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+) -> Found {
+    let room = options.memory_limit.map_or(usize::MAX, room_for_the_store);
+    let mut store = FlatStore::<Number, _>::with_visible(Behind(visible)).limit(room);
+    let report = liveness::components(&mut product, &mut store, &limits(options), observer);
+    let limit = product.space().compiled().limit_reached();
+    collect(&mut product, &store, report, limit)
+}
+
+/// A violation that shows in a beginning is looked for once more, to be the shortest, if that is not too far.
+fn shorten(
+    system: &System,
+    watch: Watch<'_>,
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+    found: Found,
+) -> Found {
+    if found.run.is_none() || !watch.watcher.is_terminal() || options.search == Search::DepthFirst {
+        return found;
+    }
+    let mut patience = Patience { observer, lost: false };
+    let wide = CheckOptions { search: Search::BreadthFirst, ..options.clone() };
+    let again = look_everywhere(system, watch, &wide, &mut patience);
+    let length = |run: &Run| run.prefix.len() + run.cycle.len();
+    match (found.run, again.run) {
+        (Some(run), Some(other)) if length(&other) <= length(&run) => Found { run: Some(other), ..found },
+        (run, _) => Found { run, ..found },
+    }
+}
+
+fn limits(options: &CheckOptions) -> liveness::Options {
+    liveness::Options {
+        fairness: match options.fairness {
+            Fairness::None => liveness::Fairness::None,
+            Fairness::Weak => liveness::Fairness::Weak,
+            Fairness::Strong => liveness::Fairness::Strong,
+        },
+        max_depth: options.max_depth.unwrap_or(u64::MAX),
+        report_every: REPORT_EVERY,
+    }
 }
 
 fn search(
+    system: &System,
     space: Compiled,
     visible: impl Visible + Clone,
     watch: Watch<'_>,
@@ -95,7 +219,7 @@ fn search(
     observer: &mut dyn Observer,
 ) -> Found {
     let room = options.memory_limit.map_or(usize::MAX, room_for_the_store);
-    let hasty = options.fairness == Fairness::None || !space.has_atomic_sequences();
+    let hasty = options.fairness == Fairness::None || !atomic::may_be_endless(system);
     let beginning = watch.watcher.is_terminal() && hasty && options.emptiness == Emptiness::Auto;
     let mut product = Watched::new(space, watch.watcher).stutters(watch.stutters).hasty(hasty);
     let visible = Behind(visible);
@@ -105,23 +229,17 @@ fn search(
             return found;
         }
     }
-    let liveness = liveness::Options {
-        fairness: match options.fairness {
-            Fairness::None => liveness::Fairness::None,
-            Fairness::Weak => liveness::Fairness::Weak,
-            Fairness::Strong => liveness::Fairness::Strong,
-        },
-        max_depth: options.max_depth.unwrap_or(u64::MAX),
-        report_every: REPORT_EVERY,
-    };
+    let liveness = limits(options);
     if options.emptiness == Emptiness::Nested && watch.is_simple {
         let mut store = FlatStore::<Marks, _>::with_visible(visible).limit(room);
         let report = liveness::nested(&mut product, &mut store, &liveness, observer);
-        return collect(&mut product, &store, report);
+        let limit = product.space().limit_reached();
+        return collect(&mut product, &store, report, limit);
     }
     let mut store = FlatStore::<Number, _>::with_visible(visible).limit(room);
     let report = liveness::components(&mut product, &mut store, &liveness, observer);
-    collect(&mut product, &store, report)
+    let limit = product.space().limit_reached();
+    collect(&mut product, &store, report, limit)
 }
 
 /// Breadth first, for a watcher that only waits for a beginning. None if it takes too much.
@@ -161,28 +279,34 @@ fn shortest(
     });
     let ended = if found.is_some() { None } else { report.ended };
     let report = liveness::Report { found, ended, statistics: report.statistics };
-    Some(collect(product, &store, report))
+    let limit = product.space().limit_reached();
+    Some(collect(product, &store, report, limit))
 }
 
-type Product = Watched<Compiled>;
-
-/// The run of a report as moves.
-fn collect<St>(product: &mut Product, store: &St, report: liveness::Report<Step<Transition>>) -> Found
+/// The run of a report as moves, unless the search ran into a limit of the representation.
+fn collect<S, St>(
+    product: &mut Watched<S>,
+    store: &St,
+    report: liveness::Report<Step<S::Transition>>,
+    limit: Option<String>,
+) -> Found
 where
+    S: Checked<State = [u8]> + Concurrent,
     St: ExactStore<[u8]>,
 {
     let mut ended = report.ended;
     let run = report.found.map(|lasso| run(product, store, &lasso));
-    if let Some(limit) = product.space().limit_reached()
+    if let Some(limit) = limit
         && run.is_none()
     {
         ended = Some(Reason::Unsupported(limit));
     }
-    Found { run, ended, statistics: report.statistics }
+    Found { run, ended, statistics: report.statistics, reduction: None, note: None }
 }
 
-fn run<St>(product: &mut Product, store: &St, lasso: &Lasso<Step<Transition>>) -> Run
+fn run<S, St>(product: &mut Watched<S>, store: &St, lasso: &Lasso<Step<S::Transition>>) -> Run
 where
+    S: Checked<State = [u8]> + Concurrent,
     St: ExactStore<[u8]>,
 {
     let first = lasso.prefix.first().map_or(lasso.end, |(state, _)| *state);
@@ -198,18 +322,19 @@ where
 }
 
 /// The moves of the system in steps of the product, and where the watcher stands when it reads a state.
-fn moves<St>(product: &mut Product, store: &St, steps: &[(Handle, Step<Transition>)]) -> (Vec<Move>, Vec<u32>)
+fn moves<S, St>(product: &mut Watched<S>, store: &St, steps: &[(Handle, Step<S::Transition>)]) -> (Vec<Move>, Vec<u32>)
 where
+    S: Checked<State = [u8]> + Concurrent,
     St: ExactStore<[u8]>,
 {
     let (mut moves, mut tags) = (Vec::new(), Vec::new());
     for (state, step) in steps {
         let state = store.get(*state);
         if !product.is_transient(state) {
-            tags.push(<[u8]>::tag(state));
+            tags.push(Watched::<S>::watcher_state(state));
         }
         if let Some(base) = &step.base {
-            moves.extend(product.space().expand(<[u8]>::plain(state), base));
+            moves.extend(product.space().actions(<[u8]>::plain(state), base));
         }
     }
     (moves, tags)

@@ -1,7 +1,11 @@
 //! The explicit engine, as the façade uses it: compile, search, and turn paths into moves.
 
+mod atomic;
 pub mod branching;
 pub mod liveness;
+mod partial;
+
+use std::time::Instant;
 
 use ample_explicit::check::{self as safety, Finding};
 use ample_explicit::compile::{Compiled, Transition};
@@ -12,6 +16,8 @@ use ample_model::{Expr, Move, Observer, Progress, Reason, Statistics, System};
 
 use crate::check::{CheckOptions, Search};
 use crate::limits::resident_memory;
+use crate::reduction::{Algorithm, Methods, PartialOrder};
+use partial::Attempt;
 
 /// How many new states lie between two looks of the observer: few enough for a limit to be kept to the tenth of
 /// a second, and enough for the looking to cost nothing.
@@ -41,6 +47,17 @@ impl Request {
     }
 }
 
+impl Request {
+    /// What has not been found yet. Invariants are all asked for again, so that they keep their numbers.
+    fn without(&self, found: &Run) -> Request {
+        Request {
+            deadlock: self.deadlock && found.deadlock.is_none(),
+            assertions: self.assertions && found.assertions.is_none(),
+            invariants: self.invariants.clone(),
+        }
+    }
+}
+
 /// A violation: how to get there.
 #[derive(Clone, Debug)]
 pub struct Found {
@@ -63,18 +80,47 @@ pub struct Run {
     pub ended: Option<Reason>,
     /// What the search did.
     pub statistics: Statistics,
+    /// Which orders of steps were left out, or why none.
+    pub reduction: Option<String>,
+    /// Only deadlocks are decided: of what was not found nothing is known.
+    pub only_deadlocks: bool,
 }
 
 impl Run {
     /// What this run found, which is the shortest there is, and for the rest what a later one did.
     pub fn completed_by(self, later: Run) -> Run {
-        let invariants = self.invariants.into_iter().zip(later.invariants).map(|(first, second)| first.or(second));
+        let count = self.invariants.len().max(later.invariants.len());
+        self.joined_by(count, later)
+    }
+
+    /// What was found is as it is there, if it is shorter.
+    fn shortened_by(self, other: Run) -> Run {
+        let shorter = |found: Option<Found>, other: Option<Found>| match (found, other) {
+            (Some(found), Some(other)) => Some(if other.moves.len() <= found.moves.len() { other } else { found }),
+            (found, _) => found,
+        };
+        let invariants = self.invariants.into_iter().zip(other.invariants.into_iter().chain(std::iter::repeat(None)));
+        Run {
+            deadlock: shorter(self.deadlock, other.deadlock),
+            assertions: shorter(self.assertions, other.assertions),
+            invariants: invariants.map(|(found, other)| shorter(found, other)).collect(),
+            ..self
+        }
+    }
+
+    /// Both have searched, the other one later and for what this one had not found.
+    fn joined_by(self, invariant_count: usize, later: Run) -> Run {
+        let invariants = later.invariants.into_iter().chain(std::iter::repeat(None));
+        let before = self.invariants.into_iter().chain(std::iter::repeat(None));
+        let invariants = before.zip(invariants).take(invariant_count);
         Run {
             deadlock: self.deadlock.or(later.deadlock),
             assertions: self.assertions.or(later.assertions),
-            invariants: invariants.collect(),
+            invariants: invariants.map(|(first, second)| first.or(second)).collect(),
             ended: later.ended,
             statistics: later.statistics,
+            reduction: later.reduction,
+            only_deadlocks: later.only_deadlocks,
         }
     }
 
@@ -101,6 +147,90 @@ impl Run {
 
 /// Searches the state space of the system.
 pub fn run(system: &System, request: &Request, options: &CheckOptions, observer: &mut dyn Observer) -> Run {
+    let methods = match options.partial_order {
+        PartialOrder::Auto if !request.is_empty() => {
+            Methods { persistent: Some(Algorithm::Guards), ..Methods::default() }
+        }
+        PartialOrder::Auto | PartialOrder::None => return run_plain(system, request, options, observer),
+        PartialOrder::By(methods) => methods,
+    };
+    let is_auto = options.partial_order == PartialOrder::Auto;
+    let mut patience = Patience { observer, lost: false };
+    let attempt = if is_auto && options.search == Search::Auto {
+        partial::run(system, request, methods, options, &mut patience)
+    } else {
+        partial::run(system, request, methods, options, patience.observer)
+    };
+    let Patience { observer, lost } = patience;
+    let reduced = match attempt {
+        Attempt::Done(run) => *run,
+        Attempt::Irreducible(why) => {
+            let run = run_plain(system, request, options, observer);
+            return Run { reduction: Some(format!("none, because {why}")), ..run };
+        }
+        Attempt::Useless => {
+            let run = run_plain(system, request, options, observer);
+            return Run { reduction: Some("none, because hardly anything could be left out".into()), ..run };
+        }
+    };
+    if lost {
+        return run_large(system, request, methods, options, observer, reduced);
+    }
+    shorten(system, request, options, observer, reduced)
+}
+
+/// A model that is large even if much is left out: something may be wrong near the start, where breadth-first search
+/// finds it.
+fn run_large(
+    system: &System,
+    request: &Request,
+    methods: Methods,
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+    begun: Run,
+) -> Run {
+    let mut patience = Patience { observer, lost: false };
+    let wide = CheckOptions { search: Search::BreadthFirst, ..options.clone() };
+    let first = run_plain(system, &request.without(&begun), &wide, &mut patience);
+    let begun = begun.completed_by(first);
+    if !patience.lost {
+        return begun;
+    }
+    let deep = CheckOptions { search: Search::DepthFirst, ..options.clone() };
+    match partial::run(system, &request.without(&begun), methods, &deep, patience.observer) {
+        Attempt::Done(run) => begun.completed_by(*run),
+        Attempt::Irreducible(_) | Attempt::Useless => {
+            let run = run_plain(system, &request.without(&begun), &deep, patience.observer);
+            begun.completed_by(run)
+        }
+    }
+}
+
+/// Looks for the shortest counterexamples, not too far.
+fn shorten(system: &System, request: &Request, options: &CheckOptions, observer: &mut dyn Observer, run: Run) -> Run {
+    if !run.found_something() || options.search == Search::DepthFirst {
+        return run;
+    }
+    let again = Request {
+        deadlock: run.deadlock.is_some(),
+        assertions: run.assertions.is_some(),
+        invariants: request.invariants.clone(),
+    };
+    let begun = Instant::now();
+    let wide = CheckOptions { search: Search::BreadthFirst, ..options.clone() };
+    let mut patience = Patience { observer, lost: false };
+    let short = if options.search == Search::BreadthFirst {
+        run_plain(system, &again, &wide, patience.observer)
+    } else {
+        run_plain(system, &again, &wide, &mut patience)
+    };
+    let mut run = run.shortened_by(short);
+    run.statistics.time_s += begun.elapsed().as_secs_f64();
+    run
+}
+
+/// Searches the whole state space of the system.
+fn run_plain(system: &System, request: &Request, options: &CheckOptions, observer: &mut dyn Observer) -> Run {
     let space = match Compiled::new(system, &request.invariants) {
         Ok(space) => space,
         Err(unsupported) => {
@@ -207,6 +337,8 @@ where
         invariants: report.invariants.into_iter().map(moves).collect(),
         ended: report.ended,
         statistics: report.statistics,
+        reduction: None,
+        only_deadlocks: false,
     }
 }
 

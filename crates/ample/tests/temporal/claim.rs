@@ -40,33 +40,24 @@ impl<'a> Claim<'a> {
         Some(Claim { process, executable, accepting })
     }
 
+    /// The claim has come to its end, and stays there: whatever follows, it has seen enough.
     fn is_over(&self, location: usize) -> bool {
-        self.process.locations[location].edges.is_empty()
+        self.process.locations[location].end
     }
 
     fn from(&self, location: usize, node: usize) -> Vec<usize> {
+        if self.is_over(location) {
+            return vec![location];
+        }
         let edges = self.process.locations[location].edges.iter().map(|edge| edge.index());
         edges.filter(|&edge| self.executable[node][edge]).map(|edge| self.process.edges[edge].to.index()).collect()
     }
 
-    /// How the claim is violated, if it is.
-    pub fn violation(&self, graph: &Graph) -> Option<Violation> {
-        let search = Search { graph, automaton: self, fairness: Fairness::None, stutters: true };
-        if search.reachable().pairs.iter().any(|&(_, location)| self.is_over(location)) {
-            return Some(Violation::Over);
-        }
-        search.run().map(Violation::Cycle)
+    /// A fair run on which the claim comes to its end, or that goes through an accepting location of the claim, or of a
+    /// process, again and again.
+    pub fn violation(&self, graph: &Graph, fairness: Fairness) -> Option<Lasso> {
+        Search { graph, automaton: self, fairness, stutters: true }.run()
     }
-}
-
-/// What speaks against a system with a claim.
-#[derive(Debug)]
-pub enum Violation {
-    /// The claim comes to its end.
-    Over,
-    /// A run goes through an accepting location of the claim, or of a process, again and again.
-    #[allow(dead_code)] // Only shown.
-    Cycle(Lasso),
 }
 
 impl Automaton for Claim<'_> {
@@ -79,7 +70,7 @@ impl Automaton for Claim<'_> {
     }
 
     fn marks(&self, state: usize, node: usize) -> u64 {
-        (self.process.locations[state].accept || self.accepting[node]).into()
+        (self.is_over(state) || self.process.locations[state].accept || self.accepting[node]).into()
     }
 
     fn sets(&self) -> u32 {

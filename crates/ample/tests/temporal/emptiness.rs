@@ -58,9 +58,9 @@ struct Step {
 }
 
 /// The reachable part of the product.
-pub struct Product {
+struct Product {
     /// Node and automaton state; a transient node has the automaton state of the visible one before it.
-    pub pairs: Vec<(usize, usize)>,
+    pairs: Vec<(usize, usize)>,
     marks: Vec<u64>,
     steps: Vec<Vec<Step>>,
     /// From which pair, by which of its steps, each was found.
@@ -77,11 +77,6 @@ impl Search<'_> {
     pub fn run_from(&self, node: usize) -> Option<Lasso> {
         let search = Search { automaton: &Anything, ..*self };
         search.lasso(&search.product(vec![(node, 0)]))
-    }
-
-    /// What can be reached from the initial states.
-    pub fn reachable(&self) -> Product {
-        self.product(self.starts())
     }
 
     fn starts(&self) -> Vec<(usize, usize)> {

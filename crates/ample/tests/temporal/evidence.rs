@@ -71,23 +71,13 @@ impl Court<'_> {
         require(cycle.iter().all(|&node| idle[node]), || "there is progress in the cycle".into())
     }
 
-    /// On the run of the trace alone, the claim is violated.
+    /// The trace is a fair run, and on this run alone the claim is violated.
     pub fn never(&self, trace: &Trace, claim: ProcessId) -> Verdict {
-        let (first, steps) = self.nodes(trace)?;
-        let turn = (!trace.cycle.is_empty()).then_some(trace.prefix.len());
-        if self.violates(&self.graph.only(first, &steps, turn), claim)? {
-            return Ok(());
-        }
-        // The claim may be one that accepts whatever follows.
-        let lasso = self.fair_lasso(trace)?.ok_or("the claim accepts nothing so far, and no endless run goes on")?;
-        let stutters = lasso.steps.iter().any(|step| step.0.is_none());
-        let alone = self.graph.only(lasso.first, &lasso.steps, (!stutters).then_some(lasso.turn));
-        require(self.violates(&alone, claim)?, || "the claim accepts nothing on this run".into())
-    }
-
-    fn violates(&self, graph: &Graph, claim: ProcessId) -> Result<bool, Objection> {
-        let claim = Claim::new(self.interpreter, graph, claim).ok_or("the claim cannot be evaluated")?;
-        Ok(claim.violation(graph).is_some())
+        let lasso = self.fair_lasso(trace)?.ok_or(Objection::DeadEnd)?;
+        let alone = self.graph.alone(&lasso);
+        let claim = Claim::new(self.interpreter, &alone, claim).ok_or("the claim cannot be evaluated")?;
+        let violation = claim.violation(&alone, Fairness::None);
+        require(violation.is_some(), || "the claim accepts nothing on this run".into())
     }
 
     /// The trace and all that branches off it are runs.

@@ -111,18 +111,13 @@ impl Graph {
         self.nodes.iter().map(value).collect()
     }
 
-    /// The graph that has this one run only. Without a cycle the run just ends: it neither goes on nor stutters.
-    pub fn only(&self, first: usize, steps: &[(Option<Move>, usize)], turn: Option<usize>) -> Graph {
-        let places = steps.len() + usize::from(turn.is_none());
+    /// The graph that has this one run only.
+    pub fn alone(&self, lasso: &Lasso) -> Graph {
         let mut nodes = Vec::new();
-        for place in 0..places {
-            let number = if place == 0 { first } else { steps[place - 1].1 };
-            let mut node = Node { steps: Vec::new(), ..self.nodes[number].clone() };
-            if let Some((Some(taken), _)) = steps.get(place) {
-                let to = if place + 1 < places { place + 1 } else { turn.unwrap_or(0) };
-                node.steps.push((*taken, to));
-            }
-            nodes.push(node);
+        for (place, (taken, _)) in lasso.steps.iter().enumerate() {
+            let to = if place + 1 < lasso.steps.len() { place + 1 } else { lasso.turn };
+            let steps = taken.iter().map(|taken| (*taken, to)).collect();
+            nodes.push(Node { steps, ..self.nodes[lasso.node(place)].clone() });
         }
         Graph { nodes, initial: vec![0], numbers: HashMap::new(), stops: HashMap::new() }
     }

@@ -21,10 +21,6 @@ impl Naive<'_> {
     pub fn is_violated(&self, question: &Question, fairness: Fairness) -> bool {
         match question {
             Question::Ctl(formula) => !self.ctl(formula),
-            Question::Never(id) => {
-                let claim = Claim::new(self.interpreter, self.graph, *id).expect("conditions of a claim are no faults");
-                claim.violation(self.graph).is_some()
-            }
             _ => self.counterexample(question, fairness).is_some(),
         }
     }
@@ -39,6 +35,10 @@ impl Naive<'_> {
             }
             Question::Acceptance => self.search(&Again(&self.truth(&Expr::Accepting)), fairness, true),
             Question::Progress => self.search(&FromThenOn(&self.truth(&Expr::NonProgress)), fairness, false),
+            Question::Never(id) => {
+                let claim = Claim::new(self.interpreter, self.graph, *id).expect("conditions of a claim are no faults");
+                claim.violation(self.graph, fairness)
+            }
             other => panic!("{other:?} is not of linear time"),
         }
     }

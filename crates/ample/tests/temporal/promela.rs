@@ -10,12 +10,12 @@ const GLOBALS: &str = "byte x;\nbyte y = 1;\nbit b;\nchan q = [1] of { byte };\n
 /// A random model, without a claim.
 pub fn model(random: &mut Random) -> String {
     let mut text = GLOBALS.to_owned();
-    let spawns = random.one_in(3);
+    let (spawns, faults) = (random.one_in(3), random.one_in(3));
     for name in ["A", "B"] {
         let active = if spawns { "" } else { "active " };
         let instances = if !spawns && random.one_in(4) { "[2] " } else { "" };
         let _ = writeln!(text, "{active}{instances}proctype {name}() {{");
-        Body { random, text: &mut text, labels: 0 }.body();
+        Body { random, text: &mut text, labels: 0, faults }.body();
         text.push_str("}\n");
     }
     if spawns {
@@ -30,6 +30,8 @@ struct Body<'a> {
     random: &'a mut Random,
     text: &'a mut String,
     labels: usize,
+    /// There may be statements that stop the run.
+    faults: bool,
 }
 
 impl Body<'_> {
@@ -76,7 +78,7 @@ impl Body<'_> {
         let first = self.statement();
         let second = self.statement();
         let second = self.labelled(&second);
-        match self.random.below(9) {
+        match self.random.below(10) {
             0 => first,
             1 => format!("{first}; {second}"),
             2 => format!("{guard} -> {first}"),
@@ -85,11 +87,15 @@ impl Body<'_> {
             5 => format!("atomic {{ {first}; if :: {guard} -> {second} :: else fi }}"),
             6 => format!("d_step {{ {guard} -> x = (x + 1) % 3; b = 1 - b }}"),
             7 => format!("{guard} -> break"),
+            8 => format!("atomic {{ {first}; do :: {guard} -> {second} :: else -> break od }}"),
             _ => format!("atomic {{ {first}; {second} }}; b = 1 - b"),
         }
     }
 
     fn statement(&mut self) -> String {
+        if self.faults && self.random.one_in(12) {
+            return "x = 2 / y".to_owned();
+        }
         let statements = [
             "x = (x + 1) % 3",
             "x = 2 - x",

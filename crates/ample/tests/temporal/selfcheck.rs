@@ -1,9 +1,10 @@
 //! The judge is judged: hand-made models with known answers, and random runs.
 
-use ample::{Fairness, Question};
+use ample::{CheckOptions, Fairness, Outcome, Question};
 use ample_logic::{Atom, Binary, Formula as Logic, Unary, semantics};
-use ample_model::{Expr, Formula, Interpreter};
+use ample_model::{Expr, Formula, Interpreter, Silent};
 
+use super::claim::Claim;
 use super::emptiness::{Anything, Search};
 use super::evidence::is_fair;
 use super::generate;
@@ -46,6 +47,9 @@ const BETWEEN: &str = "bit b; byte x; active proctype P() { do :: b = 1 - b od }
 const ATOMIC: &str = "byte x; active proctype P() { do :: atomic { x = 1; x = 2; x = 0 } od }";
 const INSIDE: &str = "byte x; active proctype P() { atomic { do :: x = 1 - x od } }";
 const FAULT: &str = "byte x; active proctype P() { x = 1; x = 10 / (x - 1) }";
+const FAULT_INSIDE: &str = "byte x; active proctype P() { atomic { x = 1; x = 2; x = 1; x = 10 / (x - 1) } }";
+const LOST: &str = "byte x; bit b; active proctype P() { do :: b = 1 - b od }
+    active proctype Q() { atomic { do :: x = 1 - x od } }";
 const CHOICE: &str = "byte x; active proctype P() { if :: x = 1 :: x = 2 fi; x == 7 }";
 const SHAKE: &str = "chan r = [0] of { bit }; byte x;
     active proctype P() { do :: r!0 od } active proctype Q() { do :: r?0 -> x = 1 - x od }
@@ -146,27 +150,59 @@ fn branching_time_is_what_it_should_be() {
 fn never_claims_are_what_they_should_be() {
     let mut suite = Suite::default();
     for (model, claim, expected) in [
-        (STEPS, "do :: x == 2 -> break :: else od", "v"),
-        (STEPS, "do :: x == 3 -> break :: else od", "h"),
+        (STEPS, "do :: x == 2 -> break :: else od", "vvv"),
+        (STEPS, "do :: x == 3 -> break :: else od", "hhh"),
         // The first step of a claim sees the initial state.
-        (STEPS, "if :: x == 0 fi", "v"),
-        (STEPS, "if :: x == 1 fi", "h"),
-        (STEPS, "x == 0; x == 1; x == 2; x == 2; x == 2", "v"),
-        (STEPS, "x == 0; x == 2", "h"),
+        (STEPS, "if :: x == 0 fi", "vvv"),
+        (STEPS, "if :: x == 1 fi", "hhh"),
+        (STEPS, "x == 0; x == 1; x == 2; x == 2; x == 2", "vvv"),
+        (STEPS, "x == 0; x == 2", "hhh"),
         // It goes on in a deadlock.
-        (STEPS, "do :: x < 2 :: x == 2 -> goto accept_it od; accept_it: do :: x == 2 od", "v"),
-        (STEPS, "do :: x < 1 :: x == 1 -> goto accept_it od; accept_it: do :: x == 1 od", "h"),
-        (SWITCH, "do :: 1 :: !b -> goto accept_it od; accept_it: do :: !b od", "h"),
-        (SWITCH, "accept_it: do :: !b -> b od", "v"),
-        (ATOMIC, "do :: x == 0 :: x > 0 -> break od", "h"),
-        ("bit b; active proctype P() { accept_p: do :: b = 1 - b od }", "do :: 1 od", "v"),
-        ("bit b; active proctype P() { accept_p: do :: b = 1 - b od }", "do :: !b od", "h"),
+        (STEPS, "do :: x < 2 :: x == 2 -> goto accept_it od; accept_it: do :: x == 2 od", "vvv"),
+        (STEPS, "do :: x < 1 :: x == 1 -> goto accept_it od; accept_it: do :: x == 1 od", "hhh"),
+        (SWITCH, "do :: 1 :: !b -> goto accept_it od; accept_it: do :: !b od", "hhh"),
+        (SWITCH, "accept_it: do :: !b -> b od", "vvv"),
+        (ATOMIC, "do :: x == 0 :: x > 0 -> break od", "hhh"),
+        // A run that a fault has stopped stays where it is, inside an atomic sequence too.
+        (FAULT, "do :: x == 0 :: x == 1 -> goto accept_it od; accept_it: do :: x == 1 od", "vvv"),
+        (FAULT, "do :: x < 2 :: x == 2 -> goto accept_it od; accept_it: do :: x == 2 od", "hhh"),
+        (FAULT_INSIDE, "do :: x == 0 :: x == 1 -> goto accept_it od; accept_it: do :: x == 1 od", "vvv"),
+        (FAULT_INSIDE, "do :: x == 0 :: x == 1 -> break od", "vvv"),
+        (FAULT_INSIDE, "do :: x == 0 :: x == 2 -> break od", "hhh"),
+        // A claim at its end asks for a run that goes on.
+        (BESIDE, "do :: x == 0 :: x == 1 -> break od", "vvv"),
+        (BESIDE, "accept_it: do :: x == 0 od", "vhh"),
+        (BETWEEN, "accept_it: do :: x == 0 od", "vvh"),
+        (INSIDE, "if :: x == 0 fi", "hhh"),
+        (LOST, "if :: x == 0 fi", "vhh"),
+        ("bit b; active proctype P() { accept_p: do :: b = 1 - b od }", "do :: 1 od", "vvv"),
+        ("bit b; active proctype P() { accept_p: do :: b = 1 - b od }", "do :: !b od", "hhh"),
     ] {
         let text = format!("{model}\nnever {{ {claim} }}\n");
         let claims = load(&text).properties;
         assert_eq!(verdicts(&mut suite, &text, &claims[0].question), expected, "{text}");
     }
     suite.finish();
+}
+
+#[test]
+fn a_claim_that_comes_to_its_end_says_so_whatever_is_fair() {
+    let model = "byte x; active proctype P() { do :: atomic { x = 1; x = 0 } od } active proctype Q() { x = 10 / x }";
+    for (claim, expected) in [
+        ("do :: x == 0 :: _nr_pr == 2 -> break od", "end state in claim reached"),
+        ("do :: atomic { x == 0 -> assert(_nr_pr == 1) } od", "assertion violated in claim"),
+    ] {
+        let system = load(&format!("{model}\nnever {{ {claim} }}\n"));
+        for fairness in FAIRNESS {
+            let options =
+                CheckOptions { properties: Some(system.properties.clone()), fairness, ..CheckOptions::default() };
+            let report = ample::check(&system, &options, &mut Silent);
+            let Outcome::Violated(shown) = &report.answers[0].outcome else {
+                panic!("{claim}, {fairness:?}: {:?}", report.answers[0].outcome)
+            };
+            assert_eq!(shown.message, expected, "{fairness:?}");
+        }
+    }
 }
 
 /// A formula for the other crate; its atoms have the numbers of ours.
@@ -242,6 +278,11 @@ impl Accused<'_> {
                 !satisfied
             }
             Question::Acceptance => cycle.iter().any(|&node| truth(&Expr::Accepting)[node]),
+            Question::Never(id) => {
+                let alone = graph.alone(lasso);
+                let claim = Claim::new(self.naive.interpreter, &alone, *id).expect("a condition is no fault");
+                claim.violation(&alone, Fairness::None).is_some()
+            }
             _ => {
                 let stutters = lasso.steps[lasso.turn].0.is_none();
                 !stutters && cycle.iter().all(|&node| truth(&Expr::NonProgress)[node])

@@ -104,9 +104,9 @@ fn ctl(random: &mut Random, naive: Naive<'_>) -> Question {
     Question::Ctl(generate::ctl(random, &atoms))
 }
 
-/// Fairness is asked for with questions of linear time; what it means for a claim is not defined here.
+/// Fairness is asked for with questions of linear time.
 pub fn can_be_fair(question: &Question) -> bool {
-    matches!(question, Question::Ltl(_) | Question::Acceptance | Question::Progress)
+    matches!(question, Question::Ltl(_) | Question::Acceptance | Question::Progress | Question::Never(_))
 }
 
 /// How often something was found.

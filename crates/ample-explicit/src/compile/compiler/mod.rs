@@ -18,7 +18,7 @@ mod value;
 
 use std::collections::HashSet;
 
-use ample_model::{Action, EdgeId, Expr, Fault, System};
+use ample_model::{Action, EdgeId, Expr, Fault, ProcessId, System};
 
 pub use self::survey::actions;
 use self::survey::{MAX_NESTING, assigned_variables, deeper_than};
@@ -34,7 +34,9 @@ const MAX_PROCESSES: u32 = 255;
 const MAX_LISTS: usize = 64;
 
 /// Compiles a system and expressions over its states.
-pub fn compile(system: &System, invariants: &[Expr]) -> Result<Program, Unsupported> {
+///
+/// The conditions are evaluated by processes of the types beside them.
+pub fn compile(system: &System, invariants: &[Expr], conditions: &[(ProcessId, Expr)]) -> Result<Program, Unsupported> {
     let layout = Layout::new(system)?;
     let mut compiler = Compiler::new(system, layout)?;
     compiler.declare()?;
@@ -49,6 +51,14 @@ pub fn compile(system: &System, invariants: &[Expr]) -> Result<Program, Unsuppor
         let code = compiler.expression(invariant)?;
         compiler.program.invariants.push(code);
     }
+    for (process, condition) in conditions {
+        compiler.owner = Some(process.index());
+        compiler.at = "a condition".into();
+        compiler.check_depth(condition)?;
+        let code = compiler.expression(condition)?;
+        compiler.program.conditions.push((process.index() as u16, code));
+    }
+    compiler.owner = None;
     compiler.finish()
 }
 
@@ -103,6 +113,7 @@ impl<'a> Compiler<'a> {
             start: Vec::new(),
             monitor: None,
             invariants: Vec::new(),
+            conditions: Vec::new(),
             max_processes: system.max_processes,
             uses_timeout: false,
             uses_priorities: system.uses_priorities,

@@ -1,0 +1,761 @@
+//! A compiled system that knows which of its transitions are independent.
+//!
+//! The processes of a state are looked up in an [`Unfolding`] of the system, a *crew* at a time: the processes that are
+//! there, told apart by their ids and by the parameters that never change. There are few crews, and a state mostly has
+//! the crew of the one before. From then on a state is a [`View`], and a persistent set is chosen for it.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use ample_model::{ChannelId, Expr, Move, ProcessId, System};
+use ample_reduce::algorithms::{Algorithm, Choice, Chooser, Interference};
+use ample_reduce::bits::Bits;
+use ample_reduce::guards::Guards;
+use ample_reduce::objects::Table;
+use ample_reduce::scheme::{ConditionNumber, ObjectNumber, ProcessNumber, TransitionNumber, View};
+use ample_reduce::unfold::{Irreducible, Newcomer, Unfolding, Watch};
+
+use super::layout::{Base, Slot};
+use super::memory::{Reading, shape_of};
+use super::{Compiled, Transition, Unsupported};
+use crate::liveness::{Concurrent, Processes};
+use crate::partial::{Label, Labelled, Partial};
+use crate::space::{Checked, StateSpace};
+
+/// How persistent sets are computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Stubborn sets by guards.
+    #[default]
+    Guards,
+    /// Algorithm 1, conflicting transitions.
+    Conflicting,
+    /// Algorithm 2, Overman's.
+    Overman,
+    /// Algorithm 3, stubborn sets.
+    Stubborn,
+    /// Algorithm 4, conditional stubborn sets.
+    Conditional,
+}
+
+impl Method {
+    fn algorithm(self) -> Option<Algorithm> {
+        Some(match self {
+            Method::Guards => return None,
+            Method::Conflicting => Algorithm::Conflicting(Interference::First),
+            Method::Overman => Algorithm::Overman(Interference::First),
+            Method::Stubborn => Algorithm::Stubborn(Choice::Greedy),
+            Method::Conditional => Algorithm::Conditional(Choice::Greedy),
+        })
+    }
+}
+
+/// Why there is no reduced space.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotReduced {
+    /// Nothing can be left out.
+    #[error("{0}")]
+    Irreducible(String),
+    /// The system cannot be compiled.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+}
+
+impl From<Irreducible> for NotReduced {
+    fn from(Irreducible(why): Irreducible) -> NotReduced {
+        NotReduced::Irreducible(why)
+    }
+}
+
+/// What the choices of a search came to, for who watches it.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// States with more than one enabled transition.
+    pub asked: Cell<u64>,
+    /// Those where some were left out.
+    pub left: Cell<u64>,
+}
+
+/// The processes that are there.
+struct Crew {
+    processes: Vec<ProcessNumber>,
+}
+
+/// A compiled system whose searches may leave something out.
+pub struct Reduced<'a> {
+    space: Compiled,
+    unfolding: Unfolding<'a>,
+    guards: Guards,
+    method: Method,
+    chooser: Chooser,
+    watches: Vec<Watch>,
+    visible: Bits,
+    /// A set that is not whole must have no visible transition.
+    invisible: bool,
+    tally: Rc<Tally>,
+    /// Only deadlocks are looked for.
+    only_deadlocks: bool,
+    /// By shape: the cells that tell processes apart, where they lie.
+    cells: Vec<Option<Vec<(u32, Slot)>>>,
+    crews: Vec<Crew>,
+    /// By shape and the values of those cells.
+    known: HashMap<(u16, Vec<i64>), usize>,
+    /// The shape, values and crew of the last state.
+    last: Option<(u16, Vec<i64>, usize)>,
+    members: HashMap<Key, ProcessNumber>,
+    now: Now,
+    chosen: Vec<TransitionNumber>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    process: u16,
+    id: u32,
+    first_channel: u32,
+    constants: Vec<i64>,
+    channels: Vec<u16>,
+}
+
+/// What is known of the state at hand.
+#[derive(Default)]
+struct Now {
+    /// Per process of the scheme: where it stands.
+    locations: Vec<Option<u32>>,
+    /// Those of which that is known.
+    there: Vec<ProcessNumber>,
+    enabled: Vec<TransitionNumber>,
+    is_enabled: Bits,
+    alive: Bits,
+    /// Per condition: when it was looked at last, and what it was.
+    held: Vec<(u64, bool)>,
+    time: u64,
+    /// The state must be looked at with all its transitions.
+    full: bool,
+}
+
+/// So many crews are told apart.
+const MAX_CREWS: usize = 4_096;
+
+impl<'a> Reduced<'a> {
+    /// Compiles a system, and expressions over its states that [`Checked::invariant`] evaluates; what they look at is
+    /// visible. `looks_further` tells that more than deadlocks is looked for.
+    pub fn new(
+        system: &'a System,
+        invariants: &[Expr],
+        looks_further: bool,
+        method: Method,
+    ) -> Result<Reduced<'a>, NotReduced> {
+        let mut unfolding = Unfolding::new(system, invariants)?;
+        let watches = invariants.iter().map(|expr| unfolding.watch(expr)).collect::<Result<_, _>>()?;
+        let space = Compiled::with_conditions(system, invariants, unfolding.expressions())?;
+        Ok(Reduced {
+            space,
+            unfolding,
+            guards: Guards::default(),
+            method,
+            chooser: Chooser::new(Table::WeaklyUniform),
+            watches,
+            visible: Bits::new(),
+            invisible: false,
+            tally: Rc::default(),
+            only_deadlocks: !looks_further && invariants.is_empty(),
+            cells: Vec::new(),
+            crews: Vec::new(),
+            known: HashMap::new(),
+            last: None,
+            members: HashMap::new(),
+            now: Now::default(),
+            chosen: Vec::new(),
+        })
+    }
+
+    /// How often a choice was made, and how often it left something out.
+    pub fn tally(&self) -> Rc<Tally> {
+        Rc::clone(&self.tally)
+    }
+
+    /// Tells a store how many bytes of a state count; see [`Compiled::visible`].
+    pub fn visible_bytes(&self) -> impl Fn(&[u8]) -> usize + Clone + use<> {
+        self.space.visible()
+    }
+
+    /// The compiled system.
+    pub fn compiled(&mut self) -> &mut Compiled {
+        &mut self.space
+    }
+
+    /// The processes, transitions and conditions met so far.
+    pub fn unfolding(&self) -> &Unfolding<'a> {
+        &self.unfolding
+    }
+
+    /// Who disturbs whom.
+    pub fn guards(&self) -> &Guards {
+        &self.guards
+    }
+
+    /// The number of the crew of a state.
+    fn crew(&mut self, state: &[u8]) -> usize {
+        let shape = shape_of(state);
+        self.space.shapes.learn(&self.space.program.layout, shape);
+        if self.cells.len() <= usize::from(shape) {
+            self.cells.resize(usize::from(shape) + 1, None);
+        }
+        if self.cells[usize::from(shape)].is_none() {
+            self.cells[usize::from(shape)] = Some(self.telling_cells(state));
+        }
+        let memory = Reading::new(state, &self.space.shapes);
+        let Some(cells) = &self.cells[usize::from(shape)] else { return 0 };
+        let value = |(base, slot): &(u32, Slot)| memory.cell(*base, &slot.cell) + slot.low;
+        if let Some((last, values, crew)) = &self.last
+            && *last == shape
+            && cells.iter().map(value).eq(values.iter().copied())
+        {
+            return *crew;
+        }
+        let values: Vec<i64> = cells.iter().map(value).collect();
+        let crew = match self.known.get(&(shape, values.clone())) {
+            Some(crew) => *crew,
+            None => {
+                let crew = self.new_crew(state, &values);
+                self.known.insert((shape, values.clone()), crew);
+                crew
+            }
+        };
+        self.last = Some((shape, values, crew));
+        crew
+    }
+
+    /// The cells that tell the processes of a state apart.
+    fn telling_cells(&self, state: &[u8]) -> Vec<(u32, Slot)> {
+        let memory = Reading::new(state, &self.space.shapes);
+        let mut cells = Vec::new();
+        for frame in &memory.shape.frames {
+            let locals = &self.space.program.layout.segments[usize::from(frame.process)].locals;
+            for (variable, slot) in self.unfolding.constants(ProcessId(frame.process.into())) {
+                let slot = locals[variable.index()].slots[*slot as usize];
+                cells.push((frame.bases[slot.cell.base as usize], slot));
+            }
+        }
+        cells
+    }
+
+    /// Unfolds the processes that were not there before.
+    #[cold]
+    fn new_crew(&mut self, state: &[u8], values: &[i64]) -> usize {
+        let memory = Reading::new(state, &self.space.shapes);
+        let kinds: Vec<ChannelId> = memory.shape.channels.iter().map(|place| ChannelId(place.kind.into())).collect();
+        let mut rest = values;
+        let mut processes = Vec::new();
+        let mut grown = false;
+        for (id, frame) in memory.shape.frames.iter().enumerate() {
+            let process = ProcessId(frame.process.into());
+            let (constants, others) = rest.split_at(self.unfolding.constants(process).len());
+            rest = others;
+            let key = Key {
+                process: frame.process,
+                id: id as u32,
+                first_channel: frame.first_channel,
+                constants: constants.to_vec(),
+                channels: kinds.iter().map(|kind| kind.0 as u16).collect(),
+            };
+            let key = Key { channels: self.relevant_channels(&key), ..key };
+            let known = self.members.get(&key).copied();
+            if known.is_none() && self.unfolding.is_full() {
+                break;
+            }
+            processes.push(known.unwrap_or_else(|| {
+                grown = true;
+                let newcomer = Newcomer {
+                    process,
+                    id: id as u32,
+                    first_channel: frame.first_channel,
+                    constants,
+                    channels: &kinds,
+                };
+                let number = self.unfolding.add(&newcomer);
+                self.members.insert(key, number);
+                number
+            }));
+        }
+        if grown && !self.unfolding.is_full() {
+            self.visible = self.unfolding.visible(&self.watches);
+            self.guards.update(&self.unfolding, &self.visible);
+            if self.method != Method::Guards {
+                self.chooser.update(self.unfolding.scheme());
+            }
+        }
+        self.crews.push(Crew { processes });
+        self.crews.len() - 1
+    }
+
+    /// The kinds of the channels up to the process's own: what its handles can mean.
+    fn relevant_channels(&self, key: &Key) -> Vec<u16> {
+        let own = self.space.program.layout.segments[usize::from(key.process)].channels.len();
+        let end = (key.first_channel as usize + own).min(key.channels.len());
+        key.channels[..end].to_vec()
+    }
+
+    /// Gets ready for a state.
+    fn look_at(&mut self, state: &[u8]) {
+        let crew = self.crew(state);
+        let crew = &self.crews[crew];
+        let memory = Reading::new(state, &self.space.shapes);
+        let now = &mut self.now;
+        for process in now.there.drain(..) {
+            now.locations[process as usize] = None;
+        }
+        now.full = crew.processes.len() < memory.shape.frames.len()
+            || self.unfolding.is_full()
+            || self.crews.len() > MAX_CREWS;
+        now.enabled.clear();
+        now.is_enabled.clear();
+        if now.full {
+            return;
+        }
+        now.locations.resize(self.unfolding.scheme().processes.len(), None);
+        now.held.resize(self.unfolding.scheme().conditions.len(), (0, false));
+        now.time += 1;
+        now.alive.clear();
+        for (frame, process) in memory.shape.frames.iter().zip(&crew.processes) {
+            let location = memory.location(frame) as u32 - frame.first_location;
+            now.locations[*process as usize] = Some(location);
+            now.there.push(*process);
+            now.alive.extend(self.guards.future(*process, location));
+        }
+    }
+
+    /// The transition of the scheme that a move of the state at hand is.
+    fn label(&self, transition: &Transition) -> Label {
+        let number = |process: u32, edge: u32| {
+            let process = self.now.there[process as usize];
+            self.unfolding.transition(process, ample_model::EdgeId(self.space.program.edges[edge as usize].id))
+        };
+        if self.now.full {
+            return transition.edge();
+        }
+        let alone = number(transition.process(), transition.edge());
+        match transition.partner() {
+            None => alone,
+            Some((process, edge)) => self.unfolding.handshake(alone, number(process, edge)).unwrap_or(Label::MAX),
+        }
+    }
+
+    fn take_in(&mut self, enabled: &[Labelled<Transition>]) {
+        self.now.enabled.clear();
+        self.now.is_enabled.clear();
+        for one in enabled {
+            if one.label == Label::MAX {
+                self.now.full = true;
+                return;
+            }
+            self.now.enabled.push(one.label);
+            self.now.is_enabled.insert(one.label);
+        }
+    }
+}
+
+/// The state as a view.
+struct State<'v, 'a> {
+    space: &'v mut Compiled,
+    unfolding: &'v Unfolding<'a>,
+    now: &'v mut Now,
+    state: &'v [u8],
+}
+
+impl View for State<'_, '_> {
+    #[inline]
+    fn location(&self, process: ProcessNumber) -> Option<u32> {
+        self.now.locations[process as usize]
+    }
+
+    #[inline]
+    fn enabled(&self) -> &[TransitionNumber] {
+        &self.now.enabled
+    }
+
+    #[inline]
+    fn is_enabled(&self, transition: TransitionNumber) -> bool {
+        self.now.is_enabled.contains(transition)
+    }
+
+    fn holds(&mut self, _: TransitionNumber, condition: ConditionNumber) -> bool {
+        let (time, held) = self.now.held[condition as usize];
+        if time == self.now.time {
+            return held;
+        }
+        let question = self.unfolding.question(condition);
+        let held = match (&question.test, question.expression) {
+            (ample_reduce::unfold::Test::Never, _) => false,
+            (ample_reduce::unfold::Test::Youngest, _) => true,
+            (_, Some((number, process))) => match self.unfolding.member(process).id {
+                Some(id) => self.space.condition(number, id, self.state),
+                None => true,
+            },
+            _ => true,
+        };
+        self.now.held[condition as usize] = (self.now.time, held);
+        held
+    }
+
+    fn youngest(&self) -> Option<ProcessNumber> {
+        self.now.there.last().copied()
+    }
+
+    fn fill(&mut self, object: ObjectNumber) -> u32 {
+        let Some(handle) = self.unfolding.handle(object) else { return 0 };
+        let memory = Reading::new(self.state, &self.space.shapes);
+        let Some(place) = memory.channel(handle.into()) else { return 0 };
+        let layout = &self.space.program.layout.channels[usize::from(place.kind)];
+        let cell = super::layout::Cell::whole(Base::Global, layout.length, place.offset);
+        if layout.capacity == 0 { 0 } else { memory.cell(0, &cell) as u32 }
+    }
+}
+
+impl StateSpace for Reduced<'_> {
+    type State = [u8];
+    type Transition = Transition;
+
+    fn initial(&mut self, index: usize, out: &mut Vec<u8>) -> bool {
+        self.space.initial(index, out)
+    }
+
+    #[inline]
+    fn first(&mut self, state: &[u8]) -> Option<Transition> {
+        self.space.first(state)
+    }
+
+    #[inline]
+    fn next(&mut self, state: &[u8], transition: &Transition) -> Option<Transition> {
+        self.space.next(state, transition)
+    }
+
+    #[inline]
+    fn target(&mut self, state: &[u8], transition: &Transition, out: &mut Vec<u8>) {
+        self.space.target(state, transition, out);
+    }
+}
+
+impl Checked for Reduced<'_> {
+    fn is_valid_end(&mut self, state: &[u8]) -> bool {
+        self.space.is_valid_end(state)
+    }
+
+    fn violation(&self) -> Option<String> {
+        self.space.violation()
+    }
+
+    #[inline]
+    fn is_dead(&self) -> bool {
+        self.space.is_dead()
+    }
+
+    fn stopped(&mut self, state: &[u8], transition: &Transition, out: &mut Vec<u8>) {
+        self.space.stopped(state, transition, out);
+    }
+
+    #[inline]
+    fn is_transient(&self, state: &[u8]) -> bool {
+        self.space.is_transient(state)
+    }
+
+    #[inline]
+    fn atomic_steps(&self) -> u32 {
+        self.space.atomic_steps()
+    }
+
+    fn invariant(&mut self, number: usize, state: &[u8]) -> bool {
+        self.space.invariant(number, state)
+    }
+}
+
+impl Partial for Reduced<'_> {
+    fn enabled(&mut self, state: &[u8], out: &mut Vec<Labelled<Transition>>) {
+        if !self.space.is_transient(state) {
+            self.look_at(state);
+        }
+        let transient = self.space.is_transient(state);
+        let mut cursor = self.space.first(state);
+        while let Some(transition) = cursor {
+            let label = if transient { transition.edge() } else { self.label(&transition) };
+            out.push(Labelled { transition, label });
+            cursor = self.space.next(state, &transition);
+        }
+    }
+
+    fn persistent(&mut self, state: &[u8], enabled: &[Labelled<Transition>], out: &mut Vec<u32>) {
+        self.choose(state, enabled, None, out);
+    }
+
+    fn persistent_with(&mut self, state: &[u8], enabled: &[Labelled<Transition>], member: u32, out: &mut Vec<u32>) {
+        self.choose(state, enabled, Some(member), out);
+    }
+
+    fn independent(&mut self, _: &[u8], first: Label, second: Label) -> bool {
+        !self.unfolding.is_full()
+            && self.crews.len() <= MAX_CREWS
+            && first != Label::MAX
+            && second != Label::MAX
+            && self.guards.independent(&self.unfolding, first, second)
+    }
+
+    fn may_matter(&mut self, state: &[u8]) -> bool {
+        if self.only_deadlocks {
+            return false;
+        }
+        if !self.watches.is_empty() {
+            return true;
+        }
+        self.look_at(state);
+        let matters = |process: &ProcessNumber| {
+            let location = self.now.locations[*process as usize].unwrap_or(0);
+            self.unfolding.member(*process).matters[location as usize]
+        };
+        self.now.full || self.now.there.iter().any(matters)
+    }
+}
+
+impl Reduced<'_> {
+    fn choose(&mut self, state: &[u8], enabled: &[Labelled<Transition>], member: Option<u32>, out: &mut Vec<u32>) {
+        out.clear();
+        let all = 0..enabled.len() as u32;
+        if enabled.len() <= 1 || self.space.is_transient(state) {
+            return out.extend(all);
+        }
+        self.look_at(state);
+        self.take_in(enabled);
+        if self.now.full {
+            return out.extend(all);
+        }
+        let Reduced { space, unfolding, guards, chooser, visible, invisible, method, now, chosen, .. } = self;
+        if *method == Method::Guards {
+            let memory = Reading::new(state, &space.shapes);
+            let layout = &space.program.layout;
+            let there = now.there.iter().zip(&memory.shape.frames);
+            let standing =
+                there.map(|(process, frame)| (*process, memory.location(frame) as u32 - frame.first_location));
+            let ids: &[ProcessNumber] = &now.there;
+            guards.prepare(unfolding, standing, |process, variable, slot| {
+                let id = ids.iter().position(|other| *other == process).unwrap_or(0);
+                let frame = &memory.shape.frames[id];
+                let slot = layout.segments[usize::from(frame.process)].locals[variable.index()].slots[slot as usize];
+                memory.cell(frame.bases[slot.cell.base as usize], &slot.cell) + slot.low
+            });
+        }
+        let alive = std::mem::take(&mut now.alive);
+        let mut view = State { space, unfolding, now, state };
+        let seed = member.map(|member| enabled[member as usize].label);
+        match (method.algorithm(), seed) {
+            (None, None) => guards.smallest(unfolding, &mut view, &alive, *invisible, chosen),
+            (None, Some(seed)) => guards.with(unfolding, &mut view, &alive, seed, chosen),
+            (Some(algorithm), None) => chooser.smallest(algorithm, unfolding.scheme(), &mut view, chosen),
+            (Some(algorithm), Some(seed)) => {
+                chooser.persistent(algorithm, unfolding.scheme(), &mut view, seed, chosen);
+            }
+        }
+        // Only the stubborn sets by guards know what is visible.
+        if (*method != Method::Guards || *invisible) && chosen.iter().any(|transition| visible.contains(*transition)) {
+            chosen.clear();
+            chosen.extend_from_slice(&view.now.enabled);
+        }
+        self.now.alive = alive;
+        let chosen = &self.chosen;
+        out.extend(all.filter(|position| chosen.contains(&enabled[*position as usize].label)));
+        self.tally.asked.set(self.tally.asked.get() + 1);
+        self.tally.left.set(self.tally.left.get() + u64::from(out.len() < enabled.len()));
+    }
+}
+
+/// A compiled system in which only the transitions of a persistent set leave a state, and the others when they are
+/// [asked for](Checked::rest): for searches that go depth first, and look at the transitions of a state one after the
+/// other.
+///
+/// The sets of the states on the search's path lie on a stack; a transition knows its place there.
+pub struct Ample<'a> {
+    space: Reduced<'a>,
+    frames: Vec<Frame>,
+    /// Those of all frames: first what is in the set, then the rest.
+    transitions: Vec<Transition>,
+    enabled: Vec<Labelled<Transition>>,
+    positions: Vec<u32>,
+    puts_off: bool,
+}
+
+/// The transitions of a state.
+#[derive(Clone, Copy)]
+struct Frame {
+    start: u32,
+    /// So many are in the set.
+    chosen: u32,
+}
+
+/// A transition, and where those after it are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    transition: Transition,
+    /// So many frames are below its own, if there is one.
+    frame: u32,
+    /// Its place in the frame.
+    position: u32,
+}
+
+/// The place of a transition of a state where nothing is put off.
+const WHOLE: u32 = u32::MAX;
+
+impl<'a> Ample<'a> {
+    /// For properties of endless runs: no transition of a set is visible, unless the set is whole.
+    pub fn new(mut space: Reduced<'a>) -> Ample<'a> {
+        space.invisible = true;
+        Ample {
+            space,
+            frames: Vec::new(),
+            transitions: Vec::new(),
+            enabled: Vec::new(),
+            positions: Vec::new(),
+            puts_off: true,
+        }
+    }
+
+    /// The compiled system.
+    pub fn compiled(&mut self) -> &mut Compiled {
+        self.space.compiled()
+    }
+
+    /// A transition of a state where nothing is put off.
+    fn whole(&self, transition: Transition) -> Taken {
+        Taken { transition, frame: self.frames.len() as u32, position: WHOLE }
+    }
+
+    fn end_of(&self, frame: u32) -> u32 {
+        self.frames.get(frame as usize + 1).map_or(self.transitions.len() as u32, |next| next.start)
+    }
+}
+
+impl StateSpace for Ample<'_> {
+    type State = [u8];
+    type Transition = Taken;
+
+    fn initial(&mut self, index: usize, out: &mut Vec<u8>) -> bool {
+        self.space.initial(index, out)
+    }
+
+    fn first(&mut self, state: &[u8]) -> Option<Taken> {
+        if !self.puts_off || self.space.is_transient(state) {
+            return self.space.first(state).map(|first| self.whole(first));
+        }
+        self.enabled.clear();
+        self.space.enabled(state, &mut self.enabled);
+        if self.enabled.len() <= 1 {
+            return self.enabled.first().map(|one| self.whole(one.transition));
+        }
+        self.space.persistent(state, &self.enabled, &mut self.positions);
+        if self.positions.len() == self.enabled.len() {
+            return self.enabled.first().map(|one| self.whole(one.transition));
+        }
+        let start = self.transitions.len() as u32;
+        let (enabled, positions) = (&self.enabled, &self.positions);
+        self.transitions.extend(positions.iter().map(|position| enabled[*position as usize].transition));
+        let others = (0..enabled.len() as u32).filter(|position| !positions.contains(position));
+        self.transitions.extend(others.map(|position| enabled[position as usize].transition));
+        self.frames.push(Frame { start, chosen: positions.len() as u32 });
+        let frame = self.frames.len() as u32 - 1;
+        Some(Taken { transition: self.transitions[start as usize], frame, position: 0 })
+    }
+
+    fn next(&mut self, state: &[u8], last: &Taken) -> Option<Taken> {
+        // What lies above belongs to states that the search has left.
+        let own = if last.position == WHOLE { last.frame as usize } else { last.frame as usize + 1 };
+        if let Some(above) = self.frames.get(own) {
+            self.transitions.truncate(above.start as usize);
+            self.frames.truncate(own);
+        }
+        if last.position == WHOLE {
+            return self.space.next(state, &last.transition).map(|next| Taken { transition: next, ..*last });
+        }
+        let frame = self.frames[last.frame as usize];
+        let position = last.position + 1;
+        let at = frame.start + position;
+        let is_chosen = position < frame.chosen || last.position >= frame.chosen;
+        (is_chosen && at < self.transitions.len() as u32).then(|| Taken {
+            transition: self.transitions[at as usize],
+            frame: last.frame,
+            position,
+        })
+    }
+
+    fn target(&mut self, state: &[u8], taken: &Taken, out: &mut Vec<u8>) {
+        self.space.target(state, &taken.transition, out);
+        // Nothing is independent of a step that ends the run.
+        if taken.position != WHOLE && self.space.is_dead() {
+            let all = self.end_of(taken.frame);
+            let frame = &mut self.frames[taken.frame as usize];
+            frame.chosen = all - frame.start;
+        }
+    }
+}
+
+impl Checked for Ample<'_> {
+    fn is_valid_end(&mut self, state: &[u8]) -> bool {
+        self.space.is_valid_end(state)
+    }
+
+    fn violation(&self) -> Option<String> {
+        self.space.violation()
+    }
+
+    fn is_dead(&self) -> bool {
+        self.space.is_dead()
+    }
+
+    fn stopped(&mut self, state: &[u8], taken: &Taken, out: &mut Vec<u8>) {
+        self.space.stopped(state, &taken.transition, out);
+    }
+
+    fn is_transient(&self, state: &[u8]) -> bool {
+        self.space.is_transient(state)
+    }
+
+    fn atomic_steps(&self) -> u32 {
+        self.space.atomic_steps()
+    }
+
+    fn invariant(&mut self, number: usize, state: &[u8]) -> bool {
+        self.space.invariant(number, state)
+    }
+
+    fn rest(&mut self, _: &[u8], last: &Taken) -> Option<Taken> {
+        if last.position == WHOLE {
+            return None;
+        }
+        let frame = *self.frames.get(last.frame as usize)?;
+        let (position, end) = (last.position + 1, self.end_of(last.frame));
+        (frame.start + position < end).then(|| Taken {
+            transition: self.transitions[(frame.start + position) as usize],
+            frame: last.frame,
+            position,
+        })
+    }
+
+    fn put_off(&mut self, may: bool) {
+        self.puts_off = may;
+    }
+}
+
+impl Concurrent for Ample<'_> {
+    fn mover(&self, taken: &Taken) -> Option<u32> {
+        self.space.space.mover(&taken.transition)
+    }
+
+    fn participants(&self) -> Processes {
+        self.space.space.participants()
+    }
+
+    fn note_participants(&mut self) {
+        self.space.space.note_participants();
+    }
+
+    fn actions(&mut self, state: &[u8], taken: &Taken) -> Vec<Move> {
+        self.space.space.expand(state, &taken.transition)
+    }
+}

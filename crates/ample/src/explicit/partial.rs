@@ -1,0 +1,177 @@
+//! Safety properties with partial-order reduction.
+//!
+//! The verdict comes from a reduced search; a counterexample is then looked for once more without reduction, breadth
+//! first and not too far, because people read it.
+
+use std::rc::Rc;
+
+use ample_explicit::check as safety;
+use ample_explicit::compile::{Method, NotReduced, Reduced, Tally};
+use ample_explicit::partial::{self, Counts, Mark};
+use ample_explicit::store::{FlatStore, Parent, Visible, Whole};
+use ample_model::{Observer, Progress, Reason, System};
+
+use super::{REPORT_EVERY, Request, Run, collect, has_hidden_variables, room_for_the_store};
+use crate::check::{CheckOptions, Search};
+use crate::reduction::{Algorithm, Methods, PartialOrder, Proviso, Replacement};
+
+/// So many states are worth looking at before it is judged whether a reduction pays.
+const TRIAL: u64 = 50_000;
+
+/// A reduction that leaves something out in fewer than one state in so many does not pay.
+const WORTH: u64 = 50;
+
+/// What came of a reduced search.
+pub enum Attempt {
+    /// An answer.
+    Done(Box<Run>),
+    /// There is nothing to be left out, and why.
+    Irreducible(String),
+    /// It was begun, and left out nearly nothing.
+    Useless,
+}
+
+/// Searches with a reduction.
+pub fn run(
+    system: &System,
+    request: &Request,
+    methods: Methods,
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+) -> Attempt {
+    // Who counts states wants those of the usual check.
+    let assertions = request.assertions || request.is_empty();
+    let looks_further = assertions || !request.invariants.is_empty();
+    let method = method(methods.persistent.unwrap_or_default());
+    let space = match Reduced::new(system, &request.invariants, assertions, method) {
+        Ok(space) => space,
+        Err(NotReduced::Irreducible(why)) => return Attempt::Irreducible(why),
+        Err(NotReduced::Unsupported(unsupported)) => {
+            let ended = Some(Reason::Unsupported(unsupported.to_string()));
+            return Attempt::Done(Box::new(Run { ended, ..Run::default() }));
+        }
+    };
+    let methods = Methods { proviso: proviso(&methods, options, looks_further), ..methods };
+    if !has_hidden_variables(system) {
+        return search(space, Whole, request, methods, options, observer);
+    }
+    let visible = space.visible_bytes();
+    search(space, visible, request, methods, options, observer)
+}
+
+pub fn method(algorithm: Algorithm) -> Method {
+    match algorithm {
+        Algorithm::Guards => Method::Guards,
+        Algorithm::Conflicting => Method::Conflicting,
+        Algorithm::Overman => Method::Overman,
+        Algorithm::Stubborn => Method::Stubborn,
+        Algorithm::Conditional => Method::Conditional,
+    }
+}
+
+/// The proviso that suits the question.
+fn proviso(methods: &Methods, options: &CheckOptions, looks_further: bool) -> Proviso {
+    match methods.proviso {
+        Proviso::Auto if methods.persistent.is_none() || !looks_further => Proviso::None,
+        Proviso::Auto if options.search == Search::BreadthFirst && !methods.sleep => Proviso::Queue,
+        Proviso::Auto if methods.sleep || methods.cache.is_some() => Proviso::Stack,
+        Proviso::Auto => Proviso::Components,
+        asked => asked,
+    }
+}
+
+fn search(
+    mut space: Reduced<'_>,
+    visible: impl Visible + Clone,
+    request: &Request,
+    methods: Methods,
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+) -> Attempt {
+    let safety = safety::Options {
+        deadlock: request.deadlock,
+        assertions: request.assertions,
+        invariants: request.invariants.len(),
+        stop_at_first: options.stop_at_first,
+        max_depth: options.max_depth.unwrap_or(u64::MAX),
+        report_every: REPORT_EVERY,
+    };
+    let reduction = partial::Reduction {
+        persistent: methods.persistent.is_some(),
+        sleep: methods.sleep,
+        proviso: match methods.proviso {
+            Proviso::Auto | Proviso::None => partial::Proviso::None,
+            Proviso::Stack => partial::Proviso::Stack,
+            Proviso::Components => partial::Proviso::Components,
+            Proviso::Queue => partial::Proviso::Queue,
+        },
+        cache: methods.cache.map(|cache| partial::Cache {
+            states: cache.states,
+            replacement: match cache.replacement {
+                Replacement::Oldest => partial::Replacement::Oldest,
+                Replacement::Random => partial::Replacement::Random,
+                Replacement::LeastVisited => partial::Replacement::LeastVisited,
+            },
+        }),
+    };
+    let room = options.memory_limit.map_or(usize::MAX, room_for_the_store);
+    let is_trial = options.partial_order == PartialOrder::Auto;
+    let mut trial = Trial { observer, tally: is_trial.then(|| space.tally()), useless: false };
+    let (run, counts) = if reduction.proviso == partial::Proviso::Queue
+        || options.search == Search::BreadthFirst && reduction.for_breadth_first().is_ok()
+    {
+        let mut store = FlatStore::<Parent, _>::with_visible(visible).limit(room);
+        match partial::breadth_first(&mut space, &mut store, &safety, &reduction, &mut trial) {
+            Ok(done) => (collect(space.compiled(), &store, done.report), done.counts),
+            Err(incompatible) => return refused(incompatible),
+        }
+    } else {
+        let mut store = FlatStore::<Mark, _>::with_visible(visible).limit(room);
+        match partial::depth_first(&mut space, &mut store, &safety, &reduction, &mut trial) {
+            Ok(done) => (collect(space.compiled(), &store, done.report), done.counts),
+            Err(incompatible) => return refused(incompatible),
+        }
+    };
+    if trial.useless {
+        return Attempt::Useless;
+    }
+    let only_deadlocks = methods.persistent.is_some() && methods.proviso == Proviso::None;
+    Attempt::Done(Box::new(Run { reduction: Some(describe(&methods, &counts)), only_deadlocks, ..run }))
+}
+
+fn refused(why: partial::Incompatible) -> Attempt {
+    let ended = Some(Reason::Unsupported(why.to_string()));
+    Attempt::Done(Box::new(Run { ended, ..Run::default() }))
+}
+
+fn describe(methods: &Methods, counts: &Counts) -> String {
+    let mut text = methods.to_string();
+    if methods.cache.is_some() {
+        let Counts { stored, cleared, matched, deepest, .. } = counts;
+        text.push_str(&format!(": {stored} stored, {cleared} cleared, {matched} matched, stack {deepest}"));
+    }
+    text
+}
+
+/// Ends a search whose reduction does not pay.
+pub struct Trial<'a> {
+    /// Who is told.
+    pub observer: &'a mut dyn Observer,
+    /// What the choices came to, if that is to be judged.
+    pub tally: Option<Rc<Tally>>,
+    /// It does not.
+    pub useless: bool,
+}
+
+impl Observer for Trial<'_> {
+    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
+        let reason = self.observer.progress(progress);
+        if let Some(tally) = &self.tally
+            && progress.states > TRIAL
+        {
+            self.useless = reason.is_none() && tally.left.get() * WORTH < tally.asked.get();
+            self.tally = None;
+        }
+        if self.useless { Some(Reason::Memory) } else { reason }
+    }
+}
