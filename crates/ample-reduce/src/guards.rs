@@ -7,7 +7,7 @@
 //! conditions contradict each other they always do. What must be added for a disabled transition is chosen in each
 //! state, among all its false conditions, so that as few enabled transitions as possible come along:
 //!
-//! - a process that stands elsewhere must leave by a transition that leads there;
+//! - a process that stands elsewhere must arrive, by a transition that leads there;
 //! - a false condition must be made true; a channel that is not empty does not get another first message by a send;
 //! - `else` and `timeout` wait for an enabled transition to be disabled; one of them will do.
 //!
@@ -40,6 +40,11 @@ pub struct Guards {
     hopes: Vec<Vec<(ObjectNumber, Hope, Bits)>>,
     /// Per process: its transitions that end it.
     ends: Vec<Bits>,
+    /// Per process and location: the transitions that lead to it, and those that leave it.
+    arriving: Vec<Vec<Bits>>,
+    leaving: Vec<Vec<Bits>>,
+    /// Per process: the transitions that create it.
+    starting: Vec<Bits>,
     /// Per process and location: the transitions that may still be taken, by it or by those that it may create.
     future: Vec<Vec<Bits>>,
     /// Transitions that may do anything.
@@ -100,6 +105,10 @@ struct Search {
     enabled: Bits,
     set: Bits,
     pending: Vec<TransitionNumber>,
+    /// The seeds that were tried in this state.
+    tried: Bits,
+    /// While something is added: words of enabled transitions.
+    able: Vec<(u32, u64)>,
     count: usize,
     best: Vec<TransitionNumber>,
     /// How the closures came about, if somebody wants to know.
@@ -154,7 +163,10 @@ impl Guards {
                 !buffered && self.enablers[*condition as usize].contains(one)
             })
         };
-        first != second && self.accord(first, second) && !enables(first, second) && !enables(second, first)
+        // What follows a `timeout` may end the wait of another one.
+        let waits = |transition: TransitionNumber| unfolding.detail(transition).timeout;
+        let apart = first != second && !waits(first) && !waits(second);
+        apart && self.accord(first, second) && !enables(first, second) && !enables(second, first)
     }
 
     /// Who does not accord with the transition.
@@ -219,7 +231,9 @@ impl Guards {
             if invisible && self.visible.contains(seed) {
                 continue;
             }
-            if let Some(found) = self.close(unfolding, view, seed, least) {
+            let found = self.close(unfolding, view, seed, least);
+            self.search.tried.insert(seed);
+            if let Some(found) = found {
                 if invisible && self.search.sees(&self.visible) {
                     continue;
                 }
@@ -264,6 +278,7 @@ impl Guards {
         }
         let search = &mut self.search;
         search.alive.clone_from(alive);
+        search.tried.clear();
         search.enabled.clear();
         for transition in view.enabled() {
             // With `timeout` nothing else can move.
@@ -299,6 +314,10 @@ impl Guards {
             }
             let before = self.search.pending.len();
             if view.is_enabled(transition) {
+                // What needs another seed needs all that it does, and more.
+                if self.search.tried.contains(transition) {
+                    return None;
+                }
                 let rows = self.variants.rows_of(transition);
                 self.search.add(rows.map_or_else(|| self.discord.row(transition), |rows| &rows.discord));
                 let hopes = rows.map_or(&self.hopes[transition as usize], |rows| &rows.hopes);
@@ -322,6 +341,52 @@ impl Guards {
         (self.search.count < limit).then_some(self.search.count)
     }
 
+    /// The cheapest way to satisfy a disabled transition.
+    fn cheapest<V: View>(
+        &self,
+        unfolding: &Unfolding<'_>,
+        view: &mut V,
+        transition: TransitionNumber,
+    ) -> Option<(Choice, Cost)> {
+        let this = &unfolding.scheme().transitions[transition as usize];
+        let mut best: Option<(Choice, Cost)> = None;
+        // True if nothing can be cheaper.
+        let mut offer = |choice: Choice, cost: Cost| {
+            if best.as_ref().is_none_or(|(_, least)| cost < *least) {
+                best = Some((choice, cost));
+            }
+            cost == Cost::default()
+        };
+        let mut stands = true;
+        for (number, step) in this.steps.iter().enumerate() {
+            if view.location(step.process) != Some(step.from) {
+                stands = false;
+                if offer(Choice::Step(number), self.search.cost(self.way(view, step.process, step.from))) {
+                    return best;
+                }
+            }
+        }
+        let mut held = true;
+        for condition in &this.conditions {
+            let question = unfolding.question(*condition);
+            let is_false = if stands {
+                if matches!(question.test, Test::Fits) { held } else { !view.holds(transition, *condition) }
+            } else {
+                // What does not look at local variables can be asked ahead.
+                let waits = matches!(question.test, Test::Blocked(_) | Test::Timeout | Test::Youngest | Test::Fits);
+                !waits && !question.reads_locals && !view.holds(transition, *condition)
+            };
+            if is_false {
+                held = false;
+                let (choice, cost) = self.cost_of(unfolding, view, *condition, transition);
+                if offer(choice, cost) {
+                    return best;
+                }
+            }
+        }
+        best
+    }
+
     /// Adds a necessary enabling set of a disabled transition, the cheapest one.
     fn enable<V: View>(
         &mut self,
@@ -329,50 +394,15 @@ impl Guards {
         view: &mut V,
         transition: TransitionNumber,
     ) -> Option<Choice> {
-        let mut best: Option<(Choice, Cost)> = None;
-        let mut offer = |choice: Choice, cost: Cost| {
-            if best.as_ref().is_none_or(|(_, least)| cost < *least) {
-                best = Some((choice, cost));
-            }
-        };
         let scheme = unfolding.scheme();
         let steps = &scheme.transitions[transition as usize].steps;
-        let mut stands = true;
-        for (number, step) in steps.iter().enumerate() {
-            if view.location(step.process) != Some(step.from) {
-                stands = false;
-                offer(Choice::Step(number), self.cost_of_step(unfolding, view, step.process, step.from));
-            }
-        }
         let conditions = &scheme.transitions[transition as usize].conditions;
-        if stands {
-            let mut held = true;
-            for condition in conditions {
-                let question = unfolding.question(*condition);
-                let is_last = matches!(question.test, Test::Fits);
-                if if is_last { held } else { !view.holds(transition, *condition) } {
-                    held = false;
-                    let (choice, cost) = self.cost_of(unfolding, view, *condition, transition);
-                    offer(choice, cost);
-                }
-            }
-        }
-        if !stands {
-            // What does not look at local variables can be asked ahead.
-            for condition in conditions {
-                let question = unfolding.question(*condition);
-                let waits = matches!(question.test, Test::Blocked(_) | Test::Timeout | Test::Youngest | Test::Fits);
-                if !waits && !question.reads_locals && !view.holds(transition, *condition) {
-                    let (choice, cost) = self.cost_of(unfolding, view, *condition, transition);
-                    offer(choice, cost);
-                }
-            }
-        }
+        let best = self.cheapest(unfolding, view, transition);
         let choice = best.map(|(choice, _)| choice);
         match choice {
             Some(Choice::Step(number)) => {
                 let step = &steps[number];
-                self.add_step(unfolding, view, step.process, step.from);
+                self.add_step(view, step.process, step.from);
             }
             Some(Choice::Condition(condition)) => self.add_condition(unfolding, view, condition, transition),
             Some(Choice::Until(enabled)) => {
@@ -386,61 +416,63 @@ impl Guards {
                     self.add_condition(unfolding, view, *condition, transition);
                 }
                 for step in steps {
-                    self.add_step(unfolding, view, step.process, step.from);
+                    self.add_step(view, step.process, step.from);
                 }
             }
         }
         choice
     }
 
-    /// The transitions by which a process can get to a location.
-    fn way<'u, V: View>(
-        unfolding: &'u Unfolding<'_>,
-        view: &V,
-        process: ProcessNumber,
-        to: u32,
-    ) -> impl Iterator<Item = TransitionNumber> + use<'u, V> {
-        let member = unfolding.member(process);
-        let leaving: &[TransitionNumber] = match view.location(process) {
-            Some(location) => &member.leaving[location as usize],
-            None => unfolding.scheme().starts.get(process as usize).map_or(&[], Vec::as_slice),
-        };
-        let alive = view.location(process).is_some();
-        let leads = move |transition: &TransitionNumber| {
-            let steps = &unfolding.scheme().transitions[*transition as usize].steps;
-            let mut own = steps.iter().filter(|step| step.process == process).peekable();
-            // An atomic sequence of another process may take it along.
-            !alive
-                || own.peek().is_none()
-                || own.flat_map(|step| &step.to).any(|via| unfolding.reaches(member.process, *via, to))
-        };
-        leaving.iter().copied().filter(leads)
-    }
-
-    fn cost_of_step<V: View>(&self, unfolding: &Unfolding<'_>, view: &V, process: ProcessNumber, to: u32) -> Cost {
-        let mut cost = Cost::default();
-        for transition in Self::way(unfolding, view, process, to) {
-            self.search.count_one(transition, &mut cost);
+    /// The transitions by which a process arrives at a location, or begins.
+    fn way<V: View>(&self, view: &V, process: ProcessNumber, to: u32) -> &Bits {
+        match view.location(process) {
+            Some(_) => &self.arriving[process as usize][to as usize],
+            None => &self.starting[process as usize],
         }
-        cost
     }
 
-    fn add_step<V: View>(&mut self, unfolding: &Unfolding<'_>, view: &V, process: ProcessNumber, to: u32) {
-        for transition in Self::way(unfolding, view, process, to) {
-            self.search.add_one(transition);
+    fn add_step<V: View>(&mut self, view: &V, process: ProcessNumber, to: u32) {
+        match view.location(process) {
+            Some(_) => self.search.add(&self.arriving[process as usize][to as usize]),
+            None => self.search.add(&self.starting[process as usize]),
         }
     }
 
     /// The transitions of the same location, if the condition looks at variables of its process.
-    fn siblings<'u>(
-        unfolding: &'u Unfolding<'_>,
+    fn siblings<'g>(
+        &'g self,
+        unfolding: &'g Unfolding<'_>,
         condition: ConditionNumber,
         transition: TransitionNumber,
-    ) -> impl Iterator<Item = TransitionNumber> + use<'u> {
+    ) -> impl Iterator<Item = &'g Bits> {
         let reads_locals = unfolding.question(condition).reads_locals;
         let steps = &unfolding.scheme().transitions[transition as usize].steps;
         let steps = steps.iter().filter(move |_| reads_locals);
-        steps.flat_map(|step| unfolding.member(step.process).leaving[step.from as usize].iter().copied())
+        steps.map(|step| &self.leaving[step.process as usize][step.from as usize])
+    }
+
+    /// Where it says who may make a false condition true, in this state.
+    fn place_of_row<V: View>(
+        &self,
+        unfolding: &Unfolding<'_>,
+        view: &mut V,
+        condition: ConditionNumber,
+        transition: TransitionNumber,
+    ) -> RowPlace {
+        let place = || {
+            let conditions = &unfolding.scheme().transitions[transition as usize].conditions;
+            conditions.iter().position(|other| *other == condition)
+        };
+        let variant = self.variants.number_of(transition).and_then(|number| {
+            let place = place()?;
+            self.variants.rows[number as usize].enablers[place].as_ref().map(|_| (number, place))
+        });
+        // A channel that is the same in every state; else it is not known which one is empty.
+        let later = match &unfolding.question(condition).test {
+            Test::Message { object, .. } => view.fill(*object) > 0,
+            _ => false,
+        };
+        RowPlace { variant, condition, later }
     }
 
     /// Who may make a false condition true, in this state.
@@ -451,22 +483,8 @@ impl Guards {
         condition: ConditionNumber,
         transition: TransitionNumber,
     ) -> &Bits {
-        let place = || {
-            let conditions = &unfolding.scheme().transitions[transition as usize].conditions;
-            conditions.iter().position(|other| *other == condition)
-        };
-        let variant = self.variants.rows_of(transition).and_then(|rows| rows.enablers[place()?].as_ref());
-        let (enablers, later) = match variant {
-            Some((enablers, later)) => (enablers, later),
-            None => (&self.enablers[condition as usize], &self.later[condition as usize]),
-        };
-        // A channel that is the same in every state; else it is not known which one is empty.
-        if let (Some(later), Test::Message { object, .. }) = (later, &unfolding.question(condition).test)
-            && view.fill(*object) > 0
-        {
-            return later;
-        }
-        enablers
+        let place = self.place_of_row(unfolding, view, condition, transition);
+        place.of(&self.variants.rows, &self.enablers, &self.later)
     }
 
     fn cost_of<V: View>(
@@ -499,8 +517,10 @@ impl Guards {
         };
         found.unwrap_or_else(|| {
             let mut cost = self.search.cost(self.row(unfolding, view, condition, transition));
-            for sibling in Self::siblings(unfolding, condition, transition) {
-                self.search.count_one(sibling, &mut cost);
+            for siblings in self.siblings(unfolding, condition, transition) {
+                let more = self.search.cost(siblings);
+                cost.enabled += more.enabled;
+                cost.disabled += more.disabled;
             }
             (Choice::Condition(condition), cost)
         })
@@ -513,11 +533,34 @@ impl Guards {
         condition: ConditionNumber,
         transition: TransitionNumber,
     ) {
-        let row = self.row(unfolding, view, condition, transition).clone();
-        self.search.add(&row);
-        for sibling in Self::siblings(unfolding, condition, transition) {
-            self.search.add_one(sibling);
+        let row = self.place_of_row(unfolding, view, condition, transition);
+        let (variants, enablers, later) = (&self.variants.rows, &self.enablers, &self.later);
+        self.search.add(row.of(variants, enablers, later));
+        if unfolding.question(condition).reads_locals {
+            for step in &unfolding.scheme().transitions[transition as usize].steps {
+                self.search.add(&self.leaving[step.process as usize][step.from as usize]);
+            }
         }
+    }
+}
+
+/// Where it says who may make a condition true.
+struct RowPlace {
+    /// A variant of the transition, and the place of the condition among its own.
+    variant: Option<(u32, usize)>,
+    condition: ConditionNumber,
+    /// The channel is not empty.
+    later: bool,
+}
+
+impl RowPlace {
+    fn of<'r>(&self, variants: &'r [Rows], enablers: &'r [Bits], later: &'r [Option<Bits>]) -> &'r Bits {
+        let variant = self.variant.and_then(|(rows, place)| variants[rows as usize].enablers[place].as_ref());
+        let (enablers, later) = match variant {
+            Some((enablers, later)) => (enablers, later),
+            None => (&enablers[self.condition as usize], &later[self.condition as usize]),
+        };
+        later.as_ref().filter(|_| self.later).unwrap_or(enablers)
     }
 }
 
@@ -544,8 +587,13 @@ struct Cost {
 impl Variants {
     /// The transition as it is in the state at hand, if more is known of it there.
     fn rows_of(&self, transition: TransitionNumber) -> Option<&Rows> {
+        self.number_of(transition).map(|number| &self.rows[number as usize])
+    }
+
+    #[inline]
+    fn number_of(&self, transition: TransitionNumber) -> Option<u32> {
         let (time, rows) = *self.current.get(transition as usize)?;
-        (time == self.time && time > 0).then(|| &self.rows[rows as usize])
+        (time == self.time && time > 0).then_some(rows)
     }
 }
 
@@ -585,11 +633,23 @@ impl Search {
             if new == 0 {
                 continue;
             }
-            self.count += (new & enabled.get(number).copied().unwrap_or(0)).count_ones() as usize;
+            let able = new & enabled.get(number).copied().unwrap_or(0);
             self.set.extend_word(number, new);
+            new &= !able;
             while new != 0 {
                 self.pending.push(number as u32 * 64 + new.trailing_zeros());
                 new &= new - 1;
+            }
+            if able != 0 {
+                self.count += able.count_ones() as usize;
+                self.able.push((number as u32, able));
+            }
+        }
+        // Enabled ones come first: they decide soonest that a set is too large.
+        for (number, mut able) in self.able.drain(..) {
+            while able != 0 {
+                self.pending.push(number * 64 + able.trailing_zeros());
+                able &= able - 1;
             }
         }
     }
@@ -605,8 +665,14 @@ impl Search {
         for (number, word) in row.words().iter().enumerate() {
             let at = |words: &[u64]| words.get(number).copied().unwrap_or(0);
             let new = word & at(alive) & !at(set);
-            cost.enabled += (new & at(enabled)).count_ones();
-            cost.disabled += (new & !at(enabled)).count_ones();
+            if new == 0 {
+                continue;
+            }
+            let able = new & at(enabled);
+            if able != 0 {
+                cost.enabled += able.count_ones();
+            }
+            cost.disabled += (new & !able).count_ones();
         }
         cost
     }
@@ -688,12 +754,8 @@ impl Uses {
 
     /// Who makes a hope come true.
     fn helpers(&self, object: ObjectNumber, hope: Hope) -> Bits {
-        let helps = |verb: Verb| match hope {
-            Hope::Message => matches!(verb, Verb::Send | Verb::SendSorted),
-            Hope::Room => matches!(verb, Verb::Receive | Verb::ReceiveAnywhere),
-        };
         let users = self.of(object).iter().chain(&self.wild);
-        users.filter(|(_, verb)| helps(*verb)).map(|(user, _)| *user).collect()
+        users.filter(|(_, verb)| hope.is_helped_by(*verb)).map(|(user, _)| *user).collect()
     }
 }
 
@@ -702,6 +764,14 @@ fn is_channel(unfolding: &Unfolding<'_>, object: ObjectNumber) -> bool {
 }
 
 impl Guards {
+    /// The transitions of which more is known in the state at hand, each with a number for what is known.
+    pub fn variants_at<'g>(
+        &'g self,
+        leaving: &'g [TransitionNumber],
+    ) -> impl Iterator<Item = (TransitionNumber, u32)> + 'g {
+        leaving.iter().filter_map(|transition| Some((*transition, self.variants.number_of(*transition)?)))
+    }
+
     /// Gets ready for a state in which these processes stand there: looks at their transitions as they are, given the
     /// values of local cells. To be called before a set is asked for.
     pub fn prepare(
@@ -774,6 +844,15 @@ impl Guards {
             }
         }
         self.uses.clashes(unfolding, &variant.command, &variant.wild, &mut row);
+        // Whom it takes their process from, and whose hopes it fulfils.
+        for step in this.steps.iter().filter(|step| step.to != [step.from]) {
+            row.extend(&self.leaving[step.process as usize][step.from as usize]);
+        }
+        for (other, hopes) in self.hopes.iter().enumerate() {
+            if hopes.iter().any(|(object, hope, _)| variant.helps(*object, *hope)) {
+                row.insert(other as TransitionNumber);
+            }
+        }
         // Whom it may disable.
         let wild = variant.wild.iter().flat_map(|verb| self.wild_looks.iter().map(move |condition| (verb, condition)));
         let tame = variant.command.iter().flat_map(|operation| {
@@ -1032,6 +1111,14 @@ impl<'b, 'a> Builder<'b, 'a> {
     fn future(&mut self) {
         let unfolding = self.unfolding;
         let members = 0..unfolding.scheme().processes.len() as ProcessNumber;
+        let rows = |lists: &[Vec<TransitionNumber>]| lists.iter().map(|list| list.iter().copied().collect()).collect();
+        for process in members.clone() {
+            let member = unfolding.member(process);
+            self.guards.arriving.push(rows(&member.arriving));
+            self.guards.leaving.push(rows(&member.leaving));
+            let starts = unfolding.scheme().starts.get(process as usize);
+            self.guards.starting.push(starts.into_iter().flatten().copied().collect());
+        }
         let unborn: Vec<_> = unfolding.unborn().collect();
         for process in members {
             let member = unfolding.member(process);

@@ -87,6 +87,8 @@ pub struct Member {
     pub first: TransitionNumber,
     /// Per location: the transitions that leave it.
     pub leaving: Vec<Vec<TransitionNumber>>,
+    /// Per location: the transitions that lead to it, from elsewhere.
+    pub arriving: Vec<Vec<TransitionNumber>>,
     /// Per location: an assertion, a fault or a wrong event may come after it, in this process or one that it creates.
     pub matters: Vec<bool>,
     /// What never changes in it.
@@ -140,6 +142,16 @@ pub enum Hope {
     Message,
     /// Room for one.
     Room,
+}
+
+impl Hope {
+    /// The operation may make it come true.
+    pub fn is_helped_by(self, verb: Verb) -> bool {
+        match self {
+            Hope::Message => matches!(verb, Verb::Send | Verb::SendSorted),
+            Hope::Room => matches!(verb, Verb::Receive | Verb::ReceiveAnywhere),
+        }
+    }
 }
 
 /// What is known of a condition beside its part of the scheme.
@@ -353,12 +365,21 @@ impl<'a> Unfolding<'a> {
                 constants.extend((0..slots).map(|slot| (id, slot)));
             }
         }
-        let returns = |edge: &&EdgeId| {
+        // One that takes messages from several partners is several transitions.
+        let returning = |edge: &EdgeId| {
             let edge = &ty.edges[edge.index()];
-            edge.from == edge.to && !edge.ends_process()
+            let returns = edge.from == edge.to && !edge.ends_process();
+            usize::from(returns) + usize::from(returns && self.may_take_by_hand(edge))
         };
-        let loops = ty.locations.iter().any(|location| location.edges.iter().filter(returns).count() > 1);
+        let loops = ty.locations.iter().any(|location| location.edges.iter().map(returning).sum::<usize>() > 1);
         TypeFacts { constants, reach: reach(ty), expressions, loops }
+    }
+
+    /// The edge may be the receiving half of a handshake.
+    fn may_take_by_hand(&self, edge: &Edge) -> bool {
+        let Some(Communication::Receive { patterns, .. }) = &edge.communication else { return false };
+        let kinds = self.system.channels.iter().filter(|kind| kind.capacity == 0);
+        kinds.map(|kind| kind.fields.len()).any(|fields| fields == patterns.len())
     }
 
     /// One unborn process for each type that may be created.
@@ -409,6 +430,7 @@ impl<'a> Unfolding<'a> {
             id,
             first,
             leaving: vec![Vec::new(); ty.locations.len()],
+            arriving: vec![Vec::new(); ty.locations.len()],
             matters: vec![false; ty.locations.len()],
             origin: Origin {
                 constants: fold.constants.clone(),
@@ -504,7 +526,11 @@ impl<'a> Unfolding<'a> {
     fn push_transition(&mut self, transition: Transition, detail: Detail) -> TransitionNumber {
         let number = self.scheme.transitions.len() as TransitionNumber;
         for step in &transition.steps {
-            self.members[step.process as usize].leaving[step.from as usize].push(number);
+            let member = &mut self.members[step.process as usize];
+            member.leaving[step.from as usize].push(number);
+            for to in step.to.iter().filter(|to| **to != step.from) {
+                member.arriving[*to as usize].push(number);
+            }
         }
         self.scheme.transitions.push(transition);
         self.details.push(detail);
@@ -556,6 +582,9 @@ impl<'a> Unfolding<'a> {
         let wild: Vec<Verb> = sender.wild.iter().chain(&receiver.wild).copied().collect();
         let extra: Vec<Operation> = sender.extra.iter().chain(&receiver.extra).copied().collect();
         let (first, second) = (&self.details[s as usize], &self.details[r as usize]);
+        let hopes: Vec<_> = first.hopes.iter().chain(&second.hopes).copied().collect();
+        let vain = vain(&hopes, (&sender.command, &sender.wild), (&receiver.command, &receiver.wild));
+        command.extend(vain);
         let detail = Detail {
             unknowns: Vec::new(),
             command: command.clone(),
@@ -569,7 +598,7 @@ impl<'a> Unfolding<'a> {
             matters: first.matters || second.matters,
             is_global: first.is_global || second.is_global,
             reaches: Vec::new(),
-            hopes: first.hopes.iter().chain(&second.hopes).copied().collect(),
+            hopes,
         };
         let label = format!("{} / {}", sending.label, receiving.label);
         let is_global = sending.is_global || receiving.is_global || !detail.wild.is_empty();
@@ -617,7 +646,10 @@ impl<'a> Unfolding<'a> {
         let transition = &mut self.scheme.transitions[number as usize];
         transition.is_global = true;
         let detail = &mut self.details[number as usize];
-        for operation in &receiver.command {
+        detail.hopes.extend(taking.hopes);
+        let vain = vain(&detail.hopes, (&detail.command, &detail.wild), (&receiver.command, &receiver.wild));
+        detail.sent.retain(|sent| receiver.wild.is_empty() && !sent.is_one_of(&receiver.command));
+        for operation in receiver.command.iter().chain(&vain) {
             if !detail.command.contains(operation) {
                 detail.command.push(*operation);
             }
@@ -627,17 +659,37 @@ impl<'a> Unfolding<'a> {
         detail.ends |= taking.ends;
         detail.matters |= taking.matters;
         detail.is_global |= taking.is_global;
-        detail.hopes.extend(taking.hopes);
         if !detail.reaches.contains(&(step.process, step.from)) {
             detail.reaches.push((step.process, step.from));
         }
-        let leaving = &mut self.members[step.process as usize].leaving[step.from as usize];
-        if !leaving.contains(&number) {
-            leaving.push(number);
+        let member = &mut self.members[step.process as usize];
+        let arrivals = step.to.iter().map(|to| *to as usize);
+        if !member.leaving[step.from as usize].contains(&number) {
+            member.leaving[step.from as usize].push(number);
+        }
+        for to in arrivals {
+            if !member.arriving[to].contains(&number) {
+                member.arriving[to].push(number);
+            }
         }
         // The receiver may go on with its own sequence.
         self.inherit(receiver.transition, number);
     }
+}
+
+/// Two parts of a transition may use the same channel: then the state before it does not tell what one of them finds
+/// there, and it looks at all of the channel.
+fn vain(
+    hopes: &[(ObjectNumber, Hope)],
+    (one, wild): (&[Operation], &[Verb]),
+    (other, others_wild): (&[Operation], &[Verb]),
+) -> Vec<Operation> {
+    let uses = |command: &[Operation], object: ObjectNumber| command.iter().any(|o| o.object == object);
+    let touched = hopes
+        .iter()
+        .map(|(object, _)| *object)
+        .filter(|object| !wild.is_empty() || !others_wild.is_empty() || uses(one, *object) && uses(other, *object));
+    touched.flat_map(|object| [Verb::Search, Verb::Length].map(|verb| Operation { object, verb })).collect()
 }
 
 /// How many channels are created with a process of the type.

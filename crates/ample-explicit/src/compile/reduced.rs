@@ -13,8 +13,9 @@ use ample_reduce::algorithms::{Algorithm, Choice, Chooser, Interference};
 use ample_reduce::bits::Bits;
 use ample_reduce::guards::Guards;
 use ample_reduce::objects::Table;
-use ample_reduce::scheme::{ConditionNumber, ObjectNumber, ProcessNumber, TransitionNumber, View};
+use ample_reduce::scheme::{ConditionNumber, Kind, ObjectNumber, ProcessNumber, TransitionNumber, View};
 use ample_reduce::unfold::{Irreducible, Newcomer, Unfolding, Watch};
+use rapidhash::RapidHashMap;
 
 use super::layout::{Base, Slot};
 use super::memory::{Reading, shape_of};
@@ -106,6 +107,7 @@ pub struct Reduced<'a> {
     members: HashMap<Key, ProcessNumber>,
     now: Now,
     chosen: Vec<TransitionNumber>,
+    recall: Recall,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -132,10 +134,109 @@ struct Now {
     time: u64,
     /// The state must be looked at with all its transitions.
     full: bool,
+    /// What was asked about it while a set was chosen.
+    queries: Vec<Query>,
+}
+
+/// A question about a state, and the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Query {
+    /// Does that condition of that transition hold?
+    Holds(TransitionNumber, ConditionNumber, bool),
+    /// Is the channel empty, and is it full?
+    Fill(ObjectNumber, bool, bool),
+}
+
+/// Choices that were made before. A choice depends on where the processes stand, on what is enabled, and on the answers
+/// to some questions; where all of that is as it was, so is the choice.
+#[derive(Default)]
+struct Recall {
+    known: RapidHashMap<Box<[u32]>, Remembered>,
+    key: Vec<u32>,
+}
+
+/// A choice, and what it depended on.
+struct Remembered {
+    queries: Box<[Query]>,
+    choice: Box<[TransitionNumber]>,
+}
+
+/// So many choices are kept.
+const MAX_RECALL: usize = 1 << 14;
+
+impl Recall {
+    /// Gets ready to look for the choice that is to be made.
+    fn ask<I: Iterator<Item = (TransitionNumber, u32)>>(
+        &mut self,
+        seed: Option<TransitionNumber>,
+        now: &mut Now,
+        variants: impl Fn(ProcessNumber, u32) -> I,
+    ) {
+        const END: u32 = u32::MAX;
+        now.queries.clear();
+        self.key.clear();
+        self.key.push(seed.unwrap_or(END));
+        for process in &now.there {
+            let location = now.locations[*process as usize].unwrap_or(END);
+            self.key.extend([*process, location]);
+            self.key.extend(variants(*process, location).flat_map(|(transition, number)| [transition, number]));
+            self.key.push(END);
+        }
+        self.key.extend_from_slice(&now.enabled);
+    }
+
+    /// Writes the choice if it is known.
+    fn answer(&self, view: &mut State<'_, '_>, chosen: &mut Vec<TransitionNumber>) -> bool {
+        let Some(Remembered { queries, choice }) = self.known.get(self.key.as_slice()) else { return false };
+        let is_same = queries.iter().all(|query| match query {
+            Query::Holds(transition, condition, answer) => view.holds(*transition, *condition) == *answer,
+            Query::Fill(object, empty, full) => view.fill_class(*object) == (*empty, *full),
+        });
+        view.now.queries.clear();
+        view.now.time += u64::from(!is_same);
+        if is_same {
+            chosen.clear();
+            chosen.extend_from_slice(choice);
+        }
+        is_same
+    }
+
+    fn keep(&mut self, queries: &[Query], chosen: &[TransitionNumber]) {
+        if self.known.len() >= MAX_RECALL {
+            self.known.clear();
+        }
+        let remembered = Remembered { queries: queries.into(), choice: chosen.into() };
+        self.known.insert(self.key.as_slice().into(), remembered);
+    }
+}
+
+impl State<'_, '_> {
+    /// The channel is empty, and it is full.
+    fn fill_class(&mut self, object: ObjectNumber) -> (bool, bool) {
+        let fill = self.count(object);
+        let full = match self.unfolding.scheme().objects[object as usize].kind {
+            Kind::Channel { capacity } => fill >= capacity,
+            _ => false,
+        };
+        (fill == 0, full)
+    }
+
+    /// How many messages there are in a channel.
+    fn count(&self, object: ObjectNumber) -> u32 {
+        let Some(handle) = self.unfolding.handle(object) else { return 0 };
+        let memory = Reading::new(self.state, &self.space.shapes);
+        let Some(place) = memory.channel(handle.into()) else { return 0 };
+        let layout = &self.space.program.layout.channels[usize::from(place.kind)];
+        let cell = super::layout::Cell::whole(Base::Global, layout.length, place.offset);
+        if layout.capacity == 0 { 0 } else { memory.cell(0, &cell) as u32 }
+    }
 }
 
 /// So many crews are told apart.
 const MAX_CREWS: usize = 4_096;
+
+/// The labels of transitions that are not part of the scheme: no others are as large.
+const UNKNOWN: Label = 1 << 31;
 
 impl<'a> Reduced<'a> {
     /// Compiles a system, and expressions over its states that [`Checked::invariant`] evaluates; what they look at is
@@ -167,6 +268,7 @@ impl<'a> Reduced<'a> {
             members: HashMap::new(),
             now: Now::default(),
             chosen: Vec::new(),
+            recall: Recall::default(),
         })
     }
 
@@ -280,6 +382,7 @@ impl<'a> Reduced<'a> {
             }));
         }
         if grown && !self.unfolding.is_full() {
+            self.recall.known.clear();
             self.visible = self.unfolding.visible(&self.watches);
             self.guards.update(&self.unfolding, &self.visible);
             if self.method != Method::Guards {
@@ -311,18 +414,21 @@ impl<'a> Reduced<'a> {
             || self.crews.len() > MAX_CREWS;
         now.enabled.clear();
         now.is_enabled.clear();
-        if now.full {
+        now.alive.clear();
+        // A state keeps its labels: they are in its sleep set.
+        if crew.processes.len() < memory.shape.frames.len() {
             return;
         }
         now.locations.resize(self.unfolding.scheme().processes.len(), None);
         now.held.resize(self.unfolding.scheme().conditions.len(), (0, false));
         now.time += 1;
-        now.alive.clear();
         for (frame, process) in memory.shape.frames.iter().zip(&crew.processes) {
             let location = memory.location(frame) as u32 - frame.first_location;
             now.locations[*process as usize] = Some(location);
             now.there.push(*process);
-            now.alive.extend(self.guards.future(*process, location));
+            if !now.full {
+                now.alive.extend(self.guards.future(*process, location));
+            }
         }
     }
 
@@ -332,8 +438,8 @@ impl<'a> Reduced<'a> {
             let process = self.now.there[process as usize];
             self.unfolding.transition(process, ample_model::EdgeId(self.space.program.edges[edge as usize].id))
         };
-        if self.now.full {
-            return transition.edge();
+        if self.now.there.is_empty() {
+            return UNKNOWN | transition.edge();
         }
         let alone = number(transition.process(), transition.edge());
         match transition.partner() {
@@ -380,7 +486,7 @@ impl View for State<'_, '_> {
         self.now.is_enabled.contains(transition)
     }
 
-    fn holds(&mut self, _: TransitionNumber, condition: ConditionNumber) -> bool {
+    fn holds(&mut self, transition: TransitionNumber, condition: ConditionNumber) -> bool {
         let (time, held) = self.now.held[condition as usize];
         if time == self.now.time {
             return held;
@@ -388,7 +494,10 @@ impl View for State<'_, '_> {
         let question = self.unfolding.question(condition);
         let held = match (&question.test, question.expression) {
             (ample_reduce::unfold::Test::Never, _) => false,
-            (ample_reduce::unfold::Test::Youngest, _) => true,
+            (ample_reduce::unfold::Test::Youngest, _) => {
+                let steps = &self.unfolding.scheme().transitions[transition as usize].steps;
+                self.youngest() == Some(steps[0].process)
+            }
             (_, Some((number, process))) => match self.unfolding.member(process).id {
                 Some(id) => self.space.condition(number, id, self.state),
                 None => true,
@@ -396,6 +505,7 @@ impl View for State<'_, '_> {
             _ => true,
         };
         self.now.held[condition as usize] = (self.now.time, held);
+        self.now.queries.push(Query::Holds(transition, condition, held));
         held
     }
 
@@ -404,12 +514,9 @@ impl View for State<'_, '_> {
     }
 
     fn fill(&mut self, object: ObjectNumber) -> u32 {
-        let Some(handle) = self.unfolding.handle(object) else { return 0 };
-        let memory = Reading::new(self.state, &self.space.shapes);
-        let Some(place) = memory.channel(handle.into()) else { return 0 };
-        let layout = &self.space.program.layout.channels[usize::from(place.kind)];
-        let cell = super::layout::Cell::whole(Base::Global, layout.length, place.offset);
-        if layout.capacity == 0 { 0 } else { memory.cell(0, &cell) as u32 }
+        let (empty, full) = self.fill_class(object);
+        self.now.queries.push(Query::Fill(object, empty, full));
+        self.count(object)
     }
 }
 
@@ -478,7 +585,8 @@ impl Partial for Reduced<'_> {
         let transient = self.space.is_transient(state);
         let mut cursor = self.space.first(state);
         while let Some(transition) = cursor {
-            let label = if transient { transition.edge() } else { self.label(&transition) };
+            // Inside an atomic sequence nothing sleeps, and no label may be that of something that does.
+            let label = if transient { Label::MAX } else { self.label(&transition) };
             out.push(Labelled { transition, label });
             cursor = self.space.next(state, &transition);
         }
@@ -528,7 +636,7 @@ impl Reduced<'_> {
         if self.now.full {
             return out.extend(all);
         }
-        let Reduced { space, unfolding, guards, chooser, visible, invisible, method, now, chosen, .. } = self;
+        let Reduced { space, unfolding, guards, chooser, visible, invisible, method, now, chosen, recall, .. } = self;
         if *method == Method::Guards {
             let memory = Reading::new(state, &space.shapes);
             let layout = &space.program.layout;
@@ -543,16 +651,26 @@ impl Reduced<'_> {
                 memory.cell(frame.bases[slot.cell.base as usize], &slot.cell) + slot.low
             });
         }
-        let alive = std::mem::take(&mut now.alive);
-        let mut view = State { space, unfolding, now, state };
         let seed = member.map(|member| enabled[member as usize].label);
+        let alive = std::mem::take(&mut now.alive);
+        recall.ask(seed, now, |process, location| {
+            guards.variants_at(&unfolding.member(process).leaving[location as usize])
+        });
+        let mut view = State { space, unfolding, now, state };
+        // The other algorithms ask for exact numbers of messages.
+        let by_guards = *method == Method::Guards;
+        let known = by_guards && recall.answer(&mut view, chosen);
         match (method.algorithm(), seed) {
+            _ if known => {}
             (None, None) => guards.smallest(unfolding, &mut view, &alive, *invisible, chosen),
             (None, Some(seed)) => guards.with(unfolding, &mut view, &alive, seed, chosen),
             (Some(algorithm), None) => chooser.smallest(algorithm, unfolding.scheme(), &mut view, chosen),
             (Some(algorithm), Some(seed)) => {
                 chooser.persistent(algorithm, unfolding.scheme(), &mut view, seed, chosen);
             }
+        }
+        if by_guards && !known {
+            recall.keep(&view.now.queries, chosen);
         }
         // Only the stubborn sets by guards know what is visible.
         if (*method != Method::Guards || *invisible) && chosen.iter().any(|transition| visible.contains(*transition)) {

@@ -119,6 +119,10 @@ pub(super) struct Looks {
     pub(super) extra: Vec<Operation>,
     /// What the conditions say of channels.
     pub(super) sure: Vec<(ObjectNumber, Hope)>,
+    /// The edge communicates on one of these, before anything else.
+    begins: Option<Channels>,
+    /// What is looked at may happen more than once.
+    repeats: bool,
     /// Sends inside of an atomic sequence that may be handshakes.
     inner: Vec<(Option<Vec<u32>>, Communication)>,
     pub(super) operations: Vec<Operation>,
@@ -143,6 +147,17 @@ impl Looks {
         }
     }
 
+    /// The channel may have been used before: by the edge itself, or by what was looked at so far.
+    fn may_have_used(&self, channel: ObjectNumber) -> bool {
+        let begins = match &self.begins {
+            Some(Channels::These(channels)) => channels.contains(&channel),
+            Some(Channels::Any) => true,
+            None => false,
+        };
+        let before = || self.operations.iter().any(|operation| operation.object == channel);
+        begins || self.repeats || !self.wild.is_empty() || before()
+    }
+
     fn objects(&self) -> Vec<ObjectNumber> {
         let mut objects: Vec<ObjectNumber> = self.operations.iter().map(|operation| operation.object).collect();
         objects.dedup();
@@ -156,7 +171,8 @@ impl Unfolding<'_> {
         let edge = &site.edges[id];
         let original = &self.system.process(site.process).edges[id];
         let mut detail = Detail::default();
-        let mut looks = Looks::default();
+        let begins = edge.communication.as_ref().map(|communication| self.channels(site, communication.channel()).0);
+        let mut looks = Looks { begins, ..Looks::default() };
         let expressions = self.types[site.process.index()].expressions[id].clone();
         let mut plain = Vec::new();
         for number in expressions.clone() {
@@ -195,6 +211,8 @@ impl Unfolding<'_> {
             let (condition, question, handles) =
                 self.communicate(site, communication, &expr, number, &mut looks, &mut detail);
             all.push(self.push_condition(condition, question));
+            // Of a message it is known what it is only if it is the only one.
+            detail.sent.retain(|sent| beside_wild.is_empty() && !sent.is_one_of(&beside));
             if !communication.keeps() && handles.as_ref().is_none_or(|handles| !handles.is_empty()) {
                 halves = Some(handles);
             }
@@ -263,23 +281,29 @@ impl Unfolding<'_> {
     /// at is looked at by the transition.
     fn sequence(&mut self, site: &Site<'_>, edge: &Edge, looks: &mut Looks, detail: &mut Detail, to: &mut Vec<u32>) {
         let locations = &self.system.process(site.process).locations;
+        let mut inside: Vec<&Edge> = Vec::new();
         let mut next = 0;
         while let Some(location) = to.get(next).copied() {
             let arrives = |e: &&Edge| e.to.0 == location && e.keeps_control;
             // Only where control is kept does the sequence go on.
-            let inside = next == 0 && edge.keeps_control || site.edges.iter().any(|e| arrives(&e));
+            let goes_on = next == 0 && edge.keeps_control || site.edges.iter().any(|e| arrives(&e));
             next += 1;
-            if !inside {
+            if !goes_on {
                 continue;
             }
             for id in &locations[location as usize].edges {
                 let inner = &site.edges[id.index()];
-                self.inner(site, inner, looks, detail);
+                inside.push(inner);
                 if !to.contains(&inner.to.0) {
                     to.push(inner.to.0);
                 }
             }
         }
+        for inner in &inside {
+            looks.repeats = returns(inner, &inside);
+            self.inner(site, inner, looks, detail);
+        }
+        looks.repeats = false;
     }
 
     /// An edge inside of an atomic sequence.
@@ -321,8 +345,7 @@ impl Unfolding<'_> {
         };
         match (channels, hope) {
             (Channels::These(objects), Some(hope)) if objects.len() == 1 => {
-                let touched = looks.operations.iter().any(|operation| operation.object == objects[0]);
-                if touched {
+                if looks.may_have_used(objects[0]) {
                     // Only the first communication on a channel is told by the state before.
                     verbs.iter().for_each(|verb| looks.push(objects[0], *verb));
                 } else {
@@ -356,6 +379,8 @@ impl Unfolding<'_> {
         let is_straight = edge.effect.iter().all(|instruction| matches!(instruction, Instruction::Do(_)));
         // Cells that are written more than once, or read and written, are written somehow.
         let mut once: Vec<(ObjectNumber, Option<Verb>)> = Vec::new();
+        let repeats = looks.repeats;
+        looks.repeats |= has_loop(&edge.effect);
         for instruction in &edge.effect {
             let (Instruction::Do(action) | Instruction::Try(action, _)) = instruction else { continue };
             match action {
@@ -379,6 +404,7 @@ impl Unfolding<'_> {
                 }
             }
         }
+        looks.repeats = repeats;
         for (object, verb) in once {
             let touched = looks.operations.iter().any(|operation| operation.object == object);
             looks.push(object, if touched { Verb::Write } else { verb.unwrap_or(Verb::Write) });
@@ -847,7 +873,10 @@ impl Unfolding<'_> {
         let handle = self.lens.expr(site.process, communication.channel());
         let mut asked = Looks::default();
         let is_send = matches!(communication, Communication::Send { .. });
-        if is_send {
+        // Without a buffer it is a fault that can happen alone, if anything.
+        let is_sound = self.is_sound(site, communication, immediate.as_deref());
+        let is_buffered = immediate.as_ref().is_some_and(Vec::is_empty);
+        if is_send && (is_sound || is_buffered) {
             self.look(site, &handle, &mut asked);
         } else {
             self.look(site, &usage, &mut asked);
@@ -874,7 +903,7 @@ impl Unfolding<'_> {
                     }
                 }
                 question.test = match (objects.as_slice(), communication) {
-                    ([], _) => Test::Never,
+                    ([], _) if is_sound => Test::Never,
                     ([object], Communication::Send { .. }) if is_fixed => Test::Room(*object),
                     ([object], Communication::Receive { patterns, anywhere, .. }) if is_fixed && sees_nothing => {
                         Test::Message { object: *object, anywhere: *anywhere, fields: tests::wanted_fields(patterns) }
@@ -896,6 +925,25 @@ impl Unfolding<'_> {
         let is_definedness = matches!(question.test, Test::Room(_) | Test::Message { .. });
         let condition = Condition { operations, is_definedness, text };
         (condition, question, immediate)
+    }
+
+    /// A communication on one of these channels of capacity 0 is no fault; if it may be on any, neither for its fields.
+    fn is_sound(&self, site: &Site<'_>, communication: &Communication, immediate: Option<&[u32]>) -> bool {
+        let mut expressions = Vec::new();
+        communicated(communication, &mut expressions);
+        let may_fault = |expr: &&Expr| self.lens.expr(site.process, expr).traits.may_fault;
+        let count = match communication {
+            Communication::Send { values, .. } => values.len(),
+            Communication::Receive { patterns, .. } => patterns.len(),
+        };
+        let global = self.lens.global_kinds();
+        let fits = |handle: &u32| {
+            let index = *handle as usize - 1;
+            let kind = global.get(index).or_else(|| site.channels.get(index));
+            kind.is_some_and(|kind| self.system.channels[kind.index()].fields.len() == count)
+        };
+        let fitting = immediate.is_none_or(|handles| !handles.is_empty() && handles.iter().all(fits));
+        fitting && !communication.keeps() && !expressions.iter().any(may_fault)
     }
 
     fn fields_of(&self, object: ObjectNumber) -> Option<Vec<Scalar>> {
@@ -941,6 +989,29 @@ impl Unfolding<'_> {
         self.look(site, &usage, &mut looks);
         (self.classify(expr, &usage, &looks), looks.objects(), looks.is_wild)
     }
+}
+
+/// After the edge, these may lead back to it.
+fn returns(edge: &Edge, inside: &[&Edge]) -> bool {
+    let mut reached = vec![edge.to];
+    let mut next = 0;
+    while let Some(location) = reached.get(next).copied() {
+        for onward in inside.iter().filter(|other| other.from == location) {
+            if !reached.contains(&onward.to) {
+                reached.push(onward.to);
+            }
+        }
+        next += 1;
+    }
+    reached.contains(&edge.from)
+}
+
+/// Some instruction leads back.
+fn has_loop(effect: &[Instruction]) -> bool {
+    effect.iter().enumerate().any(|(number, instruction)| match instruction {
+        Instruction::Try(_, to) | Instruction::Jump(to) => *to as usize <= number,
+        _ => false,
+    })
 }
 
 /// How a front end says that the process is the youngest.

@@ -4,7 +4,7 @@ use ample_model::{BinaryOp, Communication, Expr, Pattern, Scalar, System, UnaryO
 
 use super::fold::constant;
 use super::{Half, ObjectNumber};
-use crate::scheme::{TransitionNumber, Verb};
+use crate::scheme::{Operation, TransitionNumber, Verb};
 
 /// Which channels a communication may be on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,14 @@ pub struct Sent {
     pub object: ObjectNumber,
     /// The values of its fields that are the same in every state.
     pub fields: Vec<Option<i64>>,
+}
+
+impl Sent {
+    /// Among the operations there is a message to the same channel.
+    pub fn is_one_of(&self, operations: &[Operation]) -> bool {
+        let sends = |verb: Verb| matches!(verb, Verb::Send | Verb::SendSorted);
+        operations.iter().any(|operation| operation.object == self.object && sends(operation.verb))
+    }
 }
 
 /// What a condition asks.

@@ -26,6 +26,14 @@ pub struct Variant {
     pub questions: Vec<Option<Question>>,
 }
 
+impl Variant {
+    /// It may make a hope come true.
+    pub fn helps(&self, object: ObjectNumber, hope: Hope) -> bool {
+        let known = self.command.iter().filter(|operation| operation.object == object).map(|operation| operation.verb);
+        known.chain(self.wild.iter().copied()).any(|verb| hope.is_helped_by(verb))
+    }
+}
+
 impl Unfolding<'_> {
     /// The local cells that would tell more about a transition.
     pub(super) fn unknowns(&self, site: &Site<'_>, edge: &Edge, detail: &Detail) -> Vec<(VariableId, u32)> {

@@ -24,6 +24,8 @@ pub enum Command {
     States(States),
     /// Step through a model: at random, interactively, or along a trace
     Simulate(Simulate),
+    /// Show what partial-order reduction leaves out, what it chooses in a state, and what stands in its way
+    Reduce(Reduce),
 }
 
 #[derive(Debug, Args)]
@@ -166,6 +168,51 @@ pub struct Simulate {
     #[command(flatten)]
     pub common: Common,
 }
+
+#[derive(Debug, Args)]
+pub struct Reduce {
+    /// The model
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Show every transition: whether it is safe, and which others it does not accord with, and why
+    #[arg(long)]
+    pub explain: bool,
+    /// How persistent sets are computed
+    #[arg(long, value_enum, value_name = "NAME", default_value_t = Algorithm::Guards)]
+    pub por_algorithm: Algorithm,
+    /// Look at that many states at most, with reduction and without
+    #[arg(long, value_name = "N", default_value_t = ample::reduce::MOST_STATES)]
+    pub max_states: u64,
+    #[command(flatten)]
+    pub place: Place,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// The state to look at.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "One state")]
+pub struct Place {
+    /// What is chosen in the state after these moves, as `ample simulate --interactive` numbers them: 2,1,1
+    #[arg(long, value_name = "MOVES", value_parser = moves, conflicts_with_all = ["state", "trace"])]
+    pub after: Option<Moves>,
+    /// What is chosen in the state of that number, breadth first; the initial state is number 0
+    #[arg(long, value_name = "N", conflicts_with = "trace")]
+    pub state: Option<u64>,
+    /// What is chosen on a counterexample in a file that `ample check --trace` or `--json` wrote
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// Which of the file's counterexamples, by its property
+    #[arg(long, value_name = "NAME", requires = "trace")]
+    pub property: Option<String>,
+    /// After how many of its steps [default: all]
+    #[arg(long, value_name = "N", requires = "trace")]
+    pub step: Option<usize>,
+}
+
+/// Numbers of moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moves(pub Vec<usize>);
 
 /// What means the same everywhere.
 #[derive(Debug, Args)]
@@ -316,6 +363,7 @@ impl Command {
             Command::Check(check) => &check.common,
             Command::States(states) => &states.common,
             Command::Simulate(simulate) => &simulate.common,
+            Command::Reduce(reduce) => &reduce.common,
         }
     }
 }
@@ -329,6 +377,16 @@ fn define(text: &str) -> Result<(String, String), String> {
         return Err(format!("`{name}` is not a name"));
     }
     Ok((name.to_owned(), value.to_owned()))
+}
+
+/// `2,1,1`; nothing is the start.
+fn moves(text: &str) -> Result<Moves, String> {
+    let words = text.split([',', ' ']).filter(|word| !word.is_empty());
+    let number = |word: &str| match word.parse() {
+        Ok(0) | Err(_) => Err(format!("`{word}` is not the number of a move: they count from 1")),
+        Ok(number) => Ok(number),
+    };
+    words.map(number).collect::<Result<_, _>>().map(Moves)
 }
 
 fn threads(text: &str) -> Result<usize, String> {
@@ -392,6 +450,13 @@ mod tests {
         for wrong in ["", "s", "-1s", "3 fortnights", "1..2s", "1e999999h"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn moves_are_numbers_from_one_on() {
+        assert_eq!(moves("2,1, 13"), Ok(Moves(vec![2, 1, 13])));
+        assert_eq!(moves(""), Ok(Moves(Vec::new())));
+        assert!(moves("1,0").is_err() && moves("x").is_err());
     }
 
     #[test]

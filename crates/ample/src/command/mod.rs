@@ -6,6 +6,7 @@ mod diagnostics;
 mod msc;
 mod paint;
 mod progress;
+mod reduce;
 mod simulate;
 mod text;
 mod traces;
@@ -80,6 +81,7 @@ pub fn run(command: &Command, interrupt: Arc<AtomicBool>) -> Exit {
         Command::Check(arguments) => check::check(arguments, &context),
         Command::States(arguments) => guarded(&context, &arguments.file, || check::states(arguments, &context)),
         Command::Simulate(arguments) => guarded(&context, &arguments.file, || simulate::simulate(arguments, &context)),
+        Command::Reduce(arguments) => guarded(&context, &arguments.file, || reduce::reduce(arguments, &context)),
     }
 }
 

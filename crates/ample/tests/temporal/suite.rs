@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use ample::{
-    Answer, Certainty, CheckOptions, Emptiness, Fairness, Limits, Outcome, Property, Question, Search, Step, System,
-    Trace, Violation,
+    Algorithm, Answer, Certainty, CheckOptions, Emptiness, Fairness, Limits, Methods, Outcome, PartialOrder, Property,
+    Question, Search, Step, System, Trace, Violation,
 };
 use ample_model::{Formula, Interpreter};
 
@@ -158,6 +158,18 @@ struct Call<'a> {
     options: CheckOptions,
 }
 
+/// What may be left out: everything that makes a difference.
+fn orders(fairness: Fairness, emptiness: Emptiness) -> Vec<PartialOrder> {
+    if fairness != Fairness::None || emptiness == Emptiness::Nested {
+        return vec![PartialOrder::Auto];
+    }
+    let algorithms =
+        [Algorithm::Guards, Algorithm::Conflicting, Algorithm::Overman, Algorithm::Stubborn, Algorithm::Conditional];
+    let by =
+        algorithms.map(|algorithm| PartialOrder::By(Methods { persistent: Some(algorithm), ..Methods::default() }));
+    [PartialOrder::Auto, PartialOrder::None].into_iter().chain(by).collect()
+}
+
 impl Suite {
     /// How many pairs of a system and a formula were compared.
     pub fn pairs(&self) -> u64 {
@@ -201,7 +213,10 @@ impl Suite {
                 for (asked, expected) in asked.chunks(together).zip(expected.chunks(together)) {
                     let properties = Some(asked.iter().map(|question| property((*question).clone())).collect());
                     let options = CheckOptions { properties, search, fairness, emptiness, ..CheckOptions::default() };
-                    self.compare(&Call { subject, naive, options }, expected);
+                    for partial_order in orders(fairness, emptiness) {
+                        let options = CheckOptions { partial_order, ..options.clone() };
+                        self.compare(&Call { subject, naive, options }, expected);
+                    }
                 }
             }
         }
@@ -237,10 +252,11 @@ impl Suite {
     }
 
     fn fail(&mut self, call: &Call<'_>, question: Option<&Question>, complaint: Complaint) {
-        let CheckOptions { fairness, emptiness, search, .. } = call.options;
+        let CheckOptions { fairness, emptiness, search, partial_order, .. } = call.options;
         let kind = question.map_or_else(|| format!("{fairness:?}"), |question| kind(question, fairness));
         let title = format!("{kind}: {}", complaint.what);
-        let text = format!("{emptiness:?}, {search:?}: {}\n{}", complaint.detail, call.dump(question));
+        let text =
+            format!("{emptiness:?}, {search:?}, {partial_order:?}: {}\n{}", complaint.detail, call.dump(question));
         let states = call.naive.graph.nodes.len();
         self.failures.push(Failure { seed: call.subject.seed, states, title, text });
     }
