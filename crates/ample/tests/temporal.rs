@@ -3,7 +3,7 @@
 //!
 //! `AMPLE_SEED=n` looks at one system only. `AMPLE_ALLOW_UNKNOWN=1` lets answers that say "not decided" pass, and
 //! `AMPLE_ALLOW_DEAD_ENDS=1` counterexamples that violate their formula however they go on, but do not go on.
-//! `AMPLE_PAIRS=n` is the number of pairs of a system and a formula in the long run, which is
+//! `AMPLE_PAIRS=n` is the number of pairs of a system and a formula in the long run, from the system `AMPLE_FROM=n` on:
 //! `cargo test -p ample --test temporal -- --ignored --nocapture`.
 
 mod temporal {
@@ -29,7 +29,10 @@ use temporal::suite::{Suite, number_from};
 fn every_algorithm_agrees_with_the_naive_one() {
     let mut suite = Suite::default();
     match number_from("AMPLE_SEED") {
-        Some(seed) => suite.examine(seed),
+        Some(seed) => {
+            suite.thorough = true;
+            suite.examine(seed);
+        }
         None => (0..600).for_each(|seed| suite.examine(seed)),
     }
     suite.finish();
@@ -38,9 +41,10 @@ fn every_algorithm_agrees_with_the_naive_one() {
 #[test]
 #[ignore = "takes minutes"]
 fn every_algorithm_agrees_with_the_naive_one_on_many_systems() {
-    let pairs = number_from("AMPLE_PAIRS").unwrap_or(20_000);
+    let pairs = number_from("AMPLE_PAIRS").unwrap_or(50_000);
     let mut suite = Suite::default();
-    let mut seed = 1_000_000;
+    suite.thorough = true;
+    let mut seed = number_from("AMPLE_FROM").unwrap_or(1_000_000);
     while suite.pairs() < pairs {
         suite.examine(seed);
         seed += 1;

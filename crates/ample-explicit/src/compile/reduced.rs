@@ -698,6 +698,7 @@ pub struct Ample<'a> {
     enabled: Vec<Labelled<Transition>>,
     positions: Vec<u32>,
     puts_off: bool,
+    may_get_lost: bool,
 }
 
 /// The transitions of a state.
@@ -723,7 +724,10 @@ const WHOLE: u32 = u32::MAX;
 
 impl<'a> Ample<'a> {
     /// For properties of endless runs: no transition of a set is visible, unless the set is whole.
-    pub fn new(mut space: Reduced<'a>) -> Ample<'a> {
+    ///
+    /// `may_get_lost` tells that an atomic sequence may go on for ever. A run that gets lost in one is none, so that
+    /// nothing is independent of a step that may lead there.
+    pub fn new(mut space: Reduced<'a>, may_get_lost: bool) -> Ample<'a> {
         space.invisible = true;
         Ample {
             space,
@@ -732,6 +736,7 @@ impl<'a> Ample<'a> {
             enabled: Vec::new(),
             positions: Vec::new(),
             puts_off: true,
+            may_get_lost,
         }
     }
 
@@ -805,7 +810,8 @@ impl StateSpace for Ample<'_> {
     fn target(&mut self, state: &[u8], taken: &Taken, out: &mut Vec<u8>) {
         self.space.target(state, &taken.transition, out);
         // Nothing is independent of a step that ends the run.
-        if taken.position != WHOLE && self.space.is_dead() {
+        let ends = self.space.is_dead() || self.may_get_lost && self.space.is_transient(out);
+        if taken.position != WHOLE && ends {
             let all = self.end_of(taken.frame);
             let frame = &mut self.frames[taken.frame as usize];
             frame.chosen = all - frame.start;

@@ -149,7 +149,8 @@ fn reduced(
     let hidden = has_hidden_variables(system);
     let visible = space.visible_bytes();
     let tally = space.tally();
-    let product = Watched::new(Ample::new(space), watch.watcher.clone()).stutters(watch.stutters);
+    let product =
+        Watched::new(Ample::new(space, atomic::may_be_endless(system)), watch.watcher.clone()).stutters(watch.stutters);
     let is_auto = options.partial_order == PartialOrder::Auto;
     let mut trial = Trial { observer, tally: is_auto.then_some(tally), useless: false };
     let found = if hidden {
