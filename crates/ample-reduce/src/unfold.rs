@@ -179,6 +179,10 @@ struct TypeFacts {
     reach: Vec<Bits>,
     /// Per edge: the expressions of its conditions, one after the other.
     expressions: Vec<std::ops::Range<u32>>,
+    /// Per location: the locations that may come after it, or are it, while control is kept.
+    kept: Vec<Bits>,
+    /// The locations that are reached with control.
+    controlled: Bits,
     /// Two transitions may leave a location and return to it, so that what they do to locals matters.
     loops: bool,
 }
@@ -372,7 +376,9 @@ impl<'a> Unfolding<'a> {
             usize::from(returns) + usize::from(returns && self.may_take_by_hand(edge))
         };
         let loops = ty.locations.iter().any(|location| location.edges.iter().map(returning).sum::<usize>() > 1);
-        TypeFacts { constants, reach: reach(ty), expressions, loops }
+        let controlled = ty.edges.iter().filter(|edge| edge.keeps_control).map(|edge| edge.to.0).collect();
+        let kept = reach_by(ty, |edge| edge.keeps_control);
+        TypeFacts { constants, reach: reach(ty), expressions, kept, controlled, loops }
     }
 
     /// The edge may be the receiving half of a handshake.
@@ -701,15 +707,20 @@ fn own_channels(system: &System, process: ProcessId) -> u32 {
 
 /// Per location: what may come after it.
 fn reach(ty: &ample_model::ProcessType) -> Vec<Bits> {
+    reach_by(ty, |_| true)
+}
+
+/// Per location: what may come after it by such edges.
+fn reach_by(ty: &ample_model::ProcessType, by: impl Fn(&Edge) -> bool) -> Vec<Bits> {
     let mut reach = Vec::new();
     for start in 0..ty.locations.len() as u32 {
         let mut seen: Bits = [start].into_iter().collect();
         let mut pending = vec![start];
         while let Some(location) = pending.pop() {
             for edge in &ty.locations[location as usize].edges {
-                let to = ty.edges[edge.index()].to.0;
-                if seen.insert(to) {
-                    pending.push(to);
+                let edge = &ty.edges[edge.index()];
+                if by(edge) && seen.insert(edge.to.0) {
+                    pending.push(edge.to.0);
                 }
             }
         }

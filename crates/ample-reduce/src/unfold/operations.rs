@@ -8,7 +8,7 @@ use ample_model::{
 
 use super::fold::{Fold, fixed_slot};
 use super::tests::{self, Channels, Sent, Test, Values};
-use super::{Detail, Half, Hope, Key, MAX_CELLS, Question, Unfolding, step};
+use super::{Bits, Detail, Half, Hope, Key, MAX_CELLS, Question, Unfolding, step};
 use crate::scheme::{
     Condition, ConditionNumber, ObjectNumber, Operation, ProcessNumber, Transition, TransitionNumber, Verb,
 };
@@ -231,9 +231,11 @@ impl Unfolding<'_> {
             }),
             _ => false,
         };
+        // Nor can it tell who looks at a channel that nobody knows.
+        let is_wild = !looks.wild.is_empty() || all.iter().any(|number| self.questions[*number as usize].is_wild);
         let transition = Transition {
             steps: vec![step(site.number, edge, to)],
-            is_global: looks.is_global || !looks.wild.is_empty() || all.iter().map(asks).any(waits),
+            is_global: looks.is_global || is_wild || all.iter().map(asks).any(waits),
             conditions: all,
             command,
             label: original.label.clone(),
@@ -281,26 +283,28 @@ impl Unfolding<'_> {
     /// at is looked at by the transition.
     fn sequence(&mut self, site: &Site<'_>, edge: &Edge, looks: &mut Looks, detail: &mut Detail, to: &mut Vec<u32>) {
         let locations = &self.system.process(site.process).locations;
-        let mut inside: Vec<&Edge> = Vec::new();
+        let types = &self.types[site.process.index()];
+        let mut inside: Vec<(&Edge, bool)> = Vec::new();
+        let mut known: Bits = to.iter().copied().collect();
         let mut next = 0;
         while let Some(location) = to.get(next).copied() {
-            let arrives = |e: &&Edge| e.to.0 == location && e.keeps_control;
             // Only where control is kept does the sequence go on.
-            let goes_on = next == 0 && edge.keeps_control || site.edges.iter().any(|e| arrives(&e));
+            let goes_on = next == 0 && edge.keeps_control || types.controlled.contains(location);
             next += 1;
             if !goes_on {
                 continue;
             }
             for id in &locations[location as usize].edges {
                 let inner = &site.edges[id.index()];
-                inside.push(inner);
-                if !to.contains(&inner.to.0) {
+                let repeats = inner.keeps_control && types.kept[inner.to.index()].contains(inner.from.0);
+                inside.push((inner, repeats));
+                if known.insert(inner.to.0) {
                     to.push(inner.to.0);
                 }
             }
         }
-        for inner in &inside {
-            looks.repeats = returns(inner, &inside);
+        for (inner, repeats) in inside {
+            looks.repeats = repeats;
             self.inner(site, inner, looks, detail);
         }
         looks.repeats = false;
@@ -989,21 +993,6 @@ impl Unfolding<'_> {
         self.look(site, &usage, &mut looks);
         (self.classify(expr, &usage, &looks), looks.objects(), looks.is_wild)
     }
-}
-
-/// After the edge, these may lead back to it.
-fn returns(edge: &Edge, inside: &[&Edge]) -> bool {
-    let mut reached = vec![edge.to];
-    let mut next = 0;
-    while let Some(location) = reached.get(next).copied() {
-        for onward in inside.iter().filter(|other| other.from == location) {
-            if !reached.contains(&onward.to) {
-                reached.push(onward.to);
-            }
-        }
-        next += 1;
-    }
-    reached.contains(&edge.from)
 }
 
 /// Some instruction leads back.

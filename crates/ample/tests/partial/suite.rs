@@ -1,0 +1,377 @@
+//! Random models, each asked about in all ways: what is left out must not change an answer.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ample::{
+    Algorithm, CheckOptions, LoadOptions, Methods, Observer, Outcome, PartialOrder, Progress, Property, Question,
+    Reason, Report, Search, System, Verdict,
+};
+use ample_explicit::compile::Method;
+use ample_model::Expr;
+
+use super::generate;
+use super::model::Model;
+use super::oracle;
+use super::random::Random;
+use super::settings::{self, Asked, Setting};
+
+/// Larger models are left out.
+const MOST_STATES: u64 = 3_000;
+
+/// A search with a cache that comes back to so many states is ended.
+const MOST_VISITS: u64 = 60_000;
+
+/// How many failures are made smaller and shown.
+const SHOWN: usize = 4;
+
+/// The number in an environment variable.
+pub fn number_from(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is {text}, which is no number")))
+}
+
+/// Ends a search that has become too large.
+struct Cap(u64);
+
+impl Observer for Cap {
+    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
+        (progress.states > self.0).then_some(Reason::Memory)
+    }
+}
+
+/// A model, ready to be asked about.
+struct Subject {
+    system: System,
+    invariant: Expr,
+    properties: Vec<Property>,
+    /// The answers of a search that leaves nothing out.
+    expected: Vec<Verdict>,
+    /// How many states it found.
+    states: u64,
+    /// The same state may have different numbers of processes.
+    is_anonymous: bool,
+}
+
+/// Why a model is of no use.
+enum Unfit {
+    Refused(String),
+    TooLarge,
+}
+
+impl Subject {
+    fn new(model: &Model) -> Result<Subject, Unfit> {
+        Subject::read(model.to_string(), &model.invariant)
+    }
+
+    fn read(text: String, invariant: &str) -> Result<Subject, Unfit> {
+        // Who looks at where others are, or how many, sees which numbers they have.
+        let is_anonymous = text.contains("run ") && !text.contains("_nr_pr") && !text.contains('@');
+        let refused = |error: &dyn std::fmt::Display| Unfit::Refused(error.to_string());
+        let system = ample::load_text("m.pml", text, &LoadOptions::default()).map_err(|error| refused(&error))?.system;
+        let condition = ample::expression(&system, invariant).map_err(|error| refused(&error))?;
+        let question = Question::Invariant(condition.clone());
+        let invariant = Property { name: "one".into(), question, text: invariant.into(), span: None };
+        let properties = vec![Property::deadlock(), Property::assertions(), invariant];
+        let mut subject =
+            Subject { system, invariant: condition, properties, expected: Vec::new(), states: 0, is_anonymous };
+        let plain = Setting { partial_order: PartialOrder::None, search: Search::BreadthFirst, asked: Asked::All };
+        let counted = subject.count(PartialOrder::None);
+        if counted.ended.is_some() {
+            return Err(Unfit::TooLarge);
+        }
+        subject.states = counted.statistics.states;
+        let report = subject.check(&plain);
+        subject.expected = report.answers.iter().map(|answer| answer.verdict()).collect();
+        match subject.expected.contains(&Verdict::Unknown) {
+            true => Err(Unfit::Refused(format!("{:?}", report.answers))),
+            false => Ok(subject),
+        }
+    }
+
+    fn count(&self, partial_order: PartialOrder) -> Report {
+        let options = CheckOptions { partial_order, search: Search::DepthFirst, ..CheckOptions::default() };
+        ample::states(&self.system, &options, &mut Cap(MOST_STATES))
+    }
+
+    /// The properties that a setting asks about, by number.
+    fn asked(&self, asked: Asked) -> std::ops::Range<usize> {
+        match asked {
+            Asked::All => 0..self.properties.len(),
+            Asked::Deadlock => 0..1,
+            Asked::Assertions => 1..2,
+            Asked::Invariant => 2..3,
+        }
+    }
+
+    fn check(&self, setting: &Setting) -> Report {
+        let options = CheckOptions {
+            properties: Some(self.properties[self.asked(setting.asked)].to_vec()),
+            search: setting.search,
+            partial_order: setting.partial_order,
+            ..CheckOptions::default()
+        };
+        ample::check(&self.system, &options, &mut Cap(MOST_VISITS))
+    }
+
+    /// What is wrong with the answers in a setting, in a few words.
+    fn complaints(&self, setting: &Setting) -> Vec<String> {
+        let Ok(report) = catch_unwind(AssertUnwindSafe(|| self.check(setting))) else {
+            return vec!["the check panicked".into()];
+        };
+        let expected = &self.expected[self.asked(setting.asked)];
+        let mut complaints = Vec::new();
+        for (answer, expected) in report.answers.iter().zip(expected) {
+            let property = &answer.property;
+            match (&answer.outcome, answer.verdict()) {
+                (_, verdict) if verdict == *expected => {}
+                (Outcome::Unknown(Reason::Memory), _) if setting.is_cached() => {}
+                (Outcome::Unknown(reason), _) if setting.ignores() && property != "deadlock" => {
+                    if !reason.to_string().contains("proviso") {
+                        complaints.push(format!("{property} is unknown: {reason}"));
+                    }
+                }
+                (Outcome::Unknown(reason), _) => complaints.push(format!("{property} is unknown: {reason}")),
+                (_, Verdict::Holds) => complaints.push(format!("{property} is violated, and said to hold")),
+                _ => complaints.push(format!("{property} holds, and is said to be violated")),
+            }
+        }
+        complaints
+    }
+
+    /// What is wrong with the number of states.
+    fn miscounts(&self, algorithm: Option<Algorithm>) -> (u64, Vec<String>) {
+        let methods = Methods { persistent: algorithm, sleep: algorithm.is_none(), ..Methods::default() };
+        let Ok(report) = catch_unwind(AssertUnwindSafe(|| self.count(PartialOrder::By(methods)))) else {
+            return (0, vec!["the count panicked".into()]);
+        };
+        let states = report.statistics.states;
+        let is_right = match algorithm {
+            None if self.is_anonymous => states <= self.states,
+            None => states == self.states,
+            Some(_) => states <= self.states,
+        };
+        let complaint = || format!("{methods} leads to another number of states");
+        (states, if is_right { Vec::new() } else { vec![complaint()] })
+    }
+}
+
+/// What is done to a model.
+#[derive(Clone, Copy)]
+enum Way {
+    Check(Setting),
+    Count(Option<Algorithm>),
+    /// The sets themselves are looked at.
+    Persistent(Method),
+    /// The independence of transitions is.
+    Independence,
+}
+
+impl Way {
+    fn complaints(&self, subject: &Subject) -> Vec<String> {
+        match self {
+            Way::Check(setting) => subject.complaints(setting),
+            Way::Count(algorithm) => subject.miscounts(*algorithm).1,
+            Way::Persistent(_) | Way::Independence if subject.is_anonymous => Vec::new(),
+            Way::Persistent(method) => oracle::persistent_sets(&subject.system, &subject.invariant, *method),
+            Way::Independence => oracle::independence(&subject.system, &subject.invariant),
+        }
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Way::Check(setting) => setting.to_string(),
+            Way::Count(algorithm) => format!("counted, {algorithm:?}"),
+            Way::Persistent(method) => format!("looked at, {method:?}"),
+            Way::Independence => "looked at".into(),
+        }
+    }
+}
+
+/// An answer that is wrong.
+struct Failure {
+    seed: u64,
+    model: Model,
+    way: Way,
+    what: String,
+}
+
+/// What was compared so far.
+#[derive(Default)]
+pub struct Suite {
+    /// Only some of the settings, chosen at random.
+    pub is_quick: bool,
+    models: u64,
+    refused: u64,
+    too_large: u64,
+    checks: u64,
+    states: u64,
+    /// How often each property is violated.
+    violated: [u64; 3],
+    /// Per way to count: the sum of the ratios of states, and of how many models.
+    ratios: BTreeMap<String, (f64, u64, u64)>,
+    failures: Vec<Failure>,
+    refusals: BTreeMap<String, u64>,
+}
+
+impl Suite {
+    pub fn models(&self) -> u64 {
+        self.models
+    }
+
+    pub fn failed(&self) -> usize {
+        self.failures.len()
+    }
+
+    /// Compares all answers about the model of that seed.
+    pub fn examine(&mut self, seed: u64) {
+        let mut random = Random::new(seed);
+        let model = generate::model(&mut random);
+        let subject = match Subject::new(&model) {
+            Ok(subject) => subject,
+            Err(Unfit::TooLarge) => {
+                self.too_large += 1;
+                return;
+            }
+            Err(Unfit::Refused(why)) => {
+                self.refused += 1;
+                *self.refusals.entry(why).or_default() += 1;
+                return;
+            }
+        };
+        self.models += 1;
+        self.states += subject.states;
+        for (count, verdict) in self.violated.iter_mut().zip(&subject.expected) {
+            *count += u64::from(*verdict == Verdict::Violated);
+        }
+        for way in self.ways(&mut random) {
+            self.checks += 1;
+            if let Way::Count(algorithm) = way {
+                self.weigh(&subject, algorithm);
+            }
+            for what in way.complaints(&subject) {
+                self.failures.push(Failure { seed, model: model.clone(), way, what });
+            }
+        }
+    }
+
+    /// What is wrong with the answers about a model that somebody wrote.
+    pub fn confront(text: &str, invariant: &str) -> Vec<String> {
+        let subject = match Subject::read(text.into(), invariant) {
+            Ok(subject) => subject,
+            Err(Unfit::Refused(why)) => return vec![why],
+            Err(Unfit::TooLarge) => return vec!["too large".into()],
+        };
+        let ways = Suite::default().ways(&mut Random::new(0));
+        let mut complaints = Vec::new();
+        for way in ways {
+            complaints.extend(way.complaints(&subject).iter().map(|what| format!("{}: {what}", way.name())));
+        }
+        complaints
+    }
+
+    fn weigh(&mut self, subject: &Subject, algorithm: Option<Algorithm>) {
+        let (states, _) = subject.miscounts(algorithm);
+        let name = algorithm.map_or("sleep".to_owned(), |algorithm| format!("{algorithm:?}"));
+        let (ratio, models, less) = self.ratios.entry(name).or_default();
+        *ratio += states as f64 / subject.states.max(1) as f64;
+        *models += 1;
+        *less += u64::from(states < subject.states);
+    }
+
+    fn ways(&self, random: &mut Random) -> Vec<Way> {
+        let algorithms = [Algorithm::Conflicting, Algorithm::Overman, Algorithm::Stubborn, Algorithm::Conditional];
+        let mut ways = vec![Way::Count(None), Way::Count(Some(Algorithm::Guards))];
+        let methods = [Method::Guards, Method::Conflicting, Method::Overman, Method::Stubborn, Method::Conditional];
+        if self.is_quick {
+            let settings = settings::all();
+            ways.push(Way::Count(Some(random.pick(&algorithms))));
+            ways.push(Way::Persistent(random.pick(&methods)));
+            ways.extend((0..10).map(|_| Way::Check(random.pick(&settings))));
+        } else {
+            ways.extend(algorithms.map(|algorithm| Way::Count(Some(algorithm))));
+            ways.push(Way::Independence);
+            ways.extend(methods.map(Way::Persistent));
+            ways.extend(settings::all().into_iter().map(Way::Check));
+        }
+        ways
+    }
+
+    /// Tells what was compared.
+    pub fn tell(&self) {
+        let share = |count: u64| 100 * count / self.models.max(1);
+        println!(
+            "{} models of {} states on average, {} checks; {} too large, {} refused; {} failures",
+            self.models,
+            self.states / self.models.max(1),
+            self.checks,
+            self.too_large,
+            self.refused,
+            self.failures.len(),
+        );
+        let [deadlock, assertions, invariant] = self.violated.map(share);
+        println!("violated: deadlock {deadlock} %, assertions {assertions} %, invariant {invariant} %");
+        for (name, (ratio, models, less)) in &self.ratios {
+            let average = ratio / *models as f64;
+            println!("states with {name}: {average:.3} of all on average, fewer in {} %", 100 * less / models);
+        }
+        for (why, count) in &self.refusals {
+            println!("refused {count} times: {why}");
+        }
+    }
+
+    /// Tells what was compared, and fails if something was found.
+    pub fn finish(mut self) {
+        self.tell();
+        assert!(self.refused * 20 < self.models.max(20), "too many models are refused");
+        self.failures.sort_by_key(|failure| failure.model.size());
+        assert!(self.failures.is_empty(), "{}", self.complaint());
+        let average = |name: &str| self.ratios.get(name).map_or(1.0, |(ratio, models, _)| ratio / *models as f64);
+        assert!(self.models < 50 || average("Guards") < 0.9, "nearly nothing is left out: this tests nothing");
+    }
+
+    /// The failures by what they look like, and small models for some of them.
+    fn complaint(&self) -> String {
+        let mut alike: BTreeMap<String, Vec<&Failure>> = BTreeMap::new();
+        for failure in &self.failures {
+            alike.entry(failure.title()).or_default().push(failure);
+        }
+        let mut text = format!("{} failures\n", self.failures.len());
+        for (title, failures) in &alike {
+            let seeds: Vec<String> = failures.iter().take(6).map(|failure| failure.seed.to_string()).collect();
+            let _ = writeln!(text, "{} times {title}; AMPLE_SEED={}", failures.len(), seeds.join(" "));
+        }
+        let mut shown: Vec<u64> = Vec::new();
+        for failure in &self.failures {
+            if shown.contains(&failure.seed) || shown.len() >= SHOWN {
+                continue;
+            }
+            shown.push(failure.seed);
+            let _ = write!(text, "\n{}", failure.show());
+        }
+        text
+    }
+}
+
+impl Failure {
+    fn title(&self) -> String {
+        match self.way {
+            Way::Persistent(_) | Way::Independence => self.way.name(),
+            _ => format!("{}: {}", self.way.name(), self.what),
+        }
+    }
+
+    fn show(&self) -> String {
+        let Failure { seed, model, way, what } = self;
+        // Of the sets it is not asked that the same statements are in the way.
+        let is_set = matches!(way, Way::Persistent(_) | Way::Independence);
+        let still = |model: &Model| match Subject::new(model) {
+            Ok(subject) => way.complaints(&subject).iter().any(|other| is_set || other == what),
+            Err(_) => false,
+        };
+        let small = model.clone().shrunk(still);
+        let invariant = &small.invariant;
+        format!("AMPLE_SEED={seed} {}: {what}\ninvariant {invariant}\n{small}", way.name())
+    }
+}
