@@ -52,7 +52,7 @@ fn what_is_left_out_changes_no_answer_for_many_models() {
     while suite.models() < models && suite.failed() < 1_000 {
         suite.examine(seed);
         seed += 1;
-        if seed % 1_000 == 0 {
+        if seed.is_multiple_of(1_000) {
             println!("seed {seed}: {} models, {} failures", suite.models(), suite.failed());
         }
     }

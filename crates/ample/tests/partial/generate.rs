@@ -407,7 +407,7 @@ impl Generator<'_> {
             6 if self.features.d_step => self.d_step(),
             7..=8 if self.features.unless => {
                 let body = self.sequence(site.inner());
-                let escape = vec![self.blocking(site), self.basic(site)];
+                let escape = [self.blocking(site), self.basic(site)];
                 Form::Unless(body, escape[..1 + self.random.below(2)].to_vec()).into()
             }
             _ => self.basic(site),
