@@ -213,7 +213,7 @@ fn what_cannot_be_reduced_is_said() {
     assert!(text(&output).contains("(no partial-order reduction: a never claim may count steps)"), "{}", text(&output));
     for (words, why) in [
         (["--emptiness", "nested"], "none, because the nested search looks at states twice"),
-        (["--por", "sleep"], "none, because sleep sets alone are for safety properties"),
+        (["--por", "sleep"], "none, because only persistent sets can be used for it"),
         (["--fairness", "strong"], "none, because under fairness every step of every process counts"),
     ] {
         let output = ample(&["check", "--ltl", "mutex", words[0], words[1]], &model("peterson.pml"));

@@ -634,6 +634,7 @@ impl Reduced<'_> {
         self.look_at(state);
         self.take_in(enabled);
         if self.now.full {
+            self.tally.asked.set(self.tally.asked.get() + 1);
             return out.extend(all);
         }
         let Reduced { space, unfolding, guards, chooser, visible, invisible, method, now, chosen, recall, .. } = self;

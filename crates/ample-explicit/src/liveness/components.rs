@@ -164,10 +164,13 @@ where
     #[inline]
     fn after(&mut self, state: Handle, last: &P::Transition) -> Option<P::Transition> {
         let next = self.space.next(self.store.get(state), last);
-        if next.is_none() && self.closes.last() == Some(&true) {
-            if let Some(closes) = self.closes.last_mut() {
-                *closes = false;
-            }
+        // Inside of an atomic sequence nothing is put off, but maybe where it began.
+        if next.is_none()
+            && self.closes.last() == Some(&true)
+            && !self.space.is_transient(self.store.get(state))
+            && let Some(closes) = self.closes.last_mut()
+        {
+            *closes = false;
             return self.space.rest(self.store.get(state), last);
         }
         next
@@ -199,7 +202,8 @@ where
             Inserted::Seen(handle) => {
                 let number = self.store.side(handle);
                 if number != Number::DEAD {
-                    if self.on_path[number.0 as usize]
+                    // What follows a state inside of an atomic sequence may lead back to the path.
+                    if (self.on_path[number.0 as usize] || transient)
                         && let Some(closes) = self.closes.last_mut()
                     {
                         *closes = true;
@@ -278,7 +282,13 @@ where
         }
         let number = self.store.side(state);
         self.on_path[number.0 as usize] = false;
-        self.closes.pop();
+        let closes = self.closes.pop() == Some(true);
+        if closes
+            && self.space.is_transient(self.store.get(state))
+            && let Some(below) = self.closes.last_mut()
+        {
+            *below = true;
+        }
         if self.roots.last().is_none_or(|root| root.index != number.0) {
             return Ok(());
         }

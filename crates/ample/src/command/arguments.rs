@@ -20,7 +20,7 @@ const EXIT_CODES: &str = "Exit codes: 0 everything holds, 1 something is violate
 pub enum Command {
     /// Check all that the files state: assertions, deadlock, every property; or just what is named
     Check(Check),
-    /// Count the states and transitions of a model; nothing is checked and nothing reduced
+    /// Count the states and transitions of a model; nothing is checked, and nothing is left out unless `--por` says so
     States(States),
     /// Step through a model: at random, interactively, or along a trace
     Simulate(Simulate),
@@ -125,7 +125,7 @@ pub struct Search {
     /// What is done so that no step is put off for ever
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = Proviso::Auto)]
     pub proviso: Proviso,
-    /// Keep at most that many states, depth first
+    /// Keep at most that many states, depth first; with persistent and sleep sets unless `--por` says otherwise
     #[arg(long, value_name = "N")]
     pub cache: Option<usize>,
     /// Which state makes room for another
@@ -249,7 +249,8 @@ pub enum Engine {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Order {
-    /// Breadth first; a large model (a million states, a quarter of the memory) then depth first
+    /// Depth first with partial-order reduction, and breadth first for a short counterexample; without reduction breadth
+    /// first, and a large model (a million states, a quarter of the memory) then depth first
     Auto,
     /// Breadth first
     Bfs,

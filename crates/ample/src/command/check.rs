@@ -166,12 +166,19 @@ fn options(search: &arguments::Search, common: &Common) -> CheckOptions {
 
 /// What may be left out.
 fn partial_order(search: &arguments::Search) -> PartialOrder {
+    let is_named = search.por_algorithm != arguments::Algorithm::Guards || search.proviso != arguments::Proviso::Auto;
     let (persistent, sleep) = match search.por {
-        // A cache, and counting, mean the whole state space unless a method is named.
-        None | Some(arguments::Por::Auto) if search.cache.is_none() => return PartialOrder::Auto,
+        // A cache is of use where states are not visited often.
+        None if search.cache.is_some() => (
+            true,
+            matches!(search.proviso, arguments::Proviso::Auto | arguments::Proviso::None | arguments::Proviso::Stack),
+        ),
+        None if is_named => (true, false),
+        None => return PartialOrder::Auto,
+        Some(arguments::Por::Auto) if search.cache.is_none() && !is_named => return PartialOrder::Auto,
         Some(arguments::Por::None) if search.cache.is_none() => return PartialOrder::None,
-        None | Some(arguments::Por::Auto | arguments::Por::None) => (false, false),
-        Some(arguments::Por::Persistent) => (true, false),
+        Some(arguments::Por::None) => (false, false),
+        Some(arguments::Por::Auto | arguments::Por::Persistent) => (true, false),
         Some(arguments::Por::Sleep) => (false, true),
         Some(arguments::Por::PersistentSleep) => (true, true),
     };

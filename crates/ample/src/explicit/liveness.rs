@@ -130,7 +130,7 @@ fn reduced(
         PartialOrder::None => return Err(Everything::Asked),
         PartialOrder::Auto => Method::Guards,
         PartialOrder::By(Methods { persistent: Some(algorithm), .. }) => super::partial::method(algorithm),
-        PartialOrder::By(_) => return Err(Everything::Plainly("sleep sets alone are for safety properties".into())),
+        PartialOrder::By(_) => return Err(Everything::Plainly("only persistent sets can be used for it".into())),
     };
     if options.fairness != Fairness::None {
         return Err(Everything::Plainly("under fairness every step of every process counts".into()));

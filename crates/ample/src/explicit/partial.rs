@@ -117,9 +117,8 @@ fn search(
     let room = options.memory_limit.map_or(usize::MAX, room_for_the_store);
     let is_trial = options.partial_order == PartialOrder::Auto;
     let mut trial = Trial { observer, tally: is_trial.then(|| space.tally()), useless: false };
-    let (run, counts) = if reduction.proviso == partial::Proviso::Queue
-        || options.search == Search::BreadthFirst && reduction.for_breadth_first().is_ok()
-    {
+    let by_queue = reduction.proviso == partial::Proviso::Queue && options.search != Search::DepthFirst;
+    let (run, counts) = if by_queue || options.search == Search::BreadthFirst {
         let mut store = FlatStore::<Parent, _>::with_visible(visible).limit(room);
         match partial::breadth_first(&mut space, &mut store, &safety, &reduction, &mut trial) {
             Ok(done) => (collect(space.compiled(), &store, done.report), done.counts),
@@ -135,8 +134,17 @@ fn search(
     if trial.useless {
         return Attempt::Useless;
     }
+    let mut run = run;
+    if methods.cache.is_some() && run.ended == Some(Reason::Memory) {
+        let why = "the cache is too small for the stack of the search, or the memory limit was reached";
+        run.ended = Some(Reason::Unsupported(why.into()));
+    }
     let only_deadlocks = methods.persistent.is_some() && methods.proviso == Proviso::None;
-    Attempt::Done(Box::new(Run { reduction: Some(describe(&methods, &counts)), only_deadlocks, ..run }))
+    let mut reduction = describe(&methods, &counts);
+    if space.unfolding().is_full() {
+        reduction.push_str(", given up because there are too many transitions");
+    }
+    Attempt::Done(Box::new(Run { reduction: Some(reduction), only_deadlocks, ..run }))
 }
 
 fn refused(why: partial::Incompatible) -> Attempt {
