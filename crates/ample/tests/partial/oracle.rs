@@ -113,12 +113,15 @@ impl<'a> Graph<'a> {
         Some(ends)
     }
 
-    /// Neither disables the other, and their order makes no difference.
+    /// Neither disables the other, and their order makes no difference. What never ends is followed by nothing: there
+    /// the search takes more, as its proviso demands.
     fn commute(&self, from: usize, first: Label, second: Label) -> bool {
-        let ends = self.both(from, first, second);
-        ends.is_some()
-            && ends == self.both(from, second, first)
-            && !(self.is_seen(from, first) && self.is_seen(from, second))
+        let (Some(one), Some(other)) = (self.both(from, first, second), self.both(from, second, first)) else {
+            return false;
+        };
+        let is_endless = |label: Label| self.nodes[from].ends[&label].is_empty();
+        let are_seen = self.is_seen(from, first) && self.is_seen(from, second);
+        is_endless(first) || is_endless(second) || one == other && !are_seen
     }
 
     /// The transition changes the value of the invariant.
