@@ -935,8 +935,11 @@ impl Guards {
                 return false;
             }
         }
-        let ends = |number: TransitionNumber| unfolding.detail(number).ends;
-        !(ends(first) && ends(second) && one.is_parallel(other) && !one.steps.iter().any(|step| unborn(step.process)))
+        // Only one process is the youngest.
+        let waits = |test: &Test| matches!(test, Test::Youngest);
+        let both = tests.iter().any(|test| waits(test))
+            && other.conditions.iter().any(|condition| waits(&unfolding.question(*condition).test));
+        !(both && one.is_parallel(other) && !one.steps.iter().any(|step| unborn(step.process)))
     }
 }
 
@@ -1101,8 +1104,9 @@ impl<'b, 'a> Builder<'b, 'a> {
         self.guards.ends = vec![Bits::new(); processes];
         for (number, transition) in self.unfolding.scheme().transitions.iter().enumerate() {
             if self.unfolding.detail(number as u32).ends {
-                for step in &transition.steps {
-                    self.guards.ends[step.process as usize].insert(number as u32);
+                let reached = self.unfolding.detail(number as u32).reaches.iter().map(|(process, _)| *process);
+                for process in transition.steps.iter().map(|step| step.process).chain(reached) {
+                    self.guards.ends[process as usize].insert(number as u32);
                 }
             }
         }

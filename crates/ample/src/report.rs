@@ -149,6 +149,8 @@ struct JsonAnswer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    reduction: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     stats: Option<JsonStatistics<'a>>,
 }
 
@@ -167,6 +169,7 @@ impl Serialize for Answer {
             end: self.end.as_ref(),
             branches: self.branches(),
             note: self.note.as_deref(),
+            reduction: self.reduction.as_deref(),
             stats: self.statistics.as_ref().map(JsonStatistics),
         };
         match &self.outcome {
