@@ -2,7 +2,7 @@
 //!
 //! A process type says little about who disturbs whom: two processes of a type may use different channels and
 //! different elements of an array. What tells them apart is known as soon as a process is there: its id, and the
-//! parameters that nobody assigns. So every process is unfolded with these values put in ([`fold`]), and a *newcomer*
+//! parameters that nobody assigns. So every process is unfolded with these values put in (`fold`), and a *newcomer*
 //! with new values makes the scheme grow. Processes that may still be created are there from the beginning as an
 //! unborn one for each type, of which nothing is known.
 //!
