@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Fault;
 use crate::system::{EdgeId, LocationId, ProcessId, Scalar, VariableId};
 
 /// Where a variable lives.
@@ -85,6 +86,38 @@ pub enum BinaryOp {
     GreaterEqual,
     And,
     Or,
+}
+
+impl BinaryOp {
+    /// Its value for these operands.
+    pub fn apply(self, x: i64, y: i64) -> Result<i64, Fault> {
+        let exact = |value: Option<i64>| value.ok_or(Fault::Overflow);
+        match self {
+            BinaryOp::Add => exact(x.checked_add(y)),
+            BinaryOp::Subtract => exact(x.checked_sub(y)),
+            BinaryOp::Multiply => exact(x.checked_mul(y)),
+            BinaryOp::Divide | BinaryOp::Remainder if y == 0 => Err(Fault::DivisionByZero),
+            BinaryOp::Divide => exact(x.checked_div(y)),
+            BinaryOp::Remainder => Ok(x.wrapping_rem(y)),
+            BinaryOp::BitAnd => Ok(x & y),
+            BinaryOp::BitOr => Ok(x | y),
+            BinaryOp::BitXor => Ok(x ^ y),
+            BinaryOp::ShiftLeft => {
+                let distance = y & 31;
+                let shifted = x << distance;
+                if shifted >> distance == x { Ok(shifted) } else { Err(Fault::Overflow) }
+            }
+            BinaryOp::ShiftRight => Ok(x >> (y & 31)),
+            BinaryOp::Equal => Ok((x == y).into()),
+            BinaryOp::NotEqual => Ok((x != y).into()),
+            BinaryOp::Less => Ok((x < y).into()),
+            BinaryOp::LessEqual => Ok((x <= y).into()),
+            BinaryOp::Greater => Ok((x > y).into()),
+            BinaryOp::GreaterEqual => Ok((x >= y).into()),
+            BinaryOp::And => Ok((x != 0 && y != 0).into()),
+            BinaryOp::Or => Ok((x != 0 || y != 0).into()),
+        }
+    }
 }
 
 /// One field of a receive or a poll: what the message must contain, or where its value goes.

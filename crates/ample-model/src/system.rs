@@ -363,7 +363,48 @@ pub struct Edge {
     pub label: String,
 }
 
+impl Communication {
+    /// Its expressions, the outermost ones: the handle, what is sent, what must match, and subscripts of what is received into.
+    pub fn expressions(&self) -> Vec<&Expr> {
+        let mut out = vec![self.channel()];
+        match self {
+            Communication::Send { values, .. } => out.extend(values),
+            Communication::Receive { patterns, .. } => {
+                for pattern in patterns {
+                    match pattern {
+                        Pattern::Match(expr) => out.push(expr),
+                        Pattern::Bind(place) => out.extend(place.indices.iter().map(|index| &index.at)),
+                        Pattern::Ignore => {}
+                    }
+                }
+            }
+        }
+        out
+    }
+}
+
 impl Edge {
+    /// All its expressions, the outermost ones.
+    pub fn expressions(&self) -> Vec<&Expr> {
+        let mut out: Vec<&Expr> = self.guard.iter().collect();
+        out.extend(self.communication.iter().flat_map(Communication::expressions));
+        for instruction in &self.effect {
+            let (Instruction::Do(action) | Instruction::Try(action, _)) = instruction else { continue };
+            match action {
+                Action::Test(expr) | Action::Assert { condition: expr, .. } => out.push(expr),
+                Action::Assign(place, value) => {
+                    out.extend(place.indices.iter().map(|index| &index.at));
+                    out.push(value);
+                }
+                Action::Communicate(communication) => out.extend(communication.expressions()),
+                Action::Spawn { arguments, .. } | Action::Print { arguments, .. } => out.extend(arguments),
+                Action::SetPriority(x, y) => out.extend([x, y]),
+                Action::End => {}
+            }
+        }
+        out
+    }
+
     /// The effect may remove the process: the edge is executable only for the youngest process.
     pub fn ends_process(&self) -> bool {
         self.effect.iter().any(|i| matches!(i, Instruction::Do(Action::End) | Instruction::Try(Action::End, _)))

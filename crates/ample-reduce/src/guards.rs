@@ -13,11 +13,10 @@
 //!
 //! The relations are bit matrices, computed when the scheme has grown.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use ample_model::VariableId;
-
-use std::cell::RefCell;
 
 use crate::bits::{Bits, Matrix};
 use crate::scheme::{ConditionNumber, Kind, ObjectNumber, Operation, ProcessNumber, TransitionNumber, Verb, View};

@@ -338,7 +338,7 @@ impl<'a> Unfolding<'a> {
             _ => {}
         };
         for process in &self.system.processes {
-            for expr in process.edges.iter().flat_map(operations::expressions_of).chain(&process.provided) {
+            for expr in process.edges.iter().flat_map(Edge::expressions).chain(&process.provided) {
                 expr.walk(&mut note);
             }
         }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+pub use ample_explicit::partial::{Cache, Replacement};
+
 /// Partial-order reduction: of the orders of steps that do not disturb each other, one may stand for all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PartialOrder {
@@ -68,27 +70,6 @@ pub enum Proviso {
     Components,
     /// Something leads to a state that is not yet expanded, or all is taken: for breadth-first search.
     Queue,
-}
-
-/// A visited set that forgets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cache {
-    /// How many states it holds at most.
-    pub states: usize,
-    /// Which one makes room for another.
-    pub replacement: Replacement,
-}
-
-/// Which state makes room for another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Replacement {
-    /// The one that the search left first.
-    #[default]
-    Oldest,
-    /// Any.
-    Random,
-    /// One that the search has not come back to often.
-    LeastVisited,
 }
 
 impl fmt::Display for Algorithm {

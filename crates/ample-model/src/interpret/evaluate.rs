@@ -118,7 +118,7 @@ impl<'a> Context<'a> {
         match op {
             BinaryOp::And if x == 0 => Ok(0),
             BinaryOp::Or if x != 0 => Ok(1),
-            _ => binary(op, x, self.value(y)?),
+            _ => op.apply(x, self.value(y)?),
         }
     }
 
@@ -282,34 +282,5 @@ fn unary(op: UnaryOp, x: i64) -> Result<i64, Fault> {
         UnaryOp::Negate => x.checked_neg().ok_or(Fault::Overflow),
         UnaryOp::Not => Ok((x == 0).into()),
         UnaryOp::Complement => Ok(!x),
-    }
-}
-
-fn binary(op: BinaryOp, x: i64, y: i64) -> Result<i64, Fault> {
-    let exact = |value: Option<i64>| value.ok_or(Fault::Overflow);
-    match op {
-        BinaryOp::Add => exact(x.checked_add(y)),
-        BinaryOp::Subtract => exact(x.checked_sub(y)),
-        BinaryOp::Multiply => exact(x.checked_mul(y)),
-        BinaryOp::Divide | BinaryOp::Remainder if y == 0 => Err(Fault::DivisionByZero),
-        BinaryOp::Divide => exact(x.checked_div(y)),
-        BinaryOp::Remainder => Ok(x.wrapping_rem(y)),
-        BinaryOp::BitAnd => Ok(x & y),
-        BinaryOp::BitOr => Ok(x | y),
-        BinaryOp::BitXor => Ok(x ^ y),
-        BinaryOp::ShiftLeft => {
-            let distance = y & 31;
-            let shifted = x << distance;
-            if shifted >> distance == x { Ok(shifted) } else { Err(Fault::Overflow) }
-        }
-        BinaryOp::ShiftRight => Ok(x >> (y & 31)),
-        BinaryOp::Equal => Ok((x == y).into()),
-        BinaryOp::NotEqual => Ok((x != y).into()),
-        BinaryOp::Less => Ok((x < y).into()),
-        BinaryOp::LessEqual => Ok((x <= y).into()),
-        BinaryOp::Greater => Ok((x > y).into()),
-        BinaryOp::GreaterEqual => Ok((x >= y).into()),
-        BinaryOp::And => Ok((x != 0 && y != 0).into()),
-        BinaryOp::Or => Ok((x != 0 || y != 0).into()),
     }
 }

@@ -8,7 +8,7 @@
 
 use ample_model::{Action, Edge, Expr, Instruction, Place, ProcessId, Scope, System, VariableId};
 
-use super::operations::{expressions_of, spawned};
+use super::operations::spawned;
 
 /// Nobody sees which ids processes have. `looks` are the expressions of properties.
 pub fn is_anonymous(system: &System, looks: &[Expr]) -> bool {
@@ -65,7 +65,7 @@ fn is_blind(edge: &Edge, unread: &dyn Fn(&Place) -> bool) -> bool {
     }
     edge.effect
         .retain(|instruction| !matches!(instruction, Instruction::Do(Action::Assign(place, _)) if unread(place)));
-    !expressions_of(&edge).into_iter().any(sees_ids)
+    !edge.expressions().into_iter().any(sees_ids)
 }
 
 /// Somebody reads the variable.
@@ -81,7 +81,7 @@ fn is_read(system: &System, looks: &[Expr], owner: ProcessId, place: &Place) -> 
         found
     };
     let by_processes = system.processes.iter().enumerate().any(|(number, process)| {
-        let edges = process.edges.iter().flat_map(expressions_of);
+        let edges = process.edges.iter().flat_map(Edge::expressions);
         edges.chain(&process.provided).any(|expr| reads(expr, Some(number.into())))
     });
     by_processes || looks.iter().any(|expr| reads(expr, None)) || is_channel(system, owner, place.scope, place.variable)

@@ -190,35 +190,11 @@ fn binary(op: BinaryOp, x: Expr, y: Expr) -> Expr {
         (BinaryOp::And, Expr::Const(0), _) => return Expr::FALSE,
         (BinaryOp::Or, Expr::Const(1), _) => return Expr::TRUE,
         (_, Expr::Const(x), Expr::Const(y)) => {
-            if let Some(value) = constant(op, *x, *y) {
+            if let Ok(value) = op.apply(*x, *y) {
                 return Expr::Const(value);
             }
         }
         _ => {}
     }
     Expr::binary(op, x, y)
-}
-
-/// The value of an operation, unless it is a fault.
-pub fn constant(op: BinaryOp, x: i64, y: i64) -> Option<i64> {
-    Some(match op {
-        BinaryOp::Add => x.checked_add(y)?,
-        BinaryOp::Subtract => x.checked_sub(y)?,
-        BinaryOp::Multiply => x.checked_mul(y)?,
-        BinaryOp::Divide => x.checked_div(y)?,
-        BinaryOp::Remainder => x.checked_rem(y)?,
-        BinaryOp::BitAnd => x & y,
-        BinaryOp::BitOr => x | y,
-        BinaryOp::BitXor => x ^ y,
-        // Rare, and not worth knowing.
-        BinaryOp::ShiftLeft | BinaryOp::ShiftRight => return None,
-        BinaryOp::Equal => (x == y).into(),
-        BinaryOp::NotEqual => (x != y).into(),
-        BinaryOp::Less => (x < y).into(),
-        BinaryOp::LessEqual => (x <= y).into(),
-        BinaryOp::Greater => (x > y).into(),
-        BinaryOp::GreaterEqual => (x >= y).into(),
-        BinaryOp::And => (x != 0 && y != 0).into(),
-        BinaryOp::Or => (x != 0 || y != 0).into(),
-    })
 }

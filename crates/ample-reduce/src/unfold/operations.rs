@@ -29,49 +29,6 @@ pub struct Site<'s> {
     pub own: &'s [u32],
 }
 
-/// All expressions of an edge.
-pub fn expressions_of(edge: &Edge) -> Vec<&Expr> {
-    let mut out: Vec<&Expr> = edge.guard.iter().collect();
-    if let Some(communication) = &edge.communication {
-        communicated(communication, &mut out);
-    }
-    for instruction in &edge.effect {
-        let (Instruction::Do(action) | Instruction::Try(action, _)) = instruction else { continue };
-        match action {
-            Action::Test(expr) | Action::Assert { condition: expr, .. } => out.push(expr),
-            Action::Assign(place, value) => {
-                subscripts(place, &mut out);
-                out.push(value);
-            }
-            Action::Communicate(communication) => communicated(communication, &mut out),
-            Action::Spawn { arguments, .. } | Action::Print { arguments, .. } => out.extend(arguments),
-            Action::SetPriority(x, y) => out.extend([x, y]),
-            Action::End => {}
-        }
-    }
-    out
-}
-
-fn communicated<'e>(communication: &'e Communication, out: &mut Vec<&'e Expr>) {
-    out.push(communication.channel());
-    match communication {
-        Communication::Send { values, .. } => out.extend(values),
-        Communication::Receive { patterns, .. } => {
-            for pattern in patterns {
-                match pattern {
-                    Pattern::Match(expr) => out.push(expr),
-                    Pattern::Bind(place) => subscripts(place, out),
-                    Pattern::Ignore => {}
-                }
-            }
-        }
-    }
-}
-
-fn subscripts<'e>(place: &'e Place, out: &mut Vec<&'e Expr>) {
-    out.extend(place.indices.iter().map(|index| &index.at));
-}
-
 /// The types of the processes that an edge creates.
 pub fn spawned(edge: &Edge) -> Vec<ProcessId> {
     let mut types = Vec::new();
@@ -550,10 +507,8 @@ impl Unfolding<'_> {
 
     /// What a communication reads, the channel itself aside.
     fn communication_usage(&self, site: &Site<'_>, communication: &Communication) -> Usage {
-        let mut expressions = Vec::new();
-        communicated(communication, &mut expressions);
         let mut all = Usage::default();
-        for expr in expressions {
+        for expr in communication.expressions() {
             let usage = self.lens.expr(site.process, expr);
             all.reads.extend(usage.reads);
             all.remote_reads.extend(usage.remote_reads);
@@ -933,8 +888,6 @@ impl Unfolding<'_> {
 
     /// A communication on one of these channels of capacity 0 is no fault; if it may be on any, neither for its fields.
     fn is_sound(&self, site: &Site<'_>, communication: &Communication, immediate: Option<&[u32]>) -> bool {
-        let mut expressions = Vec::new();
-        communicated(communication, &mut expressions);
         let may_fault = |expr: &&Expr| self.lens.expr(site.process, expr).traits.may_fault;
         let count = match communication {
             Communication::Send { values, .. } => values.len(),
@@ -947,7 +900,7 @@ impl Unfolding<'_> {
             kind.is_some_and(|kind| self.system.channels[kind.index()].fields.len() == count)
         };
         let fitting = immediate.is_none_or(|handles| !handles.is_empty() && handles.iter().all(fits));
-        fitting && !communication.keeps() && !expressions.iter().any(may_fault)
+        fitting && !communication.keeps() && !communication.expressions().iter().any(may_fault)
     }
 
     fn fields_of(&self, object: ObjectNumber) -> Option<Vec<Scalar>> {

@@ -2,7 +2,6 @@
 
 use ample_model::{BinaryOp, Communication, Expr, Pattern, Scalar, System, UnaryOp};
 
-use super::fold::constant;
 use super::{Half, ObjectNumber};
 use crate::scheme::{Operation, TransitionNumber, Verb};
 
@@ -170,7 +169,7 @@ pub fn evaluate(expr: &Expr, unknown: i64) -> Option<i64> {
             match (op, x) {
                 (BinaryOp::And, 0) => Some(0),
                 (BinaryOp::Or, x) if x != 0 => Some(1),
-                _ => constant(*op, x, evaluate(y, unknown)?),
+                _ => op.apply(x, evaluate(y, unknown)?).ok(),
             }
         }
         Expr::Cast(scalar, x) => scalar.fit(evaluate(x, unknown)?),

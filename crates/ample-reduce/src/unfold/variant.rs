@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use ample_model::{Action, Communication, Edge, EdgeId, Expr, Instruction, Pattern, Place, Scope, VariableId};
 
 use super::fold::{Fold, fixed_slot};
-use super::operations::{Looks, Site, expressions_of};
+use super::operations::{Looks, Site};
 use super::tests::Test;
 use super::{Detail, Hope, Question, Unfolding};
 use crate::scheme::{ObjectNumber, Operation, TransitionNumber, Verb};
@@ -43,7 +43,7 @@ impl Unfolding<'_> {
         let mut cells: Vec<(VariableId, u32)> = Vec::new();
         let mut worth = false;
         let mut places: Vec<&Place> = Vec::new();
-        for expr in expressions_of(edge) {
+        for expr in edge.expressions() {
             let (mut locals, mut globals) = (false, false);
             expr.walk(&mut |part| match part {
                 Expr::Read(place) if place.scope == Scope::Local => {

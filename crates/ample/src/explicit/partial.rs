@@ -13,7 +13,7 @@ use ample_model::{Observer, Progress, Reason, System};
 
 use super::{REPORT_EVERY, Request, Run, collect, has_hidden_variables, room_for_the_store};
 use crate::check::{CheckOptions, Search};
-use crate::reduction::{Algorithm, Methods, PartialOrder, Proviso, Replacement};
+use crate::reduction::{Algorithm, Methods, PartialOrder, Proviso};
 
 /// So many states are worth looking at before it is judged whether a reduction pays.
 const TRIAL: u64 = 50_000;
@@ -105,14 +105,7 @@ fn search(
             Proviso::Components => partial::Proviso::Components,
             Proviso::Queue => partial::Proviso::Queue,
         },
-        cache: methods.cache.map(|cache| partial::Cache {
-            states: cache.states,
-            replacement: match cache.replacement {
-                Replacement::Oldest => partial::Replacement::Oldest,
-                Replacement::Random => partial::Replacement::Random,
-                Replacement::LeastVisited => partial::Replacement::LeastVisited,
-            },
-        }),
+        cache: methods.cache,
     };
     let room = options.memory_limit.map_or(usize::MAX, room_for_the_store);
     let is_trial = options.partial_order == PartialOrder::Auto;

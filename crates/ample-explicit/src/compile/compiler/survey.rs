@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use ample_model::{Action, BinaryOp, Communication, Edge, Expr, Initial, Instruction, Pattern, Place, Scope, System};
+use ample_model::{Action, BinaryOp, Communication, Expr, Initial, Instruction, Pattern, Place, Scope, System};
 
 use super::known::chain;
 
@@ -97,43 +97,4 @@ fn pattern_expr(pattern: &Pattern) -> Option<&Expr> {
 
 pub(super) fn initial_value(initial: &Initial) -> Option<&Expr> {
     if let Initial::Value(expr) = initial { Some(expr) } else { None }
-}
-
-/// All expressions of an edge, the outermost ones.
-pub(super) fn expressions_of(edge: &Edge) -> Vec<&Expr> {
-    fn in_place<'e>(place: &'e Place, out: &mut Vec<&'e Expr>) {
-        out.extend(place.indices.iter().map(|index| &index.at));
-    }
-    fn in_communication<'e>(communication: &'e Communication, out: &mut Vec<&'e Expr>) {
-        out.push(communication.channel());
-        match communication {
-            Communication::Send { values, .. } => out.extend(values),
-            Communication::Receive { patterns, .. } => {
-                for pattern in patterns {
-                    match pattern {
-                        Pattern::Match(expr) => out.push(expr),
-                        Pattern::Bind(place) => in_place(place, out),
-                        Pattern::Ignore => {}
-                    }
-                }
-            }
-        }
-    }
-    let mut out: Vec<&Expr> = edge.guard.iter().collect();
-    edge.communication.iter().for_each(|communication| in_communication(communication, &mut out));
-    for action in edge.effect.iter().filter_map(action_of) {
-        match action {
-            Action::Test(expr) => out.push(expr),
-            Action::Assign(place, expr) => {
-                in_place(place, &mut out);
-                out.push(expr);
-            }
-            Action::Communicate(communication) => in_communication(communication, &mut out),
-            Action::Spawn { arguments, .. } | Action::Print { arguments, .. } => out.extend(arguments),
-            Action::Assert { condition, .. } => out.push(condition),
-            Action::SetPriority(x, y) => out.extend([x, y]),
-            Action::End => {}
-        }
-    }
-    out
 }

@@ -3,7 +3,7 @@
 use ample_model::{Communication, Edge, EdgeId, Expr, Initial, Pattern, ProcessType, Scalar};
 
 use super::channel::field_number;
-use super::survey::{expressions_of, initial_value};
+use super::survey::initial_value;
 use super::{Compiler, MAX_LISTS};
 use crate::compile::bytecode::{NO_BIT, NOWHERE, Op, Pc, REGISTERS, Register};
 use crate::compile::layout::{Interval, Slot};
@@ -46,7 +46,7 @@ impl<'a> Compiler<'a> {
                     if edge.to.index() >= process.locations.len() {
                         return Err(Unsupported::Malformed("an edge that leads nowhere"));
                     }
-                    for expr in expressions_of(edge) {
+                    for expr in edge.expressions() {
                         self.check_depth(expr)?;
                     }
                     receives |= matches!(edge.communication, Some(Communication::Receive { keep: false, .. }));
