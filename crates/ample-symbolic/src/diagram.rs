@@ -1,0 +1,349 @@
+//! Binary decision diagrams, made for sets of states: the variables come in pairs, a bit of the state now and the same
+//! bit in the next state, and the image of a set under a relation is one operation.
+//!
+//! Edges carry a complement bit, so negation is free. Nodes lie in one flat table that grows with need; what no handle
+//! reaches is swept away between operations. An operation ends early when the table is full or somebody says so, and
+//! then says [`Stop`]. Variables can be moved ([`Diagrams::sift`]), pairs staying together.
+//!
+//! Why not a library: the image without a rename and with implicit frames, saturation on top of it, sifting in pairs, a
+//! table that starts small and a limit that holds are the parts that decide here, and none of the packages has them.
+
+mod core;
+mod operations;
+mod order;
+mod relations;
+
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use num_bigint::BigUint;
+
+use self::core::{Core, FALSE, TRUE};
+use self::relations::Event;
+
+/// Why an operation has no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Stop {
+    /// The table of nodes is full.
+    #[error("the decision diagrams do not fit into the memory")]
+    Memory,
+    /// Somebody wanted it to end.
+    #[error("ended")]
+    Asked,
+}
+
+/// What an operation gives.
+pub type Maybe<T> = Result<T, Stop>;
+
+/// A table of nodes that all diagrams made from it share.
+#[derive(Clone)]
+pub struct Diagrams {
+    core: Rc<RefCell<Core>>,
+}
+
+/// A Boolean function. As long as it is kept, so are its nodes.
+pub struct Bdd {
+    core: Rc<RefCell<Core>>,
+    slot: u32,
+}
+
+/// A set of pairs of variables: those that a relation writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Written(u32);
+
+/// How large things are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Size {
+    /// Nodes in use or not yet swept away.
+    pub nodes: usize,
+    /// The largest number that there was at once.
+    pub peak: usize,
+    /// How often it was swept.
+    pub sweeps: usize,
+    /// How often the variables were moved.
+    pub reorderings: usize,
+}
+
+impl Diagrams {
+    /// A table for that many pairs of variables, of at most so many nodes.
+    pub fn new(pairs: u32, max_nodes: usize, stop: Arc<AtomicBool>) -> Diagrams {
+        Diagrams { core: Rc::new(RefCell::new(Core::new(pairs, max_nodes, stop))) }
+    }
+
+    /// Puts the pairs into that order, from the root down. Only before the first node is made.
+    pub fn set_order(&self, order: &[u32]) {
+        self.core.borrow_mut().set_order(order);
+    }
+
+    /// The pairs in their order, from the root down.
+    pub fn order(&self) -> Vec<u32> {
+        self.core.borrow().order.clone()
+    }
+
+    /// How many pairs there are.
+    pub fn pairs(&self) -> u32 {
+        self.core.borrow().order.len() as u32
+    }
+
+    /// Moves variables when the table has grown much.
+    pub fn reorder_when_large(&self, yes: bool) {
+        self.core.borrow_mut().reorders = yes;
+    }
+
+    /// Tries all places for all pairs, one after the other, and leaves each where the diagrams are smallest.
+    pub fn sift(&self) -> Maybe<()> {
+        self.core.borrow_mut().sift()
+    }
+
+    /// The constant.
+    pub fn constant(&self, value: bool) -> Bdd {
+        self.keep(if value { TRUE } else { FALSE })
+    }
+
+    /// The bit of that pair, now.
+    pub fn now(&self, pair: u32) -> Maybe<Bdd> {
+        self.literal(pair, 0)
+    }
+
+    /// The bit of that pair in the next state.
+    pub fn next(&self, pair: u32) -> Maybe<Bdd> {
+        self.literal(pair, 1)
+    }
+
+    fn literal(&self, pair: u32, next: u32) -> Maybe<Bdd> {
+        perform(&self.core, |core| core.make(core.level_of[pair as usize] * 2 + next, FALSE, TRUE))
+    }
+
+    /// More pairs, below all others. The first of them.
+    pub fn add_pairs(&self, count: u32) -> u32 {
+        self.core.borrow_mut().add_pairs(count)
+    }
+
+    /// The set of pairs that relations write.
+    pub fn written(&self, pairs: &[u32]) -> Written {
+        Written(self.core.borrow_mut().add_written(pairs))
+    }
+
+    /// The conjunction of the bits of these pairs, now: for [`Bdd::exists`].
+    pub fn cube(&self, pairs: &[u32]) -> Maybe<Bdd> {
+        let mut all = self.constant(true);
+        for pair in pairs {
+            all = all.and(&self.now(*pair)?)?;
+        }
+        Ok(all)
+    }
+
+    /// How large the table is and was.
+    pub fn size(&self) -> Size {
+        self.core.borrow().size()
+    }
+
+    fn keep(&self, edge: u32) -> Bdd {
+        let slot = self.core.borrow_mut().keep(edge);
+        Bdd { core: Rc::clone(&self.core), slot }
+    }
+}
+
+/// Performs an operation of the core; once more after sweeping if the table was full.
+fn perform(shared: &Rc<RefCell<Core>>, operation: impl Fn(&mut Core) -> Maybe<u32>) -> Maybe<Bdd> {
+    let slot = {
+        let mut core = shared.borrow_mut();
+        core.tidy()?;
+        let edge = match operation(&mut core) {
+            Err(Stop::Memory) => {
+                core.sweep();
+                operation(&mut core)?
+            }
+            other => other?,
+        };
+        core.keep(edge)
+    };
+    Ok(Bdd { core: Rc::clone(shared), slot })
+}
+
+impl fmt::Debug for Diagrams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Diagrams").field("size", &self.size()).finish()
+    }
+}
+
+impl Clone for Bdd {
+    fn clone(&self) -> Bdd {
+        self.wrap(self.edge())
+    }
+}
+
+impl Drop for Bdd {
+    fn drop(&mut self) {
+        self.core.borrow_mut().release(self.slot);
+    }
+}
+
+impl PartialEq for Bdd {
+    fn eq(&self, other: &Bdd) -> bool {
+        self.edge() == other.edge()
+    }
+}
+
+impl Eq for Bdd {}
+
+impl fmt::Debug for Bdd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Bdd({})", self.edge())
+    }
+}
+
+impl Bdd {
+    fn edge(&self) -> u32 {
+        self.core.borrow().kept[self.slot as usize]
+    }
+
+    fn wrap(&self, edge: u32) -> Bdd {
+        let slot = self.core.borrow_mut().keep(edge);
+        Bdd { core: Rc::clone(&self.core), slot }
+    }
+
+    fn run(&self, operation: impl Fn(&mut Core) -> Maybe<u32>) -> Maybe<Bdd> {
+        perform(&self.core, operation)
+    }
+
+    /// Everything.
+    pub fn is_true(&self) -> bool {
+        self.edge() == TRUE
+    }
+
+    /// Nothing.
+    pub fn is_false(&self) -> bool {
+        self.edge() == FALSE
+    }
+
+    /// The complement.
+    #[must_use]
+    pub fn not(&self) -> Bdd {
+        self.wrap(self.edge() ^ 1)
+    }
+
+    /// The intersection.
+    pub fn and(&self, other: &Bdd) -> Maybe<Bdd> {
+        self.run(|core| core.and(core.kept[self.slot as usize], core.kept[other.slot as usize]))
+    }
+
+    /// The union.
+    pub fn or(&self, other: &Bdd) -> Maybe<Bdd> {
+        self.run(|core| core.or(core.kept[self.slot as usize], core.kept[other.slot as usize]))
+    }
+
+    /// Exactly one of the two.
+    pub fn xor(&self, other: &Bdd) -> Maybe<Bdd> {
+        self.run(|core| core.xor(core.kept[self.slot as usize], core.kept[other.slot as usize]))
+    }
+
+    /// Both or none.
+    pub fn iff(&self, other: &Bdd) -> Maybe<Bdd> {
+        Ok(self.xor(other)?.not())
+    }
+
+    /// What is here and not there.
+    pub fn minus(&self, other: &Bdd) -> Maybe<Bdd> {
+        self.run(|core| core.and(core.kept[self.slot as usize], core.kept[other.slot as usize] ^ 1))
+    }
+
+    /// `then` where this holds, `otherwise` where not.
+    pub fn ite(&self, then: &Bdd, otherwise: &Bdd) -> Maybe<Bdd> {
+        let both = self.and(then)?;
+        both.or(&otherwise.minus(self)?)
+    }
+
+    /// Nothing is in both. Makes no nodes.
+    pub fn is_disjoint(&self, other: &Bdd) -> Maybe<bool> {
+        let mut core = self.core.borrow_mut();
+        let (f, g) = (core.kept[self.slot as usize], core.kept[other.slot as usize]);
+        core.is_disjoint(f, g)
+    }
+
+    /// All of this is in the other.
+    pub fn is_subset(&self, other: &Bdd) -> Maybe<bool> {
+        let mut core = self.core.borrow_mut();
+        let (f, g) = (core.kept[self.slot as usize], core.kept[other.slot as usize]);
+        core.is_disjoint(f, g ^ 1)
+    }
+
+    /// There are values of the variables of the cube with which it holds.
+    pub fn exists(&self, cube: &Bdd) -> Maybe<Bdd> {
+        self.run(|core| core.exists(core.kept[self.slot as usize], core.kept[cube.slot as usize]))
+    }
+
+    /// The states that the relation leads to from these. What the relation does not write stays as it is.
+    pub fn image(&self, relation: &Bdd, written: Written) -> Maybe<Bdd> {
+        self.run(|core| core.image(core.kept[self.slot as usize], core.kept[relation.slot as usize], written.0))
+    }
+
+    /// All that the relations lead to from these, in any number of steps, by saturation: nodes are completed from the
+    /// bottom up.
+    pub fn saturated(&self, relations: &[(Bdd, Written)]) -> Maybe<Bdd> {
+        let run = self.core.borrow_mut().new_run();
+        self.run(|core| {
+            let event = |(relation, written): &(Bdd, Written)| Event {
+                relation: relation.slot,
+                written: written.0,
+                top: core.top(core.kept[relation.slot as usize], written.0),
+            };
+            let mut events: Vec<Event> = relations.iter().map(event).collect();
+            events.sort_by_key(|event| event.top);
+            core.saturate(core.kept[self.slot as usize], &events, 0, run)
+        })
+    }
+
+    /// The states from which the relation leads to these.
+    pub fn preimage(&self, relation: &Bdd, written: Written) -> Maybe<Bdd> {
+        self.run(|core| core.preimage(core.kept[self.slot as usize], core.kept[relation.slot as usize], written.0))
+    }
+
+    /// The same of the next state: every bit replaced by its partner.
+    pub fn primed(&self) -> Maybe<Bdd> {
+        self.run(|core| core.primed(core.kept[self.slot as usize]))
+    }
+
+    /// How many nodes it has.
+    pub fn nodes(&self) -> usize {
+        self.core.borrow().nodes_of(&[self.edge()])
+    }
+
+    /// How many nodes these have together.
+    pub fn nodes_of_all<'b>(all: impl IntoIterator<Item = &'b Bdd>) -> usize {
+        let all: Vec<&Bdd> = all.into_iter().collect();
+        let edges: Vec<u32> = all.iter().map(|bdd| bdd.edge()).collect();
+        all.first().map_or(0, |bdd| bdd.core.borrow().nodes_of(&edges))
+    }
+
+    /// How many states, over all pairs, are in the set.
+    pub fn count(&self) -> BigUint {
+        self.core.borrow().count(self.edge())
+    }
+
+    /// The value for these values of the bits, now.
+    pub fn contains(&self, state: &[bool]) -> bool {
+        self.core.borrow().evaluate(self.edge(), &|pair, is_next| !is_next && state[pair as usize])
+    }
+
+    /// The pairs of whose bits it depends, now or next, sorted.
+    pub fn support(&self) -> Vec<u32> {
+        self.core.borrow().support(self.edge())
+    }
+
+    /// One of the states: of those that there are the one with the smallest bits, in the order of the variables.
+    pub fn pick(&self) -> Option<Vec<bool>> {
+        self.core.borrow().pick(self.edge())
+    }
+
+    /// The set with this state alone.
+    pub fn only(&self, state: &[bool]) -> Maybe<Bdd> {
+        self.run(|core| core.only(state))
+    }
+}
+
+#[cfg(test)]
+mod tests;

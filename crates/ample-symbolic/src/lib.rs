@@ -1,0 +1,13 @@
+//! Symbolic checking for ample: sets of states as decision diagrams.
+
+pub mod ctl;
+pub mod diagram;
+pub mod evidence;
+pub mod ltl;
+pub mod partial;
+pub mod process_model;
+pub mod reach;
+pub mod space;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,503 @@
+//! LTL over sets of states: a tableau of the negated formula, its product with the system, and the search for a fair
+//! cycle, forward or backward, in all states or in those of a partial exploration (thesis, chapter 4).
+//!
+//! The tableau has a bit for each atom and one for each `X f` among its elementary formulas, and one more for the sink
+//! that makes it total. The bits of the atoms are its own: pairs of a state and a tableau state that disagree about them
+//! are kept, so that the product steps as the system does and the process model of the system is one of the product;
+//! but a run that counts goes through pairs that agree only.
+//!
+//! The tableau moves when a settled state is left, and rests while states are passed over; a run that settles only so
+//! often is none. A state without a move repeats itself, and so does a run that a fault has stopped.
+
+use std::collections::HashMap;
+
+use ample_logic::{Binary, Formula, Unary};
+
+use crate::diagram::{Bdd, Diagrams, Maybe};
+use crate::partial::{self, Preserve, Variant};
+use crate::process_model::Safe;
+use crate::reach::{Effort, Run, run_to};
+use crate::space::{Space, Step};
+
+/// An LTL formula in the operators of the tableau.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Ltl {
+    True,
+    Atom(u32),
+    Not(Box<Ltl>),
+    Or(Box<Ltl>, Box<Ltl>),
+    Next(Box<Ltl>),
+    Until(Box<Ltl>, Box<Ltl>),
+}
+
+impl Ltl {
+    /// `None` if the formula has path quantifiers.
+    fn of(formula: &Formula) -> Option<Ltl> {
+        Some(match formula {
+            Formula::True => Ltl::True,
+            Formula::False => Ltl::True.not(),
+            Formula::Atom(atom) => Ltl::Atom(atom.0),
+            Formula::Unary(op, f) => {
+                let f = Ltl::of(f)?;
+                match op {
+                    Unary::Not => f.not(),
+                    Unary::Next => Ltl::Next(Box::new(f)),
+                    Unary::Finally => Ltl::True.until(f),
+                    Unary::Globally => Ltl::True.until(f.not()).not(),
+                    Unary::All | Unary::Exists => return None,
+                }
+            }
+            Formula::Binary(op, f, g) => {
+                let (f, g) = (Ltl::of(f)?, Ltl::of(g)?);
+                match op {
+                    Binary::And => f.and(g),
+                    Binary::Or => f.or(g),
+                    Binary::Implies => f.not().or(g),
+                    Binary::Iff => f.clone().and(g.clone()).or(f.not().and(g.not())),
+                    Binary::Xor => f.clone().and(g.clone().not()).or(f.not().and(g)),
+                    Binary::Until => f.until(g),
+                    Binary::Release => f.not().until(g.not()).not(),
+                    Binary::WeakUntil => g.clone().not().until(f.or(g).not()).not(),
+                    Binary::StrongRelease => g.clone().until(f.and(g)),
+                }
+            }
+        })
+    }
+
+    fn not(self) -> Ltl {
+        match self {
+            Ltl::Not(f) => *f,
+            f => Ltl::Not(Box::new(f)),
+        }
+    }
+
+    fn or(self, other: Ltl) -> Ltl {
+        Ltl::Or(Box::new(self), Box::new(other))
+    }
+
+    fn and(self, other: Ltl) -> Ltl {
+        self.not().or(other.not()).not()
+    }
+
+    fn until(self, other: Ltl) -> Ltl {
+        Ltl::Until(Box::new(self), Box::new(other))
+    }
+
+    /// The formulas of which each set of the tableau says whether they hold: atoms, and what holds next.
+    fn elementary(&self, into: &mut Vec<Ltl>) {
+        let mut add = |f: Ltl| {
+            if !into.contains(&f) {
+                into.push(f);
+            }
+        };
+        match self {
+            Ltl::True => {}
+            Ltl::Atom(_) => add(self.clone()),
+            Ltl::Not(f) => f.elementary(into),
+            Ltl::Or(f, g) => {
+                f.elementary(into);
+                g.elementary(into);
+            }
+            Ltl::Next(f) => {
+                add(self.clone());
+                f.elementary(into);
+            }
+            Ltl::Until(f, g) => {
+                add(Ltl::Next(Box::new(self.clone())));
+                f.elementary(into);
+                g.elementary(into);
+            }
+        }
+    }
+
+    fn untils(&self, into: &mut Vec<(Ltl, Ltl)>) {
+        match self {
+            Ltl::True | Ltl::Atom(_) => {}
+            Ltl::Not(f) | Ltl::Next(f) => f.untils(into),
+            Ltl::Or(f, g) => {
+                f.untils(into);
+                g.untils(into);
+            }
+            Ltl::Until(f, g) => {
+                let pair = (self.clone(), g.as_ref().clone());
+                if !into.contains(&pair) {
+                    into.push(pair);
+                }
+                f.untils(into);
+                g.untils(into);
+            }
+        }
+    }
+}
+
+/// A tableau: its bits are pairs of variables of their own.
+struct Tableau {
+    pairs: Vec<u32>,
+    initial: Bdd,
+    relation: Bdd,
+    /// Sets that a run must visit again and again.
+    fair: Vec<Bdd>,
+    /// The bit of each atom that occurs.
+    atoms: Vec<(u32, Bdd)>,
+    sink: Bdd,
+}
+
+impl Tableau {
+    fn of(diagrams: &Diagrams, formula: &Ltl) -> Maybe<Tableau> {
+        let mut elementary = Vec::new();
+        formula.elementary(&mut elementary);
+        let count = elementary.len() as u32 + 1;
+        let first = diagrams.add_pairs(count);
+        let pairs: Vec<u32> = (first..first + count).collect();
+        let mut bits = HashMap::new();
+        for (number, f) in elementary.iter().enumerate() {
+            bits.insert(f.clone(), diagrams.now(first + number as u32)?);
+        }
+        let sink_pair = first + count - 1;
+        let (sink, sink_next) = (diagrams.now(sink_pair)?, diagrams.next(sink_pair)?);
+        let mut steps = diagrams.constant(true);
+        for f in &elementary {
+            if let Ltl::Next(inner) = f {
+                let after = satisfied(diagrams, inner, &bits)?.primed()?;
+                steps = steps.and(&bits[f].iff(&after)?)?;
+            }
+        }
+        let mut at_zero = sink_next.clone();
+        for number in 0..count - 1 {
+            at_zero = at_zero.minus(&diagrams.next(first + number)?)?;
+        }
+        let next_cube = pairs[..pairs.len() - 1]
+            .iter()
+            .try_fold(diagrams.constant(true), |cube, pair| cube.and(&diagrams.next(*pair)?))?;
+        let dead = steps.exists(&next_cube)?.not();
+        let inner = steps.minus(&sink)?.minus(&sink_next)?;
+        let falling = sink.or(&dead)?.and(&at_zero)?;
+        let relation = inner.or(&falling)?;
+        let initial = satisfied(diagrams, formula, &bits)?.minus(&sink)?;
+        let mut untils = Vec::new();
+        formula.untils(&mut untils);
+        let mut fair = Vec::new();
+        for (until, end) in &untils {
+            let promised = satisfied(diagrams, until, &bits)?;
+            fair.push(promised.not().or(&satisfied(diagrams, end, &bits)?)?);
+        }
+        let atoms = elementary
+            .iter()
+            .filter_map(|f| if let Ltl::Atom(atom) = f { Some((*atom, bits[f].clone())) } else { None });
+        Ok(Tableau { pairs, initial, relation, fair, atoms: atoms.collect(), sink })
+    }
+}
+
+/// The tableau states in which a formula holds.
+fn satisfied(diagrams: &Diagrams, formula: &Ltl, bits: &HashMap<Ltl, Bdd>) -> Maybe<Bdd> {
+    Ok(match formula {
+        Ltl::True => diagrams.constant(true),
+        Ltl::Atom(_) | Ltl::Next(_) => bits[formula].clone(),
+        Ltl::Not(f) => satisfied(diagrams, f, bits)?.not(),
+        Ltl::Or(f, g) => satisfied(diagrams, f, bits)?.or(&satisfied(diagrams, g, bits)?)?,
+        Ltl::Until(f, g) => {
+            let again = &bits[&Ltl::Next(Box::new(formula.clone()))];
+            satisfied(diagrams, f, bits)?.and(again)?.or(&satisfied(diagrams, g, bits)?)?
+        }
+    })
+}
+
+/// The product of a system with the tableau of a formula's negation.
+pub struct Product {
+    space: Space,
+    /// The number of the system's step behind each step; none where the system stands still.
+    origins: Vec<Option<usize>>,
+    /// The pairs that agree about the atoms, and those that are passed over.
+    agreeing: Bdd,
+    fair: Vec<Bdd>,
+    model: Vec<Safe>,
+}
+
+/// Why there is no product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoProduct {
+    /// The formula has path quantifiers.
+    NotLtl,
+}
+
+/// How an LTL formula is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// The states are those of a partial exploration.
+    pub reduced: Option<Variant>,
+    /// The fair cycle is looked for backward.
+    pub backward: bool,
+}
+
+/// A run of the system: `cycle` repeats for ever; if it is empty, the run stands still at its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lasso {
+    /// The first state.
+    pub start: Vec<bool>,
+    /// The numbers of the steps to the cycle.
+    pub prefix: Vec<usize>,
+    /// The numbers of the steps on the cycle.
+    pub cycle: Vec<usize>,
+    /// At the end of the prefix a step is a fault.
+    pub stopped: bool,
+}
+
+impl Product {
+    /// Of a system, with the states in which each atom holds, and a formula that every run should satisfy. `model` is
+    /// the safe process model of the system, or empty.
+    pub fn of(space: &Space, formula: &Formula, atoms: &[Bdd], model: &[Safe]) -> Maybe<Result<Product, NoProduct>> {
+        let Some(formula) = Ltl::of(formula) else { return Ok(Err(NoProduct::NotLtl)) };
+        let diagrams = &space.diagrams;
+        let tableau = Tableau::of(diagrams, &formula.not())?;
+        let stopped = if space.faulty.is_false() { None } else { Some(diagrams.add_pairs(1)) };
+        let running = match stopped {
+            Some(pair) => diagrams.now(pair)?.not(),
+            None => diagrams.constant(true),
+        };
+        let lift = Lift { space, tableau: &tableau, running: &running };
+        let mut steps = Vec::new();
+        let mut origins = Vec::new();
+        for (number, step) in space.steps.iter().enumerate() {
+            for lifted in lift.step(step)? {
+                steps.push(lifted);
+                origins.push(Some(number));
+            }
+        }
+        let resting = space.idle.and(&space.settled)?.or(&running.not())?;
+        steps.push(lift.alone(&resting, &[], None)?);
+        origins.push(None);
+        if let Some(pair) = stopped {
+            let falls = space.faulty.and(&space.settled)?.and(&running)?;
+            steps.push(lift.alone(&falls, &[pair], Some(&diagrams.next(pair)?))?);
+            origins.push(None);
+        }
+        let mut safe_parts = Vec::new();
+        for safe in model {
+            let mut lifted = Vec::new();
+            for step in &safe.steps {
+                lifted.extend(lift.step(step)?);
+            }
+            let dead = safe.dead.or(&running.not())?;
+            safe_parts.push(Safe { steps: lifted, dead, ..safe.clone() });
+        }
+        let mut agreeing = tableau.sink.not();
+        for (atom, bit) in &tableau.atoms {
+            agreeing = agreeing.and(&bit.iff(&atoms[*atom as usize])?)?;
+        }
+        let mut fair: Vec<Bdd> = Vec::new();
+        for set in &tableau.fair {
+            fair.push(set.and(&space.settled)?);
+        }
+        if space.passes_over() || fair.is_empty() {
+            fair.push(space.settled.clone());
+        }
+        let agreeing = agreeing.or(&space.settled.not())?;
+        let initial = space.initial.and(&tableau.initial)?.and(&running)?;
+        let product = Space { initial, steps, idle: diagrams.constant(false), ..space.clone() };
+        Ok(Ok(Product { space: product, origins, agreeing, fair, model: safe_parts }))
+    }
+
+    /// Looks for a run that violates the formula.
+    pub fn check(&self, way: Way, effort: &mut Effort) -> Maybe<Option<Lasso>> {
+        let reached = self.reach(way.reduced, effort)?.and(&self.agreeing)?;
+        let hull = if way.backward { self.backward(&reached, effort)? } else { self.forward(&reached, effort)? };
+        if hull.is_false() {
+            return Ok(None);
+        }
+        self.lasso(&reached, effort)
+    }
+
+    fn reach(&self, reduced: Option<Variant>, effort: &mut Effort) -> Maybe<Bdd> {
+        if let Some(variant) = reduced {
+            let preserve = Preserve::Properties(variant);
+            return partial::explore(&self.space, &self.model, &self.space.initial, &self.agreeing, preserve, effort);
+        }
+        let mut reached = self.space.initial.and(&self.agreeing)?;
+        let mut frontier = reached.clone();
+        while !frontier.is_false() {
+            effort.note(&frontier);
+            effort.posts += 1;
+            frontier = self.space.post(&frontier)?.and(&self.agreeing)?.minus(&reached)?;
+            reached = reached.or(&frontier)?;
+        }
+        Ok(reached)
+    }
+
+    /// What is reached from the states, within the set, these among it.
+    fn forward_until(&self, from: &Bdd, set: &Bdd, effort: &mut Effort) -> Maybe<Bdd> {
+        let mut reached = from.clone();
+        let mut frontier = from.clone();
+        while !frontier.is_false() {
+            effort.posts += 1;
+            frontier = self.space.post(&frontier)?.and(set)?.minus(&reached)?;
+            reached = reached.or(&frontier)?;
+        }
+        Ok(reached)
+    }
+
+    /// What leads to the states, within the set, these among it.
+    fn backward_until(&self, to: &Bdd, set: &Bdd, effort: &mut Effort) -> Maybe<Bdd> {
+        let mut reached = to.clone();
+        let mut frontier = to.clone();
+        while !frontier.is_false() {
+            effort.posts += 1;
+            frontier = self.space.pre(&frontier)?.and(set)?.minus(&reached)?;
+            reached = reached.or(&frontier)?;
+        }
+        Ok(reached)
+    }
+
+    /// A set that is empty unless there is a fair cycle in the given one.
+    fn forward(&self, set: &Bdd, effort: &mut Effort) -> Maybe<Bdd> {
+        let mut all = set.clone();
+        loop {
+            let before = all.clone();
+            for fair in &self.fair {
+                let from = all.and(fair)?;
+                let reached = self.forward_until(&from, &all, effort)?;
+                effort.posts += 1;
+                all = self.space.post(&reached)?.and(&all)?;
+                effort.note(&all);
+            }
+            if all == before {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// The states of the set from which fair runs stay in it.
+    fn backward(&self, set: &Bdd, effort: &mut Effort) -> Maybe<Bdd> {
+        let mut all = set.clone();
+        loop {
+            let before = all.clone();
+            for fair in &self.fair {
+                let to = all.and(fair)?;
+                let reached = self.backward_until(&to, &all, effort)?;
+                effort.posts += 1;
+                all = self.space.pre(&reached)?.and(&all)?;
+                effort.note(&all);
+            }
+            if all == before {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// A run to a fair cycle, within the set. There must be one.
+    fn lasso(&self, reached: &Bdd, effort: &mut Effort) -> Maybe<Option<Lasso>> {
+        let hull = self.backward(reached, effort)?;
+        let Some(way) = run_to(&self.space, &self.space.initial.and(&self.agreeing)?, reached, &hull)? else {
+            return Ok(None);
+        };
+        let mut prefix = way;
+        loop {
+            let (round, closed) = self.round(prefix.end(), &hull)?;
+            let Some(round) = round else { return Ok(None) };
+            if closed {
+                return Ok(Some(self.tell(&prefix, &round)));
+            }
+            prefix.steps.extend(round.steps);
+        }
+    }
+
+    /// From a state through all fair sets, and back to it if that is possible.
+    fn round(&self, from: &[bool], hull: &Bdd) -> Maybe<(Option<Run>, bool)> {
+        let mut run = Run { start: from.to_vec(), steps: Vec::new() };
+        for fair in &self.fair {
+            match self.at_least_one(run.end(), hull, &hull.and(fair)?)? {
+                Some(part) => run.steps.extend(part.steps),
+                None => return Ok((None, false)),
+            }
+        }
+        let start = hull.only(from)?;
+        if run.end() == from {
+            return Ok((Some(run), true));
+        }
+        match self.at_least_one(run.end(), hull, &start)? {
+            Some(part) => {
+                run.steps.extend(part.steps);
+                Ok((Some(run), true))
+            }
+            None => Ok((Some(run), false)),
+        }
+    }
+
+    /// A shortest run of at least one step.
+    fn at_least_one(&self, from: &[bool], within: &Bdd, goal: &Bdd) -> Maybe<Option<Run>> {
+        let start = within.only(from)?;
+        let first = self.space.post(&start)?.and(within)?;
+        let Some(rest) = run_to(&self.space, &first, within, &goal.and(within)?)? else { return Ok(None) };
+        let after = within.only(&rest.start)?;
+        for (number, step) in self.space.steps.iter().enumerate() {
+            if !after.preimage(&step.relation, step.written)?.is_disjoint(&start)? {
+                let mut steps = vec![(number, rest.start.clone())];
+                steps.extend(rest.steps);
+                return Ok(Some(Run { start: from.to_vec(), steps }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The run of the system behind one of the product.
+    fn tell(&self, prefix: &Run, cycle: &Run) -> Lasso {
+        let moves = |run: &Run| run.steps.iter().filter_map(|(number, _)| self.origins[*number]).collect::<Vec<_>>();
+        let cycle_moves = moves(cycle);
+        let bits = self.space.bits as usize;
+        let stopped = prefix.steps.iter().any(|(number, _)| self.falls(*number));
+        Lasso { start: prefix.start[..bits].to_vec(), prefix: moves(prefix), cycle: cycle_moves, stopped }
+    }
+
+    fn falls(&self, number: usize) -> bool {
+        !self.space.faulty.is_false() && number + 1 == self.origins.len()
+    }
+}
+
+/// Puts the tableau beside steps of the system.
+struct Lift<'a> {
+    space: &'a Space,
+    tableau: &'a Tableau,
+    running: &'a Bdd,
+}
+
+impl Lift<'_> {
+    /// Where a settled state is left the tableau moves, elsewhere it rests.
+    fn step(&self, step: &Step) -> Maybe<Vec<Step>> {
+        let mut lifted = Vec::new();
+        let guard = step.guard.and(&self.space.settled)?.and(self.running)?;
+        if !guard.is_false() {
+            let relation = step.relation.and(&guard)?.and(&self.tableau.relation)?;
+            let mut writes = step.writes.clone();
+            writes.extend(&self.tableau.pairs);
+            let written = self.space.diagrams.written(&writes);
+            lifted.push(Step { relation, written, guard, writes, ..step.clone() });
+        }
+        let passing = step.guard.minus(&self.space.settled)?.and(self.running)?;
+        if !passing.is_false() {
+            let relation = step.relation.and(&passing)?;
+            lifted.push(Step { relation, guard: passing, ..step.clone() });
+        }
+        Ok(lifted)
+    }
+
+    /// The system stands still while the tableau moves.
+    fn alone(&self, guard: &Bdd, also: &[u32], with: Option<&Bdd>) -> Maybe<Step> {
+        let mut relation = guard.and(&self.tableau.relation)?;
+        if let Some(with) = with {
+            relation = relation.and(with)?;
+        }
+        let mut writes = self.tableau.pairs.clone();
+        writes.extend(also);
+        let written = self.space.diagrams.written(&writes);
+        let nothing = self.space.diagrams.constant(false);
+        Ok(Step {
+            relation,
+            written,
+            guard: guard.clone(),
+            fault: nothing.clone(),
+            violation: nothing,
+            reads: Vec::new(),
+            writes,
+            processes: Vec::new(),
+        })
+    }
+}

@@ -1,0 +1,169 @@
+//! Partial exploration: reachability that takes the safe steps of each process first, and all steps of a state only when
+//! nothing else is left to do (thesis, chapter 3).
+//!
+//! The states that are found are those of some reduced system that is visibly bisimilar to the full one if the process
+//! model is linear, and stuttering equivalent to it if it is only safe. Partial steps do not take the states found
+//! before from the new frontier: so a cycle of safe steps keeps one of its states in the frontier until that is
+//! expanded in full, which takes the place of a cycle proviso.
+
+use crate::diagram::{Bdd, Maybe};
+use crate::process_model::Safe;
+use crate::reach::Effort;
+use crate::space::Space;
+
+/// Which states of the frontier a process may expand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Variant {
+    /// All in which it has a safe step.
+    #[default]
+    All,
+    /// Of these, the ones that were not found before.
+    New,
+    /// Of these, the ones that were not expanded in full before.
+    NotExpanded,
+}
+
+/// What is to be preserved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preserve {
+    /// Properties, without X.
+    Properties(Variant),
+    /// Deadlocks only.
+    Deadlocks,
+}
+
+/// The states of a reduced system that are reached from `from`, leaving only states of `filter`.
+pub fn explore(
+    space: &Space,
+    model: &[Safe],
+    from: &Bdd,
+    filter: &Bdd,
+    preserve: Preserve,
+    effort: &mut Effort,
+) -> Maybe<Bdd> {
+    let nothing = space.diagrams.constant(false);
+    let mut search =
+        Search { space, model, filter, preserve, visited: nothing.clone(), frontier: from.clone(), expanded: nothing };
+    while !search.frontier.is_false() {
+        search.partial_phase(effort)?;
+        search.expand(effort)?;
+    }
+    Ok(search.visited)
+}
+
+struct Search<'a> {
+    space: &'a Space,
+    model: &'a [Safe],
+    filter: &'a Bdd,
+    preserve: Preserve,
+    visited: Bdd,
+    frontier: Bdd,
+    expanded: Bdd,
+}
+
+impl Search<'_> {
+    fn known(&self) -> Maybe<Bdd> {
+        self.visited.or(&self.frontier)
+    }
+
+    /// Safe steps, process by process, until none finds anything new.
+    fn partial_phase(&mut self, effort: &mut Effort) -> Maybe<()> {
+        loop {
+            let before = self.known()?;
+            for safe in self.model {
+                loop {
+                    let known = self.known()?;
+                    self.partial(safe, effort)?;
+                    if self.known()? == known {
+                        break;
+                    }
+                }
+            }
+            if self.known()? == before {
+                return Ok(());
+            }
+        }
+    }
+
+    fn partial(&mut self, safe: &Safe, effort: &mut Effort) -> Maybe<()> {
+        let mut chosen = self.frontier.minus(&safe.dead)?;
+        match self.preserve {
+            Preserve::Properties(Variant::New) => chosen = chosen.minus(&self.visited)?,
+            Preserve::Properties(Variant::NotExpanded) => chosen = chosen.minus(&self.expanded)?,
+            _ => {}
+        }
+        effort.posts += 1;
+        let mut image = self.space.image(&chosen.and(self.filter)?, &safe.steps)?;
+        self.visited = self.visited.or(&chosen)?;
+        if self.preserve == Preserve::Deadlocks {
+            image = image.minus(&self.visited)?;
+        }
+        self.frontier = self.frontier.minus(&chosen)?.or(&image)?;
+        effort.note(&self.frontier);
+        Ok(())
+    }
+
+    fn expand(&mut self, effort: &mut Effort) -> Maybe<()> {
+        self.expanded = self.expanded.or(&self.frontier)?;
+        self.visited = self.visited.or(&self.frontier)?;
+        effort.posts += 1;
+        self.frontier = self.space.post(&self.frontier.and(self.filter)?)?.minus(&self.visited)?;
+        effort.note(&self.frontier);
+        Ok(())
+    }
+}
+
+/// The reachable states of a reduced system that is stuttering equivalent, as ImProviso finds them (Lerda, Sinha and
+/// Theobald), with the states that have no safe step carried along, and an end that is sure to come.
+pub fn improviso(space: &Space, model: &[Safe], from: &Bdd, effort: &mut Effort) -> Maybe<Bdd> {
+    let nothing = space.diagrams.constant(false);
+    let rest = unsafe_steps(space, model)?;
+    let (mut visited, mut frontier) = (nothing.clone(), from.clone());
+    while !frontier.is_false() {
+        let mut queue = nothing.clone();
+        loop {
+            let before = queue.or(&frontier)?;
+            for safe in model {
+                (queue, frontier) = one_process(space, safe, queue, frontier, effort)?;
+            }
+            if queue.or(&frontier)? == before {
+                break;
+            }
+        }
+        visited = visited.or(&queue)?.or(&frontier)?;
+        effort.posts += 1;
+        frontier = space.image(&frontier, &rest)?.minus(&visited)?;
+        effort.note(&frontier);
+    }
+    Ok(visited)
+}
+
+/// The steps, each where it is not safe.
+fn unsafe_steps(space: &Space, model: &[Safe]) -> Maybe<Vec<crate::space::Step>> {
+    let mut rest = space.steps.clone();
+    for safe in model {
+        for (number, step) in safe.numbers.iter().zip(&safe.steps) {
+            let guard = rest[*number].guard.minus(&step.guard)?;
+            rest[*number].relation = rest[*number].relation.and(&guard)?;
+            rest[*number].guard = guard;
+        }
+    }
+    rest.retain(|step| !step.guard.is_false());
+    Ok(rest)
+}
+
+fn one_process(space: &Space, safe: &Safe, queue: Bdd, frontier: Bdd, effort: &mut Effort) -> Maybe<(Bdd, Bdd)> {
+    let (mut queue, mut frontier) = (queue, frontier);
+    let mut ends = safe.dead.and(&frontier)?;
+    while !frontier.is_false() {
+        queue = queue.or(&frontier)?;
+        effort.posts += 1;
+        frontier = space.image(&frontier, &safe.steps)?;
+        // Whatever was there before may close a cycle.
+        ends = ends.or(&queue.and(&frontier)?)?;
+        frontier = frontier.minus(&queue)?;
+        ends = ends.or(&safe.dead.and(&frontier)?)?;
+        effort.note(&frontier);
+    }
+    Ok((queue, ends))
+}

@@ -1,0 +1,142 @@
+//! A system as decision diagrams: its initial states, and one relation for each partition of its steps.
+//!
+//! There is no relation of all steps together, and none says what stays as it is: an image is taken relation by
+//! relation, over the bits that it writes. Each relation is a partial function, since the partitions are.
+
+use crate::diagram::{Bdd, Diagrams, Maybe, Written};
+
+/// One partition of the steps: a move of one process, or of two that shake hands.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// From states to their successors.
+    pub relation: Bdd,
+    /// What it writes, as the relation wants it.
+    pub written: Written,
+    /// The states that have a successor.
+    pub guard: Bdd,
+    /// The states in which it is enabled and ends in a fault, without a successor.
+    pub fault: Bdd,
+    /// The states in which it is enabled and breaks an assertion, or is a fault.
+    pub violation: Bdd,
+    /// The bits that it reads.
+    pub reads: Vec<u32>,
+    /// The bits that it may write.
+    pub writes: Vec<u32>,
+    /// Who takes part.
+    pub processes: Vec<u32>,
+}
+
+/// A system as decision diagrams.
+#[derive(Clone, Debug)]
+pub struct Space {
+    /// Where the diagrams live.
+    pub diagrams: Diagrams,
+    /// How many bits a state has.
+    pub bits: u32,
+    /// The initial states.
+    pub initial: Bdd,
+    /// The steps, by partition.
+    pub steps: Vec<Step>,
+    /// The states in which nobody holds exclusive control; others are passed over.
+    pub settled: Bdd,
+    /// The states without a move.
+    pub idle: Bdd,
+    /// The deadlocks.
+    pub stuck: Bdd,
+    /// The states in which some move is a fault and leads nowhere.
+    pub faulty: Bdd,
+}
+
+impl Space {
+    /// The states that one of these steps leads to.
+    pub fn image(&self, set: &Bdd, steps: &[Step]) -> Maybe<Bdd> {
+        let mut all = self.diagrams.constant(false);
+        for step in steps {
+            all = all.or(&set.image(&step.relation, step.written)?)?;
+        }
+        Ok(all)
+    }
+
+    /// The states from which one of these steps leads to the set.
+    pub fn preimage(&self, set: &Bdd, steps: &[Step]) -> Maybe<Bdd> {
+        let mut all = self.diagrams.constant(false);
+        for step in steps {
+            all = all.or(&set.preimage(&step.relation, step.written)?)?;
+        }
+        Ok(all)
+    }
+
+    /// The states after one step.
+    pub fn post(&self, set: &Bdd) -> Maybe<Bdd> {
+        self.image(set, &self.steps)
+    }
+
+    /// The states before one step.
+    pub fn pre(&self, set: &Bdd) -> Maybe<Bdd> {
+        self.preimage(set, &self.steps)
+    }
+
+    /// Some states are passed over.
+    pub fn passes_over(&self) -> bool {
+        !self.settled.is_true()
+    }
+
+    /// The settled states that one move as a user sees it leads to: past states that are passed over. A state without a
+    /// move repeats itself.
+    pub fn next(&self, set: &Bdd) -> Maybe<Bdd> {
+        let set = set.and(&self.settled)?;
+        let mut new = self.post(&set)?;
+        let mut after = new.or(&set.and(&self.idle)?)?;
+        if self.passes_over() {
+            let mut passed = self.diagrams.constant(false);
+            loop {
+                new = new.minus(&self.settled)?.minus(&passed)?;
+                if new.is_false() {
+                    break;
+                }
+                passed = passed.or(&new)?;
+                new = self.post(&new)?;
+                after = after.or(&new)?;
+            }
+            after = after.and(&self.settled)?;
+        }
+        Ok(after)
+    }
+
+    /// The settled states from which one move as a user sees it leads into the set. A state without a move repeats
+    /// itself.
+    pub fn previous(&self, set: &Bdd) -> Maybe<Bdd> {
+        let set = set.and(&self.settled)?;
+        let mut new = self.pre(&set)?;
+        let mut before = new.or(&set.and(&self.idle)?)?;
+        if self.passes_over() {
+            let mut passed = self.diagrams.constant(false);
+            loop {
+                new = new.minus(&self.settled)?.minus(&passed)?;
+                if new.is_false() {
+                    break;
+                }
+                passed = passed.or(&new)?;
+                new = self.pre(&new)?;
+                before = before.or(&new)?;
+            }
+            before = before.and(&self.settled)?;
+        }
+        Ok(before)
+    }
+
+    /// The relations with what they write.
+    pub fn relations(&self) -> Vec<(Bdd, Written)> {
+        self.steps.iter().map(|step| (step.relation.clone(), step.written)).collect()
+    }
+
+    /// How many nodes the relations have together.
+    pub fn relation_nodes(&self) -> usize {
+        Bdd::nodes_of_all(self.steps.iter().map(|step| &step.relation))
+    }
+
+    /// How many settled states are in the set, which must not depend on anything but the state.
+    pub fn count(&self, set: &Bdd) -> Maybe<num_bigint::BigUint> {
+        Ok(set.and(&self.settled)?.count() >> (self.diagrams.pairs() - self.bits))
+    }
+}
