@@ -5,6 +5,8 @@
 //! in their order; a bit mask remembers what the edges before were, so that `else` costs nothing. What is
 //! rare (priorities, `enabled`, a `Blocked` that the mask cannot answer) is done by asking again.
 
+use std::mem;
+
 use ample_model::{EventKind, Fault};
 
 use super::bytecode::{NO_BIT, NOWHERE, Pc};
@@ -139,7 +141,10 @@ impl Machine {
     #[cold]
     pub fn is_stuck(&mut self, program: &Program, memory: &Reading<'_>) -> bool {
         let saved = self.save();
+        // With `timeout` false this is another question: whoever asks it may be asked again whether he is enabled.
+        let asking = mem::take(&mut self.asking);
         let moves = self.first_controlled(program, memory).is_some() || self.everybody(program, memory, 0).is_some();
+        self.asking = asking;
         self.restore(&saved);
         !moves
     }

@@ -157,7 +157,8 @@ fn compare_step(
 
 #[test]
 fn random_systems_step_as_the_interpreter_says() {
-    let invariants = [Expr::Timeout, Expr::NonProgress, Expr::Accepting, Expr::ProcessCount, Expr::LastMover];
+    let mut invariants = vec![Expr::Timeout, Expr::NonProgress, Expr::Accepting, Expr::ProcessCount, Expr::LastMover];
+    invariants.extend((0..3).map(enabled));
     for seed in 0..seeds() {
         let features = if seed % 4 == 3 { Features::NONE } else { Features::ALL };
         let system = random::system(seed, features);
@@ -167,15 +168,22 @@ fn random_systems_step_as_the_interpreter_says() {
 
 #[test]
 fn random_systems_of_every_width_step_as_the_interpreter_says() {
+    let mut invariants = vec![Expr::Timeout, Expr::NonProgress, Expr::Accepting];
+    invariants.extend((0..3).map(enabled));
     let mut states = 0;
     for seed in 0..seeds() {
         let system = super::random::system(seed);
         if let Err(problems) = ample_model::check::check(&system) {
             panic!("seed {seed}: {problems:?}");
         }
-        states += agree(&format!("seed {seed}"), &system, &[Expr::Timeout, Expr::NonProgress, Expr::Accepting], 300);
+        states += agree(&format!("seed {seed}"), &system, &invariants, 300);
     }
     assert!(states as u64 > 20 * seeds(), "random systems that hardly move: {states} states");
+}
+
+/// Whether the process of that id is enabled.
+fn enabled(process: i64) -> Expr {
+    Expr::Enabled(Box::new(Expr::Const(process)))
 }
 
 /// How many random systems; more on demand.
@@ -305,6 +313,19 @@ fn too_many_sequences_of_processes_are_a_limit_and_no_violation() {
         }
     }
     panic!("no limit was reached");
+}
+
+/// Whether `High` is enabled depends on whether `Low` can move, and that on whether `High` is enabled.
+#[test]
+fn who_waits_for_a_timeout_is_enabled_when_nobody_below_can_move() {
+    for (low, expected) in [("false", true), ("skip", false)] {
+        let low = format!("active proctype Low() priority 1 {{ {low} }}");
+        let system = model(&format!("{low} active proctype High() priority 2 {{ timeout }}"));
+        let mut space = Compiled::new(&system, &[enabled(1)]).unwrap();
+        let state = initial(&mut space);
+        assert_eq!(space.evaluate(0, &state), Ok(expected.into()), "{low}");
+        agree(&low, &system, &[enabled(0), enabled(1)], 10);
+    }
 }
 
 #[test]
