@@ -280,6 +280,7 @@ impl<'a, T, O: Observer + ?Sized> Safety<'a, T, O> {
             depth: self.statistics.depth,
             pending,
             memory: memory as u64,
+            nodes: 0,
         };
         let reason = self.observer.progress(&progress);
         let halt = reason.is_some();

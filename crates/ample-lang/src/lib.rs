@@ -1,6 +1,8 @@
 //! Front ends: one module per language, each turning text into a [`System`](ample_model::System).
 
 pub mod diagnostic;
+pub mod export;
+pub mod milestones;
 pub mod promela;
 
 pub use diagnostic::{Diagnostic, Rejected, Severity};

@@ -158,6 +158,22 @@ impl<'a> Interpreter<'a> {
         Some(self.start(choices))
     }
 
+    /// The number of an initial state; `None` if it is not one, or its number is beyond what is counted.
+    pub fn number_of(&self, state: &State) -> Option<u32> {
+        let mut number = 0u64;
+        for (variable, offset) in self.system.globals.iter().zip(&self.globals.offsets) {
+            for (slot, initial) in &variable.initial {
+                if let Initial::AnyOf(values) = initial {
+                    let slot = offset + *slot as usize;
+                    let (scalar, cell) = (self.globals.scalars.get(slot)?, state.globals.get(slot)?);
+                    let chosen = values.iter().position(|value| scalar.fit(*value) == Some(*cell))?;
+                    number = number.checked_mul(values.len() as u64)?.checked_add(chosen as u64)?;
+                }
+            }
+        }
+        u32::try_from(number).ok()
+    }
+
     /// How many values each cell with a choice has, in slot order.
     fn choices(&self) -> Vec<usize> {
         let initials = self.system.globals.iter().flat_map(|variable| &variable.initial);

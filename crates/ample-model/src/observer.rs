@@ -15,6 +15,8 @@ pub struct Progress {
     pub pending: u64,
     /// Bytes held by the store.
     pub memory: u64,
+    /// Nodes of decision diagrams.
+    pub nodes: u64,
 }
 
 /// Told now and then how a search goes; may end it.

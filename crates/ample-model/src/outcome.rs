@@ -83,6 +83,9 @@ pub struct Branch {
 pub struct Statistics {
     /// Distinct states stored. States inside an atomic sequence do not count, as in Spin.
     pub states: u64,
+    /// Their number in decimal, where there are more than [`states`](Statistics::states) can hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub many_states: Option<String>,
     /// States of atomic sequences that had to be stored beside them.
     pub atomic_states: u64,
     /// Moves explored that ended in a state: stored and matched.

@@ -1,9 +1,11 @@
 //! Symbolic checking for ample: sets of states as decision diagrams.
 
+pub mod build;
 pub mod ctl;
 pub mod diagram;
 pub mod evidence;
 pub mod ltl;
+pub mod order;
 pub mod partial;
 pub mod process_model;
 pub mod reach;

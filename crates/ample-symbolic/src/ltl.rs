@@ -240,6 +240,8 @@ pub struct Lasso {
     pub cycle: Vec<usize>,
     /// At the end of the prefix a step is a fault.
     pub stopped: bool,
+    /// The state at the end of the prefix.
+    pub end: Vec<bool>,
 }
 
 impl Product {
@@ -444,7 +446,8 @@ impl Product {
         let cycle_moves = moves(cycle);
         let bits = self.space.bits as usize;
         let stopped = prefix.steps.iter().any(|(number, _)| self.falls(*number));
-        Lasso { start: prefix.start[..bits].to_vec(), prefix: moves(prefix), cycle: cycle_moves, stopped }
+        let end = prefix.end()[..bits].to_vec();
+        Lasso { start: prefix.start[..bits].to_vec(), prefix: moves(prefix), cycle: cycle_moves, stopped, end }
     }
 
     fn falls(&self, number: usize) -> bool {

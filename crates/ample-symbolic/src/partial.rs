@@ -167,3 +167,74 @@ fn one_process(space: &Space, safe: &Safe, queue: Bdd, frontier: Bdd, effort: &m
     }
     Ok((queue, ends))
 }
+
+/// The reachable states of a reduced system in which every state of the local properties of the full one is met, as
+/// AReduce finds them (Alur, Brayton, Henzinger, Qadeer and Rajamani): breadth first, where a state is expanded by the
+/// safe steps of one process if one of them leads to a state that was not visited, and by all steps otherwise.
+pub fn areduce(space: &Space, model: &[Safe], from: &Bdd, effort: &mut Effort) -> Maybe<Bdd> {
+    let (mut visited, mut frontier) = (space.diagrams.constant(false), from.clone());
+    while !frontier.is_false() {
+        visited = visited.or(&frontier)?;
+        let mut left = frontier;
+        let mut image = space.diagrams.constant(false);
+        for safe in model {
+            effort.posts += 1;
+            let progressing = space.preimage(&visited.not(), &safe.steps)?.and(&left)?;
+            image = image.or(&space.image(&progressing, &safe.steps)?)?;
+            left = left.minus(&progressing)?;
+        }
+        effort.posts += 1;
+        frontier = image.or(&space.post(&left)?)?.minus(&visited)?;
+        effort.note(&frontier);
+    }
+    Ok(visited)
+}
+
+/// The system reduced once and for all, for any search (Kurshan, Levin, Minea, Peled and Yenigün): in a state, only the
+/// first process that has a safe step moves, and everybody where there is none. So that no step is put off for ever, of
+/// every cycle of safe steps of a process one is *sticky*, which is not counted as safe.
+pub fn reduced_space(space: &Space, model: &[Safe]) -> Maybe<Space> {
+    let mut free = space.diagrams.constant(true);
+    let mut steps = Vec::new();
+    for safe in model {
+        let kept = without_cycles(space, safe)?;
+        let mut enabled = space.diagrams.constant(false);
+        for step in kept {
+            let guard = step.guard.and(&free)?;
+            enabled = enabled.or(&step.guard)?;
+            steps.push(crate::space::Step { relation: step.relation.and(&guard)?, guard, ..step });
+        }
+        free = free.minus(&enabled)?;
+    }
+    for step in &space.steps {
+        let guard = step.guard.and(&free)?;
+        steps.push(crate::space::Step { relation: step.relation.and(&guard)?, guard, ..step.clone() });
+    }
+    steps.retain(|step| !step.guard.is_false());
+    Ok(Space { steps, ..space.clone() })
+}
+
+/// The safe steps of a process without those that are needed to close a cycle of them.
+fn without_cycles(space: &Space, safe: &Safe) -> Maybe<Vec<crate::space::Step>> {
+    let mut steps = safe.steps.clone();
+    loop {
+        let mut hull = space.diagrams.constant(true);
+        loop {
+            let next = space.image(&hull, &steps)?.and(&hull)?;
+            if next == hull {
+                break;
+            }
+            hull = next;
+        }
+        let mut closing = None;
+        for (number, step) in steps.iter().enumerate() {
+            if !step.guard.is_disjoint(&hull)? {
+                closing = Some(number);
+            }
+        }
+        match closing {
+            Some(number) => drop(steps.remove(number)),
+            None => return Ok(steps),
+        }
+    }
+}

@@ -21,8 +21,11 @@ pub enum Method {
     Saturation,
 }
 
+/// After so many images, the states are not counted any more on the way.
+const MAX_ROUNDS: usize = 100;
+
 /// What was done and how large it was: the figures of the thesis's tables.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Effort {
     /// Images taken, under all steps or under those of one process.
     pub posts: usize,
@@ -32,6 +35,8 @@ pub struct Effort {
     pub frontiers: usize,
     /// The nodes of the largest frontier.
     pub max_frontier: usize,
+    /// Of a search layer by layer: the states after each image, and the nodes of their set.
+    pub rounds: Vec<(num_bigint::BigUint, usize)>,
 }
 
 impl Effort {
@@ -41,6 +46,14 @@ impl Effort {
         self.frontier_nodes += nodes;
         self.frontiers += 1;
         self.max_frontier = self.max_frontier.max(nodes);
+    }
+
+    /// Takes note of the states so far, as long as it is no work.
+    fn round(&mut self, space: &Space, reached: &Bdd) -> Maybe<()> {
+        if self.rounds.len() < MAX_ROUNDS {
+            self.rounds.push((space.count(reached)?, reached.nodes()));
+        }
+        Ok(())
     }
 
     /// The nodes of a frontier on average.
@@ -64,12 +77,14 @@ pub fn reachable(space: &Space, from: &Bdd, method: Method, effort: &mut Effort,
 fn layers(space: &Space, from: &Bdd, whole: bool, effort: &mut Effort, watch: Watch<'_>) -> Maybe<Bdd> {
     let mut reached = from.clone();
     let mut frontier = from.clone();
+    effort.round(space, &reached)?;
     while !frontier.is_false() {
         effort.note(&frontier);
         effort.posts += 1;
         let image = space.post(if whole { &reached } else { &frontier })?;
         frontier = image.minus(&reached)?;
         reached = reached.or(&frontier)?;
+        effort.round(space, &reached)?;
         if !watch(&reached)? {
             break;
         }

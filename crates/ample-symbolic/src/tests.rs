@@ -9,7 +9,7 @@ use ample_logic::{Atom, Formula};
 use crate::ctl::{Ctl, Evaluator};
 use crate::diagram::{Bdd, Diagrams};
 use crate::ltl::{Lasso, Product, Way};
-use crate::partial::{Preserve, Variant, explore, improviso};
+use crate::partial::{Preserve, Variant, areduce, explore, improviso, reduced_space};
 use crate::process_model::{Demand, process_model};
 use crate::reach::{Effort, Method, reachable, run_to};
 use crate::space::{Space, Step};
@@ -368,6 +368,13 @@ fn partial_exploration_preserves_what_it_says() {
             fewer += usize::from(reached.len() < full.len());
         }
         let effort = &mut Effort::default();
+        let by_frontier = states_of(&areduce(space, &model, &space.initial, effort).unwrap());
+        assert!(by_frontier.is_subset(&full));
+        assert_eq!(labels(&by_frontier), labels(&full), "AReduce, seed {seed}");
+        let once = reduced_space(space, &model).unwrap();
+        let statically = reachable(&once, &once.initial, Method::Saturation, effort, &mut |_| Ok(true)).unwrap();
+        assert!(states_of(&statically).is_subset(&full));
+        assert_eq!(labels(&states_of(&statically)), labels(&full), "static, seed {seed}");
         let provisory = states_of(&improviso(space, &model, &space.initial, effort).unwrap());
         assert!(provisory.is_subset(&full));
         assert_eq!(labels(&provisory), labels(&full), "ImProviso, seed {seed}");

@@ -11,6 +11,7 @@ use ample_model::{
 
 use ample_logic::Acceptance;
 
+use crate::choose;
 use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_tree};
 use crate::explicit::branching::look_at;
 use crate::explicit::liveness::{Watch, look_for};
@@ -18,6 +19,7 @@ use crate::explicit::{self, Request, Run};
 use crate::limits::resident_memory;
 use crate::reduction::PartialOrder;
 use crate::report::{Answer, Report, Verdict};
+use crate::symbolic::{self, Symbolic};
 use crate::temporal::{Forbidden, NoAutomaton, Numbered, negation};
 use crate::together::together;
 
@@ -29,6 +31,8 @@ pub enum Engine {
     Auto,
     /// Explicit-state search.
     Explicit,
+    /// Decision diagrams.
+    Symbolic,
 }
 
 /// The order in which states are visited.
@@ -96,6 +100,8 @@ pub struct CheckOptions {
     pub memory_limit: Option<u64>,
     /// End at the first violation, whatever it is of.
     pub stop_at_first: bool,
+    /// How the symbolic engine works.
+    pub symbolic: Symbolic,
 }
 
 /// All that a model states: its assertions, the absence of deadlocks, and the properties in its text.
@@ -130,9 +136,18 @@ pub fn stated(system: &System) -> Vec<Property> {
 /// ```
 pub fn check(system: &System, options: &CheckOptions, observer: &mut dyn Observer) -> Report {
     let properties = options.properties.clone().unwrap_or_else(|| stated(system));
-    let mut work = Work::new(system, options, &properties);
-    work.perform(observer);
-    work.report(observer)
+    if options.engine == Engine::Symbolic {
+        return symbolic::check(system, &properties, options, observer);
+    }
+    let explicit = |observer: &mut dyn Observer| {
+        let mut work = Work::new(system, options, &properties);
+        work.perform(observer);
+        work.report(observer)
+    };
+    if choose::is_open(options) {
+        return choose::check(system, &properties, options, observer, explicit);
+    }
+    explicit(observer)
 }
 
 /// The searches that a check consists of.
@@ -397,7 +412,16 @@ fn is_temporal(property: &Property) -> bool {
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn states(system: &System, options: &CheckOptions, observer: &mut dyn Observer) -> Report {
-    report(system, Vec::new(), explicit::run(system, &Request::default(), options, observer))
+    if options.engine == Engine::Symbolic {
+        return symbolic::states(system, options, observer);
+    }
+    let explicit = |observer: &mut dyn Observer| {
+        report(system, Vec::new(), explicit::run(system, &Request::default(), options, observer))
+    };
+    if choose::is_open(options) {
+        return choose::states(system, options, observer, explicit);
+    }
+    explicit(observer)
 }
 
 fn report(system: &System, answers: Vec<Answer>, run: Run) -> Report {
@@ -408,6 +432,8 @@ fn report(system: &System, answers: Vec<Answer>, run: Run) -> Report {
         ended: run.ended,
         statistics: run.statistics,
         reduction: run.reduction,
+        diagrams: None,
+        choice: None,
     }
 }
 
@@ -446,7 +472,7 @@ fn violated(
     }
 }
 
-fn not_confirmed(unconfirmed: Unconfirmed, steps: usize) -> Outcome {
+pub(crate) fn not_confirmed(unconfirmed: Unconfirmed, steps: usize) -> Outcome {
     Outcome::Unknown(Reason::Unsupported(match unconfirmed {
         Unconfirmed::Ended(reason) => {
             format!("a violation was found, but {reason} before its {steps} steps were replayed")

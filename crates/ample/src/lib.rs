@@ -41,6 +41,7 @@
 //! performed by the reference interpreter first ([`evidence`]).
 
 mod check;
+mod choose;
 pub mod evidence;
 mod explicit;
 mod limits;
@@ -49,6 +50,7 @@ pub mod reduce;
 mod reduction;
 mod report;
 pub mod simulate;
+mod symbolic;
 mod temporal;
 mod together;
 
@@ -62,3 +64,4 @@ pub use limits::{Limits, peak_memory, resident_memory, sensible_memory_limit};
 pub use load::{LoadError, LoadOptions, Loaded, adapt, ctl, expression, load, load_text, ltl};
 pub use reduction::{Algorithm, Cache, Methods, PartialOrder, Proviso, Replacement};
 pub use report::{Answer, Report, SCHEMA, Verdict};
+pub use symbolic::{DiagramStatistics, Direction, Exploration, Method, Preserve, Reach, Reorder, Symbolic, Variant};

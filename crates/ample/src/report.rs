@@ -4,6 +4,7 @@ use ample_model::{Branch, Certainty, Outcome, Reason, Statistics, Trace};
 use serde::{Serialize, Serializer};
 
 use crate::evidence::EndState;
+use crate::symbolic::DiagramStatistics;
 
 /// The version of the JSON form.
 pub const SCHEMA: u32 = 1;
@@ -23,6 +24,10 @@ pub struct Report {
     pub statistics: Statistics,
     /// Which orders of independent steps were left out, or why none.
     pub reduction: Option<String>,
+    /// What the decision diagrams were like, where there were some.
+    pub diagrams: Option<DiagramStatistics>,
+    /// Which engine was chosen and why, where there was a choice.
+    pub choice: Option<String>,
 }
 
 /// The answer to one property.
@@ -108,7 +113,11 @@ struct JsonReport<'a> {
     results: &'a [Answer],
     #[serde(skip_serializing_if = "Option::is_none")]
     reduction: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choice: Option<&'a str>,
     stats: JsonStatistics<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diagrams: Option<&'a DiagramStatistics>,
 }
 
 impl Serialize for Report {
@@ -120,7 +129,9 @@ impl Serialize for Report {
             complete: self.ended.is_none(),
             results: &self.answers,
             reduction: self.reduction.as_deref(),
+            choice: self.choice.as_deref(),
             stats: JsonStatistics(&self.statistics),
+            diagrams: self.diagrams.as_ref(),
         };
         report.serialize(serializer)
     }
@@ -213,6 +224,7 @@ impl Serialize for JsonStatistics<'_> {
         use serde::ser::SerializeMap;
         let Statistics {
             states,
+            many_states,
             atomic_states,
             transitions,
             atomic_steps,
@@ -224,7 +236,10 @@ impl Serialize for JsonStatistics<'_> {
             complete: _,
         } = self.0;
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("states", &Count(*states))?;
+        match many_states {
+            Some(many) => map.serialize_entry("states", many)?,
+            None => map.serialize_entry("states", &Count(*states))?,
+        }
         map.serialize_entry("transitions", &Count(*transitions))?;
         map.serialize_entry("depth", depth)?;
         map.serialize_entry("time_s", time_s)?;
@@ -256,7 +271,16 @@ mod tests {
 
     fn report(answers: Vec<Answer>) -> Report {
         let statistics = Statistics { states: 3, transitions: 1 << 60, ..Statistics::default() };
-        Report { model: "m.pml".into(), language: "promela".into(), answers, ended: None, statistics, reduction: None }
+        Report {
+            model: "m.pml".into(),
+            language: "promela".into(),
+            answers,
+            ended: None,
+            statistics,
+            reduction: None,
+            diagrams: None,
+            choice: None,
+        }
     }
 
     #[test]

@@ -84,6 +84,7 @@ fn add(a: Progress, b: Progress) -> Progress {
         depth: a.depth.max(b.depth),
         pending: a.pending + b.pending,
         memory: a.memory + b.memory,
+        nodes: a.nodes + b.nodes,
     }
 }
 

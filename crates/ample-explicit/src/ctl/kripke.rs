@@ -348,6 +348,7 @@ where
             depth: self.statistics.depth,
             pending: pending as u64,
             memory: (self.bytes() + held) as u64,
+            nodes: 0,
         };
         match self.observer.progress(&progress) {
             None => Ok(()),

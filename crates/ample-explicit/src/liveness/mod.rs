@@ -174,6 +174,7 @@ impl<'a, O: Observer + ?Sized> Watch<'a, O> {
             depth: self.statistics.depth,
             pending: pending as u64,
             memory: memory as u64,
+            nodes: 0,
         };
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(memory as u64);
         match self.observer.progress(&progress) {

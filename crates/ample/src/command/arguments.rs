@@ -26,6 +26,8 @@ pub enum Command {
     Simulate(Simulate),
     /// Show what partial-order reduction leaves out, what it chooses in a state, and what stands in its way
     Reduce(Reduce),
+    /// Write a Milestones model in another language: for NuSMV, or as Promela
+    Convert(Convert),
 }
 
 #[derive(Debug, Args)]
@@ -140,6 +142,8 @@ pub struct Search {
     /// Show the progress on standard error: auto is a line on a terminal
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Progress::Auto)]
     pub progress: Progress,
+    #[command(flatten)]
+    pub symbolic: Symbolic,
 }
 
 #[derive(Debug, Args)]
@@ -210,6 +214,46 @@ pub struct Place {
     pub step: Option<usize>,
 }
 
+#[derive(Debug, Args)]
+pub struct Convert {
+    /// The model
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The language
+    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    pub to: Target,
+    /// Where to write it [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write the order of the variables too, as NuSMV reads it with `-i`
+    #[arg(long, value_name = "FILE")]
+    pub order_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// A language that models are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Target {
+    /// The language of NuSMV
+    Smv,
+    /// Promela, one process that chooses among all actions
+    Promela,
+    /// Promela, a process for each of the model's and one for the global actions
+    PromelaProcesses,
+}
+
+impl Target {
+    /// As it is called on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Target::Smv => "smv",
+            Target::Promela => "promela",
+            Target::PromelaProcesses => "promela-processes",
+        }
+    }
+}
+
 /// Numbers of moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moves(pub Vec<usize>);
@@ -245,6 +289,63 @@ pub enum Engine {
     Auto,
     /// Explicit-state search
     Explicit,
+    /// Decision diagrams: sets of states at once
+    Symbolic,
+}
+
+/// How decision diagrams are used.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Symbolic engine")]
+pub struct Symbolic {
+    /// How the reachable states are found
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Reach::Saturation)]
+    pub reach: Reach,
+    /// Which way formulas are evaluated
+    #[arg(long, value_enum, value_name = "WAY", default_value_t = Direction::Auto)]
+    pub direction: Direction,
+    /// What a reduced set of states preserves, when states are counted
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = Preserve::Ctl)]
+    pub preserve: Preserve,
+    /// Leave the variables of the diagrams in their first order
+    #[arg(long)]
+    pub no_reorder: bool,
+    /// Show what the decision diagrams were like
+    #[arg(long)]
+    pub stats: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Reach {
+    /// From the bottom of the diagram up
+    Saturation,
+    /// Relation by relation, each from all states so far
+    Chaining,
+    /// Layer by layer, each from the one before
+    Frontier,
+    /// Layer by layer, each from all states so far
+    Whole,
+    /// Not at all: formulas are evaluated over all states, reachable or not
+    None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Direction {
+    /// Backward; forward with partial exploration
+    Auto,
+    /// From the states where a formula's parts hold
+    Backward,
+    /// From the initial states
+    Forward,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Preserve {
+    /// Deadlocks only
+    Deadlocks,
+    /// LTL without X
+    Ltl,
+    /// CTL without X
+    Ctl,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -271,6 +372,18 @@ pub enum Por {
     /// Both
     #[value(name = "persistent+sleep")]
     PersistentSleep,
+    /// Partial exploration, in the symbolic engine: safe steps of each process first
+    Exploration,
+    /// The same, from new states only
+    ExplorationNew,
+    /// The same, from states that were not expanded in full only
+    ExplorationUnexpanded,
+    /// ImProviso, in the symbolic engine: reachable states only
+    Improviso,
+    /// AReduce, in the symbolic engine: reachable states only
+    Areduce,
+    /// Only the first process with a safe step moves, in the symbolic engine: reachable states only
+    Static,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -365,6 +478,7 @@ impl Command {
             Command::States(states) => &states.common,
             Command::Simulate(simulate) => &simulate.common,
             Command::Reduce(reduce) => &reduce.common,
+            Command::Convert(convert) => &convert.common,
         }
     }
 }

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use ample::{
-    Algorithm, Cache, CheckOptions, Emptiness, Engine, Fairness, Limits, Methods, PartialOrder, Property, Proviso,
-    Question, Replacement, Report, Search, System,
+    Algorithm, Cache, CheckOptions, Direction, Emptiness, Engine, Exploration, Fairness, Limits, Method, Methods,
+    PartialOrder, Preserve, Property, Proviso, Question, Reach, Reorder, Replacement, Report, Search, Symbolic, System,
+    Variant,
 };
 
 use super::arguments::{self, Check, Common, States};
@@ -71,6 +72,7 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Repor
         (false, false) => View::Steps,
     };
     show(&loaded.system, &report, view, context);
+    show_diagrams(&report, &arguments.search, context);
     Ok(report)
 }
 
@@ -88,6 +90,7 @@ pub fn states(arguments: &States, context: &Context) -> Exit {
         ample::states(&loaded.system, &options, limits)
     });
     show(&loaded.system, &report, View::Steps, context);
+    show_diagrams(&report, &arguments.search, context);
     report.verdict().into()
 }
 
@@ -150,7 +153,9 @@ fn options(search: &arguments::Search, common: &Common) -> CheckOptions {
         engine: match search.engine {
             arguments::Engine::Auto => Engine::Auto,
             arguments::Engine::Explicit => Engine::Explicit,
+            arguments::Engine::Symbolic => Engine::Symbolic,
         },
+        symbolic: symbolic(search),
         search: match search.search {
             arguments::Order::Auto => Search::Auto,
             arguments::Order::Bfs => Search::BreadthFirst,
@@ -161,6 +166,40 @@ fn options(search: &arguments::Search, common: &Common) -> CheckOptions {
         threads: search.threads,
         memory_limit: memory_limit(common),
         ..CheckOptions::default()
+    }
+}
+
+/// How decision diagrams are used.
+fn symbolic(search: &arguments::Search) -> Symbolic {
+    let asked = &search.symbolic;
+    Symbolic {
+        reach: match asked.reach {
+            arguments::Reach::Saturation => Reach::Auto,
+            arguments::Reach::Chaining => Reach::By(Method::Chaining),
+            arguments::Reach::Frontier => Reach::By(Method::Frontier),
+            arguments::Reach::Whole => Reach::By(Method::Whole),
+            arguments::Reach::None => Reach::Not,
+        },
+        direction: match asked.direction {
+            arguments::Direction::Auto => Direction::Auto,
+            arguments::Direction::Backward => Direction::Backward,
+            arguments::Direction::Forward => Direction::Forward,
+        },
+        exploration: match search.por {
+            Some(arguments::Por::Exploration) => Some(Exploration::Partial(Variant::All)),
+            Some(arguments::Por::ExplorationNew) => Some(Exploration::Partial(Variant::New)),
+            Some(arguments::Por::ExplorationUnexpanded) => Some(Exploration::Partial(Variant::NotExpanded)),
+            Some(arguments::Por::Improviso) => Some(Exploration::ImProviso),
+            Some(arguments::Por::Areduce) => Some(Exploration::AReduce),
+            Some(arguments::Por::Static) => Some(Exploration::Static),
+            _ => None,
+        },
+        preserve: match asked.preserve {
+            arguments::Preserve::Deadlocks => Preserve::Deadlocks,
+            arguments::Preserve::Ltl => Preserve::Ltl,
+            arguments::Preserve::Ctl => Preserve::Ctl,
+        },
+        reorder: if asked.no_reorder { Reorder::Never } else { Reorder::Auto },
     }
 }
 
@@ -181,6 +220,15 @@ fn partial_order(search: &arguments::Search) -> PartialOrder {
         Some(arguments::Por::Auto | arguments::Por::Persistent) => (true, false),
         Some(arguments::Por::Sleep) => (false, true),
         Some(arguments::Por::PersistentSleep) => (true, true),
+        // These are for the symbolic engine.
+        Some(
+            arguments::Por::Exploration
+            | arguments::Por::ExplorationNew
+            | arguments::Por::ExplorationUnexpanded
+            | arguments::Por::Improviso
+            | arguments::Por::Areduce
+            | arguments::Por::Static,
+        ) => return PartialOrder::None,
     };
     let algorithm = match search.por_algorithm {
         arguments::Algorithm::Guards => Algorithm::Guards,
@@ -238,6 +286,15 @@ fn show(system: &System, report: &Report, view: View, context: &Context) {
             text::report(out, system, report, view, context.out)
         }
     });
+}
+
+fn show_diagrams(report: &Report, search: &arguments::Search, context: &Context) {
+    if let Some(diagrams) = &report.diagrams
+        && search.symbolic.stats
+        && !context.json
+    {
+        print(|out| text::diagram_statistics(out, diagrams));
+    }
 }
 
 fn write_traces(path: &Path, reports: &[Report], context: &Context) -> Exit {

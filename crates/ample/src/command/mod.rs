@@ -2,6 +2,7 @@
 
 pub mod arguments;
 mod check;
+mod convert;
 mod diagnostics;
 mod msc;
 mod paint;
@@ -82,6 +83,7 @@ pub fn run(command: &Command, interrupt: Arc<AtomicBool>) -> Exit {
         Command::States(arguments) => guarded(&context, &arguments.file, || check::states(arguments, &context)),
         Command::Simulate(arguments) => guarded(&context, &arguments.file, || simulate::simulate(arguments, &context)),
         Command::Reduce(arguments) => guarded(&context, &arguments.file, || reduce::reduce(arguments, &context)),
+        Command::Convert(arguments) => guarded(&context, &arguments.file, || convert::convert(arguments, &context)),
     }
 }
 

@@ -29,7 +29,7 @@ impl Display {
     /// Called often; shows something now and then.
     pub fn show(&mut self, progress: &Progress, elapsed: Duration) {
         // A replay has no states to tell of.
-        if self.how == How::Never || elapsed < self.shown + EVERY || progress.states == 0 {
+        if self.how == How::Never || elapsed < self.shown + EVERY || progress.states + progress.nodes == 0 {
             return;
         }
         self.shown = elapsed;
@@ -58,11 +58,15 @@ fn in_json(progress: &Progress, elapsed: Duration) -> serde_json::Value {
         "depth": progress.depth,
         "pending": progress.pending,
         "memory_bytes": progress.memory,
+        "nodes": progress.nodes,
         "time_s": elapsed.as_secs_f64(),
     }})
 }
 
 fn line(progress: &Progress, elapsed: Duration) -> String {
+    if progress.states == 0 {
+        return format!("{} nodes, {} images, {:.0} s", count(progress.nodes), progress.depth, elapsed.as_secs_f64());
+    }
     let rate = progress.states as f64 / elapsed.as_secs_f64().max(0.001);
     format!(
         "{} states, {} transitions, depth {}, {} pending, {}, {:.0} s, {} states/s",

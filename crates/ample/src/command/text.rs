@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 
 use ample::evidence::{EndState, Standing};
-use ample::{Answer, Branch, Certainty, Outcome, Reason, Report, Source, Statistics, Step, System, Trace};
+use ample::{
+    Answer, Branch, Certainty, DiagramStatistics, Outcome, Reason, Report, Source, Statistics, Step, System, Trace,
+};
 
 use super::msc;
 use super::paint::Paint;
@@ -43,7 +45,57 @@ pub fn report(out: &mut impl Write, system: &System, report: &Report, view: View
         branches(out, system, &violation.branches, &answer.property, view, paint)?;
     }
     writeln!(out)?;
-    statistics(out, &report.statistics, report.reduction.as_deref(), report.ended.as_ref())
+    if let Some(choice) = &report.choice {
+        writeln!(out, "{choice}")?;
+    }
+    match &report.diagrams {
+        Some(diagrams) => symbolic_statistics(out, report, diagrams),
+        None => statistics(out, &report.statistics, report.reduction.as_deref(), report.ended.as_ref()),
+    }
+}
+
+/// What the symbolic engine did.
+fn symbolic_statistics(out: &mut impl Write, report: &Report, diagrams: &DiagramStatistics) -> io::Result<()> {
+    if let Some(reason) = &report.ended {
+        writeln!(out, "The search did not come to its end: {}.", because(reason))?;
+    }
+    if let Some(reduction) = &report.reduction {
+        writeln!(out, "Partial-order reduction: {reduction}")?;
+    }
+    let Statistics { states, many_states, time_s, memory_bytes, .. } = &report.statistics;
+    if *states > 0 {
+        let states = many_states.clone().unwrap_or_else(|| states.to_string());
+        writeln!(out, "{states:>9} states, in {} nodes", diagrams.reached_nodes)?;
+    }
+    writeln!(
+        out,
+        "{:>9} bits, {} relations of {} nodes, {} nodes at the peak",
+        diagrams.bits, diagrams.relations, diagrams.relation_nodes, diagrams.peak_nodes
+    )?;
+    writeln!(out, "{} used, {time_s:.3} seconds", bytes(*memory_bytes))
+}
+
+/// All figures about the decision diagrams.
+pub fn diagram_statistics(out: &mut impl Write, diagrams: &DiagramStatistics) -> io::Result<()> {
+    let rows = [
+        ("bits of a state", diagrams.bits as usize),
+        ("relations", diagrams.relations),
+        ("nodes of all relations", diagrams.relation_nodes),
+        ("nodes of the largest relation", diagrams.max_relation_nodes),
+        ("nodes of the reached set", diagrams.reached_nodes),
+        ("images (#post)", diagrams.posts),
+        ("nodes of a frontier on average", diagrams.average_frontier),
+        ("nodes of the largest frontier", diagrams.max_frontier),
+        ("nodes at the peak", diagrams.peak_nodes),
+        ("reorderings", diagrams.reorderings),
+        ("restarts with more room", diagrams.restarts),
+    ];
+    writeln!(out, "Decision diagrams:")?;
+    rows.into_iter().try_for_each(|(what, number)| writeln!(out, "{number:>12} {what}"))?;
+    for (number, (states, nodes)) in diagrams.rounds.iter().enumerate() {
+        writeln!(out, "{number:>12} images: {states} states, in {nodes} nodes")?;
+    }
+    Ok(())
 }
 
 fn run(out: &mut impl Write, system: &System, trace: &Trace, view: View, paint: Paint) -> io::Result<()> {

@@ -6,8 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use ample::{
-    Algorithm, Answer, Certainty, CheckOptions, Emptiness, Fairness, Limits, Methods, Outcome, PartialOrder, Property,
-    Question, Search, Step, System, Trace, Violation,
+    Algorithm, Answer, Certainty, CheckOptions, Direction, Emptiness, Engine, Exploration, Fairness, Limits, Method,
+    Methods, Outcome, PartialOrder, Property, Question, Reach, Reason, Search, Step, Symbolic, System, Trace, Variant,
+    Violation,
 };
 use ample_model::{Formula, Interpreter};
 
@@ -153,6 +154,9 @@ pub struct Suite {
     pub thorough: bool,
 }
 
+/// What the answers of the symbolic engine are counted as.
+const SYMBOLIC: &str = "symbolic";
+
 /// One call of the façade.
 struct Call<'a> {
     subject: &'a Subject,
@@ -197,6 +201,7 @@ impl Suite {
         self.systems += 1;
         self.states += naive.graph.nodes.len();
         self.pairs += questions.iter().filter(|q| matches!(q, Question::Ltl(_) | Question::Ctl(_))).count() as u64;
+        self.confront_symbolic(subject, naive, questions, random);
         for fairness in FAIRNESS {
             let unfair = fairness == Fairness::None;
             let asked: Vec<&Question> = questions.iter().filter(|question| unfair || can_be_fair(question)).collect();
@@ -228,6 +233,41 @@ impl Suite {
         }
     }
 
+    /// Compares the answers of the symbolic engine, in some of its ways, to the questions that it understands.
+    fn confront_symbolic(&mut self, subject: &Subject, naive: Naive<'_>, questions: &[Question], random: &mut Random) {
+        let asked: Vec<&Question> = questions
+            .iter()
+            .filter(|question| matches!(question, Question::Ltl(_) | Question::Ctl(_) | Question::Acceptance))
+            .collect();
+        let expected: Vec<bool> = asked.iter().map(|question| naive.is_violated(question, Fairness::None)).collect();
+        let properties = Some(asked.iter().map(|question| property((*question).clone())).collect());
+        for _ in 0..if self.thorough { 3 } else { 1 } {
+            let symbolic = Symbolic {
+                reach: random.pick(&[
+                    Reach::Auto,
+                    Reach::By(Method::Chaining),
+                    Reach::By(Method::Frontier),
+                    Reach::Not,
+                ]),
+                direction: random.pick(&[Direction::Auto, Direction::Forward]),
+                exploration: random.pick(&[
+                    None,
+                    Some(Exploration::Partial(Variant::All)),
+                    Some(Exploration::Partial(Variant::New)),
+                    Some(Exploration::Partial(Variant::NotExpanded)),
+                ]),
+                ..Symbolic::default()
+            };
+            let options = CheckOptions {
+                engine: Engine::Symbolic,
+                properties: Option::clone(&properties),
+                symbolic,
+                ..CheckOptions::default()
+            };
+            self.compare(&Call { subject, naive, options }, &expected);
+        }
+    }
+
     /// Asks the façade; the answers must be the expected ones, and show it.
     fn compare(&mut self, call: &Call<'_>, expected: &[bool]) {
         let mut limits = Limits::new().time(Some(Duration::from_secs(60)));
@@ -242,7 +282,12 @@ impl Suite {
         }
         for (number, (answer, violated)) in answers.iter().zip(expected).enumerate() {
             let question = &call.properties()[number].question;
-            let tally = self.tallies.entry(kind(question, call.options.fairness)).or_default();
+            let symbolic = call.options.engine == Engine::Symbolic;
+            let kind = if symbolic { SYMBOLIC.into() } else { kind(question, call.options.fairness) };
+            let tally = self.tallies.entry(kind).or_default();
+            if symbolic {
+                *(if *violated { &mut tally.violated } else { &mut tally.holds }) += 1;
+            }
             if matches!(answer.outcome, Outcome::Unknown(_)) {
                 tally.unknown += 1;
             } else {
@@ -261,8 +306,13 @@ impl Suite {
         let CheckOptions { fairness, emptiness, search, partial_order, .. } = call.options;
         let kind = question.map_or_else(|| format!("{fairness:?}"), |question| kind(question, fairness));
         let title = format!("{kind}: {}", complaint.what);
-        let text =
-            format!("{emptiness:?}, {search:?}, {partial_order:?}: {}\n{}", complaint.detail, call.dump(question));
+        let text = format!(
+            "{emptiness:?}, {search:?}, {partial_order:?}, {:?}, {:?}: {}\n{}",
+            call.options.engine,
+            call.options.symbolic,
+            complaint.detail,
+            call.dump(question)
+        );
         let states = call.naive.graph.nodes.len();
         self.failures.push(Failure { seed: call.subject.seed, states, title, text });
     }
@@ -314,7 +364,8 @@ impl Call<'_> {
         let CheckOptions { fairness, emptiness, .. } = self.options;
         match &answer.outcome {
             Outcome::Unknown(reason) => {
-                let refused = fairness != Fairness::None && emptiness == Emptiness::Nested;
+                let refused = fairness != Fairness::None && emptiness == Emptiness::Nested
+                    || self.options.engine == Engine::Symbolic && matches!(reason, Reason::Unsupported(_));
                 let passes = refused || number_from("AMPLE_ALLOW_UNKNOWN") == Some(1);
                 let reason = reason.to_string();
                 if passes && !reason.contains("internal error") {

@@ -1,0 +1,160 @@
+//! The encoding says exactly what the reference interpreter does.
+
+mod agree;
+mod language;
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use ample_boolean::{Bounds, Encoding};
+use ample_lang::promela::{self, preprocess::FileLoader};
+use ample_model::System;
+use ample_model::interpret::{Explored, explore};
+use ample_model::random::{self, Features};
+
+use agree::{compare, search};
+
+/// How many seeds, or states of a model, unless the environment asks for more.
+fn effort(variable: &str, default: usize) -> usize {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+fn seeds(default: usize) -> u64 {
+    effort("AMPLE_SEEDS", default) as u64
+}
+
+/// Everything, nothing, and each feature by itself.
+fn features(seed: u64) -> Features {
+    let none = Features::NONE;
+    match seed % 10 {
+        0 => none,
+        1 => Features { faults: true, ..none },
+        2 => Features { control: true, ..none },
+        3 => Features { spawn: true, ..none },
+        4 => Features { looks: true, ..none },
+        5 => Features { priorities: true, ..none },
+        6 => Features { monitor: true, ..none },
+        7 => Features { priorities: false, ..Features::ALL },
+        _ => Features::ALL,
+    }
+}
+
+/// The random system of that seed; in some a variable is hidden.
+fn random_system(seed: u64) -> System {
+    let mut system = random::system(seed, features(seed));
+    system.globals[1].hidden = seed % 25 == 3;
+    system
+}
+
+#[test]
+fn random_systems_agree_with_the_interpreter() {
+    let mut refused: BTreeMap<String, u64> = BTreeMap::new();
+    let (mut states, mut steps, mut faults, mut overflows, mut conditions) = (0, 0, 0, 0, 0);
+    let count = seeds(2_000);
+    for seed in 0..count {
+        let system = random_system(seed);
+        // Little effort in some, so that bounds are left.
+        let bounds = match seed / 10 % 4 {
+            0 => Bounds::declared(&system),
+            1 => Bounds::sampled(&system, 4),
+            _ => Bounds::sampled(&system, 150),
+        };
+        match compare(&format!("seed {seed}"), &system, &bounds, 60) {
+            Ok(compared) => {
+                states += compared.states;
+                steps += compared.steps;
+                faults += compared.faults;
+                overflows += compared.overflows;
+                conditions += compared.conditions;
+            }
+            Err(reason) => *refused.entry(reason.to_string()).or_default() += 1,
+        }
+    }
+    println!("{count} systems: {states} states, {steps} steps of which {faults} faults and {overflows} overflows");
+    println!("{conditions} conditions");
+    for (reason, times) in &refused {
+        println!("refused {times}: {reason}");
+    }
+    assert!(states > 0 && faults > 0 && overflows > 0);
+}
+
+fn models() -> Vec<(String, System)> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/promela");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "pml"));
+    paths.sort();
+    let load = |path: std::path::PathBuf| {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let lowered = promela::read(&path.to_string_lossy(), text, &mut FileLoader, &[]).unwrap();
+        (name, lowered.system)
+    };
+    paths.into_iter().map(load).collect()
+}
+
+#[test]
+fn our_models_agree_with_the_interpreter() {
+    let mut refused = Vec::new();
+    for (name, system) in models() {
+        let begin = Instant::now();
+        let bounds = Bounds::sampled(&system, 300);
+        let sampled = begin.elapsed();
+        let encoding = Encoding::of(&system, &bounds);
+        let encoded = begin.elapsed() - sampled;
+        drop(encoding);
+        match compare(&name, &system, &bounds, effort("AMPLE_STATES", 60)) {
+            Ok(c) => println!(
+                "{name}: {} bits, {} partitions, {} nodes; {} states, {} steps, {} overflows; \
+                 {sampled:.1?} {encoded:.1?}",
+                c.bits, c.partitions, c.nodes, c.states, c.steps, c.overflows
+            ),
+            Err(reason) => refused.push(format!("{name}: {reason}")),
+        }
+    }
+    refused.iter().for_each(|sentence| println!("refused {sentence}"));
+    assert!(refused.len() <= 2, "{refused:#?}");
+}
+
+/// What an exhaustive search says, without the sentences.
+fn figures(explored: Explored) -> Explored {
+    Explored { messages: Default::default(), ..explored }
+}
+
+/// From bounds that are far too small a search comes to those that suffice, and finds what there is.
+#[test]
+fn widening_ends_where_all_states_fit() {
+    let (mut searched, mut widened, mut refused) = (0, 0, 0);
+    let count = seeds(2_000) / 4;
+    for seed in 0..count {
+        let system = random_system(seed);
+        let expected = explore(&system, 400);
+        if !expected.complete {
+            continue;
+        }
+        let name = format!("seed {seed}");
+        match search(&name, &system, Bounds::sampled(&system, 1)) {
+            Ok((found, tries)) => {
+                assert_eq!(found, figures(expected), "{name}");
+                searched += 1;
+                widened += tries;
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    println!("{searched} systems searched in full, widened {widened} times, {refused} refused");
+    assert!(searched > 0 && widened > 0);
+}
+
+#[test]
+fn our_models_are_searched_in_full() {
+    for (name, system) in models() {
+        let expected = explore(&system, 3_000);
+        if !expected.complete {
+            continue;
+        }
+        let begin = Instant::now();
+        let (found, tries) = search(&name, &system, Bounds::sampled(&system, 20)).unwrap();
+        assert_eq!(found, figures(expected), "{name}");
+        println!("{name}: {} states, widened {tries} times, {:.1?}", found.states, begin.elapsed());
+    }
+}

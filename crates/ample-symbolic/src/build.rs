@@ -1,0 +1,152 @@
+//! From the bits of a system to its diagrams.
+
+use std::collections::{HashMap, HashSet};
+
+use ample_boolean::{Dag, Encoding, Lit, Node, Partition};
+
+use crate::diagram::{Bdd, Diagrams, Maybe};
+use crate::order::force;
+use crate::space::{Space, Step};
+
+/// Makes diagrams of formulas.
+pub struct Builder<'a> {
+    dag: &'a Dag,
+    diagrams: &'a Diagrams,
+    known: HashMap<u32, Bdd>,
+}
+
+impl<'a> Builder<'a> {
+    /// For the formulas of that graph; its inputs are the pairs of the same number.
+    pub fn new(dag: &'a Dag, diagrams: &'a Diagrams) -> Builder<'a> {
+        Builder { dag, diagrams, known: HashMap::new() }
+    }
+
+    /// The diagram of a formula.
+    pub fn diagram(&mut self, lit: Lit) -> Maybe<Bdd> {
+        let mut stack = vec![lit.0 >> 1];
+        while let Some(&number) = stack.last() {
+            if self.known.contains_key(&number) {
+                stack.pop();
+                continue;
+            }
+            let made = match self.dag.node(Lit(number << 1)) {
+                Node::Constant => self.diagrams.constant(false),
+                Node::Input(bit) => self.diagrams.now(bit)?,
+                Node::And(x, y) => {
+                    let missing = [x, y].into_iter().filter(|lit| !self.known.contains_key(&(lit.0 >> 1)));
+                    let missing: Vec<u32> = missing.map(|lit| lit.0 >> 1).collect();
+                    if !missing.is_empty() {
+                        stack.extend(missing);
+                        continue;
+                    }
+                    self.signed(x).and(&self.signed(y))?
+                }
+            };
+            self.known.insert(number, made);
+            stack.pop();
+        }
+        Ok(self.signed(lit))
+    }
+
+    fn signed(&self, lit: Lit) -> Bdd {
+        let bdd = &self.known[&(lit.0 >> 1)];
+        if lit.0 & 1 == 1 { bdd.not() } else { bdd.clone() }
+    }
+}
+
+/// Puts the variables of an encoding into an order in which those that are used together stand together.
+pub fn arrange(encoding: &Encoding, diagrams: &Diagrams) {
+    let mut cell_of = vec![0; encoding.bits as usize];
+    for (number, cell) in encoding.cells.iter().enumerate() {
+        (cell.first..cell.first + cell.bits).for_each(|bit| cell_of[bit as usize] = number);
+    }
+    let mut groups = HashSet::new();
+    for partition in &encoding.partitions {
+        let (reads, writes) = footprint(&encoding.dag, partition);
+        let mut group: Vec<usize> = reads.iter().chain(&writes).map(|bit| cell_of[*bit as usize]).collect();
+        group.sort_unstable();
+        group.dedup();
+        groups.insert(group);
+    }
+    let mut groups: Vec<Vec<usize>> = groups.into_iter().filter(|group| group.len() > 1).collect();
+    groups.sort_unstable();
+    let mut order = Vec::new();
+    for cell in force(encoding.cells.len(), &groups) {
+        let cell = &encoding.cells[cell];
+        order.extend(cell.first..cell.first + cell.bits);
+    }
+    diagrams.set_order(&order);
+}
+
+/// The bits that a partition reads, and those that it writes.
+fn footprint(dag: &Dag, partition: &Partition) -> (Vec<u32>, Vec<u32>) {
+    let mut reads: Vec<u32> = Vec::new();
+    let formulas = [partition.guard, partition.fault, partition.violation, partition.overflow];
+    for lit in formulas.into_iter().chain(partition.updates.iter().map(|(_, lit)| *lit)) {
+        reads.extend(dag.support(lit));
+    }
+    reads.sort_unstable();
+    reads.dedup();
+    (reads, partition.updates.iter().map(|(bit, _)| *bit).collect())
+}
+
+/// A space with, for each of its steps, the states in which its outcome does not fit into the encoding.
+pub struct Built {
+    /// The space.
+    pub space: Space,
+    /// The overflow of each step.
+    pub overflow: Vec<Bdd>,
+}
+
+/// The space of an encoding.
+pub fn build(encoding: &Encoding, diagrams: &Diagrams) -> Maybe<Built> {
+    let mut builder = Builder::new(&encoding.dag, diagrams);
+    let mut steps = Vec::new();
+    let mut overflow = Vec::new();
+    let mut faulty = diagrams.constant(false);
+    for partition in &encoding.partitions {
+        let step = step(encoding, partition, diagrams, &mut builder)?;
+        faulty = faulty.or(&step.fault)?;
+        overflow.push(builder.diagram(partition.overflow)?);
+        steps.push(step);
+    }
+    let space = Space {
+        diagrams: diagrams.clone(),
+        bits: encoding.bits,
+        initial: builder.diagram(encoding.initial)?,
+        steps,
+        settled: builder.diagram(encoding.settled)?,
+        idle: builder.diagram(encoding.idle)?,
+        stuck: builder.diagram(encoding.stuck)?,
+        faulty,
+    };
+    Ok(Built { space, overflow })
+}
+
+fn step(encoding: &Encoding, partition: &Partition, diagrams: &Diagrams, builder: &mut Builder<'_>) -> Maybe<Step> {
+    let guard = builder.diagram(partition.guard)?;
+    // What is at the bottom first: each conjunction is with something above it.
+    let order = diagrams.order();
+    let mut position = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(place, pair)| position[*pair as usize] = place);
+    let mut updates = partition.updates.clone();
+    updates.sort_by_key(|(bit, _)| std::cmp::Reverse(position[*bit as usize]));
+    let mut relation = guard.clone();
+    for (bit, lit) in updates {
+        let value = builder.diagram(lit)?;
+        relation = relation.and(&diagrams.next(bit)?.iff(&value)?)?;
+    }
+    let (reads, writes) = footprint(&encoding.dag, partition);
+    let mut processes = vec![partition.taken.process];
+    processes.extend(partition.taken.partner.map(|(partner, _)| partner));
+    Ok(Step {
+        relation,
+        written: diagrams.written(&writes),
+        guard,
+        fault: builder.diagram(partition.fault)?,
+        violation: builder.diagram(partition.violation)?,
+        reads,
+        writes,
+        processes,
+    })
+}

@@ -1,0 +1,163 @@
+//! Choosing an engine: the explicit search has a head start, which is enough for most models; after that the symbolic
+//! engine works beside it, and whoever has all answers first ends the other.
+//!
+//! No cheap look at a model tells which of the two will do: how many states there are, and how well they lie in a
+//! diagram, is seen by trying.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ample_model::{Observer, Outcome, Progress, Property, Reason, System};
+
+use crate::check::{CheckOptions, Emptiness, Engine, Fairness, Search};
+use crate::reduction::PartialOrder;
+use crate::report::{Report, Verdict};
+use crate::symbolic::{self, Symbolic};
+use crate::together::together;
+
+/// So long the explicit search is alone.
+const HEAD_START: Duration = Duration::from_millis(1500);
+/// The part of the memory that the symbolic engine may have beside the explicit search.
+const MEMORY_SHARE: u64 = 4;
+
+/// Whether the choice is ours: nothing was said that only one of the engines understands.
+pub fn is_open(options: &CheckOptions) -> bool {
+    options.engine == Engine::Auto
+        && options.search == Search::Auto
+        && options.partial_order == PartialOrder::Auto
+        && options.fairness == Fairness::None
+        && options.emptiness == Emptiness::Auto
+        && options.max_depth.is_none()
+        && !options.stop_at_first
+        && options.threads != Some(1)
+}
+
+/// Checks properties with both engines.
+pub fn check(
+    system: &System,
+    properties: &[Property],
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+    explicit: impl Fn(&mut dyn Observer) -> Report + Sync,
+) -> Report {
+    let symbolic =
+        |options: &CheckOptions, observer: &mut dyn Observer| symbolic::check(system, properties, options, observer);
+    race(options, observer, explicit, symbolic)
+}
+
+/// Counts states with both engines.
+pub fn states(
+    system: &System,
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+    explicit: impl Fn(&mut dyn Observer) -> Report + Sync,
+) -> Report {
+    let symbolic = |options: &CheckOptions, observer: &mut dyn Observer| symbolic::states(system, options, observer);
+    race(options, observer, explicit, symbolic)
+}
+
+/// The explicit search is number 0, the symbolic engine number 1.
+fn race(
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+    explicit: impl Fn(&mut dyn Observer) -> Report + Sync,
+    symbolic: impl Fn(&CheckOptions, &mut dyn Observer) -> Report + Sync,
+) -> Report {
+    let begun = Instant::now();
+    let over = AtomicBool::new(false);
+    let explicit_ended = (Mutex::new(false), Condvar::new());
+    let reports: [Mutex<Option<(Report, Duration)>>; 2] = [Mutex::new(None), Mutex::new(None)];
+    together(2, observer, |observer, number| {
+        let observer = &mut Runner { observer, over: &over };
+        let report = match number {
+            0 => explicit(observer),
+            _ if waits(&explicit_ended) && !over.load(Ordering::Relaxed) => symbolic(&shared(options), observer),
+            _ => return,
+        };
+        if is_decided(&report) {
+            over.store(true, Ordering::Relaxed);
+        }
+        *lock(&reports[number]) = Some((report, begun.elapsed()));
+        if number == 0 {
+            *lock(&explicit_ended.0) = true;
+            explicit_ended.1.notify_all();
+        }
+    });
+    let [explicit, symbolic] = reports.map(|report| report.into_inner().unwrap_or_else(PoisonError::into_inner));
+    match (explicit, symbolic) {
+        (Some((explicit, at)), Some((symbolic, then))) => put_together(explicit, symbolic, at < then),
+        (Some((report, _)), None) | (None, Some((report, _))) => report,
+        (None, None) => unreachable!("the explicit search always reports"),
+    }
+}
+
+/// Waits until the head start is over, or the explicit search is.
+fn waits((ended, changed): &(Mutex<bool>, Condvar)) -> bool {
+    changed.wait_timeout_while(lock(ended), HEAD_START, |ended| !*ended).is_ok()
+}
+
+/// What the symbolic engine may take beside the explicit search.
+fn shared(options: &CheckOptions) -> CheckOptions {
+    let memory_limit = options.memory_limit.map(|limit| {
+        let used = crate::limits::resident_memory().unwrap_or(0).min(limit);
+        used + (limit - used) / MEMORY_SHARE
+    });
+    CheckOptions { memory_limit, symbolic: Symbolic::default(), ..options.clone() }
+}
+
+fn is_decided(report: &Report) -> bool {
+    report.ended.is_none() && report.answers.iter().all(|answer| answer.verdict() != Verdict::Unknown)
+}
+
+/// The decided answers of both; the figures of the one that came to its end.
+fn put_together(explicit: Report, symbolic: Report, explicit_first: bool) -> Report {
+    let decided = (is_decided(&explicit), is_decided(&symbolic));
+    let mut report = match decided {
+        (true, false) => explicit,
+        (false, true) => symbolic,
+        (true, true) => {
+            if explicit_first {
+                explicit
+            } else {
+                symbolic
+            }
+        }
+        (false, false) => {
+            let mut report = explicit;
+            for (answer, other) in report.answers.iter_mut().zip(symbolic.answers) {
+                if matches!(answer.outcome, Outcome::Unknown(_)) && !matches!(other.outcome, Outcome::Unknown(_)) {
+                    *answer = other;
+                }
+            }
+            if report.answers.iter().all(|answer| answer.verdict() != Verdict::Unknown) {
+                report.ended = None;
+            }
+            report.choice = Some("Engine: explicit and symbolic side by side; neither came to its end alone".into());
+            return report;
+        }
+    };
+    let first = if report.diagrams.is_some() { "symbolic" } else { "explicit" };
+    report.choice = Some(format!(
+        "Engine: {first}, which came to its end first; the explicit search was alone for {} seconds before",
+        HEAD_START.as_secs_f64()
+    ));
+    report
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends an engine when the other has all answers.
+struct Runner<'a> {
+    observer: &'a mut dyn Observer,
+    over: &'a AtomicBool,
+}
+
+impl Observer for Runner<'_> {
+    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
+        let reason = self.observer.progress(progress);
+        if reason.is_none() && self.over.load(Ordering::Relaxed) { Some(Reason::Interrupted) } else { reason }
+    }
+}

@@ -1,0 +1,81 @@
+//! `ample convert`: a model in another language.
+
+use std::io::Write;
+use std::path::Path;
+
+use ample::LoadError;
+use ample_lang::export::{Untranslatable, promela, smv};
+use ample_lang::milestones::{self, Model};
+use serde_json::json;
+
+use super::arguments::{Convert, Target};
+use super::{Context, Exit, complain, diagnostics, failed, print, print_json, refused};
+
+/// What Milestones files are called.
+const EXTENSIONS: [&str; 3] = ["mil", "milestones", "ms"];
+
+pub fn convert(arguments: &Convert, context: &Context) -> Exit {
+    let model = match read(&arguments.file, context) {
+        Ok(model) => model,
+        Err(exit) => return exit,
+    };
+    let texts = translate(&model, arguments);
+    let (text, order) = match texts {
+        Ok(texts) => texts,
+        Err(error) => return failed(context, &arguments.file, &error.to_string()),
+    };
+    let files = [(&arguments.output, Some(&text)), (&arguments.order_file, order.as_ref())];
+    for (path, content) in files.into_iter().filter_map(|(path, content)| Some((path.as_ref()?, content?))) {
+        if let Err(error) = std::fs::write(path, content) {
+            return failed(context, &arguments.file, &format!("cannot write {}: {error}", path.display()));
+        }
+    }
+    let is_written = arguments.output.is_some();
+    if context.json {
+        let text = (!is_written).then_some(text);
+        let file = arguments.file.display().to_string();
+        print_json(&json!({"schema": ample::SCHEMA, "model": file, "language": arguments.to.name(), "text": text}));
+    } else if !is_written {
+        print(|out| out.write_all(text.as_bytes()));
+    }
+    Exit::Fine
+}
+
+/// Reads the model; what is wrong with it is told.
+fn read(path: &Path, context: &Context) -> Result<Model, Exit> {
+    let name = path.display().to_string();
+    let bytes = std::fs::read(path)
+        .map_err(|source| refused(context, path, &LoadError::Read { path: name.clone(), source }))?;
+    let text = String::from_utf8_lossy(&bytes);
+    if !is_milestones(path, &text) {
+        return Err(failed(context, path, "convert reads Milestones models so far"));
+    }
+    let model =
+        milestones::parse(&name, &text).map_err(|rejected| refused(context, path, &LoadError::Rejected(rejected)))?;
+    if !context.quiet {
+        let sources = std::slice::from_ref(&model.source);
+        complain(|out| diagnostics::show(out, sources, &model.warnings, context.err));
+    }
+    Ok(model)
+}
+
+/// By the extension; any other file must have the sections of a Milestones model.
+fn is_milestones(path: &Path, text: &str) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
+    if extension.is_some_and(|extension| EXTENSIONS.contains(&extension.as_str())) {
+        return true;
+    }
+    let has = |word: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|other| other == word);
+    (has("GLOBAL") || has("MAIN")) && (has("CASE") || has("PROC")) && has("END")
+}
+
+/// The text, and the order of the variables if it is asked for.
+fn translate(model: &Model, arguments: &Convert) -> Result<(String, Option<String>), Untranslatable> {
+    let text = match arguments.to {
+        Target::Smv => smv::model(model)?,
+        Target::Promela => promela::model(model)?,
+        Target::PromelaProcesses => promela::processes(model)?,
+    };
+    let order = arguments.order_file.as_ref().map(|_| smv::order(model)).transpose()?;
+    Ok((text, order))
+}

@@ -1,0 +1,246 @@
+//! Checking by decision diagrams: all questions about a model in one session, since they share its diagrams.
+//!
+//! The work is done by a thread of its own with a deep stack; the calling thread tells the observer how it goes, and
+//! tells the worker when to end. Sizes of variables and the number of processes are guessed from a sample of states
+//! (unless the language declares them), and after the search it is looked whether a state was met that does not fit: if
+//! so, everything starts again with more room. Nothing is ever cut off silently.
+
+mod answers;
+mod session;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use ample_model::{Observer, Outcome, Progress, Property, Reason, Statistics, System};
+pub use ample_symbolic::partial::Variant;
+pub use ample_symbolic::reach::Method;
+use serde::Serialize;
+
+use crate::check::CheckOptions;
+use crate::report::{Answer, Report};
+
+/// How the symbolic engine works.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Symbolic {
+    /// How the reachable states are found; `None`: they are not, and formulas are evaluated over all states.
+    pub reach: Reach,
+    /// Which way formulas are evaluated.
+    pub direction: Direction,
+    /// Safe steps of single processes first.
+    pub exploration: Option<Exploration>,
+    /// What a reduced set of states must preserve, when states are only counted.
+    pub preserve: Preserve,
+    /// Variables are moved when the diagrams have grown.
+    pub reorder: Reorder,
+}
+
+/// Whether variables may be moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reorder {
+    /// When the diagrams have grown much.
+    #[default]
+    Auto,
+    /// Never: they stay as the first guess put them.
+    Never,
+}
+
+/// How the reachable states are found before formulas are looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// By saturation.
+    #[default]
+    Auto,
+    /// In that way.
+    By(Method),
+    /// Not at all, if the model does not need it.
+    Not,
+}
+
+/// Which way formulas are evaluated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// The one that suits.
+    #[default]
+    Auto,
+    /// From where they hold, back to the initial states.
+    Backward,
+    /// From the initial states on.
+    Forward,
+}
+
+/// Which states a process may expand by its safe steps alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exploration {
+    /// Partial exploration in one of its variants.
+    Partial(Variant),
+    /// As ImProviso does it: reachable states only.
+    ImProviso,
+    /// As AReduce does it: reachable states only.
+    AReduce,
+    /// Once and for all, before the search: reachable states only.
+    Static,
+}
+
+/// What a reduced set of states preserves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preserve {
+    /// Deadlocks.
+    Deadlocks,
+    /// LTL without X.
+    Ltl,
+    /// CTL without X.
+    #[default]
+    Ctl,
+}
+
+/// What the diagrams were like: the figures that are usual in the literature.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct DiagramStatistics {
+    /// Bits of a state.
+    pub bits: u32,
+    /// Relations, one for each statement of each process.
+    pub relations: usize,
+    /// Nodes of all relations.
+    pub relation_nodes: usize,
+    /// Nodes of the largest relation.
+    pub max_relation_nodes: usize,
+    /// Nodes of the set of reachable states.
+    pub reached_nodes: usize,
+    /// Images and preimages taken, of all relations together or of those of one process.
+    pub posts: usize,
+    /// Nodes of a frontier on average.
+    pub average_frontier: usize,
+    /// Nodes of the largest frontier.
+    pub max_frontier: usize,
+    /// The most nodes that there were at once.
+    pub peak_nodes: usize,
+    /// How often variables were moved.
+    pub reorderings: usize,
+    /// How often it started again with more room.
+    pub restarts: usize,
+    /// Layer by layer: the states so far, in decimal, and the nodes of their set.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<(String, usize)>,
+}
+
+/// How often the observer is told.
+const TELL_EVERY: Duration = Duration::from_millis(10);
+/// Recursion goes as deep as there are variables.
+const STACK: usize = 512 << 20;
+
+/// What the two threads tell each other.
+struct Desk {
+    stop: Arc<AtomicBool>,
+    images: AtomicU64,
+    nodes: AtomicU64,
+}
+
+/// Checks properties.
+pub fn check(system: &System, properties: &[Property], options: &CheckOptions, observer: &mut dyn Observer) -> Report {
+    supervised(system, options, observer, &|desk| answers::all(system, properties, options, desk))
+}
+
+/// Counts the states.
+pub fn states(system: &System, options: &CheckOptions, observer: &mut dyn Observer) -> Report {
+    supervised(system, options, observer, &|desk| answers::count(system, options, desk))
+}
+
+/// What a session comes to.
+struct Done {
+    answers: Vec<Answer>,
+    /// Why it ended early.
+    trouble: Option<Trouble>,
+    statistics: Statistics,
+    diagrams: DiagramStatistics,
+    reduction: Option<String>,
+}
+
+/// Why a session has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Trouble {
+    /// It was asked to end.
+    Asked,
+    /// The diagrams do not fit into the memory.
+    Memory,
+    /// The system cannot be encoded.
+    Unsupported(String),
+}
+
+/// Runs the work in a thread of its own.
+fn supervised(
+    system: &System,
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+    work: &(dyn Fn(&Desk) -> Done + Sync),
+) -> Report {
+    let begun = Instant::now();
+    let desk = Desk { stop: Arc::new(AtomicBool::new(false)), images: AtomicU64::new(0), nodes: AtomicU64::new(0) };
+    let (sender, receiver) = mpsc::channel();
+    let mut reason = None;
+    let done = std::thread::scope(|scope| {
+        let desk = &desk;
+        let worker =
+            std::thread::Builder::new().name("symbolic".into()).stack_size(STACK).spawn_scoped(scope, move || {
+                // Nobody waits for it if the other side is gone.
+                let _ = sender.send(work(desk));
+            });
+        if let Err(error) = worker {
+            return Err(format!("no thread for the symbolic engine: {error}"));
+        }
+        loop {
+            match receiver.recv_timeout(TELL_EVERY) {
+                Ok(done) => return Ok(done),
+                Err(RecvTimeoutError::Timeout) => {
+                    let nodes = desk.nodes.load(Ordering::Relaxed);
+                    let depth = desk.images.load(Ordering::Relaxed);
+                    let progress =
+                        Progress { depth, nodes, memory: nodes * session::NODE_BYTES, ..Progress::default() };
+                    if reason.is_none() {
+                        reason = observer.progress(&progress);
+                    }
+                    if reason.is_some() {
+                        desk.stop.store(true, Ordering::Relaxed);
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return Err("the symbolic engine has failed".into()),
+            }
+        }
+    });
+    let done = done.unwrap_or_else(|why| Done {
+        answers: Vec::new(),
+        trouble: Some(Trouble::Unsupported(why)),
+        statistics: Statistics::default(),
+        diagrams: DiagramStatistics::default(),
+        reduction: None,
+    });
+    report(system, options, done, reason, begun.elapsed())
+}
+
+fn report(system: &System, options: &CheckOptions, done: Done, asked: Option<Reason>, took: Duration) -> Report {
+    let ended = done.trouble.map(|trouble| match trouble {
+        Trouble::Asked => asked.unwrap_or(Reason::Interrupted),
+        Trouble::Memory => Reason::Memory,
+        Trouble::Unsupported(why) => Reason::Unsupported(why),
+    });
+    let mut answers = done.answers;
+    for answer in &mut answers {
+        // The worker does not know why it was asked to end.
+        if answer.outcome == Outcome::Unknown(Reason::Interrupted) {
+            answer.outcome = Outcome::Unknown(ended.clone().unwrap_or(Reason::Interrupted));
+        }
+    }
+    let _ = options;
+    let statistics = Statistics { time_s: took.as_secs_f64(), complete: ended.is_none(), ..done.statistics };
+    Report {
+        model: system.name.clone(),
+        language: system.language.clone(),
+        answers,
+        ended,
+        statistics,
+        reduction: done.reduction,
+        diagrams: Some(done.diagrams),
+        choice: None,
+    }
+}

@@ -1,0 +1,188 @@
+//! One model as diagrams: encoded, built, and its reachable states found.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use ample_boolean::{Bounds, Encoding, Lit};
+use ample_model::{Expr, Move, System};
+use ample_symbolic::build::{Builder, arrange, build};
+use ample_symbolic::diagram::{Bdd, Diagrams, Stop};
+use ample_symbolic::reach::{Effort, Method, reachable};
+use ample_symbolic::space::Space;
+
+use super::{Desk, DiagramStatistics, Reach, Reorder, Symbolic, Trouble};
+
+/// Bytes for a node, with its share of the tables around it.
+pub const NODE_BYTES: u64 = 40;
+/// Where nobody sets a limit to the memory.
+const DEFAULT_MEMORY: u64 = 4 << 30;
+/// How many states are looked at to guess how large variables get.
+const SAMPLE: usize = 3000;
+/// How often it starts again with more room.
+const MAX_RESTARTS: usize = 200;
+
+impl From<Stop> for Trouble {
+    fn from(stop: Stop) -> Trouble {
+        match stop {
+            Stop::Memory => Trouble::Memory,
+            Stop::Asked => Trouble::Asked,
+        }
+    }
+}
+
+/// A model as diagrams.
+pub struct Session<'a> {
+    pub system: &'a System,
+    pub encoding: Encoding,
+    pub space: Space,
+    /// The reachable states, if they were looked for.
+    pub reached: Option<Bdd>,
+    /// The states in which each condition holds.
+    pub conditions: Vec<Bdd>,
+    pub effort: Effort,
+    pub restarts: usize,
+}
+
+/// The limits and ways of a session.
+pub struct Setting<'a> {
+    pub symbolic: Symbolic,
+    pub memory: Option<u64>,
+    pub desk: &'a Desk,
+}
+
+impl Setting<'_> {
+    fn max_nodes(&self) -> usize {
+        let used = crate::limits::resident_memory().unwrap_or(0);
+        let room = self.memory.unwrap_or(DEFAULT_MEMORY).saturating_sub(used) / 10 * 8;
+        (room / NODE_BYTES) as usize
+    }
+
+    fn method(&self) -> Method {
+        match self.symbolic.reach {
+            Reach::By(method) => method,
+            Reach::Auto | Reach::Not => Method::Saturation,
+        }
+    }
+
+    /// Tells how it goes.
+    fn tell(&self, diagrams: &Diagrams, effort: &Effort) {
+        self.desk.nodes.store(diagrams.size().nodes as u64, Ordering::Relaxed);
+        self.desk.images.store(effort.posts as u64, Ordering::Relaxed);
+    }
+}
+
+impl<'a> Session<'a> {
+    /// Encodes the system with these conditions, as often as it takes until every reachable state has room.
+    pub fn begin(system: &'a System, conditions: &[&Expr], setting: &Setting<'_>) -> Result<Session<'a>, Trouble> {
+        let declared = system.language == "milestones";
+        let mut bounds = if declared { Bounds::declared(system) } else { Bounds::sampled(system, SAMPLE) };
+        for restarts in 0..MAX_RESTARTS {
+            let mut encoding = Encoding::of(system, &bounds).map_err(|why| Trouble::Unsupported(why.0))?;
+            let mut literals = Vec::new();
+            for condition in conditions {
+                let (value, fault) =
+                    encoding.condition(system, condition).map_err(|why| Trouble::Unsupported(why.0))?;
+                // Where it cannot be evaluated, it does not hold.
+                literals.push(encoding.dag.and(value, !fault));
+            }
+            let diagrams = Diagrams::new(encoding.bits, setting.max_nodes(), Arc::clone(&setting.desk.stop));
+            arrange(&encoding, &diagrams);
+            diagrams.reorder_when_large(setting.symbolic.reorder == Reorder::Auto);
+            let built = build(&encoding, &diagrams)?;
+            let conditions = diagrams_of(&encoding, &diagrams, &literals)?;
+            let mut effort = Effort::default();
+            setting.tell(&diagrams, &effort);
+            let has_overflow = built.overflow.iter().any(|overflow| !overflow.is_false());
+            let mut reached = None;
+            if has_overflow || setting.symbolic.reach != Reach::Not {
+                reached = Some(reach(&built.space, setting, &mut effort)?);
+            }
+            if let Some(reached) = &reached
+                && let Some((number, state)) = misfit(reached, &built.overflow)?
+            {
+                let state = encoding.state(system, &|bit| state[bit as usize]);
+                bounds = encoding.widen(system, &bounds, &state, number);
+                continue;
+            }
+            let space = built.space;
+            return Ok(Session { system, encoding, space, reached, conditions, effort, restarts });
+        }
+        Err(Trouble::Unsupported("the values of some variables keep growing: no bound was found for them".into()))
+    }
+
+    /// What the diagrams are like.
+    pub fn statistics(&self) -> DiagramStatistics {
+        let size = self.space.diagrams.size();
+        let steps = &self.space.steps;
+        DiagramStatistics {
+            bits: self.encoding.bits,
+            relations: steps.len(),
+            relation_nodes: self.space.relation_nodes(),
+            max_relation_nodes: steps.iter().map(|step| step.relation.nodes()).max().unwrap_or(0),
+            reached_nodes: self.reached.as_ref().map_or(0, Bdd::nodes),
+            posts: self.effort.posts,
+            average_frontier: self.effort.average_frontier(),
+            max_frontier: self.effort.max_frontier,
+            peak_nodes: size.peak,
+            reorderings: size.reorderings,
+            restarts: self.restarts,
+            rounds: self.effort.rounds.iter().map(|(states, nodes)| (states.to_string(), *nodes)).collect(),
+        }
+    }
+
+    /// The reachable states; found now if they were not yet.
+    pub fn reached(&mut self, setting: &Setting<'_>) -> Result<Bdd, Trouble> {
+        if let Some(reached) = &self.reached {
+            return Ok(reached.clone());
+        }
+        let reached = reach(&self.space, setting, &mut self.effort)?;
+        self.reached = Some(reached.clone());
+        Ok(reached)
+    }
+
+    /// The move of a step.
+    pub fn taken(&self, number: usize) -> Move {
+        self.encoding.partitions[number].taken
+    }
+
+    /// The number of an initial state.
+    pub fn start(&self, state: &[bool]) -> Option<u32> {
+        let state = self.encoding.state(self.system, &|bit| state[bit as usize]);
+        ample_model::Interpreter::new(self.system).number_of(&state)
+    }
+
+    /// The bits that conditions read.
+    pub fn seen(&self, conditions: &[Bdd]) -> Vec<u32> {
+        let mut bits: Vec<u32> = conditions.iter().flat_map(Bdd::support).collect();
+        bits.sort_unstable();
+        bits.dedup();
+        bits
+    }
+}
+
+fn diagrams_of(encoding: &Encoding, diagrams: &Diagrams, literals: &[Lit]) -> Result<Vec<Bdd>, Trouble> {
+    let mut builder = Builder::new(&encoding.dag, diagrams);
+    literals.iter().map(|lit| builder.diagram(*lit).map_err(Trouble::from)).collect()
+}
+
+fn reach(space: &Space, setting: &Setting<'_>, effort: &mut Effort) -> Result<Bdd, Trouble> {
+    let mut images = 0;
+    let reached = reachable(space, &space.initial, setting.method(), effort, &mut |_| {
+        images += 1;
+        setting.desk.images.store(images, Ordering::Relaxed);
+        setting.desk.nodes.store(space.diagrams.size().nodes as u64, Ordering::Relaxed);
+        Ok(true)
+    })?;
+    setting.tell(&space.diagrams, effort);
+    Ok(reached)
+}
+
+/// A reachable state, and a step from it whose outcome has no room.
+fn misfit(reached: &Bdd, overflow: &[Bdd]) -> Result<Option<(usize, Vec<bool>)>, Trouble> {
+    for (number, overflow) in overflow.iter().enumerate() {
+        if let Some(state) = reached.and(overflow)?.pick() {
+            return Ok(Some((number, state)));
+        }
+    }
+    Ok(None)
+}

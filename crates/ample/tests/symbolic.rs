@@ -1,0 +1,210 @@
+//! The symbolic engine beside the explicit one, on our own models and on small ones written for the purpose.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ample::{
+    CheckOptions, Direction, Engine, Exploration, Limits, Method, Outcome, Preserve, Reach, Reason, Report, Silent,
+    Symbolic, System, Variant, Verdict,
+};
+
+/// Larger ones are for the long run.
+const FEW_STATES: u64 = 3000;
+
+fn model(text: &str) -> System {
+    ample::load_text("m.pml", text.into(), &Default::default()).unwrap().system
+}
+
+fn milestones(name: &str) -> System {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/milestones").join(name);
+    ample::load(&path, &Default::default()).unwrap().system
+}
+
+fn with(engine: Engine, symbolic: Symbolic) -> CheckOptions {
+    CheckOptions { engine, symbolic, ..CheckOptions::default() }
+}
+
+fn symbolic() -> CheckOptions {
+    with(Engine::Symbolic, Symbolic::default())
+}
+
+fn exploration(exploration: Exploration, preserve: Preserve) -> CheckOptions {
+    with(Engine::Symbolic, Symbolic { exploration: Some(exploration), preserve, ..Symbolic::default() })
+}
+
+fn by(reach: Reach) -> CheckOptions {
+    with(Engine::Symbolic, Symbolic { reach, ..Symbolic::default() })
+}
+
+fn own_models() -> Vec<PathBuf> {
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
+    let mut files = Vec::new();
+    for (folder, extension) in [("promela", "pml"), ("milestones", "mil")] {
+        let entries = std::fs::read_dir(models.join(folder)).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        files.extend(paths.filter(|path| path.extension().is_some_and(|e| e == extension)));
+    }
+    files.sort();
+    files
+}
+
+fn within(seconds: u64, work: impl FnOnce(&mut Limits<'_>) -> Report) -> Report {
+    work(&mut Limits::new().time(Some(Duration::from_secs(seconds))))
+}
+
+/// Both engines count the same states and give the same verdicts, where both come to an end.
+fn compare(files: &[PathBuf], most_states: u64, seconds: u64) -> (usize, usize) {
+    let (mut compared, mut undecided) = (0, 0);
+    for file in files {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        let system = ample::load(file, &Default::default()).unwrap().system;
+        let explicit = with(Engine::Explicit, Symbolic::default());
+        let counted = within(5, |limits| ample::states(&system, &explicit, limits));
+        if counted.ended.is_some() || counted.statistics.states > most_states {
+            continue;
+        }
+        let found = within(seconds, |limits| ample::states(&system, &symbolic(), limits));
+        if let Some(reason) = &found.ended {
+            println!("{name}: {reason}");
+            undecided += 1;
+            continue;
+        }
+        assert_eq!(found.statistics.states, counted.statistics.states, "{name}");
+        let expected = within(20, |limits| ample::check(&system, &explicit, limits));
+        let answers = within(seconds, |limits| ample::check(&system, &symbolic(), limits));
+        for (answer, expected) in answers.answers.iter().zip(&expected.answers) {
+            match &answer.outcome {
+                Outcome::Unknown(Reason::Unsupported(why)) if !why.contains("internal error") => {}
+                Outcome::Unknown(Reason::Time) => undecided += 1,
+                _ => assert_eq!(answer.verdict(), expected.verdict(), "{name}, {}: {answer:?}", answer.property),
+            }
+        }
+        compared += 1;
+    }
+    (compared, undecided)
+}
+
+#[test]
+fn both_engines_agree_on_our_small_models() {
+    let (compared, undecided) = compare(&own_models(), FEW_STATES, 20);
+    println!("{compared} models compared, {undecided} not decided");
+    assert!(compared > 20, "only {compared} models were compared");
+    assert!(undecided < 5, "{undecided} were not decided");
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn both_engines_agree_on_all_our_models() {
+    let (compared, undecided) = compare(&own_models(), u64::MAX, 120);
+    println!("{compared} models compared, {undecided} not decided");
+}
+
+#[test]
+fn every_way_to_reach_states_counts_the_same() {
+    let system = milestones("producers_consumers_2.mil");
+    for reach in [Reach::Auto, Reach::By(Method::Frontier), Reach::By(Method::Whole), Reach::By(Method::Chaining)] {
+        let report = ample::states(&system, &by(reach), &mut Silent);
+        assert_eq!(report.statistics.states, 51_859, "{reach:?}");
+    }
+}
+
+#[test]
+fn the_running_example_is_reached_as_the_thesis_tells() {
+    let report = ample::states(&milestones("running_example.mil"), &by(Reach::By(Method::Frontier)), &mut Silent);
+    let rounds = report.diagrams.unwrap().rounds;
+    let states: Vec<&str> = rounds.iter().map(|(states, _)| states.as_str()).collect();
+    assert_eq!(states, ["1", "3", "5", "6", "7", "7"]);
+}
+
+#[test]
+fn producers_and_consumers_have_the_published_figures() {
+    // The states, and the images that a breadth-first search and a partial exploration take.
+    let known = [(1, "1059", 112, 459, 448), (2, "51859", 192, 835, 909), (3, "3807747", 272, 1211, 1368)];
+    for (size, states, images, reduced, reduced_images) in known {
+        let system = milestones(&format!("producers_consumers_{size}.mil"));
+        let full = ample::states(&system, &by(Reach::By(Method::Frontier)), &mut Silent);
+        assert_eq!(full.statistics.states.to_string(), states);
+        assert_eq!(full.diagrams.unwrap().posts, images);
+        let options = exploration(Exploration::Partial(Variant::All), Preserve::Ctl);
+        let explored = ample::states(&system, &options, &mut Silent);
+        assert_eq!(explored.statistics.states, reduced);
+        assert_eq!(explored.diagrams.unwrap().posts, reduced_images);
+    }
+    let large = ample::states(&milestones("producers_consumers_20.mil"), &symbolic(), &mut Silent);
+    let expected = "1034661805900574442338963195400163594483";
+    assert_eq!(large.statistics.many_states.as_deref(), Some(expected));
+}
+
+#[test]
+fn every_exploration_leaves_states_out_and_keeps_the_verdicts() {
+    for name in ["producers_consumers_2.mil", "running_example.mil", "turntable_2.mil"] {
+        let system = milestones(name);
+        let full = ample::states(&system, &symbolic(), &mut Silent).statistics.states;
+        let expected = ample::check(&system, &symbolic(), &mut Silent);
+        let ways = [
+            Exploration::Partial(Variant::All),
+            Exploration::Partial(Variant::New),
+            Exploration::Partial(Variant::NotExpanded),
+            Exploration::ImProviso,
+            Exploration::AReduce,
+            Exploration::Static,
+        ];
+        for way in ways {
+            for preserve in [Preserve::Ctl, Preserve::Ltl, Preserve::Deadlocks] {
+                let reduced = ample::states(&system, &exploration(way, preserve), &mut Silent).statistics.states;
+                assert!(reduced > 0 && reduced <= full, "{name}, {way:?}: {reduced} of {full}");
+            }
+            let report = ample::check(&system, &exploration(way, Preserve::Ctl), &mut Silent);
+            for (answer, expected) in report.answers.iter().zip(&expected.answers) {
+                assert_eq!(answer.verdict(), expected.verdict(), "{name}, {way:?}, {}", answer.property);
+            }
+        }
+    }
+}
+
+#[test]
+fn forward_and_backward_agree_on_a_model_with_faults_and_atomic_sequences() {
+    let system = model(
+        "byte x; byte y; chan c = [2] of { byte };
+         active proctype P() { do :: atomic { x < 3 -> x++; c!x } :: x > 2 -> y = 6 / (3 - x); break od }
+         active proctype Q() { byte v; end: do :: c?v -> y = v od }
+         ltl reply { [] (x == 1 -> <> y == 1) }
+         ltl never3 { [] !(y == 3) }",
+    );
+    let explicit = ample::check(&system, &with(Engine::Explicit, Symbolic::default()), &mut Silent);
+    for direction in [Direction::Backward, Direction::Forward] {
+        let options = with(Engine::Symbolic, Symbolic { direction, ..Symbolic::default() });
+        let report = ample::check(&system, &options, &mut Silent);
+        for (answer, expected) in report.answers.iter().zip(&explicit.answers) {
+            assert_eq!(answer.verdict(), expected.verdict(), "{direction:?}, {}", answer.property);
+        }
+    }
+}
+
+#[test]
+fn a_counter_that_leaves_the_sample_gets_more_room() {
+    let system = model("int n; active proctype P() { do :: n < 60000 -> n++ :: else -> break od }");
+    let report = ample::states(&system, &symbolic(), &mut Silent);
+    assert_eq!(report.ended, None);
+    assert_eq!(report.statistics.states, 60_003);
+    assert!(report.diagrams.unwrap().restarts > 0);
+}
+
+#[test]
+fn limits_end_it_with_a_reason() {
+    let text = "int a; int b; active proctype P() { do :: a = a * 7 + b :: b = b * 13 + a + 1 od }";
+    let report = within(1, |limits| ample::check(&model(text), &symbolic(), limits));
+    assert_eq!(report.verdict(), Verdict::Unknown);
+    let options = CheckOptions { memory_limit: Some(1), ..symbolic() };
+    let report = ample::states(&milestones("producers_consumers_20.mil"), &options, &mut Silent);
+    assert_eq!(report.ended, Some(Reason::Memory));
+}
+
+#[test]
+fn what_one_engine_cannot_finish_the_other_does() {
+    // Far too many states to look at one by one.
+    let system = milestones("producers_consumers_10.mil");
+    let report = within(60, |limits| ample::states(&system, &CheckOptions::default(), limits));
+    assert_eq!(report.statistics.many_states.as_deref(), Some("85103701142688067219"));
+    assert!(report.choice.unwrap().starts_with("Engine: symbolic"));
+}
