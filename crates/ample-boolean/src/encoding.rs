@@ -70,6 +70,8 @@ pub struct Encoding {
     pub settled: Lit,
     /// No move is enabled and it is not a proper end: a deadlock.
     pub stuck: Lit,
+    /// Without a move, this would be a proper end.
+    pub end: Lit,
     /// No move is enabled.
     pub idle: Lit,
     /// The value of `timeout`.
@@ -108,7 +110,7 @@ impl Encoding {
             owner: place.owner,
         });
         let (cells, bits) = (cells.collect(), layout.bits);
-        Ok(Encoding { dag, cells, bits, initial, partitions, settled, stuck, idle, timeout, layout })
+        Ok(Encoding { dag, cells, bits, initial, partitions, settled, stuck, end: proper, idle, timeout, layout })
     }
 
     /// The formula of a state expression as seen by nobody in particular: where it is not 0, and where

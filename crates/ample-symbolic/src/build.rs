@@ -116,8 +116,8 @@ pub fn build(encoding: &Encoding, diagrams: &Diagrams) -> Maybe<Built> {
         initial: builder.diagram(encoding.initial)?,
         steps,
         settled: builder.diagram(encoding.settled)?,
-        idle: builder.diagram(encoding.idle)?,
-        stuck: builder.diagram(encoding.stuck)?,
+        idle: None,
+        end: builder.diagram(encoding.end)?,
         faulty,
     };
     Ok(Built { space, overflow })

@@ -223,7 +223,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
 
     /// A place where a run has come to stand still.
     fn is_at_rest(&self, place: &Place) -> bool {
-        place.stopped || self.space.idle.contains(&place.bits)
+        place.stopped || self.space.rests(&place.bits)
     }
 
     fn next(&mut self, f: &Formula, value: bool, place: &Place) -> Maybe<Option<Way>> {
@@ -308,7 +308,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
             None => self.space.diagrams.constant(false),
         };
         let falling = self.set(g, value, true)?.and(&self.space.faulty)?.and(&through)?;
-        let resting = self.space.idle.and(&through)?;
+        let resting = self.space.resting(&through)?;
         let within = through.or(&self.space.settled.not())?;
         let start = through.only(&place.bits)?;
         let goal = released.or(&resting)?.or(&falling)?;

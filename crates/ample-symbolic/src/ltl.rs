@@ -246,7 +246,7 @@ pub struct Lasso {
 
 impl Product {
     /// Of a system, with the states in which each atom holds, and a formula that every run should satisfy. `model` is
-    /// the safe process model of the system, or empty.
+    /// the safe process model of the system, or empty. Which states rest should be known to the space.
     pub fn of(space: &Space, formula: &Formula, atoms: &[Bdd], model: &[Safe]) -> Maybe<Result<Product, NoProduct>> {
         let Some(formula) = Ltl::of(formula) else { return Ok(Err(NoProduct::NotLtl)) };
         let diagrams = &space.diagrams;
@@ -265,7 +265,7 @@ impl Product {
                 origins.push(Some(number));
             }
         }
-        let resting = space.idle.and(&space.settled)?.or(&running.not())?;
+        let resting = space.resting(&space.settled)?.or(&running.not())?;
         steps.push(lift.alone(&resting, &[], None)?);
         origins.push(None);
         if let Some(pair) = stopped {
@@ -295,7 +295,7 @@ impl Product {
         }
         let agreeing = agreeing.or(&space.settled.not())?;
         let initial = space.initial.and(&tableau.initial)?.and(&running)?;
-        let product = Space { initial, steps, idle: diagrams.constant(false), ..space.clone() };
+        let product = Space { initial, steps, idle: Some(diagrams.constant(false)), ..space.clone() };
         Ok(Ok(Product { space: product, origins, agreeing, fair, model: safe_parts }))
     }
 

@@ -39,10 +39,11 @@ pub struct Space {
     pub steps: Vec<Step>,
     /// The states in which nobody holds exclusive control; others are passed over.
     pub settled: Bdd,
-    /// The states without a move.
-    pub idle: Bdd,
-    /// The deadlocks.
-    pub stuck: Bdd,
+    /// The states without a move among those that matter, if that is known. There are systems in which all such states
+    /// together, reachable or not, are too much for a diagram.
+    pub idle: Option<Bdd>,
+    /// The states that would be proper ends without a move.
+    pub end: Bdd,
     /// The states in which some move is a fault and leads nowhere.
     pub faulty: Bdd,
 }
@@ -76,6 +77,29 @@ impl Space {
         self.preimage(set, &self.steps)
     }
 
+    /// The states of the set without a move.
+    pub fn resting(&self, set: &Bdd) -> Maybe<Bdd> {
+        if let Some(idle) = &self.idle {
+            return set.and(idle);
+        }
+        let mut left = set.clone();
+        for step in &self.steps {
+            left = left.minus(&step.guard)?.minus(&step.fault)?;
+        }
+        Ok(left)
+    }
+
+    /// No other states than these matter from now on: what rests among them is found once.
+    pub fn confine(&mut self, set: &Bdd) -> Maybe<()> {
+        self.idle = Some(self.resting(set)?);
+        Ok(())
+    }
+
+    /// This state has no move.
+    pub fn rests(&self, state: &[bool]) -> bool {
+        !self.steps.iter().any(|step| step.guard.contains(state) || step.fault.contains(state))
+    }
+
     /// Some states are passed over.
     pub fn passes_over(&self) -> bool {
         !self.settled.is_true()
@@ -86,7 +110,7 @@ impl Space {
     pub fn next(&self, set: &Bdd) -> Maybe<Bdd> {
         let set = set.and(&self.settled)?;
         let mut new = self.post(&set)?;
-        let mut after = new.or(&set.and(&self.idle)?)?;
+        let mut after = new.or(&self.resting(&set)?)?;
         if self.passes_over() {
             let mut passed = self.diagrams.constant(false);
             loop {
@@ -108,7 +132,7 @@ impl Space {
     pub fn previous(&self, set: &Bdd) -> Maybe<Bdd> {
         let set = set.and(&self.settled)?;
         let mut new = self.pre(&set)?;
-        let mut before = new.or(&set.and(&self.idle)?)?;
+        let mut before = new.or(&self.resting(&set)?)?;
         if self.passes_over() {
             let mut passed = self.diagrams.constant(false);
             loop {

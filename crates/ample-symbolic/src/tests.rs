@@ -149,8 +149,8 @@ fn space(steps: &[Plain], initial: &[u32]) -> Space {
         initial: start,
         steps: lifted,
         settled: diagrams.constant(true),
-        idle: enabled.not(),
-        stuck: enabled.not(),
+        idle: if initial.len() > 1 { Some(enabled.not()) } else { None },
+        end: nothing.clone(),
         faulty: nothing,
         diagrams,
     }
@@ -300,7 +300,7 @@ fn all_ways_reach_the_same_states() {
                 reachable(&sample.space, &sample.space.initial, method, &mut effort, &mut |_| Ok(true)).unwrap();
             assert_eq!(states_of(&reached), expected, "{method:?}, seed {seed}");
         }
-        let goal = sample.space.stuck.clone();
+        let goal = sample.space.resting(&sample.space.settled).unwrap();
         let all = sample.space.diagrams.constant(true);
         let run = run_to(&sample.space, &sample.space.initial, &all, &goal).unwrap();
         let stuck = expected.iter().any(|state| sample.steps.iter().all(|step| step.next(*state).is_none()));

@@ -277,7 +277,7 @@ impl Court<'_, '_> {
     fn judge(&mut self, asked: &Asked) -> Result<Answer, Trouble> {
         match asked {
             Asked::Deadlock => {
-                let bad = self.session.space.stuck.clone();
+                let bad = self.session.space.end.not();
                 self.reachable(&bad, Claim::Deadlock)
             }
             Asked::Assertions => {
@@ -318,7 +318,10 @@ impl Court<'_, '_> {
             (false, Some(exploration)) => self.reduced(bad, claim, exploration)?,
             _ => self.session.reached(self.setting)?,
         };
-        let bad = bad.and(&reached)?;
+        let mut bad = bad.and(&reached)?;
+        if matches!(claim, Claim::Deadlock) {
+            bad = self.session.space.resting(&bad)?;
+        }
         if bad.is_false() {
             return Ok(self.holds());
         }
@@ -363,6 +366,24 @@ impl Court<'_, '_> {
         let reached = self.session.reached(self.setting)?;
         let space = &self.session.space;
         Ok(!reached.and(&space.faulty)?.minus(&space.settled)?.is_false())
+    }
+
+    /// Finds the states without a move. If a reduced search for deadlocks meets none, there are none to be reached.
+    fn know_what_rests(&mut self) -> Result<(), Trouble> {
+        if self.session.space.idle.is_some() {
+            return Ok(());
+        }
+        if self.session.reached.is_none() {
+            let partial = Exploration::Partial(Variant::All);
+            let symbolic = Symbolic { preserve: Preserve::Deadlocks, ..self.options.symbolic };
+            let met = reduced_states(self.session, partial, symbolic, &[])?;
+            if self.session.space.resting(&met)?.is_false() {
+                self.session.space.idle = Some(self.session.space.diagrams.constant(false));
+                return Ok(());
+            }
+        }
+        self.session.reached(self.setting)?;
+        Ok(())
     }
 
     fn atoms(&self, numbers: &[usize]) -> Vec<Bdd> {
@@ -464,6 +485,7 @@ impl Court<'_, '_> {
         if self.stops_in_passing()? {
             return Ok(self.unknown(IN_PASSING));
         }
+        self.know_what_rests()?;
         let atoms = self.atoms(numbers);
         let stutters = matches!(ample_logic::is_stutter_invariant(&numbered.formula), Ok(true));
         let exploration = match self.options.symbolic.exploration {

@@ -104,7 +104,10 @@ impl<'a> Session<'a> {
                 bounds = encoding.widen(system, &bounds, &state, number);
                 continue;
             }
-            let space = built.space;
+            let mut space = built.space;
+            if let Some(reached) = &reached {
+                space.confine(reached)?;
+            }
             return Ok(Session { system, encoding, space, reached, conditions, effort, restarts });
         }
         Err(Trouble::Unsupported("the values of some variables keep growing: no bound was found for them".into()))
@@ -136,6 +139,7 @@ impl<'a> Session<'a> {
             return Ok(reached.clone());
         }
         let reached = reach(&self.space, setting, &mut self.effort)?;
+        self.space.confine(&reached)?;
         self.reached = Some(reached.clone());
         Ok(reached)
     }
