@@ -119,6 +119,7 @@ pub fn build(encoding: &Encoding, diagrams: &Diagrams) -> Maybe<Built> {
         idle: None,
         end: builder.diagram(encoding.end)?,
         faulty,
+        companion: None,
     };
     Ok(Built { space, overflow })
 }

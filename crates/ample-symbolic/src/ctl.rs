@@ -234,7 +234,12 @@ impl<'a> Evaluator<'a> {
 
     fn before(&mut self, set: &Bdd) -> Maybe<Bdd> {
         self.effort.posts += 1;
-        self.space.previous(set)?.and(&self.within)
+        self.space.previous(set, &self.within)
+    }
+
+    /// These states, and those that are passed over.
+    fn scope(&self, set: &Bdd) -> Maybe<Bdd> {
+        set.or(&self.within.minus(&self.space.settled)?)
     }
 
     /// The states from which a run may be stopped by a fault, and then satisfies the formula.
@@ -271,10 +276,11 @@ impl<'a> Evaluator<'a> {
     fn until(&mut self, through: &Bdd, goal: &Bdd) -> Maybe<Vec<Bdd>> {
         let mut all = goal.clone();
         let mut layers = vec![goal.clone()];
+        let scope = self.scope(&through.or(goal)?)?;
         loop {
             let last = &layers[layers.len() - 1];
             self.effort.note(last);
-            let new = self.space.previous(last)?.and(&self.within)?.and(through)?.minus(&all)?;
+            let new = self.space.previous(last, &scope)?.and(through)?.minus(&all)?;
             self.effort.posts += 1;
             if new.is_false() {
                 return Ok(layers);
@@ -289,7 +295,8 @@ impl<'a> Evaluator<'a> {
         let mut all = set.clone();
         loop {
             self.effort.note(&all);
-            let next = self.before(&all)?.or(may_end)?.and(&all)?;
+            self.effort.posts += 1;
+            let next = self.space.previous(&all, &self.scope(&all)?)?.or(may_end)?.and(&all)?;
             if next == all {
                 return Ok(all);
             }

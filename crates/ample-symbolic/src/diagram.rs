@@ -33,6 +33,10 @@ pub enum Stop {
     /// Somebody wanted it to end.
     #[error("ended")]
     Asked,
+    /// The variables should be moved before it goes on. Nobody outside gets to see it.
+    #[doc(hidden)]
+    #[error("the variables have to be moved")]
+    Order,
 }
 
 /// What an operation gives.
@@ -285,6 +289,16 @@ impl Bdd {
     /// bottom up.
     pub fn saturated(&self, relations: &[(Bdd, Written)]) -> Maybe<Bdd> {
         let run = self.core.borrow_mut().new_run();
+        let attempt = || self.saturated_once(relations, run);
+        loop {
+            match attempt() {
+                Err(Stop::Order) => self.core.borrow_mut().reorder()?,
+                other => return other,
+            }
+        }
+    }
+
+    fn saturated_once(&self, relations: &[(Bdd, Written)], run: u32) -> Maybe<Bdd> {
         self.run(|core| {
             let event = |(relation, written): &(Bdd, Written)| Event {
                 relation: relation.slot,
@@ -300,6 +314,15 @@ impl Bdd {
     /// The states from which the relation leads to these.
     pub fn preimage(&self, relation: &Bdd, written: Written) -> Maybe<Bdd> {
         self.run(|core| core.preimage(core.kept[self.slot as usize], core.kept[relation.slot as usize], written.0))
+    }
+
+    /// The states of a set from which the relation leads to these.
+    pub fn preimage_within(&self, relation: &Bdd, written: Written, within: &Bdd) -> Maybe<Bdd> {
+        self.run(|core| {
+            let kept = |bdd: &Bdd| core.kept[bdd.slot as usize];
+            let (set, relation, within) = (kept(self), kept(relation), kept(within));
+            core.preimage_within(set, relation, within, written.0)
+        })
     }
 
     /// The same of the next state: every bit replaced by its partner.

@@ -243,7 +243,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
     fn first_step(&self, place: &Place, start: &Bdd, rest: Run) -> Maybe<Option<Way>> {
         let after = start.only(&rest.start)?;
         for (number, step) in self.space.steps.iter().enumerate() {
-            if !after.preimage(&step.relation, step.written)?.is_disjoint(start)? {
+            if !self.space.preimage(&after, std::slice::from_ref(step), start)?.is_false() {
                 let mut way = Way::at(place);
                 way.push(number, rest.start);
                 rest.steps.into_iter().for_each(|(number, state)| way.push(number, state));
@@ -351,8 +351,9 @@ impl<'e, 'a> Explainer<'e, 'a> {
     /// The settled states of the set from which runs stay in it for ever, without a fault.
     fn endless(&mut self, set: &Bdd) -> Maybe<Bdd> {
         let mut all = set.and(&self.space.settled)?;
+        let within = all.or(&self.space.settled.not())?;
         loop {
-            let next = self.space.previous(&all)?.and(&all)?;
+            let next = self.space.previous(&all, &within)?.and(&all)?;
             if next == all {
                 return Ok(all);
             }

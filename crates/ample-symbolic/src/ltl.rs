@@ -17,7 +17,7 @@ use crate::diagram::{Bdd, Diagrams, Maybe};
 use crate::partial::{self, Preserve, Variant};
 use crate::process_model::Safe;
 use crate::reach::{Effort, Run, run_to};
-use crate::space::{Space, Step};
+use crate::space::{Companion, Space, Step};
 
 /// An LTL formula in the operators of the tableau.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -256,31 +256,24 @@ impl Product {
             Some(pair) => diagrams.now(pair)?.not(),
             None => diagrams.constant(true),
         };
-        let lift = Lift { space, tableau: &tableau, running: &running };
         let mut steps = Vec::new();
-        let mut origins = Vec::new();
-        for (number, step) in space.steps.iter().enumerate() {
-            for lifted in lift.step(step)? {
-                steps.push(lifted);
-                origins.push(Some(number));
-            }
+        for step in &space.steps {
+            steps.push(while_running(step, &running)?);
         }
+        let mut origins: Vec<Option<usize>> = (0..steps.len()).map(Some).collect();
         let resting = space.resting(&space.settled)?.or(&running.not())?;
-        steps.push(lift.alone(&resting, &[], None)?);
+        steps.push(standing_still(diagrams, &resting, &[], &resting));
         origins.push(None);
         if let Some(pair) = stopped {
             let falls = space.faulty.and(&space.settled)?.and(&running)?;
-            steps.push(lift.alone(&falls, &[pair], Some(&diagrams.next(pair)?))?);
+            steps.push(standing_still(diagrams, &falls, &[pair], &falls.and(&diagrams.next(pair)?)?));
             origins.push(None);
         }
         let mut safe_parts = Vec::new();
         for safe in model {
-            let mut lifted = Vec::new();
-            for step in &safe.steps {
-                lifted.extend(lift.step(step)?);
-            }
+            let steps = safe.steps.iter().map(|step| while_running(step, &running)).collect::<Maybe<Vec<_>>>()?;
             let dead = safe.dead.or(&running.not())?;
-            safe_parts.push(Safe { steps: lifted, dead, ..safe.clone() });
+            safe_parts.push(Safe { steps, dead, ..safe.clone() });
         }
         let mut agreeing = tableau.sink.not();
         for (atom, bit) in &tableau.atoms {
@@ -295,7 +288,9 @@ impl Product {
         }
         let agreeing = agreeing.or(&space.settled.not())?;
         let initial = space.initial.and(&tableau.initial)?.and(&running)?;
-        let product = Space { initial, steps, idle: Some(diagrams.constant(false)), ..space.clone() };
+        let written = diagrams.written(&tableau.pairs);
+        let companion = Some(Companion { relation: tableau.relation, written });
+        let product = Space { initial, steps, idle: Some(diagrams.constant(false)), companion, ..space.clone() };
         Ok(Ok(Product { space: product, origins, agreeing, fair, model: safe_parts }))
     }
 
@@ -343,7 +338,7 @@ impl Product {
         let mut frontier = to.clone();
         while !frontier.is_false() {
             effort.posts += 1;
-            frontier = self.space.pre(&frontier)?.and(set)?.minus(&reached)?;
+            frontier = self.space.pre(&frontier, set)?.minus(&reached)?;
             reached = reached.or(&frontier)?;
         }
         Ok(reached)
@@ -376,7 +371,7 @@ impl Product {
                 let to = all.and(fair)?;
                 let reached = self.backward_until(&to, &all, effort)?;
                 effort.posts += 1;
-                all = self.space.pre(&reached)?.and(&all)?;
+                all = self.space.pre(&reached, &all)?;
                 effort.note(&all);
             }
             if all == before {
@@ -431,7 +426,7 @@ impl Product {
         let Some(rest) = run_to(&self.space, &first, within, &goal.and(within)?)? else { return Ok(None) };
         let after = within.only(&rest.start)?;
         for (number, step) in self.space.steps.iter().enumerate() {
-            if !after.preimage(&step.relation, step.written)?.is_disjoint(&start)? {
+            if !self.space.preimage(&after, std::slice::from_ref(step), &start)?.is_false() {
                 let mut steps = vec![(number, rest.start.clone())];
                 steps.extend(rest.steps);
                 return Ok(Some(Run { start: from.to_vec(), steps }));
@@ -455,52 +450,22 @@ impl Product {
     }
 }
 
-/// Puts the tableau beside steps of the system.
-struct Lift<'a> {
-    space: &'a Space,
-    tableau: &'a Tableau,
-    running: &'a Bdd,
+/// A step of a run that no fault has stopped.
+fn while_running(step: &Step, running: &Bdd) -> Maybe<Step> {
+    Ok(Step { relation: step.relation.and(running)?, guard: step.guard.and(running)?, ..step.clone() })
 }
 
-impl Lift<'_> {
-    /// Where a settled state is left the tableau moves, elsewhere it rests.
-    fn step(&self, step: &Step) -> Maybe<Vec<Step>> {
-        let mut lifted = Vec::new();
-        let guard = step.guard.and(&self.space.settled)?.and(self.running)?;
-        if !guard.is_false() {
-            let relation = step.relation.and(&guard)?.and(&self.tableau.relation)?;
-            let mut writes = step.writes.clone();
-            writes.extend(&self.tableau.pairs);
-            let written = self.space.diagrams.written(&writes);
-            lifted.push(Step { relation, written, guard, writes, ..step.clone() });
-        }
-        let passing = step.guard.minus(&self.space.settled)?.and(self.running)?;
-        if !passing.is_false() {
-            let relation = step.relation.and(&passing)?;
-            lifted.push(Step { relation, guard: passing, ..step.clone() });
-        }
-        Ok(lifted)
-    }
-
-    /// The system stands still while the tableau moves.
-    fn alone(&self, guard: &Bdd, also: &[u32], with: Option<&Bdd>) -> Maybe<Step> {
-        let mut relation = guard.and(&self.tableau.relation)?;
-        if let Some(with) = with {
-            relation = relation.and(with)?;
-        }
-        let mut writes = self.tableau.pairs.clone();
-        writes.extend(also);
-        let written = self.space.diagrams.written(&writes);
-        let nothing = self.space.diagrams.constant(false);
-        Ok(Step {
-            relation,
-            written,
-            guard: guard.clone(),
-            fault: nothing.clone(),
-            violation: nothing,
-            reads: Vec::new(),
-            writes,
-            processes: Vec::new(),
-        })
+/// The system stands still while the tableau moves.
+fn standing_still(diagrams: &Diagrams, guard: &Bdd, writes: &[u32], relation: &Bdd) -> Step {
+    let nothing = diagrams.constant(false);
+    Step {
+        relation: relation.clone(),
+        written: diagrams.written(writes),
+        guard: guard.clone(),
+        fault: nothing.clone(),
+        violation: nothing,
+        reads: Vec::new(),
+        writes: writes.to_vec(),
+        processes: Vec::new(),
     }
 }

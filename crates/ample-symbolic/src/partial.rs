@@ -179,7 +179,7 @@ pub fn areduce(space: &Space, model: &[Safe], from: &Bdd, effort: &mut Effort) -
         let mut image = space.diagrams.constant(false);
         for safe in model {
             effort.posts += 1;
-            let progressing = space.preimage(&visited.not(), &safe.steps)?.and(&left)?;
+            let progressing = space.preimage(&visited.not(), &safe.steps, &left)?;
             image = image.or(&space.image(&progressing, &safe.steps)?)?;
             left = left.minus(&progressing)?;
         }

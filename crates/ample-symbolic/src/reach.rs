@@ -142,11 +142,8 @@ pub fn run_to(space: &Space, from: &Bdd, within: &Bdd, goal: &Bdd) -> Maybe<Opti
             return walk(space, &forward.layers, &backward.layers, state);
         }
         let is_forward = forward.last().nodes() <= backward.last().nodes();
-        let new = if is_forward {
-            space.post(&forward.last().and(within)?)?
-        } else {
-            space.pre(backward.last())?.and(within)?
-        };
+        let new =
+            if is_forward { space.post(&forward.last().and(within)?)? } else { space.pre(backward.last(), within)? };
         let side = if is_forward { &mut forward } else { &mut backward };
         if !side.push(&new)? {
             return Ok(None);
@@ -201,7 +198,7 @@ fn walk(space: &Space, forward: &[Bdd], backward: &[Bdd], middle: Vec<bool>) -> 
 fn step_back(space: &Space, set: &Bdd, state: &[bool]) -> Maybe<Option<(usize, Vec<bool>)>> {
     let after = set.only(state)?;
     for (number, step) in space.steps.iter().enumerate() {
-        if let Some(before) = after.preimage(&step.relation, step.written)?.and(set)?.pick() {
+        if let Some(before) = space.preimage(&after, std::slice::from_ref(step), set)?.pick() {
             return Ok(Some((number, before)));
         }
     }
@@ -212,7 +209,7 @@ fn step_back(space: &Space, set: &Bdd, state: &[bool]) -> Maybe<Option<(usize, V
 pub fn step_into(space: &Space, state: &[bool], set: &Bdd) -> Maybe<Option<(usize, Vec<bool>)>> {
     let before = set.only(state)?;
     for (number, step) in space.steps.iter().enumerate() {
-        if let Some(after) = before.image(&step.relation, step.written)?.and(set)?.pick() {
+        if let Some(after) = space.image(&before, std::slice::from_ref(step))?.and(set)?.pick() {
             return Ok(Some((number, after)));
         }
     }

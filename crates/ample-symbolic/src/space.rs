@@ -26,6 +26,15 @@ pub struct Step {
     pub processes: Vec<u32>,
 }
 
+/// What moves along with every step that leaves a settled state: an automaton that reads the states.
+#[derive(Clone, Debug)]
+pub struct Companion {
+    /// From its states to their successors.
+    pub relation: Bdd,
+    /// What it writes.
+    pub written: Written,
+}
+
 /// A system as decision diagrams.
 #[derive(Clone, Debug)]
 pub struct Space {
@@ -46,11 +55,23 @@ pub struct Space {
     pub end: Bdd,
     /// The states in which some move is a fault and leads nowhere.
     pub faulty: Bdd,
+    /// Who moves along.
+    pub companion: Option<Companion>,
 }
 
 impl Space {
     /// The states that one of these steps leads to.
     pub fn image(&self, set: &Bdd, steps: &[Step]) -> Maybe<Bdd> {
+        let Some(companion) = &self.companion else { return self.plain_image(set, steps) };
+        let moved = self.plain_image(&set.and(&self.settled)?, steps)?;
+        let moved = moved.image(&companion.relation, companion.written)?;
+        if !self.passes_over() {
+            return Ok(moved);
+        }
+        moved.or(&self.plain_image(&set.minus(&self.settled)?, steps)?)
+    }
+
+    fn plain_image(&self, set: &Bdd, steps: &[Step]) -> Maybe<Bdd> {
         let mut all = self.diagrams.constant(false);
         for step in steps {
             all = all.or(&set.image(&step.relation, step.written)?)?;
@@ -58,11 +79,24 @@ impl Space {
         Ok(all)
     }
 
-    /// The states from which one of these steps leads to the set.
-    pub fn preimage(&self, set: &Bdd, steps: &[Step]) -> Maybe<Bdd> {
+    /// The states, within a set, from which one of these steps leads to the set.
+    pub fn preimage(&self, set: &Bdd, steps: &[Step], within: &Bdd) -> Maybe<Bdd> {
+        let Some(companion) = &self.companion else { return self.plain_preimage(set, steps, within) };
+        let before = set.preimage(&companion.relation, companion.written)?;
+        let moving = self.plain_preimage(&before, steps, &within.and(&self.settled)?)?;
+        if !self.passes_over() {
+            return Ok(moving);
+        }
+        moving.or(&self.plain_preimage(set, steps, &within.minus(&self.settled)?)?)
+    }
+
+    fn plain_preimage(&self, set: &Bdd, steps: &[Step], within: &Bdd) -> Maybe<Bdd> {
         let mut all = self.diagrams.constant(false);
+        if within.is_false() {
+            return Ok(all);
+        }
         for step in steps {
-            all = all.or(&set.preimage(&step.relation, step.written)?)?;
+            all = all.or(&set.preimage_within(&step.relation, step.written, within)?)?;
         }
         Ok(all)
     }
@@ -72,9 +106,9 @@ impl Space {
         self.image(set, &self.steps)
     }
 
-    /// The states before one step.
-    pub fn pre(&self, set: &Bdd) -> Maybe<Bdd> {
-        self.preimage(set, &self.steps)
+    /// The states before one step, within a set.
+    pub fn pre(&self, set: &Bdd, within: &Bdd) -> Maybe<Bdd> {
+        self.preimage(set, &self.steps, within)
     }
 
     /// The states of the set without a move.
@@ -127,11 +161,11 @@ impl Space {
         Ok(after)
     }
 
-    /// The settled states from which one move as a user sees it leads into the set. A state without a move repeats
-    /// itself.
-    pub fn previous(&self, set: &Bdd) -> Maybe<Bdd> {
-        let set = set.and(&self.settled)?;
-        let mut new = self.pre(&set)?;
+    /// The settled states from which one move as a user sees it leads into the set, through states of `within` only. A
+    /// state without a move repeats itself.
+    pub fn previous(&self, set: &Bdd, within: &Bdd) -> Maybe<Bdd> {
+        let set = set.and(&self.settled)?.and(within)?;
+        let mut new = self.pre(&set, within)?;
         let mut before = new.or(&self.resting(&set)?)?;
         if self.passes_over() {
             let mut passed = self.diagrams.constant(false);
@@ -141,7 +175,7 @@ impl Space {
                     break;
                 }
                 passed = passed.or(&new)?;
-                new = self.pre(&new)?;
+                new = self.pre(&new, within)?;
                 before = before.or(&new)?;
             }
             before = before.and(&self.settled)?;

@@ -152,6 +152,7 @@ fn space(steps: &[Plain], initial: &[u32]) -> Space {
         idle: if initial.len() > 1 { Some(enabled.not()) } else { None },
         end: nothing.clone(),
         faulty: nothing,
+        companion: None,
         diagrams,
     }
 }

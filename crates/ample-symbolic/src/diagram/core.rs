@@ -22,6 +22,10 @@ pub(super) const BOTTOM: u32 = u32::MAX;
 const LOOK_EVERY: u32 = 1 << 14;
 /// Tables begin with so many entries.
 const FIRST_SIZE: usize = 1 << 12;
+/// So the cache does.
+const FIRST_CACHE: usize = 1 << 15;
+/// With fewer nodes nothing is swept away: it would empty the cache for little room.
+const FIRST_SWEEP: usize = 400_000;
 /// A cache is never larger than this.
 const MAX_CACHE: usize = 1 << 24;
 /// With fewer nodes nothing is moved.
@@ -43,11 +47,13 @@ pub(super) struct Node {
 struct Entry {
     f: Edge,
     g: Edge,
+    /// A third operand, or 0.
+    h: Edge,
     what: u32,
     result: Edge,
 }
 
-const VACANT: Entry = Entry { f: NONE, g: NONE, what: NONE, result: NONE };
+const VACANT: Entry = Entry { f: NONE, g: NONE, h: NONE, what: NONE, result: NONE };
 
 /// All that diagrams share.
 pub(super) struct Core {
@@ -87,7 +93,7 @@ impl Core {
             free: NONE,
             used: 1,
             peak: 1,
-            cache: vec![VACANT; FIRST_SIZE],
+            cache: vec![VACANT; FIRST_CACHE],
             kept: Vec::new(),
             vacant: Vec::new(),
             order: (0..pairs).collect(),
@@ -95,7 +101,7 @@ impl Core {
             sets: Vec::new(),
             by_position: Vec::new(),
             max_nodes: max_nodes.clamp(FIRST_SIZE, 1 << 30),
-            sweep_at: FIRST_SIZE * 4,
+            sweep_at: FIRST_SWEEP,
             reorders: false,
             reorder_at: FIRST_REORDERING,
             stop,
@@ -232,11 +238,12 @@ impl Core {
     fn grow(&mut self) {
         let size = self.buckets.len() * 2;
         self.rehash(size);
+        let size = size * 2;
         if self.cache.len() < size && size <= MAX_CACHE {
             let before = std::mem::replace(&mut self.cache, vec![VACANT; size]);
             for entry in before {
                 if entry.what != NONE {
-                    let place = hash(entry.what, entry.f, entry.g) & (size - 1);
+                    let place = place(entry.what, entry.f, entry.g, entry.h) & (size - 1);
                     self.cache[place] = entry;
                 }
             }
@@ -258,13 +265,21 @@ impl Core {
     }
 
     pub fn recall(&mut self, what: u32, f: Edge, g: Edge) -> Option<Edge> {
-        let entry = &self.cache[hash(what, f, g) & (self.cache.len() - 1)];
-        (entry.f == f && entry.g == g && entry.what == what).then_some(entry.result)
+        self.recall3(what, f, g, 0)
+    }
+
+    pub fn recall3(&mut self, what: u32, f: Edge, g: Edge, h: Edge) -> Option<Edge> {
+        let entry = &self.cache[place(what, f, g, h) & (self.cache.len() - 1)];
+        (entry.f == f && entry.g == g && entry.what == what && entry.h == h).then_some(entry.result)
     }
 
     pub fn remember(&mut self, what: u32, f: Edge, g: Edge, result: Edge) {
-        let place = hash(what, f, g) & (self.cache.len() - 1);
-        self.cache[place] = Entry { f, g, what, result };
+        self.remember3(what, f, g, 0, result);
+    }
+
+    pub fn remember3(&mut self, what: u32, f: Edge, g: Edge, h: Edge, result: Edge) {
+        let place = place(what, f, g, h) & (self.cache.len() - 1);
+        self.cache[place] = Entry { f, g, h, what, result };
     }
 
     pub fn forget_all(&mut self) {
@@ -291,7 +306,19 @@ impl Core {
 
     /// After sweeping: when to do so again.
     pub fn set_next_sweep(&mut self) {
-        self.sweep_at = (self.used * 2).max(FIRST_SIZE * 4);
+        self.sweep_at = (self.used * 2).max(FIRST_SWEEP);
+    }
+
+    /// The diagrams have grown so much that moving variables may pay.
+    pub fn wants_order(&self) -> bool {
+        self.reorders && self.used > self.reorder_at
+    }
+
+    pub fn reorder(&mut self) -> Maybe<()> {
+        self.sift()?;
+        self.reorder_at = (self.used * 2).max(FIRST_REORDERING);
+        self.set_next_sweep();
+        Ok(())
     }
 
     /// Between operations: sweeps, and moves variables, where it is time.
@@ -301,9 +328,8 @@ impl Core {
         }
         if self.used > self.sweep_at {
             self.sweep();
-            if self.reorders && self.used > self.reorder_at {
-                self.sift()?;
-                self.reorder_at = (self.used * 2).max(FIRST_REORDERING);
+            if self.wants_order() {
+                self.reorder()?;
             }
             self.set_next_sweep();
         }
@@ -343,6 +369,12 @@ fn positions(set: &[u32], level_of: &[u32]) -> (Vec<bool>, u32) {
     set.iter().for_each(|pair| is_in[level_of[*pair as usize] as usize] = true);
     let end = is_in.iter().rposition(|is_in| *is_in).map_or(0, |last| last as u32 + 1);
     (is_in, end)
+}
+
+/// Where a result is remembered.
+#[inline]
+fn place(what: u32, f: Edge, g: Edge, h: Edge) -> usize {
+    hash(what ^ h.wrapping_mul(0x9e37_79b1), f, g)
 }
 
 #[inline]

@@ -3,12 +3,13 @@
 //! A relation speaks of the bits that it reads, now, and of those that it writes, in the next state. For a pair that is
 //! not written, the bit simply stays; for one that is, the bit now is forgotten and the next one takes its place.
 
-use super::Maybe;
 use super::core::{Core, Edge, FALSE, TRUE};
+use super::{Maybe, Stop};
 
 const IMAGE: u32 = 8;
 const PREIMAGE: u32 = 9;
 const SATURATE: u32 = 10;
+const PREIMAGE_WITHIN: u32 = 11;
 
 /// The four cofactors of a relation at a pair: `[now][next]`.
 type Cofactors = [[Edge; 2]; 2];
@@ -99,6 +100,47 @@ impl Core {
         Ok(result)
     }
 
+    /// The preimage as far as it lies within a set: nothing outside of it is made.
+    pub fn preimage_within(&mut self, set: Edge, relation: Edge, within: Edge, written: u32) -> Maybe<Edge> {
+        if set == FALSE || relation == FALSE || within == FALSE {
+            return Ok(FALSE);
+        }
+        if within == TRUE {
+            return self.preimage(set, relation, written);
+        }
+        let level = self.level(set).min(self.level(relation)).min(self.level(within)) & !1;
+        if (set == TRUE && relation == TRUE) || self.is_condition(level, written) {
+            let both = self.and(relation, within)?;
+            return self.and(set, both);
+        }
+        let what = PREIMAGE_WITHIN | written << 8;
+        if let Some(known) = self.recall3(what, set, relation, within) {
+            return Ok(known);
+        }
+        self.look()?;
+        let (s0, s1) = self.cofactors(set, level);
+        let (w0, w1) = self.cofactors(within, level);
+        let [[r00, r01], [r10, r11]] = self.relation_cofactors(relation, level);
+        let (lo, hi) = if self.by_position[written as usize].0[level as usize / 2] {
+            let lo = self.union_within((s0, r00), (s1, r01), w0, written)?;
+            (lo, self.union_within((s0, r10), (s1, r11), w1, written)?)
+        } else {
+            (self.preimage_within(s0, r00, w0, written)?, self.preimage_within(s1, r10, w1, written)?)
+        };
+        let result = self.make(level, lo, hi)?;
+        self.remember3(what, set, relation, within, result);
+        Ok(result)
+    }
+
+    fn union_within(&mut self, one: (Edge, Edge), other: (Edge, Edge), within: Edge, written: u32) -> Maybe<Edge> {
+        let first = self.preimage_within(one.0, one.1, within, written)?;
+        if first == within {
+            return Ok(first);
+        }
+        let second = self.preimage_within(other.0, other.1, within, written)?;
+        self.or(first, second)
+    }
+
     fn union_of_preimages(&mut self, one: (Edge, Edge), other: (Edge, Edge), written: u32) -> Maybe<Edge> {
         let first = self.preimage(one.0, one.1, written)?;
         if first == TRUE {
@@ -165,6 +207,9 @@ impl Core {
                 self.sweep();
                 self.set_next_sweep();
                 self.release(kept);
+                if self.wants_order() {
+                    return Err(Stop::Order);
+                }
             }
         }
     }

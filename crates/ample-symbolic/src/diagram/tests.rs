@@ -121,6 +121,9 @@ fn images_agree_with_enumeration_wherever_the_variables_stand() {
         let spread = |by_state: &[bool]| -> Table { (0..VALUES).map(|n| by_state[now(n)]).collect() };
         assert_same(&set.image(&freed, written).unwrap(), &spread(&image), "image");
         assert_same(&set.preimage(&freed, written).unwrap(), &spread(&preimage), "preimage");
+        let (within, z) = random(&diagrams, &mut numbers, false);
+        let part: Vec<bool> = preimage.iter().zip(&z).map(|(x, y)| *x && *y).collect();
+        assert_same(&set.preimage_within(&freed, written, &within).unwrap(), &spread(&part), "preimage within");
         let mut reached: Vec<bool> = x[..1 << PAIRS].to_vec();
         for _ in 0..1 << PAIRS {
             let more: Vec<bool> = states

@@ -25,7 +25,7 @@ impl From<Stop> for Trouble {
     fn from(stop: Stop) -> Trouble {
         match stop {
             Stop::Memory => Trouble::Memory,
-            Stop::Asked => Trouble::Asked,
+            Stop::Asked | Stop::Order => Trouble::Asked,
         }
     }
 }
