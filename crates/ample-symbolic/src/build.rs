@@ -6,7 +6,7 @@ use ample_boolean::{Dag, Encoding, Lit, Node, Partition};
 
 use crate::diagram::{Bdd, Diagrams, Maybe};
 use crate::order::force;
-use crate::space::{Space, Step};
+use crate::space::{Space, Step, clusters};
 
 /// Makes diagrams of formulas.
 pub struct Builder<'a> {
@@ -114,6 +114,7 @@ pub fn build(encoding: &Encoding, diagrams: &Diagrams) -> Maybe<Built> {
         diagrams: diagrams.clone(),
         bits: encoding.bits,
         initial: builder.diagram(encoding.initial)?,
+        clusters: clusters(diagrams, &steps)?,
         steps,
         settled: builder.diagram(encoding.settled)?,
         idle: None,

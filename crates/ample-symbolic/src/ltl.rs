@@ -17,7 +17,7 @@ use crate::diagram::{Bdd, Diagrams, Maybe};
 use crate::partial::{self, Preserve, Variant};
 use crate::process_model::Safe;
 use crate::reach::{Effort, Run, run_to};
-use crate::space::{Companion, Space, Step};
+use crate::space::{Companion, Space, Step, clusters};
 
 /// An LTL formula in the operators of the tableau.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -290,7 +290,9 @@ impl Product {
         let initial = space.initial.and(&tableau.initial)?.and(&running)?;
         let written = diagrams.written(&tableau.pairs);
         let companion = Some(Companion { relation: tableau.relation, written });
-        let product = Space { initial, steps, idle: Some(diagrams.constant(false)), companion, ..space.clone() };
+        let clusters = clusters(diagrams, &steps)?;
+        let product =
+            Space { initial, steps, clusters, idle: Some(diagrams.constant(false)), companion, ..space.clone() };
         Ok(Ok(Product { space: product, origins, agreeing, fair, model: safe_parts }))
     }
 

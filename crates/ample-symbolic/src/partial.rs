@@ -9,7 +9,7 @@
 use crate::diagram::{Bdd, Maybe};
 use crate::process_model::Safe;
 use crate::reach::Effort;
-use crate::space::Space;
+use crate::space::{Space, Step, clusters};
 
 /// Which states of the frontier a process may expand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -139,7 +139,7 @@ pub fn improviso(space: &Space, model: &[Safe], from: &Bdd, effort: &mut Effort)
 }
 
 /// The steps, each where it is not safe.
-fn unsafe_steps(space: &Space, model: &[Safe]) -> Maybe<Vec<crate::space::Step>> {
+fn unsafe_steps(space: &Space, model: &[Safe]) -> Maybe<Vec<Step>> {
     let mut rest = space.steps.clone();
     for safe in model {
         for (number, step) in safe.numbers.iter().zip(&safe.steps) {
@@ -202,20 +202,20 @@ pub fn reduced_space(space: &Space, model: &[Safe]) -> Maybe<Space> {
         for step in kept {
             let guard = step.guard.and(&free)?;
             enabled = enabled.or(&step.guard)?;
-            steps.push(crate::space::Step { relation: step.relation.and(&guard)?, guard, ..step });
+            steps.push(Step { relation: step.relation.and(&guard)?, guard, ..step });
         }
         free = free.minus(&enabled)?;
     }
     for step in &space.steps {
         let guard = step.guard.and(&free)?;
-        steps.push(crate::space::Step { relation: step.relation.and(&guard)?, guard, ..step.clone() });
+        steps.push(Step { relation: step.relation.and(&guard)?, guard, ..step.clone() });
     }
     steps.retain(|step| !step.guard.is_false());
-    Ok(Space { steps, ..space.clone() })
+    Ok(Space { clusters: clusters(&space.diagrams, &steps)?, steps, ..space.clone() })
 }
 
 /// The safe steps of a process without those that are needed to close a cycle of them.
-fn without_cycles(space: &Space, safe: &Safe) -> Maybe<Vec<crate::space::Step>> {
+fn without_cycles(space: &Space, safe: &Safe) -> Maybe<Vec<Step>> {
     let mut steps = safe.steps.clone();
     loop {
         let mut hull = space.diagrams.constant(true);

@@ -26,6 +26,56 @@ pub struct Step {
     pub processes: Vec<u32>,
 }
 
+/// Several steps in one relation.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    /// From states to their successors.
+    pub relation: Bdd,
+    /// What it writes.
+    pub written: Written,
+    writes: Vec<u32>,
+}
+
+/// A cluster has at most so many nodes.
+const MAX_CLUSTER: usize = 4000;
+
+/// Puts the steps of each process together.
+pub fn clusters(diagrams: &Diagrams, steps: &[Step]) -> Maybe<Vec<Cluster>> {
+    let mut sorted: Vec<&Step> = steps.iter().collect();
+    sorted.sort_by(|x, y| x.processes.cmp(&y.processes));
+    let mut clusters: Vec<(Vec<u32>, Cluster)> = Vec::new();
+    for step in sorted {
+        let single = Cluster { relation: step.relation.clone(), written: step.written, writes: step.writes.clone() };
+        if let Some((processes, last)) = clusters.last_mut()
+            && *processes == step.processes
+        {
+            let joined = join(diagrams, last, &single)?;
+            if joined.relation.nodes() <= MAX_CLUSTER {
+                *last = joined;
+                continue;
+            }
+        }
+        clusters.push((step.processes.clone(), single));
+    }
+    Ok(clusters.into_iter().map(|(_, cluster)| cluster).collect())
+}
+
+/// Both, each keeping what only the other writes.
+fn join(diagrams: &Diagrams, x: &Cluster, y: &Cluster) -> Maybe<Cluster> {
+    let mut writes: Vec<u32> = x.writes.iter().chain(&y.writes).copied().collect();
+    writes.sort_unstable();
+    writes.dedup();
+    let framed = |cluster: &Cluster| -> Maybe<Bdd> {
+        let mut relation = cluster.relation.clone();
+        for bit in writes.iter().filter(|bit| !cluster.writes.contains(bit)) {
+            relation = relation.and(&diagrams.now(*bit)?.iff(&diagrams.next(*bit)?)?)?;
+        }
+        Ok(relation)
+    };
+    let relation = framed(x)?.or(&framed(y)?)?;
+    Ok(Cluster { relation, written: diagrams.written(&writes), writes })
+}
+
 /// What moves along with every step that leaves a settled state: an automaton that reads the states.
 #[derive(Clone, Debug)]
 pub struct Companion {
@@ -46,6 +96,8 @@ pub struct Space {
     pub initial: Bdd,
     /// The steps, by partition.
     pub steps: Vec<Step>,
+    /// The same steps, those of one process together where that stays small: fewer images to take.
+    pub clusters: Vec<Cluster>,
     /// The states in which nobody holds exclusive control; others are passed over.
     pub settled: Bdd,
     /// The states without a move among those that matter, if that is known. There are systems in which all such states
@@ -62,53 +114,68 @@ pub struct Space {
 impl Space {
     /// The states that one of these steps leads to.
     pub fn image(&self, set: &Bdd, steps: &[Step]) -> Maybe<Bdd> {
-        let Some(companion) = &self.companion else { return self.plain_image(set, steps) };
-        let moved = self.plain_image(&set.and(&self.settled)?, steps)?;
-        let moved = moved.image(&companion.relation, companion.written)?;
-        if !self.passes_over() {
-            return Ok(moved);
-        }
-        moved.or(&self.plain_image(&set.minus(&self.settled)?, steps)?)
-    }
-
-    fn plain_image(&self, set: &Bdd, steps: &[Step]) -> Maybe<Bdd> {
-        let mut all = self.diagrams.constant(false);
-        for step in steps {
-            all = all.or(&set.image(&step.relation, step.written)?)?;
-        }
-        Ok(all)
+        let relations = || steps.iter().map(|step| (&step.relation, step.written));
+        self.image_by(set, &relations)
     }
 
     /// The states, within a set, from which one of these steps leads to the set.
     pub fn preimage(&self, set: &Bdd, steps: &[Step], within: &Bdd) -> Maybe<Bdd> {
-        let Some(companion) = &self.companion else { return self.plain_preimage(set, steps, within) };
-        let before = set.preimage(&companion.relation, companion.written)?;
-        let moving = self.plain_preimage(&before, steps, &within.and(&self.settled)?)?;
-        if !self.passes_over() {
-            return Ok(moving);
-        }
-        moving.or(&self.plain_preimage(set, steps, &within.minus(&self.settled)?)?)
-    }
-
-    fn plain_preimage(&self, set: &Bdd, steps: &[Step], within: &Bdd) -> Maybe<Bdd> {
-        let mut all = self.diagrams.constant(false);
-        if within.is_false() {
-            return Ok(all);
-        }
-        for step in steps {
-            all = all.or(&set.preimage_within(&step.relation, step.written, within)?)?;
-        }
-        Ok(all)
+        let relations = || steps.iter().map(|step| (&step.relation, step.written));
+        self.preimage_by(set, &relations, within)
     }
 
     /// The states after one step.
     pub fn post(&self, set: &Bdd) -> Maybe<Bdd> {
-        self.image(set, &self.steps)
+        let relations = || self.clusters.iter().map(|cluster| (&cluster.relation, cluster.written));
+        self.image_by(set, &relations)
     }
 
     /// The states before one step, within a set.
     pub fn pre(&self, set: &Bdd, within: &Bdd) -> Maybe<Bdd> {
-        self.preimage(set, &self.steps, within)
+        let relations = || self.clusters.iter().map(|cluster| (&cluster.relation, cluster.written));
+        self.preimage_by(set, &relations, within)
+    }
+
+    fn image_by<'r, I: Iterator<Item = (&'r Bdd, Written)>>(&self, set: &Bdd, relations: &dyn Fn() -> I) -> Maybe<Bdd> {
+        let plain = |set: &Bdd| {
+            let mut all = self.diagrams.constant(false);
+            for (relation, written) in relations() {
+                all = all.or(&set.image(relation, written)?)?;
+            }
+            Ok(all)
+        };
+        let Some(companion) = &self.companion else { return plain(set) };
+        let moved = plain(&set.and(&self.settled)?)?;
+        let moved = moved.image(&companion.relation, companion.written)?;
+        if !self.passes_over() {
+            return Ok(moved);
+        }
+        moved.or(&plain(&set.minus(&self.settled)?)?)
+    }
+
+    fn preimage_by<'r, I: Iterator<Item = (&'r Bdd, Written)>>(
+        &self,
+        set: &Bdd,
+        relations: &dyn Fn() -> I,
+        within: &Bdd,
+    ) -> Maybe<Bdd> {
+        let plain = |set: &Bdd, within: &Bdd| {
+            let mut all = self.diagrams.constant(false);
+            if within.is_false() {
+                return Ok(all);
+            }
+            for (relation, written) in relations() {
+                all = all.or(&set.preimage_within(relation, written, within)?)?;
+            }
+            Ok(all)
+        };
+        let Some(companion) = &self.companion else { return plain(set, within) };
+        let before = set.preimage(&companion.relation, companion.written)?;
+        let moving = plain(&before, &within.and(&self.settled)?)?;
+        if !self.passes_over() {
+            return Ok(moving);
+        }
+        moving.or(&plain(set, &within.minus(&self.settled)?)?)
     }
 
     /// The states of the set without a move.

@@ -12,7 +12,7 @@ use crate::ltl::{Lasso, Product, Way};
 use crate::partial::{Preserve, Variant, areduce, explore, improviso, reduced_space};
 use crate::process_model::{Demand, process_model};
 use crate::reach::{Effort, Method, reachable, run_to};
-use crate::space::{Space, Step};
+use crate::space::{Space, Step, clusters};
 
 struct Random(u64);
 
@@ -147,6 +147,7 @@ fn space(steps: &[Plain], initial: &[u32]) -> Space {
     Space {
         bits: BITS,
         initial: start,
+        clusters: clusters(&diagrams, &lifted).unwrap(),
         steps: lifted,
         settled: diagrams.constant(true),
         idle: if initial.len() > 1 { Some(enabled.not()) } else { None },
