@@ -54,8 +54,25 @@ impl<'a> Builder<'a> {
     }
 }
 
+/// What keeps its place beside its neighbours when variables are put into an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grain {
+    /// The bits of a cell.
+    Cells,
+    /// Nothing: a bit is put beside those that it gets its value from, so that copies are cheap.
+    Bits,
+}
+
 /// Puts the variables of an encoding into an order in which those that are used together stand together.
-pub fn arrange(encoding: &Encoding, diagrams: &Diagrams) {
+pub fn arrange(encoding: &Encoding, diagrams: &Diagrams, grain: Grain) {
+    let order = match grain {
+        Grain::Cells => by_cells(encoding),
+        Grain::Bits => by_bits(encoding),
+    };
+    diagrams.set_order(&order);
+}
+
+fn by_cells(encoding: &Encoding) -> Vec<u32> {
     let mut cell_of = vec![0; encoding.bits as usize];
     for (number, cell) in encoding.cells.iter().enumerate() {
         (cell.first..cell.first + cell.bits).for_each(|bit| cell_of[bit as usize] = number);
@@ -63,19 +80,41 @@ pub fn arrange(encoding: &Encoding, diagrams: &Diagrams) {
     let mut groups = HashSet::new();
     for partition in &encoding.partitions {
         let (reads, writes) = footprint(&encoding.dag, partition);
-        let mut group: Vec<usize> = reads.iter().chain(&writes).map(|bit| cell_of[*bit as usize]).collect();
-        group.sort_unstable();
-        group.dedup();
-        groups.insert(group);
+        groups.insert(group(reads.iter().chain(&writes).map(|bit| cell_of[*bit as usize])));
     }
+    let cells = force(encoding.cells.len(), &sorted(groups)).into_iter().map(|cell| &encoding.cells[cell]);
+    cells.flat_map(|cell| cell.first..cell.first + cell.bits).collect()
+}
+
+/// A bit with those that it gets its next value from, the bits of a cell, and a partition's bits.
+fn by_bits(encoding: &Encoding) -> Vec<u32> {
+    let mut groups = HashSet::new();
+    for cell in &encoding.cells {
+        groups.insert(group((cell.first..cell.first + cell.bits).map(|bit| bit as usize)));
+    }
+    for partition in &encoding.partitions {
+        for (bit, lit) in &partition.updates {
+            let sources = encoding.dag.support(*lit);
+            groups.insert(group(sources.iter().chain([bit]).map(|bit| *bit as usize)));
+        }
+        let (reads, writes) = footprint(&encoding.dag, partition);
+        groups.insert(group(reads.iter().chain(&writes).map(|bit| *bit as usize)));
+    }
+    force(encoding.bits as usize, &sorted(groups)).into_iter().map(|bit| bit as u32).collect()
+}
+
+fn group(members: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut group: Vec<usize> = members.collect();
+    group.sort_unstable();
+    group.dedup();
+    group
+}
+
+/// In an order that does not depend on chance.
+fn sorted(groups: HashSet<Vec<usize>>) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = groups.into_iter().filter(|group| group.len() > 1).collect();
     groups.sort_unstable();
-    let mut order = Vec::new();
-    for cell in force(encoding.cells.len(), &groups) {
-        let cell = &encoding.cells[cell];
-        order.extend(cell.first..cell.first + cell.bits);
-    }
-    diagrams.set_order(&order);
+    groups
 }
 
 /// The bits that a partition reads, and those that it writes.

@@ -82,6 +82,11 @@ impl Diagrams {
         self.core.borrow_mut().set_order(order);
     }
 
+    /// At most so many nodes from now on.
+    pub fn set_max_nodes(&self, max_nodes: usize) {
+        self.core.borrow_mut().set_max_nodes(max_nodes);
+    }
+
     /// The pairs in their order, from the root down.
     pub fn order(&self) -> Vec<u32> {
         self.core.borrow().order.clone()

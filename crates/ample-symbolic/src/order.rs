@@ -1,8 +1,7 @@
-//! A good order of the variables before anything is built: cells that are used together stand together.
+//! A good order of the variables before anything is built: what is used together stands together.
 //!
-//! The heuristic is FORCE (Aloul, Markov and Sakallah): each partition of the steps pulls the cells that it touches to
-//! their common centre, again and again, and the order in which the partitions span the least is kept. The bits of a cell
-//! stay together.
+//! The heuristic is FORCE (Aloul, Markov and Sakallah): each group of things that are used together pulls them to
+//! their common centre, again and again, and the order in which the groups span the least is kept.
 
 /// How often the cells are moved at most.
 const MAX_ROUNDS: usize = 60;

@@ -37,7 +37,7 @@ pub struct Cluster {
 }
 
 /// A cluster has at most so many nodes.
-const MAX_CLUSTER: usize = 4000;
+const MAX_CLUSTER: usize = 1000;
 
 /// Puts the steps of each process together.
 pub fn clusters(diagrams: &Diagrams, steps: &[Step]) -> Maybe<Vec<Cluster>> {
@@ -48,6 +48,7 @@ pub fn clusters(diagrams: &Diagrams, steps: &[Step]) -> Maybe<Vec<Cluster>> {
         let single = Cluster { relation: step.relation.clone(), written: step.written, writes: step.writes.clone() };
         if let Some((processes, last)) = clusters.last_mut()
             && *processes == step.processes
+            && last.relation.nodes() + single.relation.nodes() <= MAX_CLUSTER
         {
             let joined = join(diagrams, last, &single)?;
             if joined.relation.nodes() <= MAX_CLUSTER {

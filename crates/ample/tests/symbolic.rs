@@ -9,7 +9,7 @@ use ample::{
 };
 
 /// Larger ones are for the long run.
-const FEW_STATES: u64 = 3000;
+const FEW_STATES: u64 = 1000;
 
 fn model(text: &str) -> System {
     ample::load_text("m.pml", text.into(), &Default::default()).unwrap().system

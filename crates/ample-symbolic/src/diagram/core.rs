@@ -29,7 +29,7 @@ const FIRST_SWEEP: usize = 400_000;
 /// A cache is never larger than this.
 const MAX_CACHE: usize = 1 << 24;
 /// With fewer nodes nothing is moved.
-const FIRST_REORDERING: usize = 60_000;
+const FIRST_REORDERING: usize = 300_000;
 
 #[derive(Clone, Copy)]
 pub(super) struct Node {
@@ -110,6 +110,10 @@ impl Core {
             reorderings: 0,
             runs: 0,
         }
+    }
+
+    pub fn set_max_nodes(&mut self, max_nodes: usize) {
+        self.max_nodes = max_nodes.clamp(FIRST_SIZE, 1 << 30);
     }
 
     pub fn set_order(&mut self, order: &[u32]) {

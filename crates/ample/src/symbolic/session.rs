@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use ample_boolean::{Bounds, Encoding, Lit};
 use ample_model::{Expr, Move, System};
-use ample_symbolic::build::{Builder, arrange, build};
+use ample_symbolic::build::{Builder, Built, Grain, arrange, build};
 use ample_symbolic::diagram::{Bdd, Diagrams, Stop};
 use ample_symbolic::reach::{Effort, Method, reachable};
 use ample_symbolic::space::Space;
@@ -18,6 +18,8 @@ pub const NODE_BYTES: u64 = 40;
 const DEFAULT_MEMORY: u64 = 4 << 30;
 /// How many states are looked at to guess how large variables get.
 const SAMPLE: usize = 3000;
+/// Relations that need more nodes while they are built are built in another order.
+const ENOUGH_FOR_RELATIONS: usize = 1_000_000;
 /// How often it starts again with more room.
 const MAX_RESTARTS: usize = 200;
 
@@ -57,6 +59,25 @@ impl Setting<'_> {
         (room / NODE_BYTES) as usize
     }
 
+    /// The relations. If they need too much room with the bits of each cell together, as where many cells are copied at
+    /// once, bits are put beside those that they are copied from.
+    fn build(&self, encoding: &Encoding) -> Result<(Diagrams, Built), Trouble> {
+        let most = self.max_nodes();
+        let make = |grain, most| {
+            let diagrams = Diagrams::new(encoding.bits, most, Arc::clone(&self.desk.stop));
+            arrange(encoding, &diagrams, grain);
+            build(encoding, &diagrams).map(|built| (diagrams, built))
+        };
+        match make(Grain::Cells, most.min(ENOUGH_FOR_RELATIONS)) {
+            Err(Stop::Memory) => Ok(make(Grain::Bits, most)?),
+            made => {
+                let (diagrams, built) = made?;
+                diagrams.set_max_nodes(most);
+                Ok((diagrams, built))
+            }
+        }
+    }
+
     fn method(&self) -> Method {
         match self.symbolic.reach {
             Reach::By(method) => method,
@@ -85,10 +106,8 @@ impl<'a> Session<'a> {
                 // Where it cannot be evaluated, it does not hold.
                 literals.push(encoding.dag.and(value, !fault));
             }
-            let diagrams = Diagrams::new(encoding.bits, setting.max_nodes(), Arc::clone(&setting.desk.stop));
-            arrange(&encoding, &diagrams);
+            let (diagrams, built) = setting.build(&encoding)?;
             diagrams.reorder_when_large(setting.symbolic.reorder == Reorder::Auto);
-            let built = build(&encoding, &diagrams)?;
             let conditions = diagrams_of(&encoding, &diagrams, &literals)?;
             let mut effort = Effort::default();
             setting.tell(&diagrams, &effort);
