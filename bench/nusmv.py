@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
 """ample's symbolic engine against NuSMV, on the same Milestones models, one after the other on the same machine.
 
-Each model is written for NuSMV with `ample convert --to smv --order-file`. Then both are asked the same questions, each in
-a process of its own: how many states can be reached, and every formula of the file (or those that --only names). Times
-are from the start of the process to its end, reading the model and building its diagrams included; the conversion is not
-counted. NuSMV runs in several settings, and the best counts: with the given order of variables and with dynamic
-reordering, without the reachable states and within them (`-df`, `-df -dynamic`, `-f -dynamic`), always without
-counterexamples (`-dcx`). A setting is given up when another was faster. ample runs in one, `ample check --engine
-symbolic` (with --ample-options, more is said to it), and looks for the counterexample too. Prints a Markdown table with
-the ratio of the times (ample/NuSMV: below 1 ample is faster) and the medians, and says where answers differ.
+Each model is written for NuSMV with `ample convert --to smv --order-file`. Then both are asked the same questions, each
+in a process of its own: how many states can be reached, and every formula of the file (or those that --only names).
+Times are processor time of the whole process, user and system, reading the model and building its diagrams included, so
+that other work on the machine disturbs them little (both use one core); the conversion is not counted. NuSMV runs in
+several settings, and the best counts: with the given order of variables and with dynamic reordering, without the
+reachable states and within them (`-df`, `-df -dynamic`, `-f -dynamic`), always without counterexamples (`-dcx`). A
+setting is given up when another was faster. ample runs in one, `ample check --engine symbolic` (with --ample-options,
+more is said to it), and looks for the counterexample too. Prints a Markdown table with the ratio of the times
+(ample/NuSMV: below 1 ample is faster) and the medians, and says where answers differ.
 
     bench/nusmv.py [--only REGEX] [--limit 60] [--repeat 1] [--csv FILE] [MODEL…]
 
 NuSMV is the program that AMPLE_NUSMV names, or the one on the path, or where `scripts/setup --peers` puts it. Without
 MODEL, small and middle-sized models under models/milestones are taken.
 """
-import argparse, csv, json, os, pathlib, re, shutil, statistics, subprocess, sys, tempfile, time
+import argparse, csv, json, math, os, pathlib, re, resource, shutil, statistics, subprocess, sys, tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODELS = ("running_example producers_consumers_1 producers_consumers_2 producers_consumers_4 turntable_1 turntable_2 "
@@ -33,18 +34,29 @@ def find_nusmv():
     sys.exit("bench: NuSMV is needed; see scripts/setup --peers")
 
 
+def used():
+    """Processor time of all processes that were started and have ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return children.ru_utime + children.ru_stime
+
+
 def timed(command, limit):
-    """Seconds and what it printed; nothing if it does not finish."""
-    began = time.monotonic()
+    """Seconds of processor time and what it printed; nothing if it does not finish."""
+    seconds = max(1, math.ceil(limit))
+    # The system ends it after so many seconds of processor time; waiting is limited too.
+    end = lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    before = used()
     try:
-        done = subprocess.run([str(c) for c in command], capture_output=True, text=True, errors="replace", timeout=limit)
+        done = subprocess.run([str(c) for c in command], capture_output=True, text=True, errors="replace",
+                              timeout=20 * seconds, preexec_fn=end)
     except subprocess.TimeoutExpired:
         return None
-    return time.monotonic() - began, done.stdout
+    taken = used() - before
+    return (taken, done.stdout) if done.returncode >= 0 and taken <= limit else None
 
 
 def questions(text):
-    """The formulas of a Milestones file, in its order: kind (ctl or ltl), name, text, place among those of its kind."""
+    """The formulas of a Milestones file, in its order: kind (ctl or ltl), name, text, place among its kind."""
     text = re.sub(r"--.*|//.*", "", re.sub(r"/\*.*?\*/", "", text, flags=re.S))
     found = []
     for kind, section in re.findall(r"\b(CTL|LTL)\b(.*?)(?=\bEND\b|\bCTL\b|\bLTL\b|\Z)", text, flags=re.S):
@@ -99,18 +111,19 @@ def ask_ample(model, question, arguments):
     """Answer and seconds; or a string that says why not."""
     kind, name, formula, _ = question
     what = ["states"] if kind == STATES else ["check", "--ctl", formula] if kind == "ctl" else ["check", "--ltl", name]
-    command = [arguments.ample, *what, "--engine", "symbolic", "--json", "--time-limit", f"{arguments.limit}s",
-               *arguments.ample_options.split(), model]
-    run = timed(command, arguments.limit + 30)
+    command = [arguments.ample, *what, "--engine", "symbolic", "--json", *arguments.ample_options.split(), model]
+    run = timed(command, arguments.limit)
+    if run is None:
+        return f"> {arguments.limit} s"
     try:
         report = json.loads(run[1])
         if kind == STATES:
             answer = int(report["stats"]["states"]) if report["complete"] else None
         else:
             answer = {"holds": "holds", "violated": "violated"}.get(report["results"][0]["verdict"])
-    except (TypeError, KeyError, IndexError, json.JSONDecodeError):
+    except (KeyError, IndexError, json.JSONDecodeError):
         return "no answer"
-    return (answer, run[0]) if answer is not None else f"> {arguments.limit} s"
+    return (answer, run[0]) if answer is not None else "no answer"
 
 
 def same(kind, one, other):
@@ -127,7 +140,8 @@ def compare(model, question, nusmv, exported, arguments):
     kind, name, *_ = question
     theirs = fastest(lambda: ask_nusmv(nusmv, exported, question, arguments), arguments.repeat)
     ours = fastest(lambda: ask_ample(model, question, arguments), arguments.repeat)
-    row = dict(model=model.stem, question=name, kind=kind, answer="", nusmv_s="", setting="", ample_s="", ratio="", note="")
+    row = dict(model=model.stem, question=name, kind=kind, answer="", nusmv_s="", setting="", ample_s="", ratio="",
+               note="")
     if not isinstance(theirs, str):
         row.update(answer=theirs[0], nusmv_s=theirs[1], setting=theirs[2])
     if not isinstance(ours, str):
@@ -143,16 +157,19 @@ def compare(model, question, nusmv, exported, arguments):
 def show(row, theirs, ours, arguments):
     answer = row["answer"]
     if row["kind"] == STATES and answer != "":
-        answer = f"{answer:,}" if answer < 10**12 else f"{answer:.3g}"
+        answer = f"{answer:,.0f}" if answer < 10**12 else f"{float(answer):.3g}"
     seconds = [run if isinstance(run, str) else f"{run[1]:.2f} s" for run in (theirs, ours)]
-    ratio = f"{row['ratio']:.2f}" if row["ratio"] else ""
-    if not ratio and row["ample_s"]:
-        ratio = f"< {row['ample_s'] / arguments.limit:.2f}"
-    elif not ratio and row["nusmv_s"]:
+    ratio = ""
+    if row["ratio"]:
+        ratio = f"{row['ratio']:.2f}" if row["ratio"] >= 0.01 else "< 0.01"
+    elif row["ample_s"]:
+        ratio = f"< {max(row['ample_s'] / arguments.limit, 0.01):.2f}"
+    elif row["nusmv_s"]:
         ratio = f"> {arguments.limit / row['nusmv_s']:.1f}"
     question = row["question"] if row["kind"] == STATES else f"{row['kind']} {row['question']}"
     setting = f"`{row['setting']}`" if row["setting"] else ""
-    print(f"| {row['model']} | {question} | {row['note'] or answer} | {seconds[0]} | {setting} | {seconds[1]} | {ratio} |", flush=True)
+    cells = row["model"], question, row["note"] or answer, seconds[0], setting, seconds[1], ratio
+    print("| " + " | ".join(cells) + " |", flush=True)
 
 
 def summary(rows, limit):
@@ -161,9 +178,11 @@ def summary(rows, limit):
         both = [row["ratio"] for row in chosen if row["ratio"]]
         if not chosen:
             continue
-        alone = [sum(1 for row in chosen if row[mine] and not row[other]) for mine, other in (("ample_s", "nusmv_s"), ("nusmv_s", "ample_s"))]
+        alone = [sum(1 for row in chosen if row[mine] and not row[other])
+                 for mine, other in (("ample_s", "nusmv_s"), ("nusmv_s", "ample_s"))]
         print(f"\n{title}: {len(chosen)} questions, {len(both)} answered by both" +
-              (f", ample's time divided by NuSMV's: median {statistics.median(both):.2f}, at most {max(both):.2f}" if both else "") +
+              (f", ample's time divided by NuSMV's: median {statistics.median(both):.2f}, "
+               f"at most {max(both):.2f}" if both else "") +
               f"; by ample alone {alone[0]}, by NuSMV alone {alone[1]}, within {limit} seconds.")
     differ = [row for row in rows if row["note"]]
     print("\nAnswers: " + (f"{len(differ)} DIFFER." if differ else "all the same where both have one."))
@@ -174,9 +193,10 @@ def main():
     parser.add_argument("model", nargs="*")
     parser.add_argument("--ample", default=str(ROOT / "target" / "release" / "ample"))
     parser.add_argument("--ample-options", default="", help="more options for ample, in one word")
-    parser.add_argument("--settings", default=",".join(SETTINGS), help="NuSMV's, comma between them (default %(default)s)")
-    parser.add_argument("--only", help="only formulas whose name has this regular expression (states: the number of states)")
-    parser.add_argument("--limit", type=int, default=60, help="seconds for one run (default %(default)s)")
+    parser.add_argument("--settings", default=",".join(SETTINGS),
+                        help="NuSMV's, comma between them (default %(default)s)")
+    parser.add_argument("--only", help="only formulas whose name has this regular expression (states: the count)")
+    parser.add_argument("--limit", type=int, default=60, help="seconds of processor time a run (default %(default)s)")
     parser.add_argument("--repeat", type=int, default=1, help="take the best of this many runs")
     parser.add_argument("--csv", help="write the figures here too")
     arguments = parser.parse_args()

@@ -481,3 +481,48 @@ fn odd_inputs_are_refused_without_a_crash() {
     std::fs::write(&bytes, [0xff, 0xfe, 0x80, 0x0a, 0xc3]).unwrap();
     assert_eq!(code(&ample(&["check"], &bytes)), 2);
 }
+
+fn own_model(name: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/milestones").join(name)
+}
+
+#[test]
+fn the_symbolic_engine_tells_what_it_did() {
+    let file = own_model("producers_consumers_20.mil");
+    let counted = ample(&["states", "--engine", "symbolic", "--stats"], &file);
+    assert_eq!(code(&counted), 0, "{}", errors(&counted));
+    assert!(text(&counted).contains("1034661805900574442338963195400163594483 states"), "{}", text(&counted));
+    assert!(text(&counted).contains("nodes of the reached set"), "{}", text(&counted));
+    let report = json(&ample(&["states", "--engine", "symbolic", "--json"], &file));
+    assert_eq!(report["stats"]["states"], "1034661805900574442338963195400163594483");
+    assert_eq!(report["diagrams"]["bits"], 170);
+}
+
+#[test]
+fn a_stated_formula_is_named_and_shown_to_fail_by_either_engine() {
+    let file = own_model("running_example.mil");
+    for engine in ["explicit", "symbolic"] {
+        let checked = ample(&["check", "--engine", engine, "--json"], &file);
+        assert_eq!(code(&checked), 1, "{}", errors(&checked));
+        let report = json(&checked);
+        assert_eq!(result(&report, "ctl:recurs")["verdict"], "holds");
+        let stays = result(&report, "ltl:stays");
+        assert_eq!((&stays["verdict"], &stays["engine"]), (&"violated".into(), &engine.into()));
+        assert!(!stays["trace"]["cycle"].as_array().unwrap().is_empty());
+        let one = json(&ample(&["check", "--engine", engine, "--json", "--ctl", "recurs"], &file));
+        assert_eq!(one["results"].as_array().unwrap().len(), 1);
+    }
+}
+
+#[test]
+fn reductions_of_one_engine_are_refused_with_the_other() {
+    let file = own_model("running_example.mil");
+    let explicit = ample(&["check", "--engine", "explicit", "--por", "exploration"], &file);
+    assert_eq!(code(&explicit), 2);
+    assert!(errors(&explicit).contains("--engine symbolic"), "{}", errors(&explicit));
+    let symbolic = ample(&["check", "--engine", "symbolic", "--por", "sleep"], &file);
+    assert_eq!(code(&symbolic), 2);
+    // By itself it chooses the engine.
+    let report = json(&ample(&["check", "--por", "exploration", "--json"], &file));
+    assert_eq!(result(&report, "ctl:recurs")["engine"], "symbolic");
+}

@@ -70,7 +70,8 @@ pub struct Properties {
     /// Check that every run satisfies a formula: `[] (x > 3 -> <> y)`, `G (x > 3 -> F y)`; or the name of an ltl block
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
     pub ltl: Vec<String>,
-    /// Check that the initial state satisfies a branching-time formula: `AG (x > 3 -> EF y)`
+    /// Check that the initial state satisfies a branching-time formula: `AG (x > 3 -> EF y)`; or the name of one in the
+    /// file
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
     pub ctl: Vec<String>,
     /// Check the file's never claim

@@ -9,7 +9,7 @@ use ample::{
     Variant,
 };
 
-use super::arguments::{self, Check, Common, States};
+use super::arguments::{self, Check, Common, Por, States};
 use super::progress::Display;
 use super::text::{self, View};
 use super::{Context, Exit, complain, failed, guarded, load, print, refused, traces};
@@ -44,6 +44,7 @@ pub fn check(arguments: &Check, context: &Context) -> Exit {
 
 fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Report, Exit> {
     let begun = Instant::now();
+    is_consistent(&arguments.search, file, context)?;
     let mut loaded = load(file, &arguments.common, context).ok_or(Exit::Wrong)?;
     let properties = named(&loaded.system, arguments, context, file)?;
     ample::adapt(&mut loaded.system, &properties);
@@ -84,6 +85,9 @@ fn memory_limit(common: &Common) -> Option<u64> {
 /// Counts the states.
 pub fn states(arguments: &States, context: &Context) -> Exit {
     let begun = Instant::now();
+    if let Err(exit) = is_consistent(&arguments.search, &arguments.file, context) {
+        return exit;
+    }
     let Some(loaded) = load(&arguments.file, &arguments.common, context) else { return Exit::Wrong };
     let options = options(&arguments.search, &arguments.common);
     let report = search(begun, &arguments.search, &arguments.common, context, |limits| {
@@ -132,8 +136,14 @@ fn named(system: &System, arguments: &Check, context: &Context, file: &Path) -> 
         }
     }
     for text in &asked.ctl {
-        let formula = ample::ctl(system, text).map_err(|error| refused(context, file, &error))?;
-        properties.push(typed(text, Question::Ctl(formula)));
+        let named = |property: &Property| matches!(property.question, Question::Ctl(_)) && property.name == text.trim();
+        match stated_if(system, named).next() {
+            Some(property) => properties.push(property),
+            None => {
+                let formula = ample::ctl(system, text).map_err(|error| refused(context, file, &error))?;
+                properties.push(typed(text, Question::Ctl(formula)));
+            }
+        }
     }
     Ok(properties)
 }
@@ -151,6 +161,7 @@ fn stated_if<'a>(system: &'a System, holds: impl Fn(&Property) -> bool + 'a) -> 
 fn options(search: &arguments::Search, common: &Common) -> CheckOptions {
     CheckOptions {
         engine: match search.engine {
+            arguments::Engine::Auto if is_exploration(search) => Engine::Symbolic,
             arguments::Engine::Auto => Engine::Auto,
             arguments::Engine::Explicit => Engine::Explicit,
             arguments::Engine::Symbolic => Engine::Symbolic,
@@ -167,6 +178,26 @@ fn options(search: &arguments::Search, common: &Common) -> CheckOptions {
         memory_limit: memory_limit(common),
         ..CheckOptions::default()
     }
+}
+
+/// A reduction of the symbolic engine is asked for.
+fn is_exploration(search: &arguments::Search) -> bool {
+    symbolic(search).exploration.is_some()
+}
+
+/// Options that contradict each other are refused.
+fn is_consistent(search: &arguments::Search, file: &Path, context: &Context) -> Result<(), Exit> {
+    if search.engine == arguments::Engine::Explicit && is_exploration(search) {
+        let why = "this reduction is one of the symbolic engine: `--engine symbolic`, or another `--por`";
+        return Err(failed(context, file, why));
+    }
+    let by_states =
+        matches!(search.por, Some(Por::Persistent | Por::Sleep | Por::PersistentSleep)) || search.cache.is_some();
+    if search.engine == arguments::Engine::Symbolic && by_states {
+        let why = "this reduction is one of the explicit engine: `--por exploration` is for the symbolic one";
+        return Err(failed(context, file, why));
+    }
+    Ok(())
 }
 
 /// How decision diagrams are used.
