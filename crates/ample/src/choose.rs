@@ -18,6 +18,8 @@ use crate::together::together;
 
 /// So long the explicit search is alone.
 const HEAD_START: Duration = Duration::from_millis(1500);
+/// The part of the time that the symbolic engine has beside the explicit search, whose cores it takes.
+const TIME_SHARE: u32 = 4;
 /// The part of the memory that the symbolic engine may have beside the explicit search.
 const MEMORY_SHARE: u64 = 4;
 
@@ -66,10 +68,12 @@ fn race(
 ) -> Report {
     let begun = Instant::now();
     let over = AtomicBool::new(false);
+    let budget = options.time.map(|time| begun + time / TIME_SHARE);
     let explicit_ended = (Mutex::new(false), Condvar::new());
     let reports: [Mutex<Option<(Report, Duration)>>; 2] = [Mutex::new(None), Mutex::new(None)];
     together(2, observer, |observer, number| {
-        let observer = &mut Runner { observer, over: &over };
+        let until = budget.filter(|_| number == 1);
+        let observer = &mut Runner { observer, over: &over, until, explicit_ended: &explicit_ended.0 };
         let report = match number {
             0 => explicit(observer),
             _ if waits(&explicit_ended) && !over.load(Ordering::Relaxed) => symbolic(&shared(options), observer),
@@ -153,11 +157,17 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 struct Runner<'a> {
     observer: &'a mut dyn Observer,
     over: &'a AtomicBool,
+    /// After that it may go on only if the explicit search has ended.
+    until: Option<Instant>,
+    explicit_ended: &'a Mutex<bool>,
 }
 
 impl Observer for Runner<'_> {
     fn progress(&mut self, progress: &Progress) -> Option<Reason> {
         let reason = self.observer.progress(progress);
+        if self.until.is_some_and(|until| Instant::now() >= until) && !*lock(self.explicit_ended) {
+            return Some(Reason::Time);
+        }
         if reason.is_none() && self.over.load(Ordering::Relaxed) { Some(Reason::Interrupted) } else { reason }
     }
 }
