@@ -41,7 +41,7 @@ def used():
 
 
 def timed(command, limit):
-    """Seconds of processor time and what it printed; nothing if it does not finish."""
+    """Seconds of processor time and what it printed; or a string that says why there is no end."""
     seconds = max(1, math.ceil(limit))
     # The system ends it after so many seconds of processor time; waiting is limited too.
     end = lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
@@ -50,9 +50,11 @@ def timed(command, limit):
         done = subprocess.run([str(c) for c in command], capture_output=True, text=True, errors="replace",
                               timeout=20 * seconds, preexec_fn=end)
     except subprocess.TimeoutExpired:
-        return None
+        return f"> {seconds} s"
     taken = used() - before
-    return (taken, done.stdout) if done.returncode >= 0 and taken <= limit else None
+    if taken > limit or done.returncode < 0 and taken > 0.95 * seconds:
+        return f"> {seconds} s"
+    return (taken, done.stdout) if done.returncode >= 0 else f"ended by signal {-done.returncode}"
 
 
 def questions(text):
@@ -72,7 +74,7 @@ def convert(model, folder, arguments):
     """The files for NuSMV, and the kinds of its formulas in their order; or a string that says why not."""
     file, order = folder / "model.smv", folder / "model.ord"
     command = [arguments.ample, "convert", model, "--to", "smv", "-o", file, "--order-file", order]
-    if timed(command, arguments.limit) is None or not file.exists():
+    if isinstance(timed(command, arguments.limit), str) or not file.exists():
         return "it cannot be written for NuSMV"
     return file, order, re.findall(r"^(CTL|LTL)SPEC\b", file.read_text(), flags=re.M)
 
@@ -88,14 +90,16 @@ def ask_nusmv(nusmv, exported, question, arguments):
         ask = f"check_property -n {[n for n, other in enumerate(kinds) if other.lower() == kind][place]}"
     script = file.with_name("script")
     script.write_text(f"go\n{ask}\nquit\n")
-    best = None
+    best, why = None, "no answer"
     for setting in arguments.settings:
         limit = min(arguments.limit, best[1]) if best else arguments.limit
         run = timed([nusmv, *setting.split(), "-dcx", "-i", order, "-source", script, file], limit)
-        answer = run and nusmv_answer(kind, run[1])
+        answer = None if isinstance(run, str) else nusmv_answer(kind, run[1])
+        if isinstance(run, str):
+            why = run
         if answer is not None and (best is None or run[0] < best[1]):
             best = answer, run[0], setting
-    return best or f"> {arguments.limit} s"
+    return best or why
 
 
 def nusmv_answer(kind, text):
@@ -113,8 +117,8 @@ def ask_ample(model, question, arguments):
     what = ["states"] if kind == STATES else ["check", "--ctl", formula] if kind == "ctl" else ["check", "--ltl", name]
     command = [arguments.ample, *what, "--engine", "symbolic", "--json", *arguments.ample_options.split(), model]
     run = timed(command, arguments.limit)
-    if run is None:
-        return f"> {arguments.limit} s"
+    if isinstance(run, str):
+        return run
     try:
         report = json.loads(run[1])
         if kind == STATES:
@@ -162,9 +166,9 @@ def show(row, theirs, ours, arguments):
     ratio = ""
     if row["ratio"]:
         ratio = f"{row['ratio']:.2f}" if row["ratio"] >= 0.01 else "< 0.01"
-    elif row["ample_s"]:
+    elif row["ample_s"] and theirs.startswith(">"):
         ratio = f"< {max(row['ample_s'] / arguments.limit, 0.01):.2f}"
-    elif row["nusmv_s"]:
+    elif row["nusmv_s"] and ours.startswith(">"):
         ratio = f"> {arguments.limit / row['nusmv_s']:.1f}"
     question = row["question"] if row["kind"] == STATES else f"{row['kind']} {row['question']}"
     setting = f"`{row['setting']}`" if row["setting"] else ""

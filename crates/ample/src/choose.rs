@@ -90,7 +90,11 @@ fn race(
     });
     let [explicit, symbolic] = reports.map(|report| report.into_inner().unwrap_or_else(PoisonError::into_inner));
     match (explicit, symbolic) {
-        (Some((explicit, at)), Some((symbolic, then))) => put_together(explicit, symbolic, at < then),
+        (Some((explicit, at)), Some((symbolic, then))) => {
+            let mut report = put_together(explicit, symbolic, at < then);
+            report.statistics.time_s = begun.elapsed().as_secs_f64();
+            report
+        }
         (Some((report, _)), None) | (None, Some((report, _))) => report,
         (None, None) => unreachable!("the explicit search always reports"),
     }

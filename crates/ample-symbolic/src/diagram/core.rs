@@ -25,7 +25,7 @@ const FIRST_SIZE: usize = 1 << 12;
 /// So the cache does.
 const FIRST_CACHE: usize = 1 << 15;
 /// With fewer nodes nothing is swept away: it would empty the cache for little room.
-const FIRST_SWEEP: usize = 400_000;
+const FIRST_SWEEP: usize = 3_000_000;
 /// A cache is never larger than this.
 const MAX_CACHE: usize = 1 << 24;
 /// With fewer nodes nothing is moved.

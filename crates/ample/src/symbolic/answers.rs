@@ -496,7 +496,11 @@ impl Court<'_, '_> {
         let Ok(product) = Product::of(&self.session.space, &numbered.formula, &atoms, &model)? else {
             return Ok(self.unknown("the formula is not LTL: it has path quantifiers"));
         };
-        let backward = self.options.symbolic.direction != Direction::Forward;
+        let backward = match self.options.symbolic.direction {
+            Direction::Auto => exploration.is_none(),
+            Direction::Backward => true,
+            Direction::Forward => false,
+        };
         let mut effort = Effort::default();
         let lasso = product.check(Way { reduced: exploration, backward }, &mut effort)?;
         add(&mut self.session.effort, &effort);
