@@ -3,7 +3,7 @@
 //! Every expression has a value of type `i64`; truth is "not zero", as in the languages we read.
 //! Arithmetic is exact and checked on `i64`: a front end whose language wraps at 32 bits writes the
 //! wrap down as a [`Expr::Cast`], so that no engine has to know about it. What can go wrong (division
-//! by zero, an index out of range) is a [`Fault`](crate::Fault), never undefined.
+//! by zero, an index out of range) is a [`Fault`], never undefined.
 
 use serde::{Deserialize, Serialize};
 
