@@ -139,12 +139,12 @@ struct Desk {
 
 /// Checks properties.
 pub fn check(system: &System, properties: &[Property], options: &CheckOptions, observer: &mut dyn Observer) -> Report {
-    supervised(system, options, observer, &|desk| answers::all(system, properties, options, desk))
+    supervised(system, observer, &|desk| answers::all(system, properties, options, desk))
 }
 
 /// Counts the states.
 pub fn states(system: &System, options: &CheckOptions, observer: &mut dyn Observer) -> Report {
-    supervised(system, options, observer, &|desk| answers::count(system, options, desk))
+    supervised(system, observer, &|desk| answers::count(system, options, desk))
 }
 
 /// What a session comes to.
@@ -169,12 +169,7 @@ enum Trouble {
 }
 
 /// Runs the work in a thread of its own.
-fn supervised(
-    system: &System,
-    options: &CheckOptions,
-    observer: &mut dyn Observer,
-    work: &(dyn Fn(&Desk) -> Done + Sync),
-) -> Report {
+fn supervised(system: &System, observer: &mut dyn Observer, work: &(dyn Fn(&Desk) -> Done + Sync)) -> Report {
     let begun = Instant::now();
     let desk = Desk { stop: Arc::new(AtomicBool::new(false)), images: AtomicU64::new(0), nodes: AtomicU64::new(0) };
     let (sender, receiver) = mpsc::channel();
@@ -215,10 +210,10 @@ fn supervised(
         diagrams: DiagramStatistics::default(),
         reduction: None,
     });
-    report(system, options, done, reason, begun.elapsed())
+    report(system, done, reason, begun.elapsed())
 }
 
-fn report(system: &System, options: &CheckOptions, done: Done, asked: Option<Reason>, took: Duration) -> Report {
+fn report(system: &System, done: Done, asked: Option<Reason>, took: Duration) -> Report {
     let ended = done.trouble.map(|trouble| match trouble {
         Trouble::Asked => asked.unwrap_or(Reason::Interrupted),
         Trouble::Memory => Reason::Memory,
@@ -231,7 +226,6 @@ fn report(system: &System, options: &CheckOptions, done: Done, asked: Option<Rea
             answer.outcome = Outcome::Unknown(ended.clone().unwrap_or(Reason::Interrupted));
         }
     }
-    let _ = options;
     let statistics = Statistics { time_s: took.as_secs_f64(), complete: ended.is_none(), ..done.statistics };
     Report {
         model: system.name.clone(),
