@@ -44,6 +44,7 @@ pub struct Malformed {
 /// #         name: "empty".into(), language: "none".into(), sources: vec![], enumerations: vec![],
 /// #         records: vec![], channels: vec![], globals: vec![], processes: vec![], start: vec![],
 /// #         max_processes: 255, monitor: None, properties: vec![], uses_last: false, uses_priorities: false,
+/// #         exclusive: vec![], dead_ends: false,
 /// #     }
 /// # }
 /// let mut system = some_system();
@@ -232,7 +233,7 @@ impl<'a> Checker<'a> {
             self.span(property.span);
             match &property.question {
                 Question::Deadlock | Question::Assertions | Question::Acceptance | Question::Progress => {}
-                Question::Invariant(expr) => self.expr(expr, Reader::Nobody),
+                Question::Invariant(expr) | Question::Bound(expr) => self.expr(expr, Reader::Nobody),
                 Question::Ltl(formula) | Question::Ctl(formula) => self.formula(formula, 0),
                 Question::Never(id) => self.process_id(*id, Role::Claim),
             }

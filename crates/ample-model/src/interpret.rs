@@ -65,6 +65,7 @@ use crate::trace::Move;
 /// #         globals: vec![Variable { name: "x".into(), ty, initial: vec![], hidden: false, span: None }],
 /// #         start: vec![Instance { process: ProcessId(0), arguments: vec![], priority: None }],
 /// #         max_processes: 255, monitor: None, properties: vec![], uses_last: false, uses_priorities: false,
+/// #         exclusive: vec![], dead_ends: false,
 /// #     }
 /// # }
 /// // One process: do :: x < 3 -> x++ od

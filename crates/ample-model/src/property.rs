@@ -60,6 +60,8 @@ pub enum Question {
     Acceptance,
     /// On every endless run, some process comes to a location marked `progress` again and again.
     Progress,
+    /// How large the expression gets in a reachable state: the answer is a number.
+    Bound(Expr),
 }
 
 /// A named property.
@@ -104,7 +106,7 @@ impl Property {
     /// Calls `visit` on every expression in the property.
     pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
         match &self.question {
-            Question::Invariant(expr) => expr.walk(visit),
+            Question::Invariant(expr) | Question::Bound(expr) => expr.walk(visit),
             Question::Ltl(formula) | Question::Ctl(formula) => formula.walk(visit),
             Question::Deadlock
             | Question::Assertions
@@ -155,7 +157,7 @@ impl Property {
     }
 
     /// The name in a report: `deadlock`, `assertions`, `acceptance`, `progress`, `invariant:NAME`, `ltl:NAME`,
-    /// `ctl:NAME`, `never:NAME`.
+    /// `ctl:NAME`, `never:NAME`, `bound:NAME`.
     pub fn id(&self) -> String {
         match self.question {
             Question::Deadlock | Question::Assertions | Question::Acceptance | Question::Progress => self.name.clone(),
@@ -163,6 +165,7 @@ impl Property {
             Question::Ltl(_) => format!("ltl:{}", self.name),
             Question::Ctl(_) => format!("ctl:{}", self.name),
             Question::Never(_) => format!("never:{}", self.name),
+            Question::Bound(_) => format!("bound:{}", self.name),
         }
     }
 }

@@ -145,6 +145,8 @@ impl Maker {
             properties: Vec::new(),
             uses_last: self.features.looks,
             uses_priorities: self.features.priorities && self.random.one_in(2),
+            exclusive: Vec::new(),
+            dead_ends: false,
         }
     }
 

@@ -21,6 +21,8 @@ impl System {
             properties: Vec::new(),
             uses_last: false,
             uses_priorities: false,
+            exclusive: Vec::new(),
+            dead_ends: false,
         }
     }
 

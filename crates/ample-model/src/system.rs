@@ -556,6 +556,13 @@ pub struct System {
     pub uses_last: bool,
     /// Processes have priorities: one may move only if no process of higher priority is executable.
     pub uses_priorities: bool,
+    /// Sets of global variables of which at most one is not zero, and that one is 1, in every reachable state: what the
+    /// source says about its own structure (the units of a Petri net).
+    #[serde(default)]
+    pub exclusive: Vec<Vec<VariableId>>,
+    /// In branching time a state without moves has no next state. Otherwise it repeats itself, as it always does on runs.
+    #[serde(default)]
+    pub dead_ends: bool,
 }
 
 impl System {

@@ -443,6 +443,7 @@ fn answer(property: &Property, outcome: Outcome) -> Answer {
         formula: property.text.clone(),
         outcome,
         engine: "explicit",
+        value: None,
         end: None,
         note: None,
         statistics: None,
@@ -565,6 +566,7 @@ fn judge(
             (watch, Charge::Formula(&numbered))
         }
         Question::Ctl(formula) => return branching(system, property, formula, options, observer),
+        Question::Bound(_) => return Err("the largest value of an expression is found for Petri nets only".into()),
         question => {
             forbidden = match question {
                 Question::Never(claim) => Forbidden::claim(system, *claim)?,

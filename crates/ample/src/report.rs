@@ -41,6 +41,8 @@ pub struct Answer {
     pub outcome: Outcome,
     /// Who gave it.
     pub engine: &'static str,
+    /// The number that was asked for.
+    pub value: Option<u64>,
     /// The state at the end of the counterexample, or where its cycle begins.
     pub end: Option<EndState>,
     /// What the user should know beside it.
@@ -150,6 +152,8 @@ struct JsonAnswer<'a> {
     omission: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<u64>,
     engine: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<&'a Trace>,
@@ -175,6 +179,7 @@ impl Serialize for Answer {
             bound: None,
             omission: None,
             reason: None,
+            value: self.value,
             engine: self.engine,
             trace: self.trace(),
             end: self.end.as_ref(),
@@ -262,6 +267,7 @@ mod tests {
             formula: String::new(),
             outcome,
             engine: "explicit",
+            value: None,
             end: None,
             note: None,
             statistics: None,

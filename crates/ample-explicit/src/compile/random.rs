@@ -77,6 +77,8 @@ fn empty(seed: u64) -> System {
         properties: Vec::new(),
         uses_last: seed.is_multiple_of(3),
         uses_priorities: seed.is_multiple_of(5),
+        exclusive: Vec::new(),
+        dead_ends: false,
     }
 }
 

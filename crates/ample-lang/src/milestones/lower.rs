@@ -73,6 +73,8 @@ pub fn lower(model: &Model) -> Result<Lowered, Rejected> {
         properties: model.properties.iter().map(|stated| property(model, stated)).collect(),
         uses_last: false,
         uses_priorities: false,
+        exclusive: Vec::new(),
+        dead_ends: false,
     };
     Ok(Lowered { system, warnings: model.warnings.clone() })
 }

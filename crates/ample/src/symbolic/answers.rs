@@ -79,6 +79,7 @@ fn asked<'a>(property: &'a Property, options: &CheckOptions, conditions: &mut Co
             let numbers = conditions.numbers(&numbered);
             Asked::Ltl(numbered, numbers)
         }
+        Question::Bound(_) => Asked::Not("the largest value of an expression is found for Petri nets only"),
         Question::Never(_) => Asked::Not("the symbolic engine does not run never claims; `--engine explicit` does"),
         Question::Progress => {
             Asked::Not("the symbolic engine does not check progress labels; `--engine explicit` does")
@@ -258,6 +259,7 @@ fn answer(property: &Property, outcome: Outcome) -> Answer {
         formula: property.text.clone(),
         outcome,
         engine: "symbolic",
+        value: None,
         end: None,
         note: None,
         statistics: None,

@@ -119,6 +119,8 @@ impl<'a> Lower<'a> {
             properties: Vec::new(),
             uses_last: false,
             uses_priorities: false,
+            exclusive: Vec::new(),
+            dead_ends: false,
         };
         Lower {
             sources,

@@ -155,7 +155,7 @@ pub(super) fn system(system: &mut System, change: &mut dyn FnMut(Expr) -> Expr) 
     }
     for property in &mut system.properties {
         match &mut property.question {
-            Question::Invariant(e) => in_place(e, change),
+            Question::Invariant(e) | Question::Bound(e) => in_place(e, change),
             Question::Ltl(f) | Question::Ctl(f) => formula(f, change),
             Question::Deadlock
             | Question::Assertions

@@ -1,0 +1,356 @@
+//! Nets, and conditions on their markings.
+
+use std::collections::BTreeMap;
+
+use ample_model::{
+    Action, BinaryOp, Edge, Expr, Initial, Instruction, Place as Cell, Scalar, Scope, System, Type, UnaryOp,
+};
+
+/// A place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its name: that of the system's variable.
+    pub name: String,
+    /// Its tokens at the start.
+    pub initial: u64,
+    /// It never has more, if that is known from the source.
+    pub bound: Option<u64>,
+}
+
+/// A transition. Arcs are sorted by place, weights are positive.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Transition {
+    /// Its name: the label of the system's edge.
+    pub name: String,
+    /// The tokens that it takes.
+    pub takes: Vec<(u32, u64)>,
+    /// The tokens that it adds. A place may be in both: then so many tokens must be there, and are there again after.
+    pub adds: Vec<(u32, u64)>,
+}
+
+/// A net with its initial marking. Place `i` is global variable `i` of the system, transition `j` is edge `j`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Net {
+    /// The places.
+    pub places: Vec<Place>,
+    /// The transitions.
+    pub transitions: Vec<Transition>,
+    /// Sets of places that hold at most one token together, as the source says (see [`System::exclusive`]).
+    pub exclusive: Vec<Vec<u32>>,
+}
+
+impl Transition {
+    /// How the marking changes: places with what is added (or, negative, taken), zero left out, sorted by place.
+    pub fn effect(&self) -> Vec<(u32, i64)> {
+        let mut change: BTreeMap<u32, i64> = BTreeMap::new();
+        for (place, weight) in &self.adds {
+            *change.entry(*place).or_default() += *weight as i64;
+        }
+        for (place, weight) in &self.takes {
+            *change.entry(*place).or_default() -= *weight as i64;
+        }
+        change.into_iter().filter(|(_, change)| *change != 0).collect()
+    }
+
+    /// It can fire.
+    pub fn is_enabled(&self, marking: &[u64]) -> bool {
+        self.takes.iter().all(|(place, weight)| marking[*place as usize] >= *weight)
+    }
+
+    /// Fires: to be called where it is enabled. `None` if a number of tokens goes beyond 64 bits.
+    pub fn fire(&self, marking: &[u64]) -> Option<Vec<u64>> {
+        let mut after = marking.to_vec();
+        for (place, weight) in &self.takes {
+            after[*place as usize] -= weight;
+        }
+        for (place, weight) in &self.adds {
+            let cell = &mut after[*place as usize];
+            *cell = cell.checked_add(*weight)?;
+        }
+        Some(after)
+    }
+}
+
+impl Net {
+    /// The net that a system is; `None` if it is something else.
+    pub fn of(system: &System) -> Option<Net> {
+        let [process] = system.processes.as_slice() else { return None };
+        let is_plain = system.start.len() == 1
+            && system.monitor.is_none()
+            && system.channels.is_empty()
+            && !system.uses_last
+            && !system.uses_priorities
+            && process.locations.len() == 1
+            && process.locals.is_empty()
+            && process.provided.is_none();
+        if !is_plain {
+            return None;
+        }
+        let mut places = Vec::with_capacity(system.globals.len());
+        for variable in &system.globals {
+            let bound = match variable.ty {
+                Type::Scalar(Scalar::Unbounded) => None,
+                Type::Scalar(Scalar::Range { low: 0, high, .. }) => Some(high as u64),
+                _ => return None,
+            };
+            let initial = match variable.initial.as_slice() {
+                [] => 0,
+                [(0, Initial::Value(Expr::Const(value)))] => u64::try_from(*value).ok()?,
+                _ => return None,
+            };
+            if variable.hidden {
+                return None;
+            }
+            places.push(Place { name: variable.name.clone(), initial, bound });
+        }
+        let transitions = process.edges.iter().map(transition).collect::<Option<Vec<_>>>()?;
+        // Edges of a net stand at its location in their own order.
+        let in_order = process.locations[0].edges.iter().enumerate().all(|(number, edge)| edge.index() == number);
+        let exclusive = system.exclusive.iter().map(|set| set.iter().map(|place| place.0).collect()).collect();
+        in_order.then_some(Net { places, transitions, exclusive })
+    }
+
+    /// The tokens at the start.
+    pub fn initial(&self) -> Vec<u64> {
+        self.places.iter().map(|place| place.initial).collect()
+    }
+}
+
+/// The number of a place, if the cell is one.
+fn place_of(cell: &Cell) -> Option<u32> {
+    (cell.scope == Scope::Global && cell.offset == 0 && cell.indices.is_empty()).then_some(cell.variable.0)
+}
+
+fn transition(edge: &Edge) -> Option<Transition> {
+    if edge.communication.is_some() || edge.keeps_control || edge.from != edge.to {
+        return None;
+    }
+    let mut needs: BTreeMap<u32, u64> = BTreeMap::new();
+    for condition in &edge.guard {
+        let Expr::Binary(BinaryOp::GreaterEqual, left, right) = condition else { return None };
+        let (Expr::Read(cell), Expr::Const(weight)) = (&**left, &**right) else { return None };
+        let needed = needs.entry(place_of(cell)?).or_default();
+        *needed = (*needed).max(u64::try_from(*weight).ok()?);
+    }
+    let mut change: BTreeMap<u32, i64> = BTreeMap::new();
+    for instruction in &edge.effect {
+        let Instruction::Do(Action::Assign(cell, value)) = instruction else { return None };
+        let Expr::Binary(op, left, right) = value else { return None };
+        let (Expr::Read(from), Expr::Const(weight)) = (&**left, &**right) else { return None };
+        let sign = match op {
+            BinaryOp::Add => 1,
+            BinaryOp::Subtract => -1,
+            _ => return None,
+        };
+        let place = place_of(cell)?;
+        if place_of(from) != Some(place) || change.insert(place, sign * weight).is_some() {
+            return None;
+        }
+    }
+    let mut adds: BTreeMap<u32, u64> = needs.clone();
+    for (place, change) in change {
+        let needed = adds.entry(place).or_default();
+        // What is taken must have been asked for.
+        *needed = needed.checked_add_signed(change)?;
+    }
+    let arcs = |map: BTreeMap<u32, u64>| map.into_iter().filter(|(_, weight)| *weight > 0).collect();
+    Some(Transition { name: edge.label.clone(), takes: arcs(needs), adds: arcs(adds) })
+}
+
+/// A condition on markings.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Condition {
+    /// Always, or never.
+    Const(bool),
+    /// `Σ factor · tokens ≤ most`; places in order, no factor is zero, there is at least one.
+    AtMost {
+        /// Places with their factors.
+        terms: Vec<(u32, i64)>,
+        /// The right side.
+        most: i64,
+    },
+    /// All of them.
+    And(Vec<Condition>),
+    /// Some of them.
+    Or(Vec<Condition>),
+}
+
+impl Condition {
+    /// A condition of the system as one on markings; `None` if it is not made of comparisons of sums.
+    pub fn of(expr: &Expr) -> Option<Condition> {
+        Condition::signed(expr, true)
+    }
+
+    fn signed(expr: &Expr, positive: bool) -> Option<Condition> {
+        Some(match expr {
+            Expr::Const(value) => Condition::Const((*value != 0) == positive),
+            Expr::Unary(UnaryOp::Not, inner) => Condition::signed(inner, !positive)?,
+            Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) => {
+                let mut parts = Vec::new();
+                for side in [left, right] {
+                    let part = Condition::signed(side, positive)?;
+                    match (part, (*op == BinaryOp::And) == positive) {
+                        (Condition::And(more), true) | (Condition::Or(more), false) => parts.extend(more),
+                        (part, _) => parts.push(part),
+                    }
+                }
+                if (*op == BinaryOp::And) == positive { Condition::all(parts) } else { Condition::any(parts) }
+            }
+            Expr::Binary(op, left, right) => {
+                let mut sum = Sum::default();
+                sum.add(left, 1)?;
+                sum.add(right, -1)?;
+                sum.compared(*op, positive)?
+            }
+            Expr::Read(_) => {
+                Condition::signed(&Expr::binary(BinaryOp::NotEqual, expr.clone(), Expr::Const(0)), positive)?
+            }
+            _ => return None,
+        })
+    }
+
+    /// All of them; constants and nesting are taken away.
+    pub fn all(parts: Vec<Condition>) -> Condition {
+        let mut kept = Vec::new();
+        for part in parts {
+            match part {
+                Condition::Const(true) => {}
+                Condition::Const(false) => return Condition::Const(false),
+                Condition::And(more) => kept.extend(more),
+                part => kept.push(part),
+            }
+        }
+        match kept.len() {
+            0 => Condition::Const(true),
+            1 => kept.remove(0),
+            _ => Condition::And(kept),
+        }
+    }
+
+    /// Some of them; constants and nesting are taken away.
+    pub fn any(parts: Vec<Condition>) -> Condition {
+        let mut kept = Vec::new();
+        for part in parts {
+            match part {
+                Condition::Const(false) => {}
+                Condition::Const(true) => return Condition::Const(true),
+                Condition::Or(more) => kept.extend(more),
+                part => kept.push(part),
+            }
+        }
+        match kept.len() {
+            0 => Condition::Const(false),
+            1 => kept.remove(0),
+            _ => Condition::Or(kept),
+        }
+    }
+
+    /// The opposite.
+    #[must_use]
+    pub fn negated(&self) -> Condition {
+        match self {
+            Condition::Const(value) => Condition::Const(!value),
+            Condition::AtMost { terms, most } => Condition::AtMost {
+                terms: terms.iter().map(|(place, factor)| (*place, -factor)).collect(),
+                most: -most - 1,
+            },
+            Condition::And(parts) => Condition::any(parts.iter().map(Condition::negated).collect()),
+            Condition::Or(parts) => Condition::all(parts.iter().map(Condition::negated).collect()),
+        }
+    }
+
+    /// It holds in the marking.
+    pub fn holds(&self, marking: &[u64]) -> bool {
+        match self {
+            Condition::Const(value) => *value,
+            Condition::AtMost { terms, most } => {
+                let tokens = |place: &u32| i128::from(marking[*place as usize]);
+                terms.iter().map(|(place, factor)| tokens(place) * i128::from(*factor)).sum::<i128>()
+                    <= i128::from(*most)
+            }
+            Condition::And(parts) => parts.iter().all(|part| part.holds(marking)),
+            Condition::Or(parts) => parts.iter().any(|part| part.holds(marking)),
+        }
+    }
+
+    /// Calls `visit` for every place that it reads.
+    pub fn places(&self, visit: &mut dyn FnMut(u32)) {
+        match self {
+            Condition::Const(_) => {}
+            Condition::AtMost { terms, .. } => terms.iter().for_each(|(place, _)| visit(*place)),
+            Condition::And(parts) | Condition::Or(parts) => parts.iter().for_each(|part| part.places(visit)),
+        }
+    }
+}
+
+/// A sum of tokens and a number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    /// Factors of places.
+    pub terms: BTreeMap<u32, i64>,
+    /// The number.
+    pub plus: i64,
+}
+
+impl Sum {
+    /// An expression as a sum; `None` if it is none.
+    pub fn of(expr: &Expr) -> Option<Sum> {
+        let mut sum = Sum::default();
+        sum.add(expr, 1)?;
+        Some(sum)
+    }
+
+    fn add(&mut self, expr: &Expr, factor: i64) -> Option<()> {
+        match expr {
+            Expr::Const(value) => self.plus = self.plus.checked_add(value.checked_mul(factor)?)?,
+            Expr::Read(cell) => {
+                let old = self.terms.entry(place_of(cell)?).or_default();
+                *old = old.checked_add(factor)?;
+            }
+            Expr::Unary(UnaryOp::Negate, inner) => self.add(inner, factor.checked_neg()?)?,
+            Expr::Binary(BinaryOp::Add, left, right) => {
+                self.add(left, factor)?;
+                self.add(right, factor)?;
+            }
+            Expr::Binary(BinaryOp::Subtract, left, right) => {
+                self.add(left, factor)?;
+                self.add(right, factor.checked_neg()?)?;
+            }
+            Expr::Binary(BinaryOp::Multiply, left, right) => match (&**left, &**right) {
+                (Expr::Const(by), sum) | (sum, Expr::Const(by)) => self.add(sum, factor.checked_mul(*by)?)?,
+                _ => return None,
+            },
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// This sum compared with 0, or the opposite.
+    fn compared(self, op: BinaryOp, positive: bool) -> Option<Condition> {
+        Some(match (op, positive) {
+            (BinaryOp::LessEqual, true) | (BinaryOp::Greater, false) => self.at_most(0)?,
+            (BinaryOp::Less, true) | (BinaryOp::GreaterEqual, false) => self.at_most(-1)?,
+            (BinaryOp::GreaterEqual, true) | (BinaryOp::Less, false) => self.negated()?.at_most(0)?,
+            (BinaryOp::Greater, true) | (BinaryOp::LessEqual, false) => self.negated()?.at_most(-1)?,
+            (BinaryOp::Equal, true) | (BinaryOp::NotEqual, false) => {
+                Condition::all(vec![self.clone().at_most(0)?, self.negated()?.at_most(0)?])
+            }
+            (BinaryOp::NotEqual, true) | (BinaryOp::Equal, false) => {
+                Condition::any(vec![self.clone().at_most(-1)?, self.negated()?.at_most(-1)?])
+            }
+            _ => return None,
+        })
+    }
+
+    fn negated(&self) -> Option<Sum> {
+        let terms = self.terms.iter().map(|(place, factor)| Some((*place, factor.checked_neg()?)));
+        Some(Sum { terms: terms.collect::<Option<_>>()?, plus: self.plus.checked_neg()? })
+    }
+
+    /// `self ≤ most`
+    pub fn at_most(self, most: i64) -> Option<Condition> {
+        let most = most.checked_sub(self.plus)?;
+        let terms: Vec<(u32, i64)> = self.terms.into_iter().filter(|(_, factor)| *factor != 0).collect();
+        Some(if terms.is_empty() { Condition::Const(0 <= most) } else { Condition::AtMost { terms, most } })
+    }
+}
