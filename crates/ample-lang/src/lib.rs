@@ -3,6 +3,7 @@
 pub mod diagnostic;
 pub mod export;
 pub mod milestones;
+pub mod pnml;
 pub mod promela;
 
 pub use diagnostic::{Diagnostic, Rejected, Severity};

@@ -26,6 +26,7 @@
 
 pub mod automaton;
 mod bdd;
+pub mod branching;
 mod degeneralize;
 pub mod emptiness;
 pub mod formula;
@@ -43,6 +44,7 @@ mod tableau;
 pub mod translate;
 
 pub use automaton::{Automaton, Cube, Edge, InvalidAutomaton, Size};
+pub use branching::as_ctl;
 pub use emptiness::{StutterError, TooManyTogether, is_stutter_invariant};
 pub use formula::{Atom, Atoms, Binary, Formula, Unary};
 pub use parse::{AtomReader, Dialect, ParseError, named_atom, parse, parse_with};

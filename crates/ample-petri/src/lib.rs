@@ -4,4 +4,8 @@
 //! recognises it, whatever language it was written in: one process with one location, whose edges take from and add to
 //! variables. Everything here works on the net that it finds, which keeps only places, transitions and arcs.
 
+pub mod diagram;
+pub mod explicit;
 pub mod net;
+pub mod simplify;
+pub mod structure;

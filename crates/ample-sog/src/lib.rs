@@ -1,1 +1,68 @@
 //! Symbolic observation graphs.
+//!
+//! Of a model's actions some are observed, and some conditions on its states may be. States that cannot be told apart by
+//! what is observed are put together into *aggregates*, which are sets of states in some compact form; between them are
+//! the observed steps. The graph is often tiny beside the states, and enough to decide LTL without X (K. Klai and others;
+//! H. Ouni, *Parallel construction of, and model checking on, the symbolic observation graph*, 2019).
+//!
+//! [`Sets`] is what a set engine must offer; [`Lists`] offers it for nets, by list decision diagrams, [`Binary`] for any
+//! bounded system, by binary ones, and [`Explicit`] for small nets, state by state. [`Observed`] says which graph is wanted, [`build`] and
+//! [`build_with_threads`] build it, [`check()`] decides a formula while it is being built.
+//!
+//! ```
+//! use ample_logic::{Atom, Formula};
+//! use ample_petri::net::{Net, Place, Transition};
+//! use ample_sog::{CheckOptions, Ending, Explicit, Meaning, Question, check};
+//!
+//! // A token is moved from `a` to `b` again and again, or taken away.
+//! let place = |name: &str, initial| Place { name: name.into(), initial, bound: None };
+//! let transition = |name: &str, takes, adds| Transition { name: name.into(), takes, adds };
+//! let net = Net {
+//!     places: vec![place("a", 1), place("b", 0)],
+//!     transitions: vec![
+//!         transition("there", vec![(0, 1)], vec![(1, 1)]),
+//!         transition("back", vec![(1, 1)], vec![(0, 1)]),
+//!         transition("away", vec![(0, 1)], vec![]),
+//!     ],
+//!     exclusive: vec![],
+//! };
+//! let model = Explicit::new(net, vec![]);
+//!
+//! // Is there always another `back`?
+//! let formula = Formula::atom(Atom(0)).finally().globally();
+//! let question = Question { formula, meanings: vec![Meaning::Event(vec![1])] };
+//! let checked = check(&model, &question, &CheckOptions::default())?;
+//! let run = checked.violation.expect("the token may go away");
+//! assert_eq!((run.prefix, run.ending), (vec![2], Ending::Stuck));
+//! # Ok::<(), ample_sog::Halt>(())
+//! ```
+
+pub mod aggregate;
+pub mod binary;
+mod bytes;
+pub mod canonical;
+pub mod check;
+pub mod explicit;
+pub mod graph;
+pub mod lists;
+pub mod observed;
+pub mod output;
+mod product;
+mod sequential;
+pub mod sets;
+mod table;
+mod threads;
+mod witness;
+
+pub use binary::Binary;
+pub use canonical::Canonical;
+pub use check::{CheckOptions, Checked, Meaning, Question, Rule, check, check_graph, is_insensitive};
+pub use explicit::Explicit;
+pub use graph::{Aggregate, Graph, Size};
+pub use lists::Lists;
+pub use observed::{Label, Observed};
+pub use product::ProductSize;
+pub use sequential::build;
+pub use sets::{Halt, Model, Sets, StopFlag};
+pub use threads::{Balance, BuildOptions, Work, build_with_threads};
+pub use witness::{Ending, Witness};

@@ -7,12 +7,17 @@
 //!
 //! A run that a fault has stopped repeats its last state for ever: on it `EX f` and `EG f` are `f`, and `E[f U g]` is
 //! `g`. That needs no state of its own: the set of states in which a stopped run satisfies a formula is computed beside.
+//!
+//! If only fair runs count, `E` means: on some fair run. Whether a run is fair does not depend on how it begins, so a
+//! state is as good as one from which `f` leads to where a fair run stays in `f`; and where something must hold next or
+//! some time, some fair run must go on from there. That is evaluated backward.
 
 use std::collections::HashMap;
 
 use ample_logic::{Binary, Formula, Unary};
 
 use crate::diagram::{Bdd, Maybe};
+use crate::fair::{FairSearch, Fairness};
 use crate::partial::{self, Preserve, Variant};
 use crate::process_model::Safe;
 use crate::reach::Effort;
@@ -161,6 +166,15 @@ pub enum Direction {
     Forward,
 }
 
+/// Which runs count, where not all do.
+#[derive(Clone, Debug)]
+pub struct FairRuns {
+    /// Those that are fair in that way.
+    pub fairness: Fairness,
+    /// The states in which a run that a fault has stopped there is fair.
+    pub stopped: Bdd,
+}
+
 /// Evaluates formulas over one space.
 pub struct Evaluator<'a> {
     space: &'a Space,
@@ -172,6 +186,9 @@ pub struct Evaluator<'a> {
     known_stopped: HashMap<Ctl, Bdd>,
     /// Of each `E[f U g]`, the states by how far they are from the goal.
     layers: HashMap<Ctl, Vec<Bdd>>,
+    fair: Option<&'a FairRuns>,
+    /// The settled states from which there are fair runs, if not all runs are.
+    fair_states: Option<Bdd>,
     /// What was done.
     pub effort: Effort,
 }
@@ -180,7 +197,16 @@ impl<'a> Evaluator<'a> {
     /// For these atoms. Nothing outside of `within` matters: all states, or a superset of the reachable ones.
     pub fn new(space: &'a Space, atoms: &'a [Bdd], within: Bdd) -> Evaluator<'a> {
         let (known, known_stopped, layers) = Default::default();
-        Evaluator { space, atoms, within, known, known_stopped, layers, effort: Effort::default() }
+        let (fair, fair_states) = (None, None);
+        Evaluator { space, atoms, within, known, known_stopped, layers, fair, fair_states, effort: Effort::default() }
+    }
+
+    /// Only these runs count. Which states rest must be known to the space.
+    pub fn over(mut self, fair: &'a FairRuns) -> Maybe<Evaluator<'a>> {
+        self.fair = Some(fair);
+        let states = self.domain()?;
+        self.fair_states = Some(self.always_fairly(&states, &fair.stopped.clone(), fair)?);
+        Ok(self)
     }
 
     /// The settled states, among those that matter, that satisfy the formula.
@@ -205,11 +231,12 @@ impl<'a> Evaluator<'a> {
             Ctl::Or(f, g) => self.states(f)?.or(&self.states(g)?)?,
             Ctl::Next(f) => {
                 let set = self.states(f)?;
+                let set = self.with_fair_run(&set)?;
                 self.before(&set)?.or(&self.stopping(f)?)?
             }
             Ctl::Until(f, g) => {
                 let (f_states, g_states) = (self.states(f)?, self.states(g)?);
-                let goal = g_states.or(&f_states.and(&self.stopping(g)?)?)?;
+                let goal = self.with_fair_run(&g_states)?.or(&f_states.and(&self.stopping(g)?)?)?;
                 let layers = self.until(&f_states, &goal)?;
                 let mut all = self.space.diagrams.constant(false);
                 for layer in &layers {
@@ -220,8 +247,16 @@ impl<'a> Evaluator<'a> {
             }
             Ctl::Always(f) => {
                 let f_states = self.states(f)?;
-                let stopping = self.stopping(f)?.and(&f_states)?;
-                self.always(&f_states, &stopping)?
+                match self.fair {
+                    None => {
+                        let stopping = self.stopping(f)?.and(&f_states)?;
+                        self.always(&f_states, &stopping)?
+                    }
+                    Some(fair) => {
+                        let stopped = self.stopped(f)?.and(&fair.stopped)?;
+                        self.always_fairly(&f_states, &stopped, fair)?
+                    }
+                }
             }
         };
         self.known.insert(formula.clone(), set.clone());
@@ -230,6 +265,14 @@ impl<'a> Evaluator<'a> {
 
     fn domain(&self) -> Maybe<Bdd> {
         self.within.and(&self.space.settled)
+    }
+
+    /// The states of the set from which there are fair runs.
+    fn with_fair_run(&self, set: &Bdd) -> Maybe<Bdd> {
+        match &self.fair_states {
+            Some(fair) => set.and(fair),
+            None => Ok(set.clone()),
+        }
     }
 
     fn before(&mut self, set: &Bdd) -> Maybe<Bdd> {
@@ -247,7 +290,11 @@ impl<'a> Evaluator<'a> {
         if self.space.faulty.is_false() {
             return Ok(self.space.diagrams.constant(false));
         }
-        self.space.faulty.and(&self.stopped(formula)?)?.and(&self.within)
+        let mut stopped = self.stopped(formula)?;
+        if let Some(fair) = self.fair {
+            stopped = stopped.and(&fair.stopped)?;
+        }
+        self.space.faulty.and(&stopped)?.and(&self.within)
     }
 
     /// The states in which a stopped run satisfies the formula.
@@ -261,7 +308,13 @@ impl<'a> Evaluator<'a> {
             Ctl::Not(f) => self.stopped(f)?.not(),
             Ctl::And(f, g) => self.stopped(f)?.and(&self.stopped(g)?)?,
             Ctl::Or(f, g) => self.stopped(f)?.or(&self.stopped(g)?)?,
-            Ctl::Next(f) | Ctl::Always(f) | Ctl::Until(_, f) => self.stopped(f)?,
+            Ctl::Next(f) | Ctl::Always(f) | Ctl::Until(_, f) => {
+                let set = self.stopped(f)?;
+                match self.fair {
+                    Some(fair) => set.and(&fair.stopped)?,
+                    None => set,
+                }
+            }
         };
         self.known_stopped.insert(formula.clone(), set.clone());
         Ok(set)
@@ -304,8 +357,23 @@ impl<'a> Evaluator<'a> {
         }
     }
 
+    /// The settled states of the set from which a fair run stays in it: for ever, in a state without a move, or stopped
+    /// in one of those states by a fault.
+    fn always_fairly(&mut self, set: &Bdd, stopped: &Bdd, fair: &FairRuns) -> Maybe<Bdd> {
+        let search = FairSearch::new(self.space, &fair.fairness);
+        let scope = self.scope(set)?;
+        let mut goal = search.backward(&scope, &mut self.effort)?;
+        // Nothing is enabled in a state without a move, so only what must be visited matters there.
+        let mut resting = self.space.resting(&set.and(&self.space.settled)?)?;
+        for condition in &fair.fairness.justice {
+            resting = resting.and(&condition.states)?;
+        }
+        goal = goal.or(&resting)?.or(&self.space.faulty.and(stopped)?.and(set)?)?;
+        search.backward_until(&goal, &scope, &mut self.effort)?.and(set)
+    }
+
     /// Some state of the set satisfies the formula: forward as far as it goes, within a reduced system if there is a
-    /// process model.
+    /// process model. All runs must count.
     pub fn some(&mut self, from: &Bdd, formula: &Ctl, reduced: Option<(&[Safe], Variant)>) -> Maybe<bool> {
         if from.is_false() {
             return Ok(false);

@@ -11,6 +11,7 @@
 mod core;
 mod operations;
 mod order;
+mod portable;
 mod relations;
 
 use std::cell::RefCell;
@@ -57,6 +58,13 @@ pub struct Bdd {
 /// A set of pairs of variables: those that a relation writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Written(u32);
+
+/// A list of relations under which sets are completed: what was found for one set helps with the next.
+#[derive(Clone, Debug)]
+pub struct Completion {
+    relations: Vec<(Bdd, Written)>,
+    run: u32,
+}
 
 /// How large things are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -134,6 +142,11 @@ impl Diagrams {
     /// The set of pairs that relations write.
     pub fn written(&self, pairs: &[u32]) -> Written {
         Written(self.core.borrow_mut().add_written(pairs))
+    }
+
+    /// For [`Bdd::completed`].
+    pub fn completion(&self, relations: Vec<(Bdd, Written)>) -> Completion {
+        Completion { relations, run: self.core.borrow_mut().new_run() }
     }
 
     /// The conjunction of the bits of these pairs, now: for [`Bdd::exists`].
@@ -294,6 +307,15 @@ impl Bdd {
     /// bottom up.
     pub fn saturated(&self, relations: &[(Bdd, Written)]) -> Maybe<Bdd> {
         let run = self.core.borrow_mut().new_run();
+        self.saturated_in(relations, run)
+    }
+
+    /// The same, for relations that many sets are completed under.
+    pub fn completed(&self, completion: &Completion) -> Maybe<Bdd> {
+        self.saturated_in(&completion.relations, completion.run)
+    }
+
+    fn saturated_in(&self, relations: &[(Bdd, Written)], run: u32) -> Maybe<Bdd> {
         let attempt = || self.saturated_once(relations, run);
         loop {
             match attempt() {

@@ -7,16 +7,19 @@
 //! but a run that counts goes through pairs that agree only.
 //!
 //! The tableau moves when a settled state is left, and rests while states are passed over; a run that settles only so
-//! often is none. A state without a move repeats itself, and so does a run that a fault has stopped.
+//! often is none. A state without a move repeats itself, and so does a run that a fault has stopped, unless such runs
+//! are not asked about. Which runs count beyond that is [`Fairness`] of the system.
 
 use std::collections::HashMap;
 
 use ample_logic::{Binary, Formula, Unary};
 
 use crate::diagram::{Bdd, Diagrams, Maybe};
+use crate::fair::{Condition, FairSearch, Fairness};
 use crate::partial::{self, Preserve, Variant};
 use crate::process_model::Safe;
-use crate::reach::{Effort, Run, run_to};
+use crate::reach::{Effort, Run};
+use crate::save::Saving;
 use crate::space::{Companion, Space, Step, clusters};
 
 /// An LTL formula in the operators of the tableau.
@@ -207,10 +210,15 @@ pub struct Product {
     space: Space,
     /// The number of the system's step behind each step; none where the system stands still.
     origins: Vec<Option<usize>>,
+    /// The number of the step by which a fault stops a run.
+    falling: Option<usize>,
     /// The pairs that agree about the atoms, and those that are passed over.
     agreeing: Bdd,
-    fair: Vec<Bdd>,
+    fairness: Fairness,
     model: Vec<Safe>,
+    /// The pairs of variables of the tableau, and the one that says that a run was stopped.
+    tableau: Vec<u32>,
+    stopped: Option<u32>,
 }
 
 /// Why there is no product.
@@ -227,6 +235,15 @@ pub struct Way {
     pub reduced: Option<Variant>,
     /// The fair cycle is looked for backward.
     pub backward: bool,
+}
+
+/// Which runs are asked about.
+#[derive(Clone, Copy, Debug)]
+pub struct Runs<'a> {
+    /// Those that are fair in that way, as far as the system is concerned.
+    pub fairness: &'a Fairness,
+    /// A run that is stuck, or that a fault has stopped, repeats its last state for ever; else it is none.
+    pub stutters: bool,
 }
 
 /// A run of the system: `cycle` repeats for ever; if it is empty, the run stands still at its end.
@@ -247,11 +264,18 @@ pub struct Lasso {
 impl Product {
     /// Of a system, with the states in which each atom holds, and a formula that every run should satisfy. `model` is
     /// the safe process model of the system, or empty. Which states rest should be known to the space.
-    pub fn of(space: &Space, formula: &Formula, atoms: &[Bdd], model: &[Safe]) -> Maybe<Result<Product, NoProduct>> {
+    pub fn of(
+        space: &Space,
+        formula: &Formula,
+        atoms: &[Bdd],
+        model: &[Safe],
+        runs: Runs<'_>,
+    ) -> Maybe<Result<Product, NoProduct>> {
         let Some(formula) = Ltl::of(formula) else { return Ok(Err(NoProduct::NotLtl)) };
         let diagrams = &space.diagrams;
         let tableau = Tableau::of(diagrams, &formula.not())?;
-        let stopped = if space.faulty.is_false() { None } else { Some(diagrams.add_pairs(1)) };
+        let stops = runs.stutters && !space.faulty.is_false();
+        let stopped = stops.then(|| diagrams.add_pairs(1));
         let running = match stopped {
             Some(pair) => diagrams.now(pair)?.not(),
             None => diagrams.constant(true),
@@ -261,11 +285,15 @@ impl Product {
             steps.push(while_running(step, &running)?);
         }
         let mut origins: Vec<Option<usize>> = (0..steps.len()).map(Some).collect();
-        let resting = space.resting(&space.settled)?.or(&running.not())?;
-        steps.push(standing_still(diagrams, &resting, &[], &resting));
-        origins.push(None);
+        if runs.stutters {
+            let resting = space.resting(&space.settled)?.or(&running.not())?;
+            steps.push(standing_still(diagrams, &resting, &[], &resting));
+            origins.push(None);
+        }
+        let mut falling = None;
         if let Some(pair) = stopped {
             let falls = space.faulty.and(&space.settled)?.and(&running)?;
+            falling = Some(steps.len());
             steps.push(standing_still(diagrams, &falls, &[pair], &falls.and(&diagrams.next(pair)?)?));
             origins.push(None);
         }
@@ -279,31 +307,51 @@ impl Product {
         for (atom, bit) in &tableau.atoms {
             agreeing = agreeing.and(&bit.iff(&atoms[*atom as usize])?)?;
         }
-        let mut fair: Vec<Bdd> = Vec::new();
-        for set in &tableau.fair {
-            fair.push(set.and(&space.settled)?);
-        }
-        if space.passes_over() || fair.is_empty() {
-            fair.push(space.settled.clone());
-        }
         let agreeing = agreeing.or(&space.settled.not())?;
+        let fairness = fairness(space, &tableau, &running, runs.fairness)?;
         let initial = space.initial.and(&tableau.initial)?.and(&running)?;
         let written = diagrams.written(&tableau.pairs);
         let companion = Some(Companion { relation: tableau.relation, written });
         let clusters = clusters(diagrams, &steps)?;
         let product =
             Space { initial, steps, clusters, idle: Some(diagrams.constant(false)), companion, ..space.clone() };
-        Ok(Ok(Product { space: product, origins, agreeing, fair, model: safe_parts }))
+        Ok(Ok(Product {
+            space: product,
+            origins,
+            falling,
+            agreeing,
+            fairness,
+            model: safe_parts,
+            tableau: tableau.pairs,
+            stopped,
+        }))
     }
 
     /// Looks for a run that violates the formula.
     pub fn check(&self, way: Way, effort: &mut Effort) -> Maybe<Option<Lasso>> {
         let reached = self.reach(way.reduced, effort)?.and(&self.agreeing)?;
-        let hull = if way.backward { self.backward(&reached, effort)? } else { self.forward(&reached, effort)? };
-        if hull.is_false() {
+        let search = FairSearch::new(&self.space, &self.fairness);
+        if !way.backward && search.forward(&reached, effort)?.is_false() {
             return Ok(None);
         }
-        self.lasso(&reached, effort)
+        let from = self.space.initial.and(&self.agreeing)?;
+        let found = search.lasso(&from, &reached, effort)?;
+        Ok(found.map(|(prefix, cycle)| self.tell(&prefix, &cycle)))
+    }
+
+    /// Looks for a run that violates the formula as for a state that is met again. `copy` gives the pair of variables
+    /// in which each bit of a state of the system may be kept; nobody else must use these.
+    pub fn check_by_saving(&self, copy: &dyn Fn(u32) -> u32, effort: &mut Effort) -> Maybe<Option<Lasso>> {
+        let diagrams = &self.space.diagrams;
+        let mut copies: Vec<(u32, u32)> = (0..self.space.bits).map(|bit| (bit, copy(bit))).collect();
+        copies.extend(self.tableau.iter().chain(&self.stopped).map(|pair| (*pair, diagrams.add_pairs(1))));
+        let mut fairness = self.fairness.clone();
+        if self.space.passes_over() || fairness.justice.is_empty() {
+            fairness.justice.push(Condition { states: self.space.settled.clone(), steps: Vec::new() });
+        }
+        let saving = Saving::of(&self.space, &fairness, &copies, &self.tableau)?;
+        let found = saving.lasso(&self.agreeing, effort)?;
+        Ok(found.map(|(prefix, cycle)| self.tell(&prefix, &cycle)))
     }
 
     fn reach(&self, reduced: Option<Variant>, effort: &mut Effort) -> Maybe<Bdd> {
@@ -322,134 +370,30 @@ impl Product {
         Ok(reached)
     }
 
-    /// What is reached from the states, within the set, these among it.
-    fn forward_until(&self, from: &Bdd, set: &Bdd, effort: &mut Effort) -> Maybe<Bdd> {
-        let mut reached = from.clone();
-        let mut frontier = from.clone();
-        while !frontier.is_false() {
-            effort.posts += 1;
-            frontier = self.space.post(&frontier)?.and(set)?.minus(&reached)?;
-            reached = reached.or(&frontier)?;
-        }
-        Ok(reached)
-    }
-
-    /// What leads to the states, within the set, these among it.
-    fn backward_until(&self, to: &Bdd, set: &Bdd, effort: &mut Effort) -> Maybe<Bdd> {
-        let mut reached = to.clone();
-        let mut frontier = to.clone();
-        while !frontier.is_false() {
-            effort.posts += 1;
-            frontier = self.space.pre(&frontier, set)?.minus(&reached)?;
-            reached = reached.or(&frontier)?;
-        }
-        Ok(reached)
-    }
-
-    /// A set that is empty unless there is a fair cycle in the given one.
-    fn forward(&self, set: &Bdd, effort: &mut Effort) -> Maybe<Bdd> {
-        let mut all = set.clone();
-        loop {
-            let before = all.clone();
-            for fair in &self.fair {
-                let from = all.and(fair)?;
-                let reached = self.forward_until(&from, &all, effort)?;
-                effort.posts += 1;
-                all = self.space.post(&reached)?.and(&all)?;
-                effort.note(&all);
-            }
-            if all == before {
-                return Ok(all);
-            }
-        }
-    }
-
-    /// The states of the set from which fair runs stay in it.
-    fn backward(&self, set: &Bdd, effort: &mut Effort) -> Maybe<Bdd> {
-        let mut all = set.clone();
-        loop {
-            let before = all.clone();
-            for fair in &self.fair {
-                let to = all.and(fair)?;
-                let reached = self.backward_until(&to, &all, effort)?;
-                effort.posts += 1;
-                all = self.space.pre(&reached, &all)?;
-                effort.note(&all);
-            }
-            if all == before {
-                return Ok(all);
-            }
-        }
-    }
-
-    /// A run to a fair cycle, within the set. There must be one.
-    fn lasso(&self, reached: &Bdd, effort: &mut Effort) -> Maybe<Option<Lasso>> {
-        let hull = self.backward(reached, effort)?;
-        let Some(way) = run_to(&self.space, &self.space.initial.and(&self.agreeing)?, reached, &hull)? else {
-            return Ok(None);
-        };
-        let mut prefix = way;
-        loop {
-            let (round, closed) = self.round(prefix.end(), &hull)?;
-            let Some(round) = round else { return Ok(None) };
-            if closed {
-                return Ok(Some(self.tell(&prefix, &round)));
-            }
-            prefix.steps.extend(round.steps);
-        }
-    }
-
-    /// From a state through all fair sets, and back to it if that is possible.
-    fn round(&self, from: &[bool], hull: &Bdd) -> Maybe<(Option<Run>, bool)> {
-        let mut run = Run { start: from.to_vec(), steps: Vec::new() };
-        for fair in &self.fair {
-            match self.at_least_one(run.end(), hull, &hull.and(fair)?)? {
-                Some(part) => run.steps.extend(part.steps),
-                None => return Ok((None, false)),
-            }
-        }
-        let start = hull.only(from)?;
-        if run.end() == from {
-            return Ok((Some(run), true));
-        }
-        match self.at_least_one(run.end(), hull, &start)? {
-            Some(part) => {
-                run.steps.extend(part.steps);
-                Ok((Some(run), true))
-            }
-            None => Ok((Some(run), false)),
-        }
-    }
-
-    /// A shortest run of at least one step.
-    fn at_least_one(&self, from: &[bool], within: &Bdd, goal: &Bdd) -> Maybe<Option<Run>> {
-        let start = within.only(from)?;
-        let first = self.space.post(&start)?.and(within)?;
-        let Some(rest) = run_to(&self.space, &first, within, &goal.and(within)?)? else { return Ok(None) };
-        let after = within.only(&rest.start)?;
-        for (number, step) in self.space.steps.iter().enumerate() {
-            if !self.space.preimage(&after, std::slice::from_ref(step), &start)?.is_false() {
-                let mut steps = vec![(number, rest.start.clone())];
-                steps.extend(rest.steps);
-                return Ok(Some(Run { start: from.to_vec(), steps }));
-            }
-        }
-        Ok(None)
-    }
-
     /// The run of the system behind one of the product.
     fn tell(&self, prefix: &Run, cycle: &Run) -> Lasso {
         let moves = |run: &Run| run.steps.iter().filter_map(|(number, _)| self.origins[*number]).collect::<Vec<_>>();
         let cycle_moves = moves(cycle);
         let bits = self.space.bits as usize;
-        let stopped = prefix.steps.iter().any(|(number, _)| self.falls(*number));
+        let stopped = prefix.steps.iter().any(|(number, _)| Some(*number) == self.falling);
         let end = prefix.end()[..bits].to_vec();
         Lasso { start: prefix.start[..bits].to_vec(), prefix: moves(prefix), cycle: cycle_moves, stopped, end }
     }
+}
 
-    fn falls(&self, number: usize) -> bool {
-        !self.space.faulty.is_false() && number + 1 == self.origins.len()
+/// What runs of the product must do: all untils end, and the system is fair; nobody is enabled in a stopped run.
+fn fairness(space: &Space, tableau: &Tableau, running: &Bdd, system: &Fairness) -> Maybe<Fairness> {
+    let mut fairness = Fairness::default();
+    for set in &tableau.fair {
+        fairness.justice.push(Condition { states: set.and(&space.settled)?, steps: Vec::new() });
     }
+    for Condition { states, steps } in &system.justice {
+        fairness.justice.push(Condition { states: states.or(&running.not())?, steps: steps.clone() });
+    }
+    for Condition { states, steps } in &system.compassion {
+        fairness.compassion.push(Condition { states: states.and(running)?, steps: steps.clone() });
+    }
+    Ok(fairness)
 }
 
 /// A step of a run that no fault has stopped.

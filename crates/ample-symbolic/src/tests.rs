@@ -8,7 +8,8 @@ use ample_logic::{Atom, Formula};
 
 use crate::ctl::{Ctl, Evaluator};
 use crate::diagram::{Bdd, Diagrams};
-use crate::ltl::{Lasso, Product, Way};
+use crate::fair::Fairness;
+use crate::ltl::{Lasso, Product, Runs, Way};
 use crate::partial::{Preserve, Variant, areduce, explore, improviso, reduced_space};
 use crate::process_model::{Demand, process_model};
 use crate::reach::{Effort, Method, reachable, run_to};
@@ -395,9 +396,11 @@ fn assert_violates(sample: &Sample, formula: &Formula, lasso: &Lasso, text: &str
     let mut state = lasso.start.iter().enumerate().map(|(bit, value)| u32::from(*value) << bit).sum::<u32>();
     assert!(sample.initial.contains(&state), "{text}");
     let mut words = vec![state >> SHARED[0]];
+    let mut states = vec![state];
     for number in lasso.prefix.iter().chain(&lasso.cycle) {
         state = sample.steps[*number].next(state).unwrap_or_else(|| panic!("a step is not enabled, {text}"));
         words.push(state >> SHARED[0]);
+        states.push(state);
     }
     let mut prefix = words;
     let cycle = match lasso.cycle.len() {
@@ -407,6 +410,7 @@ fn assert_violates(sample: &Sample, formula: &Formula, lasso: &Lasso, text: &str
         }
         // The last state is the first of the cycle again.
         length => {
+            assert_eq!(states[lasso.prefix.len()], state, "the cycle does not close, {text}");
             prefix.pop();
             prefix.split_off(prefix.len() - length)
         }
@@ -430,7 +434,8 @@ fn every_way_to_check_ltl_gives_the_same_and_shows_a_run() {
         let formula = random_ltl(&mut random, 3, with_next);
         let text = format!("seed {seed}: {formula:?}");
         let model = process_model(space, &SHARED, Demand::Safe).unwrap();
-        let product = Product::of(space, &formula, &atoms, &model).unwrap().ok().unwrap();
+        let runs = Runs { fairness: &Fairness::default(), stutters: true };
+        let product = Product::of(space, &formula, &atoms, &model, runs).unwrap().ok().unwrap();
         let mut ways = vec![Way { reduced: None, backward: false }, Way { reduced: None, backward: true }];
         if !formula.has_next() {
             let both = |variant| [false, true].map(|backward| Way { reduced: Some(variant), backward });
@@ -444,10 +449,16 @@ fn every_way_to_check_ltl_gives_the_same_and_shows_a_run() {
             }
             verdicts.push(lasso.is_none());
         }
+        let first = space.diagrams.add_pairs(space.bits);
+        let lasso = product.check_by_saving(&|bit| first + bit, &mut Effort::default()).unwrap();
+        if let Some(lasso) = &lasso {
+            assert_violates(&sample, &formula, lasso, &format!("as safety, {text}"));
+        }
+        verdicts.push(lasso.is_none());
         assert!(verdicts.iter().all(|verdict| *verdict == verdicts[0]), "{verdicts:?}, {text}");
         // A formula and its negation cannot both hold.
         let negation = !formula.clone();
-        let opposite = Product::of(space, &negation, &atoms, &[]).unwrap().ok().unwrap();
+        let opposite = Product::of(space, &negation, &atoms, &[], runs).unwrap().ok().unwrap();
         let other = opposite.check(Way { reduced: None, backward: true }, &mut Effort::default()).unwrap();
         assert!(!(verdicts[0] && other.is_none()), "{text}");
         if verdicts[0] { hold += 1 } else { violated += 1 }

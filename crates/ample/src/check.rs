@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use ample_model::{
-    Certainty, Formula, Observer, Outcome, Progress, Property, Question, Reason, Role, Statistics, System,
+    Certainty, Expr, Formula, Observer, Outcome, Progress, Property, Question, Reason, Role, Statistics, System,
 };
 
 use ample_logic::Acceptance;
@@ -16,7 +16,9 @@ use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_
 use crate::explicit::branching::look_at;
 use crate::explicit::liveness::{Watch, look_for};
 use crate::explicit::{self, Request, Run};
+use crate::justice;
 use crate::limits::resident_memory;
+use crate::petri;
 use crate::reduction::PartialOrder;
 use crate::report::{Answer, Report, Verdict};
 use crate::symbolic::{self, Symbolic};
@@ -87,6 +89,8 @@ pub struct CheckOptions {
     pub partial_order: PartialOrder,
     /// Which runs count for temporal properties.
     pub fairness: Fairness,
+    /// Only runs on which each of these holds again and again count for temporal properties.
+    pub justice: Vec<Expr>,
     /// How endless runs are found.
     pub emptiness: Emptiness,
     /// States that many steps from the start are not expanded.
@@ -136,16 +140,34 @@ pub fn stated(system: &System) -> Vec<Property> {
 /// ```
 pub fn check(system: &System, options: &CheckOptions, observer: &mut dyn Observer) -> Report {
     let properties = options.properties.clone().unwrap_or_else(|| stated(system));
+    if options.justice.is_empty() {
+        return check_all(system, &properties, options, observer);
+    }
+    let just = justice::under(&properties, &options.justice);
+    let mut report = check_all(system, &just, options, observer);
+    justice::tell(&mut report, &properties);
+    report
+}
+
+fn check_all(
+    system: &System,
+    properties: &[Property],
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+) -> Report {
+    if let Some(net) = petri::net_of(system, options) {
+        return petri::check(system, &net, properties, options, observer);
+    }
     if options.engine == Engine::Symbolic {
-        return symbolic::check(system, &properties, options, observer);
+        return symbolic::check(system, properties, options, observer);
     }
     let explicit = |observer: &mut dyn Observer| {
-        let mut work = Work::new(system, options, &properties);
+        let mut work = Work::new(system, options, properties);
         work.perform(observer);
         work.report(observer)
     };
     if choose::is_open(options) {
-        return choose::check(system, &properties, options, observer, explicit);
+        return choose::check(system, properties, options, observer, explicit);
     }
     explicit(observer)
 }
@@ -412,6 +434,9 @@ fn is_temporal(property: &Property) -> bool {
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn states(system: &System, options: &CheckOptions, observer: &mut dyn Observer) -> Report {
+    if let Some(net) = petri::net_of(system, options) {
+        return petri::states(system, &net, options, observer);
+    }
     if options.engine == Engine::Symbolic {
         return symbolic::states(system, options, observer);
     }
@@ -514,7 +539,10 @@ fn branching(
     observer: &mut dyn Observer,
 ) -> Result<(Answer, Option<Reason>), String> {
     if options.fairness != Fairness::None {
-        return Err("fairness is for linear time; a CTL formula is checked without".into());
+        return Err("the explicit engine knows fairness in linear time only; `--engine symbolic` knows fair CTL".into());
+    }
+    if !options.justice.is_empty() {
+        return Err("the explicit engine knows justice in linear time only; `--engine symbolic` knows fair CTL".into());
     }
     let numbered = Numbered::of(formula);
     let found = look_at(system, &numbered, options, observer)?;
@@ -533,7 +561,8 @@ fn branching(
         )),
         (None, _) => Outcome::Unknown(found.ended.clone().unwrap_or(Reason::Interrupted)),
     };
-    Ok((Answer { statistics: Some(found.statistics), end, ..answer(property, outcome) }, found.ended))
+    let (statistics, note, reduction) = (Some(found.statistics), found.note, found.reduction);
+    Ok((Answer { statistics, end, note, reduction, ..answer(property, outcome) }, found.ended))
 }
 
 fn judge(
@@ -542,6 +571,9 @@ fn judge(
     options: &CheckOptions,
     observer: &mut dyn Observer,
 ) -> Result<(Answer, Option<Reason>), String> {
+    if let Some(why) = justice::refusal(&property.question, &options.justice) {
+        return Err(why.into());
+    }
     let simple = options.emptiness == Emptiness::Nested;
     let numbered;
     let forbidden;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use ample_model::{Observer, Outcome, Progress, Property, Reason, System};
 
-use crate::check::{CheckOptions, Emptiness, Engine, Fairness, Search};
+use crate::check::{CheckOptions, Emptiness, Engine, Search};
 use crate::reduction::PartialOrder;
 use crate::report::{Report, Verdict};
 use crate::symbolic::{self, Symbolic};
@@ -29,7 +29,6 @@ pub fn is_open(options: &CheckOptions) -> bool {
     options.engine == Engine::Auto
         && options.search == Search::Auto
         && options.partial_order == PartialOrder::Auto
-        && options.fairness == Fairness::None
         && options.emptiness == Emptiness::Auto
         && options.max_depth.is_none()
         && !options.stop_at_first

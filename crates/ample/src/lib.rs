@@ -44,16 +44,20 @@ mod check;
 mod choose;
 pub mod evidence;
 mod explicit;
+mod justice;
 mod limits;
 mod load;
+mod petri;
 pub mod reduce;
 mod reduction;
 mod report;
 pub mod simulate;
+pub mod sog;
 mod symbolic;
 mod temporal;
 mod together;
 
+pub use ample_lang::pnml::Examination;
 pub use ample_lang::{Diagnostic, Rejected, Severity};
 pub use ample_model::{
     Branch, Certainty, Change, EventKind, Formula, Message, Move, Observer, Outcome, Progress, Property, Question,

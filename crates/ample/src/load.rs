@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use ample_lang::promela::{self, preprocess::FileLoader};
-use ample_lang::{Diagnostic, Rejected, Severity, milestones};
+use ample_lang::{Diagnostic, Rejected, Severity, milestones, pnml};
 use ample_model::{Expr, Formula, Property, System};
 
 /// How to read a model.
@@ -21,6 +21,8 @@ pub struct Loaded {
     pub system: System,
     /// What the user should know all the same.
     pub warnings: Vec<Diagnostic>,
+    /// What became of the nodes of a Petri net, if it is one.
+    pub net: Option<pnml::Names>,
 }
 
 /// Why there is no model.
@@ -59,12 +61,15 @@ pub enum LoadError {
 const PROMELA: [&str; 9] = ["pml", "prom", "prm", "promela", "pr", "pm", "sumo", "spin", "model"];
 /// Extensions of Milestones files.
 const MILESTONES: [&str; 3] = ["mil", "milestones", "ms"];
+/// The extension of Petri nets.
+const PNML: &str = "pnml";
 
 /// The languages that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Language {
     Promela,
     Milestones,
+    Pnml,
 }
 
 /// Reads a model from a file. The language is known by the file's extension, or else by its content.
@@ -82,8 +87,9 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
     match language(path, &text) {
         Some(language) => read(language, &name, text, options),
         None => {
-            let reason = "not a language that ample reads; it reads Promela (.pml) and Milestones (.mil)".to_owned();
-            Err(LoadError::Language { path: name, reason })
+            let reason =
+                "not a language that ample reads; it reads Promela (.pml), Milestones (.mil) and Petri nets (.pnml)";
+            Err(LoadError::Language { path: name, reason: reason.to_owned() })
         }
     }
 }
@@ -108,12 +114,17 @@ fn read(language: Language, name: &str, text: String, options: &LoadOptions) -> 
     let loaded = match language {
         Language::Promela => {
             let lowered = promela::read(name, text, &mut FileLoader, &options.defines)?;
-            Loaded { system: lowered.system, warnings: lowered.warnings }
+            Loaded { system: lowered.system, warnings: lowered.warnings, net: None }
         }
         Language::Milestones => {
             let mut lowered = milestones::read(name, &text)?;
-            lowered.warnings.extend(unused_macros(options));
-            Loaded { system: lowered.system, warnings: lowered.warnings }
+            lowered.warnings.extend(unused_macros(options, "Milestones has no macros"));
+            Loaded { system: lowered.system, warnings: lowered.warnings, net: None }
+        }
+        Language::Pnml => {
+            let mut unfolded = pnml::read(name, &text)?;
+            unfolded.warnings.extend(unused_macros(options, "a net has no macros"));
+            Loaded { system: unfolded.system, warnings: unfolded.warnings, net: Some(unfolded.names) }
         }
     };
     if let Err(problems) = ample_model::check::check(&loaded.system) {
@@ -124,9 +135,9 @@ fn read(language: Language, name: &str, text: String, options: &LoadOptions) -> 
 }
 
 /// A warning that macros mean nothing in a language that has none.
-fn unused_macros(options: &LoadOptions) -> Option<Diagnostic> {
+fn unused_macros(options: &LoadOptions, why: &str) -> Option<Diagnostic> {
     let (name, _) = options.defines.first()?;
-    let message = format!("the macro `{name}` is not used: Milestones has no macros");
+    let message = format!("the macro `{name}` is not used: {why}");
     Some(Diagnostic { severity: Severity::Warning, message, span: None, help: None })
 }
 
@@ -137,6 +148,8 @@ fn language(path: &Path, text: &str) -> Option<Language> {
     match extension.as_deref() {
         Some(extension) if PROMELA.contains(&extension) => Some(Language::Promela),
         Some(extension) if MILESTONES.contains(&extension) => Some(Language::Milestones),
+        Some(PNML) => Some(Language::Pnml),
+        _ if looks_like_pnml(text) => Some(Language::Pnml),
         _ if looks_like_milestones(text) => Some(Language::Milestones),
         Some(_) if !looks_like_promela(text) => None,
         _ => Some(Language::Promela),
@@ -161,8 +174,101 @@ fn looks_like_milestones(text: &str) -> bool {
         && has(&["ACTION", "ACTIONS", "VARIABLE", "VARIABLES"])
 }
 
+/// XML, with the element of a net near its beginning or, where that is missing, formulas: their reader tells more.
+fn looks_like_pnml(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let mut end = text.len().min(4096);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.starts_with('<') && (text[..end].contains("<pnml") || text[..end].contains(":pnml"))
+}
+
+impl Loaded {
+    /// As [`expression`]; of a coloured net the nodes have the names that the file gives them, too.
+    pub fn expression(&self, text: &str) -> Result<Expr, LoadError> {
+        match &self.net {
+            Some(names) => self.in_either(names, text, pnml::expression),
+            None => expression(&self.system, text),
+        }
+    }
+
+    /// As [`ltl`]; of a coloured net the nodes have the names that the file gives them, too.
+    pub fn ltl(&self, text: &str) -> Result<Formula, LoadError> {
+        match &self.net {
+            Some(names) => self.in_either(names, text, pnml::ltl),
+            None => ltl(&self.system, text),
+        }
+    }
+
+    /// As [`ctl`]; of a coloured net the nodes have the names that the file gives them, too.
+    pub fn ctl(&self, text: &str) -> Result<Formula, LoadError> {
+        match &self.net {
+            Some(names) => self.in_either(names, text, pnml::ctl),
+            None => ctl(&self.system, text),
+        }
+    }
+
+    /// Reads something with the names of the file, and those of single colours where the file has no such names.
+    fn in_either<T>(
+        &self,
+        names: &pnml::Names,
+        text: &str,
+        read: impl Fn(&System, &pnml::Names, &str) -> Result<T, Rejected>,
+    ) -> Result<T, LoadError> {
+        let mut all = pnml::Names::of(&self.system);
+        all.places.extend(names.places.clone());
+        all.transitions.extend(names.transitions.clone());
+        Ok(read(&self.system, &all, text)?)
+    }
+
+    /// The properties in a formula file of the Model Checking Contest about this net; `name` is what reports call it.
+    ///
+    /// ```
+    /// let net = r#"<pnml><net id="n" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="g">
+    ///   <place id="p"/><transition id="t"/><arc id="a" source="t" target="p"/></page></net></pnml>"#;
+    /// let loaded = ample::load_text("n.pnml", net.into(), &Default::default())?;
+    /// let text = "<property-set><property><id>b</id><formula><place-bound><place>p</place></place-bound></formula>\
+    ///   </property></property-set>";
+    /// assert_eq!(loaded.formulas("b.xml", text)?[0].id(), "bound:b");
+    /// # Ok::<(), ample::LoadError>(())
+    /// ```
+    pub fn formulas(&self, name: &str, text: &str) -> Result<Vec<Property>, LoadError> {
+        match &self.net {
+            Some(names) => Ok(pnml::formulas(&self.system, names, name, text)?),
+            None => Err(self.no_net()),
+        }
+    }
+
+    /// One of the contest's questions about whole nets.
+    ///
+    /// ```
+    /// let net = r#"<pnml><net id="n" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="g">
+    ///   <place id="p"/><transition id="t"/><arc id="a" source="t" target="p"/></page></net></pnml>"#;
+    /// let loaded = ample::load_text("n.pnml", net.into(), &Default::default())?;
+    /// assert_eq!(loaded.examination(ample::Examination::Liveness)?.id(), "ctl:Liveness");
+    /// # Ok::<(), ample::LoadError>(())
+    /// ```
+    pub fn examination(&self, examination: pnml::Examination) -> Result<Property, LoadError> {
+        let Some(names) = &self.net else { return Err(self.no_net()) };
+        examination.property(&self.system, names).ok_or_else(|| LoadError::Language {
+            path: self.system.name.clone(),
+            reason: format!("the net is too large for {}", examination.name()),
+        })
+    }
+
+    fn no_net(&self) -> LoadError {
+        let reason = "this is no Petri net, and formula files and examinations are about those".to_owned();
+        LoadError::Language { path: self.system.name.clone(), reason }
+    }
+}
+
 fn is_milestones(system: &System) -> bool {
     system.language == "milestones"
+}
+
+fn is_net(system: &System) -> bool {
+    system.language == "pnml"
 }
 
 /// Reads an expression over the model's names, in the language of the model: an invariant from the command line.
@@ -174,7 +280,11 @@ fn is_milestones(system: &System) -> bool {
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn expression(system: &System, text: &str) -> Result<Expr, LoadError> {
-    Ok(if is_milestones(system) { milestones::expression(system, text)? } else { promela::expression(system, text)? })
+    Ok(match system {
+        system if is_milestones(system) => milestones::expression(system, text)?,
+        system if is_net(system) => pnml::expression(system, &pnml::Names::of(system), text)?,
+        system => promela::expression(system, text)?,
+    })
 }
 
 /// Makes a model keep what properties ask about that were not stated in its text: who moved last, and priorities.
@@ -207,7 +317,11 @@ pub fn adapt(system: &mut System, properties: &[Property]) {
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn ltl(system: &System, text: &str) -> Result<Formula, LoadError> {
-    Ok(if is_milestones(system) { milestones::ltl(system, text)? } else { promela::ltl(system, text)? })
+    Ok(match system {
+        system if is_milestones(system) => milestones::ltl(system, text)?,
+        system if is_net(system) => pnml::ltl(system, &pnml::Names::of(system), text)?,
+        system => promela::ltl(system, text)?,
+    })
 }
 
 /// Reads a branching-time formula over the model's names. Its atoms are in the language of the model.
@@ -219,5 +333,9 @@ pub fn ltl(system: &System, text: &str) -> Result<Formula, LoadError> {
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn ctl(system: &System, text: &str) -> Result<Formula, LoadError> {
-    Ok(if is_milestones(system) { milestones::ctl(system, text)? } else { promela::ctl(system, text)? })
+    Ok(match system {
+        system if is_milestones(system) => milestones::ctl(system, text)?,
+        system if is_net(system) => pnml::ctl(system, &pnml::Names::of(system), text)?,
+        system => promela::ctl(system, text)?,
+    })
 }

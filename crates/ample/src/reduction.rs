@@ -15,6 +15,9 @@ pub enum PartialOrder {
     None,
     /// These methods.
     By(Methods),
+    /// Two-Phase: steps that nobody can disturb and nobody sees are taken at once, and all orders of the others. Keeps
+    /// what CTL* without X can say.
+    TwoPhase,
 }
 
 impl PartialOrder {
@@ -22,7 +25,7 @@ impl PartialOrder {
     pub fn algorithm(&self) -> Algorithm {
         match self {
             PartialOrder::By(methods) => methods.persistent.unwrap_or_default(),
-            PartialOrder::Auto | PartialOrder::None => Algorithm::default(),
+            PartialOrder::Auto | PartialOrder::None | PartialOrder::TwoPhase => Algorithm::default(),
         }
     }
 }

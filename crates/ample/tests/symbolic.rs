@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ample::{
-    CheckOptions, Direction, Engine, Exploration, Limits, Method, Outcome, Preserve, Reach, Reason, Report, Silent,
-    Symbolic, System, Variant, Verdict,
+    CheckOptions, Direction, Engine, Exploration, Fairness, Limits, Method, Outcome, Preserve, Property, Question,
+    Reach, Reason, Report, Silent, Symbolic, System, Variant, Verdict,
 };
 
 /// Larger ones are for the long run.
@@ -207,4 +207,124 @@ fn what_one_engine_cannot_finish_the_other_does() {
     let report = within(60, |limits| ample::states(&system, &CheckOptions::default(), limits));
     assert_eq!(report.statistics.many_states.as_deref(), Some("85103701142688067219"));
     assert!(report.choice.unwrap().starts_with("Engine: symbolic"));
+}
+
+/// One process goes on for ever; the other has one step to take.
+const LAZY: &str = "bit x; bit y; active proctype P() { do :: x = 1 - x od } active proctype Q() { y = 1 }";
+
+fn asked(question: Question) -> Option<Vec<Property>> {
+    Some(vec![Property { name: "asked".into(), question, text: String::new(), span: None }])
+}
+
+fn ctl(system: &System, text: &str) -> Option<Vec<Property>> {
+    asked(Question::Ctl(ample::ctl(system, text).unwrap()))
+}
+
+fn ltl(system: &System, text: &str) -> Option<Vec<Property>> {
+    asked(Question::Ltl(ample::ltl(system, text).unwrap()))
+}
+
+#[test]
+fn in_fair_ctl_the_quantifiers_range_over_fair_runs() {
+    use Verdict::{Holds, Violated};
+    let system = model(LAZY);
+    // In the initial state: of all runs, of weakly and of strongly fair ones.
+    let known = [
+        ("AF (y == 1)", [Violated, Holds, Holds]),
+        ("EG (y == 0)", [Holds, Violated, Violated]),
+        ("AG AF (x == 0)", [Holds, Holds, Holds]),
+        ("AG (y == 0)", [Violated, Violated, Violated]),
+        ("EX (y == 0)", [Holds, Holds, Holds]),
+        ("EF AG (y == 1 && x == 0)", [Violated, Violated, Violated]),
+    ];
+    for (text, verdicts) in known {
+        let fairness = [Fairness::None, Fairness::Weak, Fairness::Strong];
+        for (fairness, verdict) in fairness.into_iter().zip(verdicts) {
+            let options = CheckOptions { properties: ctl(&system, text), fairness, ..symbolic() };
+            let report = ample::check(&system, &options, &mut Silent);
+            assert_eq!(report.verdict(), verdict, "{text}, {fairness:?}: {:?}", report.answers);
+        }
+    }
+}
+
+#[test]
+fn a_violated_fair_formula_is_shown_by_a_fair_run_or_not_at_all() {
+    let system = model(LAZY);
+    let check = |text: &str| {
+        let options = CheckOptions { properties: ctl(&system, text), fairness: Fairness::Weak, ..symbolic() };
+        ample::check(&system, &options, &mut Silent).answers.remove(0)
+    };
+    let shown = check("AG (y == 0)");
+    let trace = shown.trace().unwrap();
+    assert!(!trace.cycle.is_empty(), "the run goes on fairly");
+    assert!(trace.prefix.iter().any(|step| step.process.starts_with('Q')));
+    let told = check("EG (y == 0)");
+    assert!(told.trace().unwrap().prefix.is_empty());
+    assert!(told.note.unwrap().contains("none is shown"));
+}
+
+#[test]
+fn justice_leaves_out_runs_with_every_engine() {
+    let system = model(LAZY);
+    let justice = vec![ample::expression(&system, "y == 1").unwrap()];
+    for engine in [Engine::Auto, Engine::Explicit, Engine::Symbolic] {
+        let options =
+            |properties| CheckOptions { properties, justice: justice.clone(), ..with(engine, Symbolic::default()) };
+        let report = ample::check(&system, &options(ltl(&system, "<> (y == 1)")), &mut Silent);
+        assert_eq!(report.verdict(), Verdict::Holds, "{engine:?}");
+        let report = ample::check(&system, &options(ltl(&system, "[] <> (x == 0)")), &mut Silent);
+        assert_eq!(report.verdict(), Verdict::Holds, "P never stops, {engine:?}");
+        let report = ample::check(&system, &options(ltl(&system, "[] (x == 0)")), &mut Silent);
+        assert_eq!(report.verdict(), Verdict::Violated, "{engine:?}");
+        assert_eq!(report.answers[0].property, "ltl:asked");
+        let expected = if engine == Engine::Explicit { Verdict::Unknown } else { Verdict::Holds };
+        let report = ample::check(&system, &options(ctl(&system, "AF (y == 1)")), &mut Silent);
+        assert_eq!(report.verdict(), expected, "{engine:?}");
+        let report = ample::check(&system, &options(Some(vec![Property::progress()])), &mut Silent);
+        assert_eq!(report.verdict(), Verdict::Unknown, "{engine:?}");
+    }
+}
+
+#[test]
+fn liveness_as_safety_finds_the_shortest_run() {
+    let system = model(LAZY);
+    let saving = Symbolic { liveness_to_safety: true, ..Symbolic::default() };
+    for (text, fairness, expected) in [
+        ("<> (y == 1)", Fairness::None, Some((0, 2))),
+        ("<> (y == 1)", Fairness::Weak, None),
+        ("[] (y == 0)", Fairness::Strong, Some((1, 2))),
+        ("[] <> (x == 0)", Fairness::Weak, None),
+    ] {
+        let options = CheckOptions { properties: ltl(&system, text), fairness, ..with(Engine::Symbolic, saving) };
+        let report = ample::check(&system, &options, &mut Silent);
+        let trace = report.answers[0].trace().map(|trace| (trace.prefix.len(), trace.cycle.len()));
+        match expected {
+            None => assert_eq!(report.verdict(), Verdict::Holds, "{text}, {fairness:?}"),
+            Some((prefix, cycle)) => {
+                let (found, round) = trace.unwrap();
+                assert!(found + round <= prefix + cycle + 1, "{text}, {fairness:?}: {found} and {round} steps");
+            }
+        }
+    }
+}
+
+#[test]
+fn progress_is_asked_of_runs_that_go_on() {
+    let stuck = model("bit x; active proctype P() { x = 1; x == 0 }");
+    let endless = model("bit x; active proctype P() { do :: x = 1 - x od }");
+    let marked = model("bit x; active proctype P() { do :: progress: x = 1 - x od }");
+    for (system, verdict) in [(stuck, Verdict::Holds), (endless, Verdict::Violated), (marked, Verdict::Holds)] {
+        let options = CheckOptions { properties: Some(vec![Property::progress()]), ..symbolic() };
+        assert_eq!(ample::check(&system, &options, &mut Silent).verdict(), verdict);
+    }
+}
+
+#[test]
+fn a_search_that_is_ended_tells_what_it_has_reached() {
+    let system = milestones("producers_consumers_20.mil");
+    let report = within(1, |limits| ample::states(&system, &by(Reach::By(Method::Frontier)), limits));
+    assert_eq!(report.ended, Some(Reason::Time));
+    assert!(report.statistics.states > 1 && !report.statistics.complete);
+    let diagrams = report.diagrams.unwrap();
+    assert!(diagrams.bits > 0 && diagrams.reached_nodes > 0 && diagrams.peak_nodes > 0);
 }

@@ -1,5 +1,5 @@
 //! Properties of time, by all algorithms, against a naive evaluation on the explicit graph: random systems with random
-//! formulas, acceptance, progress and random never claims.
+//! formulas, acceptance, progress and random never claims, under fairness and justice.
 //!
 //! `AMPLE_SEED=n` looks at one system only. `AMPLE_ALLOW_UNKNOWN=1` lets answers that say "not decided" pass, and
 //! `AMPLE_ALLOW_DEAD_ENDS=1` counterexamples that violate their formula however they go on, but do not go on.
@@ -11,6 +11,7 @@ mod temporal {
     pub mod claim;
     pub mod emptiness;
     pub mod evidence;
+    pub mod fair;
     pub mod generate;
     pub mod graph;
     pub mod linear;

@@ -4,6 +4,8 @@
 //! there, told apart by their ids and by the parameters that never change. There are few crews, and a state mostly has
 //! the crew of the one before. From then on a state is a [`View`], and a persistent set is chosen for it.
 
+mod safe;
+
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -76,6 +78,8 @@ pub struct Tally {
     pub asked: Cell<u64>,
     /// Those where some were left out.
     pub left: Cell<u64>,
+    /// There were too many transitions or processes to look for safe steps.
+    pub full: Cell<bool>,
 }
 
 /// The processes that are there.

@@ -101,12 +101,14 @@ mod depth_first;
 mod labels;
 mod mark;
 mod reduction;
+pub mod two_phase;
 mod visited;
 
 pub use breadth_first::breadth_first;
 pub use depth_first::depth_first;
 pub use mark::Mark;
 pub use reduction::{Cache, Counts, Incompatible, Proviso, Reduced, Reduction, Replacement};
+pub use two_phase::{Phases, ProcessModel, TwoPhase};
 
 use crate::space::Checked;
 

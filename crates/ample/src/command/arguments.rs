@@ -28,6 +28,8 @@ pub enum Command {
     Reduce(Reduce),
     /// Write a Milestones model in another language: for NuSMV, or as Promela
     Convert(Convert),
+    /// Build the symbolic observation graph: what is left of a model if only some actions or conditions are observed
+    Sog(Sog),
 }
 
 #[derive(Debug, Args)]
@@ -74,6 +76,12 @@ pub struct Properties {
     /// file
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
     pub ctl: Vec<String>,
+    /// Check the formulas in a file of the Model Checking Contest, about a Petri net
+    #[arg(long, value_name = "FILE")]
+    pub formulas: Vec<PathBuf>,
+    /// Check a question of the contest about a whole Petri net: it holds where the contest's answer is TRUE
+    #[arg(long, value_name = "NAME", value_parser = examination)]
+    pub examination: Vec<ample::Examination>,
     /// Check the file's never claim
     #[arg(long)]
     pub never: bool,
@@ -92,6 +100,10 @@ pub struct Temporal {
     /// Which runs count
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = Fairness::None)]
     pub fairness: Fairness,
+    /// Only runs on which the expression holds again and again count, for formulas and labels `accept`; may be given
+    /// several times
+    #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
+    pub justice: Vec<String>,
     /// How to look for an endless run that violates a property
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Emptiness::Auto)]
     pub emptiness: Emptiness,
@@ -233,6 +245,79 @@ pub struct Convert {
     pub common: Common,
 }
 
+#[derive(Debug, Args)]
+pub struct Sog {
+    /// The model
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The actions that are observed, by name (a transition of a net, a statement), with commas between them
+    #[arg(long, value_name = "NAMES", allow_hyphen_values = true)]
+    pub observe: Vec<String>,
+    /// A condition on states that is observed; may be repeated
+    #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
+    pub atoms: Vec<String>,
+    /// Check a formula without X while the graph is being built; what it names is observed. Atoms are conditions (in
+    /// quotes unless they are a name) and names of actions
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true, conflicts_with_all = ["observe", "atoms", "dot"])]
+    pub ltl: Vec<String>,
+    /// Which graph
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = SogKind::Event)]
+    pub kind: SogKind,
+    /// Into how many parts `--kind split` cuts what an action leads to
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub parts: usize,
+    /// Which aggregates are kept as a few of their states
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = SogCanonical::None)]
+    pub canonical: SogCanonical,
+    /// How many threads build [default: the number of cores]
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Which thread gets a new aggregate
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = SogBalance::Steal)]
+    pub balance: SogBalance,
+    /// Formulas with events are meant on runs without the steps that are not observed, even where that matters
+    #[arg(long, requires = "ltl")]
+    pub collapsed: bool,
+    /// For a formula, compare labels as the definition says, in place of observing all that may change an atom
+    #[arg(long, requires = "ltl")]
+    pub compare_labels: bool,
+    /// Write the graph to a file, for Graphviz
+    #[arg(long, value_name = "FILE")]
+    pub dot: Option<PathBuf>,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SogKind {
+    /// By actions, deterministic
+    Event,
+    /// By actions, what one leads to cut into parts
+    Split,
+    /// By conditions on states
+    State,
+    /// By both
+    EventState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SogCanonical {
+    /// None
+    None,
+    /// All
+    Full,
+    /// Those that another thread gets
+    Send,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SogBalance {
+    /// The one that made it; others steal
+    Steal,
+    /// The one with the fewest waiting
+    MinLoad,
+}
+
 /// A language that models are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Target {
@@ -304,6 +389,9 @@ pub struct Symbolic {
     /// Which way formulas are evaluated
     #[arg(long, value_enum, value_name = "WAY", default_value_t = Direction::Auto)]
     pub direction: Direction,
+    /// Look for an endless run that violates a property as for a state that is met again; twice as many variables
+    #[arg(long)]
+    pub liveness_to_safety: bool,
     /// What a reduced set of states preserves, when states are counted
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = Preserve::Ctl)]
     pub preserve: Preserve,
@@ -373,6 +461,8 @@ pub enum Por {
     /// Both
     #[value(name = "persistent+sleep")]
     PersistentSleep,
+    /// Two-Phase: steps that nobody can disturb and nobody sees at once, for CTL without X too
+    TwoPhase,
     /// Partial exploration, in the symbolic engine: safe steps of each process first
     Exploration,
     /// The same, from new states only
@@ -480,6 +570,7 @@ impl Command {
             Command::Simulate(simulate) => &simulate.common,
             Command::Reduce(reduce) => &reduce.common,
             Command::Convert(convert) => &convert.common,
+            Command::Sog(sog) => &sog.common,
         }
     }
 }
@@ -493,6 +584,15 @@ fn define(text: &str) -> Result<(String, String), String> {
         return Err(format!("`{name}` is not a name"));
     }
     Ok((name.to_owned(), value.to_owned()))
+}
+
+/// One of the contest's names, whatever the case.
+fn examination(text: &str) -> Result<ample::Examination, String> {
+    let mut all = ample::Examination::ALL.into_iter();
+    all.find(|one| one.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
+        let names: Vec<&str> = ample::Examination::ALL.into_iter().map(ample::Examination::name).collect();
+        format!("`{text}` is none of {}; formula files are given with `--formulas`", names.join(", "))
+    })
 }
 
 /// `2,1,1`; nothing is the start.

@@ -1,12 +1,13 @@
 //! `ample check` and `ample states`.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::Instant;
 
 use ample::{
-    Algorithm, Cache, CheckOptions, Direction, Emptiness, Engine, Exploration, Fairness, Limits, Method, Methods,
-    PartialOrder, Preserve, Property, Proviso, Question, Reach, Reorder, Replacement, Report, Search, Symbolic, System,
-    Variant,
+    Algorithm, Cache, CheckOptions, Direction, Emptiness, Engine, Exploration, Fairness, Limits, LoadError, Loaded,
+    Method, Methods, PartialOrder, Preserve, Property, Proviso, Question, Reach, Reorder, Replacement, Report, Search,
+    Symbolic, System, Variant,
 };
 
 use super::arguments::{self, Check, Common, Por, States};
@@ -46,8 +47,16 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Repor
     let begun = Instant::now();
     is_consistent(&arguments.search, file, context)?;
     let mut loaded = load(file, &arguments.common, context).ok_or(Exit::Wrong)?;
-    let properties = named(&loaded.system, arguments, context, file)?;
+    let mut properties = named(&loaded, arguments, context, file)?;
+    let contest = of_contest(&loaded, arguments, context, file)?;
+    let ids: HashMap<String, String> = contest.iter().map(|property| (property.id(), property.name.clone())).collect();
+    properties.extend(contest);
+    let justice = arguments.temporal.justice.iter().map(|text| loaded.expression(text));
+    let justice = justice.collect::<Result<Vec<_>, _>>().map_err(|error| refused(context, file, &error))?;
     ample::adapt(&mut loaded.system, &properties);
+    for condition in &justice {
+        ample::adapt(&mut loaded.system, &[typed("", Question::Invariant(condition.clone()))]);
+    }
     let options = CheckOptions {
         properties: (!properties.is_empty()).then_some(properties),
         stop_at_first: arguments.stop_at_first,
@@ -57,6 +66,7 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Repor
             arguments::Fairness::Weak => Fairness::Weak,
             arguments::Fairness::Strong => Fairness::Strong,
         },
+        justice,
         emptiness: match arguments.temporal.emptiness {
             arguments::Emptiness::Auto => Emptiness::Auto,
             arguments::Emptiness::Components => Emptiness::Components,
@@ -64,9 +74,14 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Repor
         },
         ..options(&arguments.search, &arguments.common)
     };
-    let report = search(begun, &arguments.search, &arguments.common, context, |limits| {
+    let mut report = search(begun, &arguments.search, &arguments.common, context, |limits| {
         ample::check(&loaded.system, &options, limits)
     });
+    for answer in &mut report.answers {
+        if let Some(name) = ids.get(&answer.property) {
+            answer.property.clone_from(name);
+        }
+    }
     let view = match (context.quiet, arguments.msc) {
         (true, _) => View::Nothing,
         (false, true) => View::Chart,
@@ -99,7 +114,8 @@ pub fn states(arguments: &States, context: &Context) -> Exit {
 }
 
 /// The properties that are named on the command line.
-fn named(system: &System, arguments: &Check, context: &Context, file: &Path) -> Result<Vec<Property>, Exit> {
+fn named(loaded: &Loaded, arguments: &Check, context: &Context, file: &Path) -> Result<Vec<Property>, Exit> {
+    let system = &loaded.system;
     let asked = &arguments.properties;
     let mut properties = Vec::new();
     if asked.assertions {
@@ -109,7 +125,7 @@ fn named(system: &System, arguments: &Check, context: &Context, file: &Path) -> 
         properties.push(Property::deadlock());
     }
     for text in &asked.invariant {
-        let condition = ample::expression(system, text).map_err(|error| refused(context, file, &error))?;
+        let condition = loaded.expression(text).map_err(|error| refused(context, file, &error))?;
         properties.push(typed(text, Question::Invariant(condition)));
     }
     if asked.acceptance {
@@ -130,7 +146,7 @@ fn named(system: &System, arguments: &Check, context: &Context, file: &Path) -> 
         match stated_if(system, named).next() {
             Some(property) => properties.push(property),
             None => {
-                let formula = ample::ltl(system, text).map_err(|error| refused(context, file, &error))?;
+                let formula = loaded.ltl(text).map_err(|error| refused(context, file, &error))?;
                 properties.push(typed(text, Question::Ltl(formula)));
             }
         }
@@ -140,10 +156,26 @@ fn named(system: &System, arguments: &Check, context: &Context, file: &Path) -> 
         match stated_if(system, named).next() {
             Some(property) => properties.push(property),
             None => {
-                let formula = ample::ctl(system, text).map_err(|error| refused(context, file, &error))?;
+                let formula = loaded.ctl(text).map_err(|error| refused(context, file, &error))?;
                 properties.push(typed(text, Question::Ctl(formula)));
             }
         }
+    }
+    Ok(properties)
+}
+
+/// The properties of formula files, and the questions about a whole net. In reports they have the contest's names.
+fn of_contest(loaded: &Loaded, arguments: &Check, context: &Context, file: &Path) -> Result<Vec<Property>, Exit> {
+    let mut properties = Vec::new();
+    for path in &arguments.properties.formulas {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|source| LoadError::Read { path: name.clone(), source });
+        let stated = text.and_then(|text| loaded.formulas(&name, &text));
+        properties.extend(stated.map_err(|error| refused(context, file, &error))?);
+    }
+    for examination in &arguments.properties.examination {
+        let property = loaded.examination(*examination);
+        properties.push(property.map_err(|error| refused(context, file, &error))?);
     }
     Ok(properties)
 }
@@ -161,7 +193,7 @@ fn stated_if<'a>(system: &'a System, holds: impl Fn(&Property) -> bool + 'a) -> 
 fn options(search: &arguments::Search, common: &Common) -> CheckOptions {
     CheckOptions {
         engine: match search.engine {
-            arguments::Engine::Auto if is_exploration(search) => Engine::Symbolic,
+            arguments::Engine::Auto if is_exploration(search) || search.symbolic.liveness_to_safety => Engine::Symbolic,
             arguments::Engine::Auto => Engine::Auto,
             arguments::Engine::Explicit => Engine::Explicit,
             arguments::Engine::Symbolic => Engine::Symbolic,
@@ -191,10 +223,20 @@ fn is_consistent(search: &arguments::Search, file: &Path, context: &Context) -> 
         let why = "this reduction is one of the symbolic engine: `--engine symbolic`, or another `--por`";
         return Err(failed(context, file, why));
     }
-    let by_states =
-        matches!(search.por, Some(Por::Persistent | Por::Sleep | Por::PersistentSleep)) || search.cache.is_some();
+    if search.engine == arguments::Engine::Explicit && search.symbolic.liveness_to_safety {
+        return Err(failed(context, file, "`--liveness-to-safety` is for the symbolic engine: `--engine symbolic`"));
+    }
+    let by_states = matches!(search.por, Some(Por::Persistent | Por::Sleep | Por::PersistentSleep | Por::TwoPhase))
+        || search.cache.is_some();
     if search.engine == arguments::Engine::Symbolic && by_states {
         let why = "this reduction is one of the explicit engine: `--por exploration` is for the symbolic one";
+        return Err(failed(context, file, why));
+    }
+    let has_methods = search.por_algorithm != arguments::Algorithm::Guards
+        || search.proviso != arguments::Proviso::Auto
+        || search.cache.is_some();
+    if search.por == Some(Por::TwoPhase) && has_methods {
+        let why = "`--por two-phase` has no other algorithm, needs no proviso, and keeps all its states";
         return Err(failed(context, file, why));
     }
     Ok(())
@@ -231,6 +273,7 @@ fn symbolic(search: &arguments::Search) -> Symbolic {
             arguments::Preserve::Ctl => Preserve::Ctl,
         },
         reorder: if asked.no_reorder { Reorder::Never } else { Reorder::Auto },
+        liveness_to_safety: asked.liveness_to_safety,
     }
 }
 
@@ -249,6 +292,7 @@ fn partial_order(search: &arguments::Search) -> PartialOrder {
         Some(arguments::Por::None) if search.cache.is_none() => return PartialOrder::None,
         Some(arguments::Por::None) => (false, false),
         Some(arguments::Por::Auto | arguments::Por::Persistent) => (true, false),
+        Some(arguments::Por::TwoPhase) => return PartialOrder::TwoPhase,
         Some(arguments::Por::Sleep) => (false, true),
         Some(arguments::Por::PersistentSleep) => (true, true),
         // These are for the symbolic engine.

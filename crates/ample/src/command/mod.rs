@@ -9,6 +9,7 @@ mod paint;
 mod progress;
 mod reduce;
 mod simulate;
+mod sog;
 mod text;
 mod traces;
 
@@ -84,6 +85,7 @@ pub fn run(command: &Command, interrupt: Arc<AtomicBool>) -> Exit {
         Command::Simulate(arguments) => guarded(&context, &arguments.file, || simulate::simulate(arguments, &context)),
         Command::Reduce(arguments) => guarded(&context, &arguments.file, || reduce::reduce(arguments, &context)),
         Command::Convert(arguments) => guarded(&context, &arguments.file, || convert::convert(arguments, &context)),
+        Command::Sog(arguments) => guarded(&context, &arguments.file, || sog::sog(arguments, &context)),
     }
 }
 

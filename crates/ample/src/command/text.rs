@@ -65,7 +65,8 @@ fn symbolic_statistics(out: &mut impl Write, report: &Report, diagrams: &Diagram
     let Statistics { states, many_states, time_s, memory_bytes, .. } = &report.statistics;
     if *states > 0 {
         let states = many_states.clone().unwrap_or_else(|| states.to_string());
-        writeln!(out, "{states:>9} states, in {} nodes", diagrams.reached_nodes)?;
+        let so_far = if report.statistics.complete { "" } else { " so far" };
+        writeln!(out, "{states:>9} states{so_far}, in {} nodes", diagrams.reached_nodes)?;
     }
     writeln!(
         out,

@@ -1,14 +1,17 @@
 //! Branching time, by the explicit engine.
 
-use ample_explicit::compile::{Compiled, Transition};
+use ample_explicit::compile::{Compiled, NotReduced};
 use ample_explicit::ctl::{self, Evidence, Number};
-use ample_explicit::liveness::{Behind, Stopping, Tagged};
+use ample_explicit::liveness::{Behind, Concurrent, Stopping, Tagged};
+use ample_explicit::space::Checked;
 use ample_explicit::store::{ExactStore, FlatStore, Visible, Whole};
 use ample_logic::Formula;
 use ample_model::{Move, Observer, Reason, Statistics, System};
 
-use super::{REPORT_EVERY, has_hidden_variables, room_for_the_store};
+use super::two_phase::{self, Guard};
+use super::{Limited, REPORT_EVERY, has_hidden_variables, room_for_the_store};
 use crate::check::CheckOptions;
+use crate::reduction::PartialOrder;
 use crate::temporal::Numbered;
 
 /// What shows that a formula has its value in a state.
@@ -39,6 +42,10 @@ pub struct Found {
     pub ended: Option<Reason>,
     /// What the search did.
     pub statistics: Statistics,
+    /// Which orders of steps were left out.
+    pub reduction: Option<String>,
+    /// What the user should know.
+    pub note: Option<String>,
 }
 
 /// Looks at a formula in the initial states.
@@ -48,16 +55,63 @@ pub fn look_at(
     options: &CheckOptions,
     observer: &mut dyn Observer,
 ) -> Result<Found, String> {
-    let space = Compiled::new(system, &numbered.atoms).map_err(|unsupported| unsupported.to_string())?;
-    if !has_hidden_variables(system) {
-        return search(space, Whole, &numbered.formula, options, observer);
+    if options.partial_order != PartialOrder::TwoPhase {
+        return look_everywhere(system, numbered, options, observer);
     }
-    let visible = space.visible();
-    search(space, visible, &numbered.formula, options, observer)
+    match in_two_phases(system, numbered, options, observer)? {
+        Ok(found) => Ok(found),
+        Err(why) => {
+            let found = look_everywhere(system, numbered, options, observer)?;
+            Ok(Found { note: Some(format!("no partial-order reduction: {why}")), ..found })
+        }
+    }
 }
 
-fn search(
-    space: Compiled,
+/// Looks at the states that are left when safe steps are taken at once; or why nothing may be left out.
+fn in_two_phases(
+    system: &System,
+    numbered: &Numbered,
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+) -> Result<Result<Found, String>, String> {
+    if numbered.formula.has_next() {
+        return Ok(Err("the formula says what comes next (it uses X)".into()));
+    }
+    let (mut space, tally) = match two_phase::space(system, &numbered.atoms) {
+        Ok(ready) => ready,
+        Err(NotReduced::Irreducible(why)) => return Ok(Err(why)),
+        Err(NotReduced::Unsupported(unsupported)) => return Err(unsupported.to_string()),
+    };
+    let mut guard = Guard { observer, tally };
+    let visible = two_phase::visible(&space);
+    let found = if has_hidden_variables(system) {
+        search(&mut space, visible, &numbered.formula, options, &mut guard)?
+    } else {
+        search(&mut space, Whole, &numbered.formula, options, &mut guard)?
+    };
+    if guard.tally.full.get() {
+        return Ok(Err(two_phase::FULL.into()));
+    }
+    Ok(Ok(Found { reduction: Some(two_phase::describe(space.phases())), ..found }))
+}
+
+/// Looks at all states.
+fn look_everywhere(
+    system: &System,
+    numbered: &Numbered,
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+) -> Result<Found, String> {
+    let mut space = Compiled::new(system, &numbered.atoms).map_err(|unsupported| unsupported.to_string())?;
+    if !has_hidden_variables(system) {
+        return search(&mut space, Whole, &numbered.formula, options, observer);
+    }
+    let visible = space.visible();
+    search(&mut space, visible, &numbered.formula, options, observer)
+}
+
+fn search<S: Checked<State = [u8]> + Concurrent + Limited>(
+    space: &mut S,
     visible: impl Visible,
     formula: &Formula,
     options: &CheckOptions,
@@ -68,21 +122,25 @@ fn search(
     let mut store = FlatStore::<Number, _>::with_visible(Behind(visible)).limit(room);
     let branching = ctl::Options { report_every: REPORT_EVERY, ..ctl::Options::default() };
     let report = ctl::check(&mut space, &mut store, formula, &branching, observer).map_err(|e| e.to_string())?;
-    let evidence = report.evidence.map(|evidence| (evidence.start as u32, tree(space.space(), &store, &evidence)));
+    let evidence = report.evidence.map(|evidence| (evidence.start as u32, tree(*space.space(), &store, &evidence)));
     let (mut verdict, mut ended) = (report.verdict, report.ended);
-    if let Some(limit) = space.space().limit_reached() {
+    if let Some(limit) = space.space().limit() {
         (verdict, ended) = (None, Some(Reason::Unsupported(limit)));
     }
-    Ok(Found { verdict, evidence, ended, statistics: report.statistics })
+    Ok(Found { verdict, evidence, ended, statistics: report.statistics, ..Found::default() })
 }
 
 /// The evidence in moves.
-fn tree<St: ExactStore<[u8]>>(space: &mut Compiled, store: &St, evidence: &Evidence<Transition>) -> Tree {
+fn tree<S, St>(space: &mut S, store: &St, evidence: &Evidence<S::Transition>) -> Tree
+where
+    S: Concurrent<State = [u8]>,
+    St: ExactStore<[u8]>,
+{
     let mut moves = Vec::new();
     // How many moves there are before each step.
     let mut before = vec![0];
     for (state, transition) in &evidence.path.steps {
-        moves.extend(space.expand(<[u8]>::plain(store.get(*state)), transition));
+        moves.extend(space.actions(<[u8]>::plain(store.get(*state)), transition));
         before.push(moves.len());
     }
     let cycle = moves.split_off(before[evidence.path.steps.len() - evidence.cycle]);

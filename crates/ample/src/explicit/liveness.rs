@@ -3,12 +3,14 @@
 use ample_explicit::check as safety;
 use ample_explicit::compile::{Ample, Compiled, Method, NotReduced, Reduced};
 use ample_explicit::liveness::{self, Behind, Concurrent, Lasso, Number, Step, Tagged, Watched, Watcher};
+use ample_explicit::partial::TwoPhase;
 use ample_explicit::space::Checked;
 use ample_explicit::store::{ExactStore, FlatStore, Handle, Marks, Parent, Visible, Whole};
 use ample_model::{Expr, Move, Observer, Reason, Statistics, System};
 
 use super::partial::Trial;
-use super::{Patience, REPORT_EVERY, atomic, has_hidden_variables, room_for_the_store, start_of};
+use super::two_phase::{self, Guard};
+use super::{Limited, Patience, REPORT_EVERY, atomic, has_hidden_variables, room_for_the_store, start_of};
 use crate::check::{CheckOptions, Emptiness, Fairness, Search};
 use crate::reduction::{Methods, PartialOrder};
 
@@ -128,7 +130,7 @@ fn reduced(
 ) -> Result<Found, Everything> {
     let method = match options.partial_order {
         PartialOrder::None => return Err(Everything::Asked),
-        PartialOrder::Auto => Method::Guards,
+        PartialOrder::Auto | PartialOrder::TwoPhase => Method::Guards,
         PartialOrder::By(Methods { persistent: Some(algorithm), .. }) => super::partial::method(algorithm),
         PartialOrder::By(_) => return Err(Everything::Plainly("only persistent sets can be used for it".into())),
     };
@@ -146,17 +148,20 @@ fn reduced(
         Err(NotReduced::Irreducible(why)) => return Err(Everything::Because(why)),
         Err(NotReduced::Unsupported(unsupported)) => return Ok(Found::nothing(unsupported)),
     };
+    if options.partial_order == PartialOrder::TwoPhase {
+        return in_two_phases(system, space, watch, options, observer);
+    }
     let hidden = has_hidden_variables(system);
     let visible = space.visible_bytes();
     let tally = space.tally();
-    let product =
+    let mut product =
         Watched::new(Ample::new(space, atomic::may_be_endless(system)), watch.watcher.clone()).stutters(watch.stutters);
     let is_auto = options.partial_order == PartialOrder::Auto;
     let mut trial = Trial { observer, tally: is_auto.then_some(tally), useless: false };
     let found = if hidden {
-        in_components(product, visible, options, &mut trial)
+        in_components(&mut product, visible, options, &mut trial)
     } else {
-        in_components(product, Whole, options, &mut trial)
+        in_components(&mut product, Whole, options, &mut trial)
     };
     if trial.useless {
         return Err(Everything::Plainly("hardly anything could be left out".into()));
@@ -165,17 +170,39 @@ fn reduced(
     Ok(Found { reduction: Some(reduction), ..found })
 }
 
-fn in_components(
-    mut product: Watched<Ample<'_>>,
+/// Takes safe steps at once. What is left branches like the whole, so that any search will do that sees a state once.
+fn in_two_phases(
+    system: &System,
+    space: Reduced<'_>,
+    watch: &Watch<'_>,
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+) -> Result<Found, Everything> {
+    let mut guard = Guard { observer, tally: space.tally() };
+    let visible = space.visible_bytes();
+    let mut product = Watched::new(TwoPhase::new(space), watch.watcher.clone()).stutters(watch.stutters);
+    let found = if has_hidden_variables(system) {
+        in_components(&mut product, visible, options, &mut guard)
+    } else {
+        in_components(&mut product, Whole, options, &mut guard)
+    };
+    if guard.tally.full.get() {
+        return Err(Everything::Plainly(two_phase::FULL.into()));
+    }
+    Ok(Found { reduction: Some(two_phase::describe(product.space().phases())), ..found })
+}
+
+fn in_components<S: Checked<State = [u8]> + Concurrent + Limited>(
+    product: &mut Watched<S>,
     visible: impl Visible,
     options: &CheckOptions,
     observer: &mut dyn Observer,
 ) -> Found {
     let room = options.memory_limit.map_or(usize::MAX, room_for_the_store);
     let mut store = FlatStore::<Number, _>::with_visible(Behind(visible)).limit(room);
-    let report = liveness::components(&mut product, &mut store, &limits(options), observer);
-    let limit = product.space().compiled().limit_reached();
-    collect(&mut product, &store, report, limit)
+    let report = liveness::components(product, &mut store, &limits(options), observer);
+    let limit = product.space().limit();
+    collect(product, &store, report, limit)
 }
 
 /// A violation that shows in a beginning is looked for once more, to be the shortest, if that is not too far.

@@ -4,11 +4,13 @@ mod atomic;
 pub mod branching;
 pub mod liveness;
 mod partial;
+mod two_phase;
 
 use std::time::Instant;
 
 use ample_explicit::check::{self as safety, Finding};
-use ample_explicit::compile::{Compiled, Transition};
+use ample_explicit::compile::{Ample, Compiled};
+use ample_explicit::liveness::Concurrent;
 use ample_explicit::search::Path;
 use ample_explicit::space::Checked;
 use ample_explicit::store::{ExactStore, FlatStore, Handle, Parent, Pathless, Visible, Whole};
@@ -153,10 +155,13 @@ pub fn run(system: &System, request: &Request, options: &CheckOptions, observer:
         }
         PartialOrder::Auto | PartialOrder::None => return run_plain(system, request, options, observer),
         PartialOrder::By(methods) => methods,
+        PartialOrder::TwoPhase => Methods::default(),
     };
     let is_auto = options.partial_order == PartialOrder::Auto;
     let mut patience = Patience { observer, lost: false };
-    let attempt = if is_auto && options.search == Search::Auto {
+    let attempt = if options.partial_order == PartialOrder::TwoPhase {
+        two_phase::run(system, request, options, patience.observer)
+    } else if is_auto && options.search == Search::Auto {
         partial::run(system, request, methods, options, &mut patience)
     } else {
         partial::run(system, request, methods, options, patience.observer)
@@ -319,18 +324,43 @@ fn room_for_the_store(limit: u64) -> usize {
     usize::try_from(limit.saturating_sub(used + MARGIN)).unwrap_or(usize::MAX)
 }
 
+/// A state space that may run into a limit of its representation.
+trait Limited {
+    /// The limit, if it has.
+    fn limit(&mut self) -> Option<String>;
+}
+
+impl Limited for Compiled {
+    fn limit(&mut self) -> Option<String> {
+        self.limit_reached()
+    }
+}
+
+impl Limited for Ample<'_> {
+    fn limit(&mut self) -> Option<String> {
+        self.compiled().limit_reached()
+    }
+}
+
+impl Limited for two_phase::Space<'_> {
+    fn limit(&mut self) -> Option<String> {
+        self.space().compiled().limit_reached()
+    }
+}
+
 /// The paths of a report as moves.
-fn collect<S>(space: &mut Compiled, store: &S, report: safety::Report<Transition>) -> Run
+fn collect<P, S>(space: &mut P, store: &S, report: safety::Report<P::Transition>) -> Run
 where
+    P: Checked<State = [u8]> + Concurrent + Limited,
     S: ExactStore<[u8]>,
 {
     // A step that could not be represented is no fault of the model, and not an answer.
     let mut report = report;
-    if let Some(limit) = space.limit_reached() {
+    if let Some(limit) = space.limit() {
         report.assertions = None;
         report.ended = Some(Reason::Unsupported(limit));
     }
-    let mut moves = |finding: Option<Finding<Transition>>| finding.map(|finding| found(space, store, &finding.path));
+    let mut moves = |finding: Option<Finding<P::Transition>>| finding.map(|finding| found(space, store, &finding.path));
     Run {
         deadlock: moves(report.deadlock),
         assertions: moves(report.assertions),
@@ -342,13 +372,14 @@ where
     }
 }
 
-fn found<S>(space: &mut Compiled, store: &S, path: &Path<Transition>) -> Found
+fn found<P, S>(space: &mut P, store: &S, path: &Path<P::Transition>) -> Found
 where
+    P: Checked<State = [u8]> + Concurrent,
     S: ExactStore<[u8]>,
 {
     let mut moves = Vec::new();
     for (state, transition) in &path.steps {
-        moves.extend(space.expand(store.get(*state), transition));
+        moves.extend(space.actions(store.get(*state), transition));
     }
     Found { start: start_of(space, store, path.states().next()), moves }
 }

@@ -4,7 +4,7 @@ use ample_model::{Certainty, Expr, Formula, Outcome, Property, Question, Reason,
 use ample_symbolic::ctl::{Ctl, Evaluator};
 use ample_symbolic::diagram::Bdd;
 use ample_symbolic::evidence::{Evidence, Explainer};
-use ample_symbolic::ltl::{Lasso, Product, Way};
+use ample_symbolic::ltl::{Lasso, Product, Runs, Way};
 use ample_symbolic::partial::{self, areduce, explore, improviso, reduced_space};
 use ample_symbolic::process_model::{Demand, Safe, process_model};
 use ample_symbolic::reach::{Effort, Method, reachable, run_to};
@@ -15,6 +15,7 @@ use crate::check::{CheckOptions, Fairness};
 use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_tree};
 use crate::explicit::branching::Tree;
 use crate::explicit::liveness::{Ending, Run};
+use crate::justice;
 use crate::report::Answer;
 use crate::temporal::Numbered;
 
@@ -54,9 +55,8 @@ impl<'a> Conditions<'a> {
 }
 
 fn asked<'a>(property: &'a Property, options: &CheckOptions, conditions: &mut Conditions<'a>) -> Asked {
-    let temporal = !matches!(property.question, Question::Deadlock | Question::Assertions | Question::Invariant(_));
-    if temporal && options.fairness != Fairness::None {
-        return Asked::Not("the symbolic engine knows no fairness; `--engine explicit` does");
+    if let Some(why) = justice::refusal(&property.question, &options.justice) {
+        return Asked::Not(why);
     }
     match &property.question {
         Question::Deadlock => Asked::Deadlock,
@@ -73,17 +73,19 @@ fn asked<'a>(property: &'a Property, options: &CheckOptions, conditions: &mut Co
             Asked::Ltl(numbered, numbers)
         }
         Question::Acceptance => {
-            // From some moment on, nobody stands at such a label.
-            let atom = Formula::Not(Box::new(Formula::Atom(Expr::Accepting)));
-            let numbered = Numbered::of(&Formula::Eventually(Box::new(Formula::Always(Box::new(atom)))));
+            let numbered = Numbered::of(&justice::no_acceptance());
+            let numbers = conditions.numbers(&numbered);
+            Asked::Ltl(numbered, numbers)
+        }
+        Question::Progress => {
+            // Again and again, somebody is at such a label.
+            let atom = Formula::Not(Box::new(Formula::Atom(Expr::NonProgress)));
+            let numbered = Numbered::of(&Formula::Always(Box::new(Formula::Eventually(Box::new(atom)))));
             let numbers = conditions.numbers(&numbered);
             Asked::Ltl(numbered, numbers)
         }
         Question::Bound(_) => Asked::Not("the largest value of an expression is found for Petri nets only"),
         Question::Never(_) => Asked::Not("the symbolic engine does not run never claims; `--engine explicit` does"),
-        Question::Progress => {
-            Asked::Not("the symbolic engine does not check progress labels; `--engine explicit` does")
-        }
     }
 }
 
@@ -97,6 +99,9 @@ pub fn all(system: &System, properties: &[Property], options: &CheckOptions, des
     let setting = Setting { symbolic, memory: options.memory_limit, desk };
     let mut conditions = Conditions::default();
     let asked: Vec<Asked> = properties.iter().map(|property| asked(property, options, &mut conditions)).collect();
+    let branches = asked.iter().any(|asked| matches!(asked, Asked::Ctl(..)));
+    let just = options.justice.iter().filter(|_| branches);
+    let justice: Vec<usize> = just.map(|expr| conditions.number(std::borrow::Cow::Borrowed(expr))).collect();
     let expressions: Vec<&Expr> = conditions.all.iter().map(AsRef::as_ref).collect();
     let mut session = match Session::begin(system, &expressions, &setting) {
         Ok(session) => session,
@@ -105,7 +110,7 @@ pub fn all(system: &System, properties: &[Property], options: &CheckOptions, des
     let mut answers = Vec::new();
     let mut trouble = None;
     for (property, asked) in properties.iter().zip(&asked) {
-        let mut court = Court { session: &mut session, setting: &setting, options, property };
+        let mut court = Court { session: &mut session, setting: &setting, options, property, justice: &justice };
         match court.judge(asked) {
             Ok(answer) => answers.push(answer),
             Err(why) => {
@@ -243,17 +248,10 @@ fn reduced_states(
 }
 
 fn counted(session: &Session<'_>, set: &Bdd) -> Result<Statistics, Trouble> {
-    let number = session.space.count(set)?;
-    let states = u64::try_from(&number);
-    Ok(Statistics {
-        states: states.unwrap_or(u64::MAX),
-        many_states: states.is_err().then(|| number.to_string()),
-        complete: true,
-        ..Statistics::default()
-    })
+    Ok(super::counted(&session.space.count(set)?))
 }
 
-fn answer(property: &Property, outcome: Outcome) -> Answer {
+pub(super) fn answer(property: &Property, outcome: Outcome) -> Answer {
     Answer {
         property: property.id(),
         formula: property.text.clone(),
@@ -268,11 +266,13 @@ fn answer(property: &Property, outcome: Outcome) -> Answer {
 }
 
 /// Judges one property.
-struct Court<'c, 's> {
-    session: &'c mut Session<'s>,
-    setting: &'c Setting<'c>,
-    options: &'c CheckOptions,
-    property: &'c Property,
+pub(super) struct Court<'c, 's> {
+    pub(super) session: &'c mut Session<'s>,
+    pub(super) setting: &'c Setting<'c>,
+    pub(super) options: &'c CheckOptions,
+    pub(super) property: &'c Property,
+    /// The numbers of the conditions that must hold again and again on a run that counts, in branching time.
+    pub(super) justice: &'c [usize],
 }
 
 impl Court<'_, '_> {
@@ -296,17 +296,18 @@ impl Court<'_, '_> {
                 };
                 self.reachable(&bad, Claim::Invariant(condition))
             }
+            Asked::Ctl(numbered, atoms) if self.is_fair() => self.branching_fairly(numbered, atoms),
             Asked::Ctl(numbered, atoms) => self.branching(numbered, atoms),
             Asked::Ltl(numbered, atoms) => self.linear(numbered, atoms),
             Asked::Not(why) => Ok(self.unknown(why)),
         }
     }
 
-    fn unknown(&self, why: &str) -> Answer {
+    pub(super) fn unknown(&self, why: &str) -> Answer {
         answer(self.property, Outcome::Unknown(Reason::Unsupported(why.into())))
     }
 
-    fn holds(&self) -> Answer {
+    pub(super) fn holds(&self) -> Answer {
         answer(self.property, Outcome::Holds(Certainty::Proved))
     }
 
@@ -355,12 +356,12 @@ impl Court<'_, '_> {
         reduced_states(self.session, exploration, symbolic, &seen)
     }
 
-    fn too_many_starts(&self) -> Answer {
+    pub(super) fn too_many_starts(&self) -> Answer {
         self.unknown("it is violated, but the initial state of the run has a number beyond what a trace can tell")
     }
 
     /// A fault inside an atomic sequence stops a run where no state counts.
-    fn stops_in_passing(&mut self) -> Result<bool, Trouble> {
+    pub(super) fn stops_in_passing(&mut self) -> Result<bool, Trouble> {
         let space = &self.session.space;
         if space.faulty.is_false() || !space.passes_over() {
             return Ok(false);
@@ -371,7 +372,7 @@ impl Court<'_, '_> {
     }
 
     /// Finds the states without a move. If a reduced search for deadlocks meets none, there are none to be reached.
-    fn know_what_rests(&mut self) -> Result<(), Trouble> {
+    pub(super) fn know_what_rests(&mut self) -> Result<(), Trouble> {
         if self.session.space.idle.is_some() {
             return Ok(());
         }
@@ -388,7 +389,7 @@ impl Court<'_, '_> {
         Ok(())
     }
 
-    fn atoms(&self, numbers: &[usize]) -> Vec<Bdd> {
+    pub(super) fn atoms(&self, numbers: &[usize]) -> Vec<Bdd> {
         numbers.iter().map(|number| self.session.conditions[*number].clone()).collect()
     }
 
@@ -484,37 +485,88 @@ impl Court<'_, '_> {
     }
 
     fn linear(&mut self, numbered: &Numbered, numbers: &[usize]) -> Result<Answer, Trouble> {
-        if self.stops_in_passing()? {
-            return Ok(self.unknown(IN_PASSING));
+        if !numbered.formula.is_ltl() {
+            return Ok(self.unknown(NOT_LINEAR));
         }
-        self.know_what_rests()?;
-        let atoms = self.atoms(numbers);
-        let stutters = matches!(ample_logic::is_stutter_invariant(&numbered.formula), Ok(true));
-        let exploration = match self.options.symbolic.exploration {
-            Some(Exploration::Partial(variant)) if stutters && !numbered.formula.has_next() => Some(variant),
-            _ => None,
+        // Where runs must go on, it does not matter how others end.
+        if self.stutters() {
+            if self.stops_in_passing()? {
+                return Ok(self.unknown(IN_PASSING));
+            }
+            self.know_what_rests()?;
+        }
+        let lasso = if self.options.symbolic.liveness_to_safety {
+            self.lasso_by_saving(numbered, numbers)?
+        } else {
+            self.lasso(numbered, numbers, self.exploration(numbered))?
         };
-        let model = if exploration.is_some() { self.model(&atoms, Demand::Safe)? } else { Vec::new() };
-        let Ok(product) = Product::of(&self.session.space, &numbered.formula, &atoms, &model)? else {
-            return Ok(self.unknown("the formula is not LTL: it has path quantifiers"));
+        let Some(lasso) = lasso else {
+            let reduced = self.exploration(numbered).is_some() && !self.options.symbolic.liveness_to_safety;
+            return Ok(Answer { note: note(self.options, !reduced), ..self.holds() });
+        };
+        let charge = match self.property.question {
+            Question::Acceptance => Charge::Acceptance,
+            Question::Progress => Charge::NonProgress,
+            _ => Charge::Formula(numbered),
+        };
+        self.accuse(&lasso, charge)
+    }
+
+    /// The reduction that the formula allows. It may put off steps that fairness wants.
+    fn exploration(&self, numbered: &Numbered) -> Option<Variant> {
+        let Some(Exploration::Partial(variant)) = self.options.symbolic.exploration else { return None };
+        let stutters = matches!(ample_logic::is_stutter_invariant(&numbered.formula), Ok(true));
+        let allowed = stutters && !numbered.formula.has_next() && self.options.fairness == Fairness::None;
+        allowed.then_some(variant)
+    }
+
+    /// A run that is stuck goes on for ever where it is, unless it is asked for progress.
+    fn stutters(&self) -> bool {
+        !matches!(self.property.question, Question::Progress)
+    }
+
+    /// A run that violates the formula.
+    pub(super) fn lasso(
+        &mut self,
+        numbered: &Numbered,
+        numbers: &[usize],
+        reduced: Option<Variant>,
+    ) -> Result<Option<Lasso>, Trouble> {
+        let atoms = self.atoms(numbers);
+        let model = if reduced.is_some() { self.model(&atoms, Demand::Safe)? } else { Vec::new() };
+        let runs = Runs { fairness: &self.fairness()?, stutters: self.stutters() };
+        let Ok(product) = Product::of(&self.session.space, &numbered.formula, &atoms, &model, runs)? else {
+            return Err(Trouble::Unsupported(NOT_LINEAR.into()));
         };
         let backward = match self.options.symbolic.direction {
-            Direction::Auto => exploration.is_none(),
+            Direction::Auto => reduced.is_none(),
             Direction::Backward => true,
             Direction::Forward => false,
         };
         let mut effort = Effort::default();
-        let lasso = product.check(Way { reduced: exploration, backward }, &mut effort)?;
+        let lasso = product.check(Way { reduced, backward }, &mut effort)?;
         add(&mut self.session.effort, &effort);
-        let Some(lasso) = lasso else {
-            return Ok(Answer { note: note(self.options, exploration.is_none()), ..self.holds() });
+        Ok(lasso)
+    }
+
+    /// The same, as a state that is met again.
+    fn lasso_by_saving(&mut self, numbered: &Numbered, numbers: &[usize]) -> Result<Option<Lasso>, Trouble> {
+        let (space, atoms) = self.session.doubled(numbers, self.setting)?;
+        let runs = Runs { fairness: &self.fairness_of(&space)?, stutters: self.stutters() };
+        let Ok(product) = Product::of(&space, &numbered.formula, &atoms, &[], runs)? else {
+            return Err(Trouble::Unsupported(NOT_LINEAR.into()));
         };
-        let Some(run) = self.run(&lasso) else { return Ok(self.too_many_starts()) };
-        let charge = match self.property.question {
-            Question::Acceptance => Charge::Acceptance,
-            _ => Charge::Formula(numbered),
-        };
-        Ok(match confirm_run(self.session.system, &run, charge, Fairness::None, &mut Silent) {
+        let mut effort = Effort::default();
+        let bits = space.bits;
+        let lasso = product.check_by_saving(&|bit| bits + bit, &mut effort)?;
+        add(&mut self.session.effort, &effort);
+        Ok(lasso)
+    }
+
+    /// Shows the run, if it is what it should be.
+    pub(super) fn accuse(&mut self, lasso: &Lasso, charge: Charge<'_>) -> Result<Answer, Trouble> {
+        let Some(run) = self.run(lasso) else { return Ok(self.too_many_starts()) };
+        Ok(match confirm_run(self.session.system, &run, charge, self.options.fairness, &mut Silent) {
             Ok((violation, end)) => {
                 Answer { end: Some(end), ..answer(self.property, Outcome::Violated(Box::new(violation))) }
             }
@@ -538,17 +590,25 @@ impl Court<'_, '_> {
 }
 
 /// Of a fault where no state counts.
-const IN_PASSING: &str =
+pub(super) const IN_PASSING: &str =
     "a fault inside an atomic sequence can stop a run there; `--engine explicit` knows what that means";
+
+/// Of a formula for LTL.
+const NOT_LINEAR: &str = "the formula is not LTL: it has path quantifiers";
 
 /// What the user should know about a reduction that was asked for.
 fn note(options: &CheckOptions, is_full: bool) -> Option<String> {
     let asked = options.symbolic.exploration.is_some();
-    (asked && is_full).then(|| "no partial exploration: the formula uses X, or the method is not for it".into())
+    let why = if options.fairness == Fairness::None {
+        "the formula uses X, or the method is not for it"
+    } else {
+        "it may put off steps that fairness wants"
+    };
+    (asked && is_full).then(|| format!("no partial exploration: {why}"))
 }
 
 /// The settled states in which runs begin.
-fn start_states(session: &Session<'_>) -> Result<Bdd, Trouble> {
+pub(super) fn start_states(session: &Session<'_>) -> Result<Bdd, Trouble> {
     let space = &session.space;
     let mut start = space.initial.and(&space.settled)?;
     let mut new = space.initial.minus(&space.settled)?;
@@ -562,7 +622,7 @@ fn start_states(session: &Session<'_>) -> Result<Bdd, Trouble> {
     Ok(start)
 }
 
-fn add(sum: &mut Effort, more: &Effort) {
+pub(super) fn add(sum: &mut Effort, more: &Effort) {
     sum.posts += more.posts;
     sum.frontier_nodes += more.frontier_nodes;
     sum.frontiers += more.frontiers;

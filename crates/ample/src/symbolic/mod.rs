@@ -6,14 +6,16 @@
 //! so, everything starts again with more room. Nothing is ever cut off silently.
 
 mod answers;
+mod fair;
 mod session;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use ample_model::{Observer, Outcome, Progress, Property, Reason, Statistics, System};
+use ample_symbolic::BigUint;
 pub use ample_symbolic::partial::Variant;
 pub use ample_symbolic::reach::Method;
 use serde::Serialize;
@@ -34,6 +36,8 @@ pub struct Symbolic {
     pub preserve: Preserve,
     /// Variables are moved when the diagrams have grown.
     pub reorder: Reorder,
+    /// Endless runs are looked for as for states that are met again.
+    pub liveness_to_safety: bool,
 }
 
 /// Whether variables may be moved.
@@ -135,6 +139,47 @@ struct Desk {
     stop: Arc<AtomicBool>,
     images: AtomicU64,
     nodes: AtomicU64,
+    left: Mutex<Left>,
+}
+
+/// What is known of a search that does not come to its end.
+#[derive(Clone, Debug, Default)]
+struct Left {
+    /// The states so far, as they were counted last, and the nodes of their set.
+    states: Option<(BigUint, usize)>,
+    diagrams: DiagramStatistics,
+}
+
+impl Desk {
+    fn new() -> Desk {
+        let stop = Arc::new(AtomicBool::new(false));
+        Desk { stop, images: AtomicU64::new(0), nodes: AtomicU64::new(0), left: Mutex::default() }
+    }
+
+    fn left(&self) -> MutexGuard<'_, Left> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// So many states so far.
+    fn so_far(&self, states: BigUint, nodes: usize) {
+        self.left().states = Some((states, nodes));
+    }
+
+    /// The diagrams, as they are when it ends.
+    fn leave(&self, diagrams: DiagramStatistics) {
+        self.left().diagrams = diagrams;
+    }
+}
+
+/// The states, as statistics.
+fn counted(states: &BigUint) -> Statistics {
+    let few = u64::try_from(states);
+    Statistics {
+        states: few.unwrap_or(u64::MAX),
+        many_states: few.is_err().then(|| states.to_string()),
+        complete: true,
+        ..Statistics::default()
+    }
 }
 
 /// Checks properties.
@@ -171,7 +216,7 @@ enum Trouble {
 /// Runs the work in a thread of its own.
 fn supervised(system: &System, observer: &mut dyn Observer, work: &(dyn Fn(&Desk) -> Done + Sync)) -> Report {
     let begun = Instant::now();
-    let desk = Desk { stop: Arc::new(AtomicBool::new(false)), images: AtomicU64::new(0), nodes: AtomicU64::new(0) };
+    let desk = Desk::new();
     let (sender, receiver) = mpsc::channel();
     let mut reason = None;
     let done = std::thread::scope(|scope| {
@@ -210,7 +255,22 @@ fn supervised(system: &System, observer: &mut dyn Observer, work: &(dyn Fn(&Desk
         diagrams: DiagramStatistics::default(),
         reduction: None,
     });
-    report(system, done, reason, begun.elapsed())
+    report(system, with_what_is_left(done, &desk.left()), reason, begun.elapsed())
+}
+
+/// A search that did not come to its end has reached something.
+fn with_what_is_left(mut done: Done, left: &Left) -> Done {
+    if done.trouble.is_none() || done.statistics.states > 0 {
+        return done;
+    }
+    if done.diagrams.bits == 0 {
+        done.diagrams = left.diagrams.clone();
+    }
+    if let Some((states, nodes)) = &left.states {
+        done.statistics = counted(states);
+        done.diagrams.reached_nodes = *nodes;
+    }
+    done
 }
 
 fn report(system: &System, done: Done, asked: Option<Reason>, took: Duration) -> Report {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use ample_boolean::{Bounds, Encoding, Lit};
 use ample_model::{Expr, Move, System};
@@ -41,6 +42,8 @@ pub struct Session<'a> {
     pub reached: Option<Bdd>,
     /// The states in which each condition holds.
     pub conditions: Vec<Bdd>,
+    /// The same as formulas of the encoding.
+    literals: Vec<Lit>,
     pub effort: Effort,
     pub restarts: usize,
 }
@@ -114,7 +117,9 @@ impl<'a> Session<'a> {
             let has_overflow = built.overflow.iter().any(|overflow| !overflow.is_false());
             let mut reached = None;
             if has_overflow || setting.symbolic.reach != Reach::Not {
-                reached = Some(reach(&built.space, setting, &mut effort)?);
+                let found = reach(&built.space, setting, &mut effort);
+                let figures = || figures(&encoding, &built.space, None, &effort, restarts);
+                reached = Some(found.inspect_err(|_| setting.desk.leave(figures()))?);
             }
             if let Some(reached) = &reached
                 && let Some((number, state)) = misfit(reached, &built.overflow)?
@@ -127,29 +132,31 @@ impl<'a> Session<'a> {
             if let Some(reached) = &reached {
                 space.confine(reached)?;
             }
-            return Ok(Session { system, encoding, space, reached, conditions, effort, restarts });
+            return Ok(Session { system, encoding, space, reached, conditions, literals, effort, restarts });
         }
         Err(Trouble::Unsupported("the values of some variables keep growing: no bound was found for them".into()))
     }
 
     /// What the diagrams are like.
     pub fn statistics(&self) -> DiagramStatistics {
-        let size = self.space.diagrams.size();
-        let steps = &self.space.steps;
-        DiagramStatistics {
-            bits: self.encoding.bits,
-            relations: steps.len(),
-            relation_nodes: self.space.relation_nodes(),
-            max_relation_nodes: steps.iter().map(|step| step.relation.nodes()).max().unwrap_or(0),
-            reached_nodes: self.reached.as_ref().map_or(0, Bdd::nodes),
-            posts: self.effort.posts,
-            average_frontier: self.effort.average_frontier(),
-            max_frontier: self.effort.max_frontier,
-            peak_nodes: size.peak,
-            reorderings: size.reorderings,
-            restarts: self.restarts,
-            rounds: self.effort.rounds.iter().map(|(states, nodes)| (states.to_string(), *nodes)).collect(),
-        }
+        figures(&self.encoding, &self.space, self.reached.as_ref(), &self.effort, self.restarts)
+    }
+
+    /// The system once more, each bit with room for a copy beside it, and the conditions of these numbers. The copy of
+    /// a bit has the bit's number and that of all bits together.
+    pub fn doubled(&self, conditions: &[usize], setting: &Setting<'_>) -> Result<(Space, Vec<Bdd>), Trouble> {
+        let bits = self.encoding.bits;
+        let diagrams = Diagrams::new(2 * bits, setting.max_nodes(), Arc::clone(&setting.desk.stop));
+        let order = self.space.diagrams.order();
+        let order: Vec<u32> = order.into_iter().filter(|pair| *pair < bits).flat_map(|bit| [bit, bits + bit]).collect();
+        diagrams.set_order(&order);
+        let mut space = build(&self.encoding, &diagrams)?.space;
+        diagrams.reorder_when_large(setting.symbolic.reorder == Reorder::Auto);
+        let literals: Vec<Lit> = conditions.iter().map(|number| self.literals[*number]).collect();
+        let conditions = diagrams_of(&self.encoding, &diagrams, &literals)?;
+        let reached = reach(&space, setting, &mut Effort::default())?;
+        space.confine(&reached)?;
+        Ok((space, conditions))
     }
 
     /// The reachable states; found now if they were not yet.
@@ -190,14 +197,58 @@ fn diagrams_of(encoding: &Encoding, diagrams: &Diagrams, literals: &[Lit]) -> Re
 
 fn reach(space: &Space, setting: &Setting<'_>, effort: &mut Effort) -> Result<Bdd, Trouble> {
     let mut images = 0;
-    let reached = reachable(space, &space.initial, setting.method(), effort, &mut |_| {
+    let mut counted = Counted { at: Instant::now(), took: Duration::ZERO };
+    let reached = reachable(space, &space.initial, setting.method(), effort, &mut |reached| {
         images += 1;
         setting.desk.images.store(images, Ordering::Relaxed);
         setting.desk.nodes.store(space.diagrams.size().nodes as u64, Ordering::Relaxed);
+        if counted.is_due() {
+            let begun = Instant::now();
+            setting.desk.so_far(space.count(reached)?, reached.nodes());
+            counted = Counted { at: Instant::now(), took: begun.elapsed() };
+        }
         Ok(true)
     })?;
     setting.tell(&space.diagrams, effort);
     Ok(reached)
+}
+
+/// When the states were counted last, and how long that took.
+struct Counted {
+    at: Instant,
+    took: Duration,
+}
+
+impl Counted {
+    /// Counting should take a small part of the time.
+    fn is_due(&self) -> bool {
+        self.took.is_zero() || self.at.elapsed() > 20 * self.took
+    }
+}
+
+/// What the diagrams are like.
+fn figures(
+    encoding: &Encoding,
+    space: &Space,
+    reached: Option<&Bdd>,
+    effort: &Effort,
+    restarts: usize,
+) -> DiagramStatistics {
+    let size = space.diagrams.size();
+    DiagramStatistics {
+        bits: encoding.bits,
+        relations: space.steps.len(),
+        relation_nodes: space.relation_nodes(),
+        max_relation_nodes: space.steps.iter().map(|step| step.relation.nodes()).max().unwrap_or(0),
+        reached_nodes: reached.map_or(0, Bdd::nodes),
+        posts: effort.posts,
+        average_frontier: effort.average_frontier(),
+        max_frontier: effort.max_frontier,
+        peak_nodes: size.peak,
+        reorderings: size.reorderings,
+        restarts,
+        rounds: effort.rounds.iter().map(|(states, nodes)| (states.to_string(), *nodes)).collect(),
+    }
 }
 
 /// A reachable state, and a step from it whose outcome has no room.

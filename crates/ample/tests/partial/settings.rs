@@ -60,6 +60,7 @@ pub fn all() -> Vec<Setting> {
     for search in [Search::Auto, Search::BreadthFirst, Search::DepthFirst] {
         for asked in [Asked::All, Asked::Deadlock, Asked::Assertions, Asked::Invariant] {
             settings.push(Setting { partial_order: PartialOrder::Auto, search, asked });
+            settings.push(Setting { partial_order: PartialOrder::TwoPhase, search, asked });
         }
     }
     let sleep = Methods { sleep: true, ..Methods::default() };

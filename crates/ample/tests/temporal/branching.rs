@@ -92,7 +92,7 @@ impl<'a> Branching<'a> {
 }
 
 /// What comes next, through any number of transient nodes; a deadlock comes after itself.
-fn visible_successors(graph: &Graph, node: usize) -> Vec<usize> {
+pub fn visible_successors(graph: &Graph, node: usize) -> Vec<usize> {
     if graph.nodes[node].is_deadlocked() {
         return vec![node];
     }

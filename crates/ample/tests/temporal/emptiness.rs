@@ -40,6 +40,31 @@ impl Automaton for Anything {
     }
 }
 
+/// Another automaton, and beside what it accepts each of these sets of nodes is visited again and again.
+pub struct Also<'a> {
+    pub first: &'a dyn Automaton,
+    pub sets: &'a [Vec<bool>],
+}
+
+impl Automaton for Also<'_> {
+    fn start(&self, node: usize) -> Vec<usize> {
+        self.first.start(node)
+    }
+
+    fn next(&self, state: usize, node: usize) -> Vec<usize> {
+        self.first.next(state, node)
+    }
+
+    fn marks(&self, state: usize, node: usize) -> u64 {
+        let visited = self.sets.iter().enumerate().map(|(number, set)| u64::from(set[node]) << number);
+        self.first.marks(state, node) | visited.sum::<u64>() << self.first.sets()
+    }
+
+    fn sets(&self) -> u32 {
+        self.first.sets() + self.sets.len() as u32
+    }
+}
+
 /// Which runs are looked for.
 #[derive(Clone, Copy)]
 pub struct Search<'a> {
@@ -77,6 +102,12 @@ impl Search<'_> {
     pub fn run_from(&self, node: usize) -> Option<Lasso> {
         let search = Search { automaton: &Anything, ..*self };
         search.lasso(&search.product(vec![(node, 0)]))
+    }
+
+    /// A run from that node on.
+    pub fn lasso_from(&self, node: usize) -> Option<Lasso> {
+        let starts = self.automaton.start(node).into_iter().map(|state| (node, state)).collect();
+        self.lasso(&self.product(starts))
     }
 
     fn starts(&self) -> Vec<(usize, usize)> {

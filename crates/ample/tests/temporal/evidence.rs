@@ -86,6 +86,14 @@ impl Court<'_> {
         self.branches(&states, branches)
     }
 
+    /// The trace shows a run that counts, if it shows any.
+    pub fn fair_ctl(&self, trace: &Trace) -> Verdict {
+        if !trace.prefix.is_empty() || !trace.cycle.is_empty() {
+            self.fair_lasso(trace)?.ok_or("no endless run goes on")?;
+        }
+        Ok(())
+    }
+
     fn branches(&self, states: &[State], branches: &[Branch]) -> Verdict {
         for branch in branches {
             // Where a fault has stopped the run, nothing moves any more.

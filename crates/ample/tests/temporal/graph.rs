@@ -111,6 +111,33 @@ impl Graph {
         self.nodes.iter().map(value).collect()
     }
 
+    /// The graph without the steps to other nodes than these. What is enabled in a node stays so.
+    pub fn only(&self, these: &dyn Fn(usize) -> bool) -> Graph {
+        let staying = |node: &Node| {
+            let steps = node.steps.iter().filter(|step| these(step.1)).copied().collect();
+            Node { steps, ..node.clone() }
+        };
+        let nodes = self.nodes.iter().map(staying).collect();
+        Graph { nodes, initial: self.initial.clone(), numbers: HashMap::new(), stops: HashMap::new() }
+    }
+
+    /// What is reached from a node, that node among it.
+    pub fn reached_from(&self, node: usize) -> Vec<usize> {
+        let mut reached = vec![node];
+        let mut seen = vec![false; self.nodes.len()];
+        seen[node] = true;
+        let mut at = 0;
+        while at < reached.len() {
+            for &(_, to) in &self.nodes[reached[at]].steps {
+                if !std::mem::replace(&mut seen[to], true) {
+                    reached.push(to);
+                }
+            }
+            at += 1;
+        }
+        reached
+    }
+
     /// The graph that has this one run only.
     pub fn alone(&self, lasso: &Lasso) -> Graph {
         let mut nodes = Vec::new();

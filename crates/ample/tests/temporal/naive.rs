@@ -5,7 +5,8 @@ use ample_model::{Expr, Formula, Interpreter};
 
 use super::branching::Branching;
 use super::claim::Claim;
-use super::emptiness::{Automaton, Search};
+use super::emptiness::{Also, Automaton, Search};
+use super::fair::FairBranching;
 use super::graph::{Graph, Lasso};
 use super::linear::{self, Again, FromThenOn, Tableau};
 
@@ -40,6 +41,26 @@ impl Naive<'_> {
                 claim.violation(self.graph, fairness)
             }
             other => panic!("{other:?} is not of linear time"),
+        }
+    }
+
+    /// The property does not hold of the fair runs on which each of these expressions holds again and again.
+    pub fn is_violated_by_just(&self, question: &Question, fairness: Fairness, justice: &[Expr]) -> bool {
+        let sets: Vec<Vec<bool>> = justice.iter().map(|expr| self.truth(expr)).collect();
+        let accepts =
+            |first: &dyn Automaton, stutters| self.search(&Also { first, sets: &sets }, fairness, stutters).is_some();
+        match question {
+            Question::Ltl(formula) => {
+                let atoms = linear::atoms(formula);
+                accepts(&Tableau::against(formula, &atoms, &self.letters(&atoms)), true)
+            }
+            Question::Acceptance => accepts(&Again(&self.truth(&Expr::Accepting)), true),
+            Question::Ctl(formula) => {
+                let atoms = linear::atoms(formula);
+                let (atoms, letters) = (&atoms[..], &self.letters(&atoms)[..]);
+                !FairBranching { graph: self.graph, atoms, letters, fairness, justice: &sets }.holds(formula)
+            }
+            other => panic!("{other:?} is not asked of just runs"),
         }
     }
 

@@ -10,7 +10,7 @@ use ample::{
     Methods, Outcome, PartialOrder, Property, Question, Reach, Reason, Search, Step, Symbolic, System, Trace, Variant,
     Violation,
 };
-use ample_model::{Formula, Interpreter};
+use ample_model::{Expr, Formula, Interpreter};
 
 use super::evidence::{Court, Objection};
 use super::generate;
@@ -154,14 +154,42 @@ pub struct Suite {
     pub thorough: bool,
 }
 
-/// What the answers of the symbolic engine are counted as.
-const SYMBOLIC: &str = "symbolic";
-
 /// One call of the façade.
 struct Call<'a> {
     subject: &'a Subject,
     naive: Naive<'a>,
     options: CheckOptions,
+}
+
+/// The symbolic engine in one of its ways.
+fn symbolic(random: &mut Random, asked: &[Question]) -> CheckOptions {
+    let reaches = [Reach::Auto, Reach::By(Method::Chaining), Reach::By(Method::Frontier), Reach::Not];
+    let explorations = [Variant::All, Variant::New, Variant::NotExpanded].map(|way| Some(Exploration::Partial(way)));
+    let explorations: Vec<Option<Exploration>> = [None].into_iter().chain(explorations).collect();
+    let symbolic = Symbolic {
+        reach: random.pick(&reaches),
+        direction: random.pick(&[Direction::Auto, Direction::Forward]),
+        exploration: random.pick(&explorations),
+        liveness_to_safety: random.one_in(4),
+        ..Symbolic::default()
+    };
+    let properties = Some(asked.iter().cloned().map(property).collect());
+    CheckOptions { engine: Engine::Symbolic, properties, symbolic, ..CheckOptions::default() }
+}
+
+/// The question as a formula that holds of all fair runs, if it is asked of just ones only.
+fn of_just_runs(question: &Question, justice: &[Expr]) -> Question {
+    let bad = match question {
+        Question::Ltl(formula) => Formula::Not(Box::new(formula.clone())),
+        Question::Acceptance => again(&Expr::Accepting),
+        other => return other.clone(),
+    };
+    let bad = justice.iter().fold(bad, |bad, expr| Formula::And(Box::new(bad), Box::new(again(expr))));
+    Question::Ltl(Formula::Not(Box::new(bad)))
+}
+
+fn again(expr: &Expr) -> Formula {
+    Formula::Always(Box::new(Formula::Eventually(Box::new(Formula::Atom(expr.clone())))))
 }
 
 /// What may be left out: everything that makes a difference.
@@ -173,7 +201,7 @@ fn orders(fairness: Fairness, emptiness: Emptiness) -> Vec<PartialOrder> {
         [Algorithm::Guards, Algorithm::Conflicting, Algorithm::Overman, Algorithm::Stubborn, Algorithm::Conditional];
     let by =
         algorithms.map(|algorithm| PartialOrder::By(Methods { persistent: Some(algorithm), ..Methods::default() }));
-    [PartialOrder::Auto, PartialOrder::None].into_iter().chain(by).collect()
+    [PartialOrder::Auto, PartialOrder::None, PartialOrder::TwoPhase].into_iter().chain(by).collect()
 }
 
 impl Suite {
@@ -235,37 +263,42 @@ impl Suite {
 
     /// Compares the answers of the symbolic engine, in some of its ways, to the questions that it understands.
     fn confront_symbolic(&mut self, subject: &Subject, naive: Naive<'_>, questions: &[Question], random: &mut Random) {
-        let asked: Vec<&Question> = questions
-            .iter()
-            .filter(|question| matches!(question, Question::Ltl(_) | Question::Ctl(_) | Question::Acceptance))
-            .collect();
-        let expected: Vec<bool> = asked.iter().map(|question| naive.is_violated(question, Fairness::None)).collect();
-        let properties = Some(asked.iter().map(|question| property((*question).clone())).collect());
-        for _ in 0..if self.thorough { 3 } else { 1 } {
-            let symbolic = Symbolic {
-                reach: random.pick(&[
-                    Reach::Auto,
-                    Reach::By(Method::Chaining),
-                    Reach::By(Method::Frontier),
-                    Reach::Not,
-                ]),
-                direction: random.pick(&[Direction::Auto, Direction::Forward]),
-                exploration: random.pick(&[
-                    None,
-                    Some(Exploration::Partial(Variant::All)),
-                    Some(Exploration::Partial(Variant::New)),
-                    Some(Exploration::Partial(Variant::NotExpanded)),
-                ]),
-                ..Symbolic::default()
-            };
-            let options = CheckOptions {
-                engine: Engine::Symbolic,
-                properties: Option::clone(&properties),
-                symbolic,
-                ..CheckOptions::default()
-            };
-            self.compare(&Call { subject, naive, options }, &expected);
+        let asked: Vec<Question> =
+            questions.iter().filter(|question| !matches!(question, Question::Never(_))).cloned().collect();
+        for fairness in FAIRNESS {
+            for _ in 0..if self.thorough { 3 } else { 1 } {
+                let expected: Vec<bool> = asked
+                    .iter()
+                    .map(|question| match question {
+                        Question::Ctl(_) if fairness != Fairness::None => {
+                            naive.is_violated_by_just(question, fairness, &[])
+                        }
+                        _ => naive.is_violated(question, fairness),
+                    })
+                    .collect();
+                let options = CheckOptions { fairness, ..symbolic(random, &asked) };
+                self.compare(&Call { subject, naive, options }, &expected);
+            }
         }
+        self.confront_just(subject, naive, &asked, random);
+    }
+
+    /// The same questions, of runs on which something holds again and again; those of linear time by both engines.
+    fn confront_just(&mut self, subject: &Subject, naive: Naive<'_>, asked: &[Question], random: &mut Random) {
+        let mut justice = generate::atoms(random, naive.interpreter, naive.graph);
+        justice.truncate(1 + random.below(2));
+        let fairness = random.pick(&FAIRNESS);
+        let asked: Vec<Question> = asked.iter().filter(|q| !matches!(q, Question::Progress)).cloned().collect();
+        let violated = |question: &Question| naive.is_violated_by_just(question, fairness, &justice);
+        let options = CheckOptions { fairness, justice: justice.clone(), ..symbolic(random, &asked) };
+        let expected: Vec<bool> = asked.iter().map(violated).collect();
+        self.compare(&Call { subject, naive, options }, &expected);
+        let linear: Vec<Question> = asked.iter().filter(|q| !matches!(q, Question::Ctl(_))).cloned().collect();
+        let expected: Vec<bool> = linear.iter().map(violated).collect();
+        let properties = Some(linear.into_iter().map(property).collect());
+        let options =
+            CheckOptions { engine: Engine::Explicit, properties, fairness, justice, ..CheckOptions::default() };
+        self.compare(&Call { subject, naive, options }, &expected);
     }
 
     /// Asks the façade; the answers must be the expected ones, and show it.
@@ -282,10 +315,9 @@ impl Suite {
         }
         for (number, (answer, violated)) in answers.iter().zip(expected).enumerate() {
             let question = &call.properties()[number].question;
-            let symbolic = call.options.engine == Engine::Symbolic;
-            let kind = if symbolic { SYMBOLIC.into() } else { kind(question, call.options.fairness) };
+            let (kind, is_counted) = call.kind(question);
             let tally = self.tallies.entry(kind).or_default();
-            if symbolic {
+            if !is_counted {
                 *(if *violated { &mut tally.violated } else { &mut tally.holds }) += 1;
             }
             if matches!(answer.outcome, Outcome::Unknown(_)) {
@@ -360,6 +392,22 @@ impl Call<'_> {
         self.options.properties.as_deref().unwrap_or_default()
     }
 
+    /// What an answer is counted as, and whether the naive one was counted before.
+    fn kind(&self, question: &Question) -> (String, bool) {
+        let CheckOptions { engine, fairness, justice, symbolic, .. } = &self.options;
+        let is_ctl = matches!(question, Question::Ctl(_));
+        let way = match (engine, justice.is_empty()) {
+            (Engine::Symbolic, _) if symbolic.liveness_to_safety && !is_ctl => "as safety",
+            (Engine::Symbolic, true) if is_ctl => "symbolic CTL",
+            (Engine::Symbolic, true) => "symbolic",
+            (Engine::Symbolic, false) if is_ctl => "symbolic CTL, just",
+            (Engine::Symbolic, false) => "symbolic, just",
+            (_, false) => "explicit, just",
+            _ => return (kind(question, *fairness), true),
+        };
+        (with_fairness(way, if justice.is_empty() { *fairness } else { Fairness::None }), false)
+    }
+
     fn judge(&self, question: &Question, answer: &Answer, violated: bool) -> Result<(), Complaint> {
         let CheckOptions { fairness, emptiness, .. } = self.options;
         match &answer.outcome {
@@ -374,7 +422,8 @@ impl Call<'_> {
                 Err(Complaint::new(format!("unknown: {reason}"), ""))
             }
             Outcome::Holds(_) if violated => {
-                let run = can_be_fair(question).then(|| self.naive.counterexample(question, fairness));
+                let question = of_just_runs(question, &self.options.justice);
+                let run = can_be_fair(&question).then(|| self.naive.counterexample(&question, fairness));
                 Err(Complaint::new("said to hold, but it is violated", format!("{run:?}")))
             }
             Outcome::Holds(Certainty::Proved) => Ok(()),
@@ -398,8 +447,11 @@ impl Call<'_> {
     fn proves(&self, question: &Question, shown: &Violation) -> Result<(), Objection> {
         let Naive { interpreter, graph } = self.naive;
         let court = Court { interpreter, graph, fairness: self.options.fairness };
-        match question {
+        let is_fair = self.options.fairness != Fairness::None || !self.options.justice.is_empty();
+        let just = of_just_runs(question, &self.options.justice);
+        match if self.options.justice.is_empty() { question } else { &just } {
             Question::Ltl(formula) => court.ltl(&shown.trace, formula),
+            Question::Ctl(_) if is_fair => court.fair_ctl(&shown.trace),
             Question::Ctl(_) => court.ctl(&shown.trace, &shown.branches),
             Question::Acceptance => court.acceptance(&shown.trace),
             Question::Progress => court.progress(&shown.trace),
@@ -468,6 +520,10 @@ fn kind(question: &Question, fairness: Fairness) -> String {
         Question::Never(_) => "never claim",
         _ => "other",
     };
+    with_fairness(kind, fairness)
+}
+
+fn with_fairness(kind: &str, fairness: Fairness) -> String {
     match fairness {
         Fairness::None => kind.into(),
         Fairness::Weak => format!("{kind}, weakly fair"),

@@ -1,0 +1,131 @@
+//! The questions about whole nets that the Model Checking Contest calls global properties.
+//!
+//! A property *holds* where the contest's answer is *true*. Of a coloured net the nodes that are meant are those of the
+//! file: a place is stable if none of its colours changes, a transition is live if again and again it can fire under
+//! some binding.
+
+use ample_model::{BinaryOp, EdgeId, Expr, Formula, Initial, Property, Question, System, VariableId};
+
+use super::Names;
+use super::atoms::{Atoms, Problem, balanced, joined};
+
+/// A question about a whole net.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Examination {
+    /// No place ever holds more than one token; of a coloured place, more than one of a colour.
+    OneSafe,
+    /// The marking of some place never changes.
+    StableMarking,
+    /// Every transition can fire in some reachable marking.
+    QuasiLiveness,
+    /// Every transition can, from every reachable marking, fire again some time.
+    Liveness,
+    /// A marking can be reached in which nothing can fire.
+    ReachabilityDeadlock,
+}
+
+impl Examination {
+    /// All of them.
+    pub const ALL: [Examination; 5] = [
+        Examination::OneSafe,
+        Examination::StableMarking,
+        Examination::QuasiLiveness,
+        Examination::Liveness,
+        Examination::ReachabilityDeadlock,
+    ];
+
+    /// As the contest calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Examination::OneSafe => "OneSafe",
+            Examination::StableMarking => "StableMarking",
+            Examination::QuasiLiveness => "QuasiLiveness",
+            Examination::Liveness => "Liveness",
+            Examination::ReachabilityDeadlock => "ReachabilityDeadlock",
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Examination::OneSafe => "no place ever holds more than one token",
+            Examination::StableMarking => "the marking of some place never changes",
+            Examination::QuasiLiveness => "every transition can fire some time",
+            Examination::Liveness => "every transition can fire again some time, whatever happens before",
+            Examination::ReachabilityDeadlock => "EF deadlock",
+        }
+    }
+
+    /// The question as a property of a net. `None` if it would be too large to be written down.
+    ///
+    /// ```
+    /// use ample_lang::pnml::{self, Examination};
+    /// let text = r#"<pnml><net id="n" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="p">
+    ///   <place id="p"/><transition id="t"/><arc id="a" source="t" target="p"/></page></net></pnml>"#;
+    /// let net = pnml::read("n.pnml", text)?;
+    /// let property = Examination::OneSafe.property(&net.system, &net.names);
+    /// assert_eq!(property.map(|property| property.name), Some("OneSafe".into()));
+    /// # Ok::<(), ample_lang::Rejected>(())
+    /// ```
+    pub fn property(self, system: &System, names: &Names) -> Option<Property> {
+        let mut atoms = Atoms::new(system, names);
+        let question = match self {
+            Examination::OneSafe => one_safe(system, &mut atoms),
+            Examination::StableMarking => stable(system, names, &mut atoms),
+            Examination::QuasiLiveness => live(names, &mut atoms, exists_eventually),
+            Examination::Liveness => live(names, &mut atoms, |fires| all_always(exists_eventually(fires))),
+            Examination::ReachabilityDeadlock => {
+                atoms.deadlock().map(|dead| Question::Ctl(exists_eventually(Formula::Atom(dead))))
+            }
+        };
+        let question = question.ok()?;
+        Some(Property { name: self.name().to_owned(), question, text: self.text().to_owned(), span: None })
+    }
+}
+
+fn exists_eventually(f: Formula) -> Formula {
+    Formula::Exists(Box::new(Formula::Eventually(Box::new(f))))
+}
+
+fn all_always(f: Formula) -> Formula {
+    Formula::All(Box::new(Formula::Always(Box::new(f))))
+}
+
+fn compared(atoms: &mut Atoms<'_>, variable: VariableId, op: BinaryOp, number: i64) -> Result<Expr, Problem> {
+    atoms.spend(3)?;
+    Ok(Expr::binary(op, atoms.read(variable), Expr::Const(number)))
+}
+
+fn one_safe(system: &System, atoms: &mut Atoms<'_>) -> Result<Question, Problem> {
+    let places = (0..system.globals.len()).map(VariableId::from);
+    let safe = places.map(|place| compared(atoms, place, BinaryOp::LessEqual, 1)).collect::<Result<_, _>>()?;
+    Ok(Question::Invariant(balanced(BinaryOp::And, safe).unwrap_or(Expr::TRUE)))
+}
+
+fn stable(system: &System, names: &Names, atoms: &mut Atoms<'_>) -> Result<Question, Problem> {
+    let first = |variable: VariableId| match system.globals[variable.index()].initial.as_slice() {
+        [(0, Initial::Value(Expr::Const(tokens)))] => *tokens,
+        _ => 0,
+    };
+    let mut places: Vec<&Vec<VariableId>> = names.places.values().collect();
+    places.sort_unstable();
+    let mut parts = Vec::with_capacity(places.len());
+    for variables in places {
+        let same = |variable: &VariableId| compared(atoms, *variable, BinaryOp::Equal, first(*variable));
+        let same = variables.iter().map(same).collect::<Result<_, _>>()?;
+        parts.push(all_always(Formula::Atom(balanced(BinaryOp::And, same).unwrap_or(Expr::TRUE))));
+    }
+    let or = &mut |left, right| Formula::Or(Box::new(left), Box::new(right));
+    Ok(Question::Ctl(joined(parts, or).unwrap_or(Formula::Atom(Expr::FALSE))))
+}
+
+fn live(names: &Names, atoms: &mut Atoms<'_>, formula: impl Fn(Formula) -> Formula) -> Result<Question, Problem> {
+    let mut transitions: Vec<(&Vec<EdgeId>, &String)> =
+        names.transitions.iter().map(|(id, edges)| (edges, id)).collect();
+    transitions.sort_unstable();
+    let mut parts = Vec::with_capacity(transitions.len());
+    for (_, id) in transitions {
+        parts.push(formula(Formula::Atom(atoms.fireable(&[id])?)));
+    }
+    let and = &mut |left, right| Formula::And(Box::new(left), Box::new(right));
+    Ok(Question::Ctl(joined(parts, and).unwrap_or(Formula::Atom(Expr::TRUE))))
+}

@@ -1,0 +1,173 @@
+//! A net without colours to a [`System`].
+//!
+//! Each place is a global variable and each transition an edge of one process, which stands at its one location for
+//! ever: guarded by the tokens that it needs, with an assignment for every place whose tokens really change.
+
+use ample_model::{
+    Action, BinaryOp, Edge, EdgeId, Expr, Initial, Instance, Instruction, Location, LocationId, Overflow, Place,
+    ProcessId, ProcessType, Role, Scalar, Scope, Source, Span, System, Type, Variable, VariableId,
+};
+
+use super::document::{Document, Way};
+use super::units::Units;
+
+/// A net without colours.
+#[derive(Debug, Default)]
+pub struct Flat {
+    pub places: Vec<FlatPlace>,
+    pub transitions: Vec<FlatTransition>,
+}
+
+/// A place with its first tokens.
+#[derive(Debug)]
+pub struct FlatPlace {
+    pub name: String,
+    pub tokens: u64,
+    pub span: Span,
+}
+
+/// A transition: places with the tokens that it takes and adds, sorted and each place once, as [`merged`] leaves them.
+#[derive(Debug)]
+pub struct FlatTransition {
+    pub name: String,
+    pub takes: Vec<(u32, u64)>,
+    pub adds: Vec<(u32, u64)>,
+    pub span: Span,
+}
+
+impl Flat {
+    /// The net of a file without colours.
+    pub fn of(document: &Document<'_>) -> Flat {
+        let places = document.places.iter();
+        let place = |place: &super::document::Place<'_>| FlatPlace {
+            name: place.id.to_string(),
+            tokens: place.tokens,
+            span: place.span,
+        };
+        let transition = |transition: &super::document::Transition<'_>| FlatTransition {
+            name: transition.id.to_string(),
+            takes: Vec::new(),
+            adds: Vec::new(),
+            span: transition.span,
+        };
+        let mut transitions: Vec<FlatTransition> = document.transitions.iter().map(transition).collect();
+        for arc in &document.arcs {
+            let transition = &mut transitions[arc.transition];
+            let arcs = match arc.way {
+                Way::Takes => &mut transition.takes,
+                Way::Adds => &mut transition.adds,
+            };
+            arcs.push((arc.place as u32, arc.weight));
+        }
+        for transition in &mut transitions {
+            merged(&mut transition.takes);
+            merged(&mut transition.adds);
+        }
+        Flat { places: places.map(place).collect(), transitions }
+    }
+}
+
+/// Sorts arcs by place and makes one of those with the same place.
+pub fn merged(arcs: &mut Vec<(u32, u64)>) {
+    arcs.sort_unstable();
+    arcs.dedup_by(|next, first| {
+        let is_same = next.0 == first.0;
+        if is_same {
+            first.1 = first.1.saturating_add(next.1);
+        }
+        is_same
+    });
+}
+
+/// The system that a net is.
+pub fn system(name: &str, source: Source, net: Flat, units: Units) -> System {
+    let scalar = match units.is_safe {
+        true => Scalar::Range { low: 0, high: 1, overflow: Overflow::Fault },
+        false => Scalar::Unbounded,
+    };
+    let variable = |place: FlatPlace| Variable {
+        name: place.name,
+        ty: Type::Scalar(scalar),
+        initial: vec![(0, Initial::Value(Expr::Const(place.tokens as i64)))],
+        hidden: false,
+        span: Some(place.span),
+    };
+    let edges: Vec<Edge> = net.transitions.into_iter().map(|transition| edge(transition, scalar)).collect();
+    let location = Location { edges: (0..edges.len()).map(EdgeId::from).collect(), ..Location::default() };
+    let process = ProcessType {
+        name: "net".to_owned(),
+        role: Role::Process,
+        parameters: 0,
+        locals: Vec::new(),
+        locations: vec![location],
+        edges,
+        initial: LocationId(0),
+        provided: None,
+        priority: 1,
+        span: None,
+    };
+    System {
+        name: name.to_owned(),
+        language: "pnml".to_owned(),
+        sources: vec![source],
+        enumerations: Vec::new(),
+        records: Vec::new(),
+        channels: Vec::new(),
+        globals: net.places.into_iter().map(variable).collect(),
+        processes: vec![process],
+        start: vec![Instance { process: ProcessId(0), arguments: Vec::new(), priority: None }],
+        max_processes: 1,
+        monitor: None,
+        properties: Vec::new(),
+        uses_last: false,
+        uses_priorities: false,
+        exclusive: units.exclusive,
+        dead_ends: true,
+    }
+}
+
+fn cell(place: u32, scalar: Scalar) -> Place {
+    Place { scope: Scope::Global, variable: VariableId(place), offset: 0, indices: Vec::new(), scalar }
+}
+
+fn edge(transition: FlatTransition, scalar: Scalar) -> Edge {
+    let needs = |(place, weight): &(u32, u64)| {
+        Expr::binary(BinaryOp::GreaterEqual, Expr::Read(cell(*place, scalar)), Expr::Const(*weight as i64))
+    };
+    let changes = changes(&transition.takes, &transition.adds).into_iter();
+    Edge {
+        from: LocationId(0),
+        to: LocationId(0),
+        guard: transition.takes.iter().map(needs).collect(),
+        communication: None,
+        effect: changes.map(|(place, change)| assignment(place, change, scalar)).collect(),
+        keeps_control: false,
+        span: Some(transition.span),
+        label: transition.name,
+    }
+}
+
+fn assignment(place: u32, change: i64, scalar: Scalar) -> Instruction {
+    let op = if change > 0 { BinaryOp::Add } else { BinaryOp::Subtract };
+    let read = Expr::Read(cell(place, scalar));
+    let value = Expr::binary(op, read, Expr::Const(change.saturating_abs()));
+    Instruction::Do(Action::Assign(cell(place, scalar), value))
+}
+
+/// How the tokens of places change; what is taken and put back is left out.
+fn changes(takes: &[(u32, u64)], adds: &[(u32, u64)]) -> Vec<(u32, i64)> {
+    let (mut takes, mut adds) = (takes.iter().peekable(), adds.iter().peekable());
+    let mut out = Vec::with_capacity(takes.len() + adds.len());
+    loop {
+        let place = match (takes.peek(), adds.peek()) {
+            (Some(take), Some(add)) => take.0.min(add.0),
+            (Some(one), None) | (None, Some(one)) => one.0,
+            (None, None) => return out,
+        };
+        let taken = takes.next_if(|take| take.0 == place).map_or(0, |take| take.1 as i64);
+        let added = adds.next_if(|add| add.0 == place).map_or(0, |add| add.1 as i64);
+        if added != taken {
+            out.push((place, added.saturating_sub(taken)));
+        }
+    }
+}

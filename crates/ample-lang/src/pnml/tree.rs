@@ -1,0 +1,244 @@
+//! Formulas between reading and use: what logic they are in, how they are written, and what they become.
+
+use ample_model::{BinaryOp, Expr, Formula, UnaryOp};
+
+use super::atoms::{balanced, joined};
+
+/// A formula.
+#[derive(Clone, Debug)]
+pub enum Tree {
+    Const(bool),
+    /// An expression, and how it is written.
+    Atom(Expr, String),
+    Not(Box<Tree>),
+    And(Vec<Tree>),
+    Or(Vec<Tree>),
+    Implies(Box<Tree>, Box<Tree>),
+    Iff(Box<Tree>, Box<Tree>),
+    Next(Box<Tree>),
+    Globally(Box<Tree>),
+    Finally(Box<Tree>),
+    Until(Box<Tree>, Box<Tree>),
+    WeakUntil(Box<Tree>, Box<Tree>),
+    Release(Box<Tree>, Box<Tree>),
+    All(Box<Tree>),
+    Exists(Box<Tree>),
+}
+
+impl Tree {
+    fn parts(&self) -> Vec<&Tree> {
+        match self {
+            Tree::Const(_) | Tree::Atom(..) => Vec::new(),
+            Tree::Not(f) | Tree::Next(f) | Tree::Globally(f) | Tree::Finally(f) | Tree::All(f) | Tree::Exists(f) => {
+                vec![f]
+            }
+            Tree::And(parts) | Tree::Or(parts) => parts.iter().collect(),
+            Tree::Implies(f, g) | Tree::Iff(f, g) | Tree::Until(f, g) | Tree::WeakUntil(f, g) | Tree::Release(f, g) => {
+                vec![f, g]
+            }
+        }
+    }
+
+    fn is_quantifier(&self) -> bool {
+        matches!(self, Tree::All(_) | Tree::Exists(_))
+    }
+
+    /// An operator about a run.
+    fn is_temporal(&self) -> bool {
+        use Tree::{Finally, Globally, Next, Release, Until, WeakUntil};
+        matches!(self, Next(_) | Globally(_) | Finally(_) | Until(..) | WeakUntil(..) | Release(..))
+    }
+
+    /// There is neither an operator about runs nor a quantifier.
+    pub fn is_plain(&self) -> bool {
+        !self.is_quantifier() && !self.is_temporal() && self.parts().into_iter().all(Tree::is_plain)
+    }
+
+    fn has_no_quantifier(&self) -> bool {
+        !self.is_quantifier() && self.parts().into_iter().all(Tree::has_no_quantifier)
+    }
+
+    /// A formula of linear time, perhaps behind the quantifier that is meant anyway.
+    pub fn is_ltl(&self) -> bool {
+        match self {
+            Tree::All(f) => f.has_no_quantifier(),
+            f => f.has_no_quantifier(),
+        }
+    }
+
+    /// A formula of branching time: operators about runs stand right behind quantifiers.
+    pub fn is_ctl(&self) -> bool {
+        match self {
+            Tree::All(f) | Tree::Exists(f) if f.is_temporal() => f.parts().into_iter().all(Tree::is_ctl),
+            f => !f.is_temporal() && f.parts().into_iter().all(Tree::is_ctl),
+        }
+    }
+
+    // What it becomes.
+
+    /// Every operator as an operator of formulas.
+    pub fn formula(self) -> Formula {
+        let boxed = |f: Box<Tree>| Box::new(f.formula());
+        match self {
+            Tree::Const(value) => Formula::Atom(Expr::Const(value.into())),
+            Tree::Atom(expr, _) => Formula::Atom(expr),
+            Tree::Not(f) => Formula::Not(boxed(f)),
+            Tree::And(parts) => all(parts.into_iter().map(Tree::formula).collect()),
+            Tree::Or(parts) => any(parts.into_iter().map(Tree::formula).collect()),
+            Tree::Implies(f, g) => Formula::Implies(boxed(f), boxed(g)),
+            Tree::Iff(f, g) => Formula::Iff(boxed(f), boxed(g)),
+            Tree::Next(f) => Formula::Next(boxed(f)),
+            Tree::Globally(f) => Formula::Always(boxed(f)),
+            Tree::Finally(f) => Formula::Eventually(boxed(f)),
+            Tree::Until(f, g) => Formula::Until(boxed(f), boxed(g)),
+            Tree::WeakUntil(f, g) => Formula::WeakUntil(boxed(f), boxed(g)),
+            Tree::Release(f, g) => Formula::Release(boxed(f), boxed(g)),
+            Tree::All(f) => Formula::All(boxed(f)),
+            Tree::Exists(f) => Formula::Exists(boxed(f)),
+        }
+    }
+
+    /// A formula of linear time, without the quantifier in front.
+    pub fn linear(self) -> Formula {
+        match self {
+            Tree::All(f) => f.formula(),
+            f => f.formula(),
+        }
+    }
+
+    /// A formula of branching time. Parts that speak of one state are one expression, and quantifiers before them are
+    /// left out.
+    pub fn branching(self) -> Formula {
+        let boxed = |f: Box<Tree>| Box::new(f.branching());
+        match self {
+            f if f.is_plain() => Formula::Atom(f.expression()),
+            Tree::All(f) | Tree::Exists(f) if !f.is_temporal() => f.branching(),
+            Tree::Const(value) => Formula::Atom(Expr::Const(value.into())),
+            Tree::Atom(expr, _) => Formula::Atom(expr),
+            Tree::Not(f) => Formula::Not(boxed(f)),
+            Tree::And(parts) => all(parts.into_iter().map(Tree::branching).collect()),
+            Tree::Or(parts) => any(parts.into_iter().map(Tree::branching).collect()),
+            Tree::Implies(f, g) => Formula::Implies(boxed(f), boxed(g)),
+            Tree::Iff(f, g) => Formula::Iff(boxed(f), boxed(g)),
+            Tree::Next(f) => Formula::Next(boxed(f)),
+            Tree::Globally(f) => Formula::Always(boxed(f)),
+            Tree::Finally(f) => Formula::Eventually(boxed(f)),
+            Tree::Until(f, g) => Formula::Until(boxed(f), boxed(g)),
+            Tree::WeakUntil(f, g) => Formula::WeakUntil(boxed(f), boxed(g)),
+            Tree::Release(f, g) => Formula::Release(boxed(f), boxed(g)),
+            Tree::All(f) => Formula::All(boxed(f)),
+            Tree::Exists(f) => Formula::Exists(boxed(f)),
+        }
+    }
+
+    /// A plain formula as one expression.
+    pub fn expression(self) -> Expr {
+        let not = |expr| Expr::unary(UnaryOp::Not, expr);
+        match self {
+            Tree::Atom(expr, _) => expr,
+            Tree::Not(f) => not(f.expression()),
+            Tree::And(parts) => {
+                balanced(BinaryOp::And, parts.into_iter().map(Tree::expression).collect()).unwrap_or(Expr::TRUE)
+            }
+            Tree::Or(parts) => {
+                balanced(BinaryOp::Or, parts.into_iter().map(Tree::expression).collect()).unwrap_or(Expr::FALSE)
+            }
+            Tree::Implies(f, g) => Expr::binary(BinaryOp::Or, not(f.expression()), g.expression()),
+            Tree::Iff(f, g) => {
+                let (f, g) = (f.expression(), g.expression());
+                let both = Expr::binary(BinaryOp::And, f.clone(), g.clone());
+                let neither = Expr::binary(BinaryOp::And, not(f), not(g));
+                Expr::binary(BinaryOp::Or, both, neither)
+            }
+            Tree::Const(value) => Expr::Const(value.into()),
+            // The others are not plain.
+            _ => Expr::FALSE,
+        }
+    }
+
+    // How it is written.
+
+    /// As a user would type it.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        self.write(&mut out);
+        out
+    }
+
+    fn write(&self, out: &mut String) {
+        match self {
+            Tree::Const(value) => out.push_str(if *value { "true" } else { "false" }),
+            Tree::Atom(_, text) => out.push_str(text),
+            Tree::Not(f) => f.prefixed("!", out),
+            Tree::And(parts) => infix(parts, " & ", "true", out),
+            Tree::Or(parts) => infix(parts, " | ", "false", out),
+            Tree::Implies(f, g) => between(f, " -> ", g, out),
+            Tree::Iff(f, g) => between(f, " <-> ", g, out),
+            Tree::Next(f) => f.prefixed("X ", out),
+            Tree::Globally(f) => f.prefixed("G ", out),
+            Tree::Finally(f) => f.prefixed("F ", out),
+            Tree::Until(f, g) => between(f, " U ", g, out),
+            Tree::WeakUntil(f, g) => between(f, " W ", g, out),
+            Tree::Release(f, g) => between(f, " R ", g, out),
+            Tree::All(f) => f.quantified('A', out),
+            Tree::Exists(f) => f.quantified('E', out),
+        }
+    }
+
+    fn quantified(&self, quantifier: char, out: &mut String) {
+        out.push(quantifier);
+        match self {
+            Tree::Next(_) | Tree::Globally(_) | Tree::Finally(_) => self.write(out),
+            f => f.prefixed(" ", out),
+        }
+    }
+
+    fn prefixed(&self, operator: &str, out: &mut String) {
+        out.push_str(operator);
+        self.enclosed(out);
+    }
+
+    /// In parentheses, where another operator stands beside it.
+    fn enclosed(&self, out: &mut String) {
+        let is_single = match self {
+            Tree::And(parts) | Tree::Or(parts) => parts.len() < 2,
+            f => f.parts().len() < 2,
+        };
+        if is_single {
+            return self.write(out);
+        }
+        out.push('(');
+        self.write(out);
+        out.push(')');
+    }
+}
+
+fn infix(parts: &[Tree], operator: &str, none: &str, out: &mut String) {
+    match parts {
+        [] => out.push_str(none),
+        [one] => one.enclosed(out),
+        [first, rest @ ..] => {
+            first.enclosed(out);
+            for part in rest {
+                out.push_str(operator);
+                part.enclosed(out);
+            }
+        }
+    }
+}
+
+fn between(left: &Tree, operator: &str, right: &Tree, out: &mut String) {
+    left.enclosed(out);
+    out.push_str(operator);
+    right.enclosed(out);
+}
+
+fn all(parts: Vec<Formula>) -> Formula {
+    let and = &mut |left, right| Formula::And(Box::new(left), Box::new(right));
+    joined(parts, and).unwrap_or(Formula::Atom(Expr::TRUE))
+}
+
+fn any(parts: Vec<Formula>) -> Formula {
+    let or = &mut |left, right| Formula::Or(Box::new(left), Box::new(right));
+    joined(parts, or).unwrap_or(Formula::Atom(Expr::FALSE))
+}

@@ -1,0 +1,737 @@
+//! Sets of markings against plain sets: everything that the diagrams compute is computed once more by enumeration, on
+//! random sets and random small nets.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ample_logic::{Atom, Binary, Formula, Unary};
+use ample_petri::diagram::{Diagrams, Evaluator, Limits, Method, Set, Stop, order, with_stack};
+use ample_petri::net::{Condition, Net, Place, Transition};
+
+type Marking = Vec<u64>;
+type Markings = BTreeSet<Marking>;
+
+/// Random numbers from a seed (xorshift).
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % limit
+    }
+
+    fn coin(&mut self) -> bool {
+        self.below(2) == 0
+    }
+
+    fn order(&mut self, places: usize) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..places as u32).collect();
+        for last in (1..places).rev() {
+            order.swap(last, self.below(last as u64 + 1) as usize);
+        }
+        order
+    }
+
+    fn some(&mut self, all: &Markings) -> Markings {
+        all.iter().filter(|_| self.coin()).cloned().collect()
+    }
+
+    fn transitions(&mut self, net: &Net) -> Vec<u32> {
+        (0..net.transitions.len() as u32).filter(|_| self.coin()).collect()
+    }
+
+    fn terms(&mut self, net: &Net) -> Vec<(u32, i64)> {
+        let mut terms: Vec<(u32, i64)> = Vec::new();
+        for place in 0..net.places.len() as u32 {
+            let factor = self.below(7) as i64 - 3;
+            if factor != 0 && self.coin() {
+                terms.push((place, factor));
+            }
+        }
+        if terms.is_empty() && !net.places.is_empty() { vec![(0, 1)] } else { terms }
+    }
+
+    fn condition(&mut self, net: &Net, depth: u32) -> Condition {
+        match self.below(if depth == 0 { 3 } else { 5 }) {
+            0..=2 if !net.places.is_empty() => {
+                Condition::AtMost { terms: self.terms(net), most: self.below(9) as i64 - 3 }
+            }
+            3 => Condition::And((0..self.below(3)).map(|_| self.condition(net, depth - 1)).collect()),
+            4 => Condition::Or((0..self.below(3)).map(|_| self.condition(net, depth - 1)).collect()),
+            _ => Condition::Const(self.coin()),
+        }
+    }
+
+    /// A net with self-loops, weights, sources and sinks; many are unbounded.
+    fn net(&mut self) -> Net {
+        let places = self.below(6) as usize;
+        let transitions = self.below(7) as usize;
+        let place = |number: usize, initial| Place { name: format!("p{number}"), initial, bound: None };
+        Net {
+            places: (0..places).map(|number| place(number, self.below(4))).collect(),
+            transitions: (0..transitions)
+                .map(|number| Transition {
+                    name: format!("t{number}"),
+                    takes: self.arcs(places),
+                    adds: self.arcs(places),
+                })
+                .collect(),
+            exclusive: Vec::new(),
+        }
+    }
+
+    fn arcs(&mut self, places: usize) -> Vec<(u32, u64)> {
+        let mut arcs = BTreeMap::new();
+        if places > 0 {
+            for _ in 0..self.below(3) {
+                arcs.insert(self.below(places as u64) as u32, 1 + self.below(5) / 3);
+            }
+        }
+        arcs.into_iter().collect()
+    }
+
+    fn formula(&mut self, atoms: u32, depth: u32) -> Formula {
+        if depth == 0 {
+            return Formula::Atom(Atom(self.below(u64::from(atoms)) as u32));
+        }
+        let unary = |op, f| Formula::Unary(op, Arc::new(f));
+        let path = if self.coin() { Unary::Exists } else { Unary::All };
+        let f = self.formula(atoms, depth - 1);
+        match self.below(8) {
+            0 => unary(Unary::Not, f),
+            1 => unary(path, unary(Unary::Next, f)),
+            2 => unary(path, unary(Unary::Finally, f)),
+            3 => unary(path, unary(Unary::Globally, f)),
+            choice => {
+                let g = Arc::new(self.formula(atoms, depth - 1));
+                let pick = self.below(5) as usize;
+                if choice == 4 {
+                    let op = [Binary::And, Binary::Or, Binary::Implies, Binary::Iff, Binary::Xor][pick];
+                    return Formula::Binary(op, Arc::new(f), g);
+                }
+                let op = [Binary::Until, Binary::Release, Binary::WeakUntil, Binary::StrongRelease][pick % 4];
+                unary(path, Formula::Binary(op, Arc::new(f), g))
+            }
+        }
+    }
+}
+
+/// All markings that the net reaches from some by some transitions, staying within; `None` if there are too many.
+fn closure(net: &Net, from: &Markings, transitions: &[u32], within: Option<&Markings>) -> Option<Markings> {
+    let is_inside = |marking: &Marking| within.is_none_or(|within| within.contains(marking));
+    let mut seen: Markings = from.iter().filter(|marking| is_inside(marking)).cloned().collect();
+    let mut open: Vec<Marking> = seen.iter().cloned().collect();
+    while let Some(marking) = open.pop() {
+        for next in successors(net, &marking, transitions) {
+            if is_inside(&next) && seen.insert(next.clone()) {
+                open.push(next);
+            }
+        }
+        if seen.len() > 400 {
+            return None;
+        }
+    }
+    Some(seen)
+}
+
+fn successors(net: &Net, marking: &Marking, transitions: &[u32]) -> Vec<Marking> {
+    let fired = |number: &u32| {
+        let transition = &net.transitions[*number as usize];
+        transition.is_enabled(marking).then(|| transition.fire(marking)).flatten()
+    };
+    transitions.iter().filter_map(fired).collect()
+}
+
+fn all_of(net: &Net) -> Vec<u32> {
+    (0..net.transitions.len() as u32).collect()
+}
+
+fn image(net: &Net, from: &Markings, transitions: &[u32]) -> Markings {
+    from.iter().flat_map(|marking| successors(net, marking, transitions)).collect()
+}
+
+fn preimage(net: &Net, to: &Markings, transitions: &[u32], within: &Markings) -> Markings {
+    let leads = |marking: &&Marking| successors(net, marking, transitions).iter().any(|next| to.contains(next));
+    within.iter().filter(leads).cloned().collect()
+}
+
+fn dead(net: &Net, set: &Markings) -> Markings {
+    set.iter().filter(|marking| !net.transitions.iter().any(|t| t.is_enabled(marking))).cloned().collect()
+}
+
+/// Random nets with few markings, with their diagrams in a random order of the places.
+fn for_random_nets(seeds: std::ops::Range<u64>, mut check: impl FnMut(&mut Random, &Net, &Markings, &mut Diagrams)) {
+    let mut checked = 0;
+    for seed in seeds.clone() {
+        let mut random = Random::new(seed);
+        let net = random.net();
+        let start = Markings::from([net.initial()]);
+        let Some(reached) = closure(&net, &start, &all_of(&net), None) else { continue };
+        let order = random.order(net.places.len());
+        let mut diagrams = Diagrams::new(&net, &order, Limits::default()).unwrap();
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            check(&mut random, &net, &reached, &mut diagrams);
+        }));
+        assert!(result.is_ok(), "seed {seed}: {net:?}");
+        checked += 1;
+    }
+    assert!(checked > (seeds.end - seeds.start) / 3, "only {checked} nets were bounded");
+}
+
+fn set(diagrams: &mut Diagrams, markings: &Markings) -> Set {
+    diagrams.markings_set(markings.iter().map(Vec::as_slice)).unwrap()
+}
+
+fn plain(diagrams: &Diagrams, set: &Set) -> Markings {
+    diagrams.markings(set, usize::MAX).into_iter().collect()
+}
+
+fn assert_same(diagrams: &mut Diagrams, got: &Set, wanted: &Markings) {
+    assert_eq!(&plain(diagrams, got), wanted);
+    // Equal sets are equal handles.
+    assert_eq!(got, &set(diagrams, wanted));
+}
+
+fn net_of_places(places: usize) -> Net {
+    let place = |number| Place { name: format!("p{number}"), initial: 0, bound: None };
+    Net { places: (0..places).map(place).collect(), ..Net::default() }
+}
+
+#[test]
+fn set_algebra_is_that_of_plain_sets() {
+    for seed in 0..600 {
+        let mut random = Random::new(seed);
+        let places = 1 + random.below(5) as usize;
+        let mut diagrams = Diagrams::new(&net_of_places(places), &random.order(places), Limits::default()).unwrap();
+        let most = 1 + random.below(6);
+        let mut some = || -> Markings {
+            let count = random.below(40);
+            (0..count).map(|_| (0..places).map(|_| random.below(most)).collect()).collect()
+        };
+        let (f, g) = (some(), some());
+        let (x, y) = (set(&mut diagrams, &f), set(&mut diagrams, &g));
+        let union = diagrams.union(&x, &y).unwrap();
+        assert_same(&mut diagrams, &union, &f.union(&g).cloned().collect());
+        let minus = diagrams.minus(&x, &y).unwrap();
+        assert_same(&mut diagrams, &minus, &f.difference(&g).cloned().collect());
+        let both = diagrams.intersect(&x, &y).unwrap();
+        assert_same(&mut diagrams, &both, &f.intersection(&g).cloned().collect());
+        assert_eq!(diagrams.is_subset(&x, &y).unwrap(), f.is_subset(&g), "seed {seed}");
+        assert!(diagrams.is_subset(&both, &x).unwrap() && diagrams.is_subset(&x, &union).unwrap());
+        assert_eq!(diagrams.count(&x).unwrap(), f.len().into());
+        assert_eq!(x.is_empty(), f.is_empty());
+        assert!(diagrams.pick(&x).is_none_or(|marking| f.contains(&marking)));
+        for marking in &g {
+            assert_eq!(diagrams.contains(&x, marking), f.contains(marking), "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn all_methods_reach_the_same_markings() {
+    for_random_nets(0..4000, |_, _, reached, diagrams| {
+        for method in [Method::Bfs, Method::Chaining, Method::Saturation] {
+            let found = diagrams.reachable(method).unwrap();
+            assert_same(diagrams, &found, reached);
+        }
+    });
+}
+
+#[test]
+fn transitions_lead_where_they_should() {
+    for_random_nets(0..1500, |random, net, reached, diagrams| {
+        let (from, within) = (random.some(reached), random.some(reached));
+        let (x, y) = (set(diagrams, &from), set(diagrams, &within));
+        for number in all_of(net) {
+            let transition = &net.transitions[number as usize];
+            let fired = diagrams.fire(&x, number).unwrap();
+            assert_same(diagrams, &fired, &image(net, &from, &[number]));
+            let before = diagrams.unfire(&x, number, &y).unwrap();
+            assert_same(diagrams, &before, &preimage(net, &from, &[number], &within));
+            let (can, cannot): (Markings, Markings) = from.iter().cloned().partition(|m| transition.is_enabled(m));
+            let enabled = diagrams.enabled(&x, number).unwrap();
+            assert_same(diagrams, &enabled, &can);
+            let disabled = diagrams.disabled(&x, number).unwrap();
+            assert_same(diagrams, &disabled, &cannot);
+            assert_eq!(diagrams.can_fire(&x, number).unwrap(), !can.is_empty());
+        }
+        let transitions = random.transitions(net);
+        let selection = diagrams.select(&transitions).unwrap();
+        let after = diagrams.image(&x, &selection).unwrap();
+        let wanted = image(net, &from, &transitions);
+        assert_same(diagrams, &after, &wanted);
+        let after = diagrams.image_within(&x, &selection, &y).unwrap();
+        assert_same(diagrams, &after, &wanted.intersection(&within).cloned().collect());
+        let before = diagrams.preimage(&x, &selection, &y).unwrap();
+        assert_same(diagrams, &before, &preimage(net, &from, &transitions, &within));
+    });
+}
+
+#[test]
+fn closures_by_some_transitions_and_within_limits() {
+    for_random_nets(0..2500, |random, net, reached, diagrams| {
+        let (from, within) = (random.some(reached), random.some(reached));
+        let (x, y) = (set(diagrams, &from), set(diagrams, &within));
+        for _ in 0..3 {
+            let transitions = random.transitions(net);
+            let selection = diagrams.select(&transitions).unwrap();
+            let closed = diagrams.closure(&x, &selection).unwrap();
+            assert_same(diagrams, &closed, &closure(net, &from, &transitions, None).unwrap());
+            let closed = diagrams.closure_within(&x, &selection, &y).unwrap();
+            assert_same(diagrams, &closed, &closure(net, &from, &transitions, Some(&within)).unwrap());
+            let closed = diagrams.backward_closure(&x, &selection, &y).unwrap();
+            let mut wanted: Markings = from.intersection(&within).cloned().collect();
+            loop {
+                let more = preimage(net, &wanted, &transitions, &within);
+                let before = wanted.len();
+                wanted.extend(more);
+                if wanted.len() == before {
+                    break;
+                }
+            }
+            assert_same(diagrams, &closed, &wanted);
+        }
+    });
+}
+
+#[test]
+fn conditions_bounds_and_sums() {
+    for_random_nets(0..1500, |random, net, reached, diagrams| {
+        let some = random.some(reached);
+        let x = set(diagrams, &some);
+        for _ in 0..6 {
+            let condition = random.condition(net, 2);
+            let filtered = diagrams.filter(&x, &condition).unwrap();
+            assert_same(diagrams, &filtered, &some.iter().filter(|m| condition.holds(m)).cloned().collect());
+            let terms = random.terms(net);
+            let value = |marking: &Marking| -> i128 {
+                terms.iter().map(|(place, by)| i128::from(*by) * i128::from(marking[*place as usize])).sum()
+            };
+            assert_eq!(diagrams.max_sum(&x, &terms).unwrap(), some.iter().map(value).max());
+        }
+        let bounds: Vec<u32> =
+            (0..net.places.len()).map(|place| some.iter().map(|m| m[place] as u32).max().unwrap_or(0)).collect();
+        assert_eq!(diagrams.max_tokens(&x).unwrap(), bounds.iter().copied().max().unwrap_or(0));
+        assert_eq!(diagrams.bounds(&x).unwrap(), bounds);
+        for level in 0..net.places.len() as u32 {
+            let place = diagrams.order()[level as usize] as usize;
+            let lowest = some.iter().map(|marking| marking[place]).min();
+            let (first, rest) = diagrams.split(&x, level).unwrap();
+            let (low, high): (Markings, Markings) = some.iter().cloned().partition(|m| Some(m[place]) == lowest);
+            assert_same(diagrams, &first, &low);
+            assert_same(diagrams, &rest, &high);
+        }
+    });
+}
+
+#[test]
+fn dead_markings_and_cycles() {
+    for_random_nets(0..2500, |random, net, reached, diagrams| {
+        let some = random.some(reached);
+        let x = set(diagrams, &some);
+        let found = diagrams.deadlocks(&x).unwrap();
+        assert_same(diagrams, &found, &dead(net, &some));
+        assert_eq!(diagrams.has_dead(&x).unwrap(), !dead(net, &some).is_empty());
+        let transitions = random.transitions(net);
+        let selection = diagrams.select(&transitions).unwrap();
+        // Markings without a way on inside are taken away until none is left, or only cycles and what leads to them.
+        let mut left = some.clone();
+        loop {
+            let next = preimage(net, &left, &transitions, &left);
+            if next == left {
+                break;
+            }
+            left = next;
+        }
+        assert_eq!(diagrams.has_cycle(&x, &selection).unwrap(), !left.is_empty());
+        let before = diagrams.before_cycles(&x, &selection).unwrap();
+        assert_same(diagrams, &before, &left);
+        assert_eq!(diagrams.after_cycles(&x, &selection).unwrap().is_empty(), left.is_empty());
+    });
+}
+
+/// Formulas by enumeration, with the meaning written down once more: over maximal runs, that may end.
+struct Naive<'a> {
+    net: &'a Net,
+    reached: &'a Markings,
+    atoms: &'a [Condition],
+}
+
+impl Naive<'_> {
+    fn states(&self, formula: &Formula) -> Markings {
+        match formula {
+            Formula::True => self.reached.clone(),
+            Formula::False => Markings::new(),
+            Formula::Atom(atom) => self.which(|marking| self.atoms[atom.0 as usize].holds(marking)),
+            Formula::Unary(Unary::Not, f) => self.not(&self.states(f)),
+            Formula::Unary(quantifier, path) => self.runs(*quantifier == Unary::Exists, path),
+            Formula::Binary(op, f, g) => {
+                let (f, g) = (self.states(f), self.states(g));
+                self.which(|marking| {
+                    let (f, g) = (f.contains(marking), g.contains(marking));
+                    match op {
+                        Binary::And => f && g,
+                        Binary::Or => f || g,
+                        Binary::Implies => !f || g,
+                        Binary::Iff => f == g,
+                        _ => f != g,
+                    }
+                })
+            }
+        }
+    }
+
+    fn which(&self, is_in: impl Fn(&Marking) -> bool) -> Markings {
+        self.reached.iter().filter(|marking| is_in(marking)).cloned().collect()
+    }
+
+    fn not(&self, set: &Markings) -> Markings {
+        self.reached.difference(set).cloned().collect()
+    }
+
+    /// Fixpoints of the expansion laws, for some run or for all.
+    fn runs(&self, some: bool, path: &Formula) -> Markings {
+        let none = Markings::new();
+        match path {
+            Formula::Unary(Unary::Next, f) => self.next(some, &self.states(f), !some),
+            Formula::Unary(Unary::Finally, f) => self.fixpoint(some, self.reached, &self.states(f), false),
+            Formula::Unary(_, f) => self.fixpoint(some, &self.states(f), &none, true),
+            Formula::Binary(op, f, g) => {
+                let (f, g) = (self.states(f), self.states(g));
+                let (either, both) = (f.union(&g).cloned().collect(), f.intersection(&g).cloned().collect());
+                match op {
+                    Binary::Until => self.fixpoint(some, &f, &g, false),
+                    Binary::WeakUntil => self.fixpoint(some, &either, &g, true),
+                    Binary::Release => self.fixpoint(some, &g, &both, true),
+                    _ => self.fixpoint(some, &g, &both, false),
+                }
+            }
+            _ => unreachable!("not made"),
+        }
+    }
+
+    /// Some successor is in the set, or all are; `at_end` where there is none.
+    fn next(&self, some: bool, set: &Markings, at_end: bool) -> Markings {
+        self.which(|marking| {
+            let after = successors(self.net, marking, &all_of(self.net));
+            match (after.is_empty(), some) {
+                (true, _) => at_end,
+                (false, true) => after.iter().any(|next| set.contains(next)),
+                (false, false) => after.iter().all(|next| set.contains(next)),
+            }
+        })
+    }
+
+    /// `Z = g ∨ (f ∧ next Z)`, the greatest or the least; where a run ends the greatest one goes on.
+    fn fixpoint(&self, some: bool, f: &Markings, g: &Markings, greatest: bool) -> Markings {
+        let mut z = if greatest { self.reached.clone() } else { Markings::new() };
+        loop {
+            let step = self.next(some, &z, greatest);
+            let next = self.which(|marking| g.contains(marking) || f.contains(marking) && step.contains(marking));
+            if next == z {
+                return z;
+            }
+            z = next;
+        }
+    }
+}
+
+#[test]
+fn formulas_of_ctl() {
+    for_random_nets(0..2000, |random, net, reached, diagrams| {
+        let atoms: Vec<Condition> = (0..3).map(|_| random.condition(net, 1)).collect();
+        let x = set(diagrams, reached);
+        let mut evaluator = Evaluator::new(diagrams, x).unwrap();
+        let naive = Naive { net, reached, atoms: &atoms };
+        for _ in 0..4 {
+            let depth = 1 + random.below(3) as u32;
+            let formula = random.formula(3, depth);
+            let found = evaluator.formula(&formula, &atoms).unwrap();
+            let wanted = naive.states(&formula);
+            assert_eq!(plain(evaluator.diagrams(), &found), wanted, "{formula:?} over {atoms:?}");
+        }
+    });
+}
+
+#[test]
+fn a_run_over_time_is_not_ctl() {
+    let net = net_of_places(1);
+    let mut diagrams = Diagrams::new(&net, &[0], Limits::default()).unwrap();
+    let reached = diagrams.reachable(Method::Saturation).unwrap();
+    let mut evaluator = Evaluator::new(&mut diagrams, reached).unwrap();
+    let formula = Formula::Unary(Unary::Finally, Arc::new(Formula::True));
+    assert_eq!(evaluator.formula(&formula, &[]), Err(Stop::NotBranching));
+}
+
+#[test]
+fn runs_are_shortest_and_replay() {
+    for_random_nets(0..1500, |random, net, reached, diagrams| {
+        let goal: Markings = reached.iter().filter(|_| random.below(5) == 0).cloned().collect();
+        let (x, y) = (set(diagrams, reached), set(diagrams, &goal));
+        let mut distance = BTreeMap::from([(net.initial(), 0usize)]);
+        let mut open = VecDeque::from([net.initial()]);
+        while let Some(marking) = open.pop_front() {
+            for next in successors(net, &marking, &all_of(net)) {
+                if !distance.contains_key(&next) {
+                    distance.insert(next.clone(), distance[&marking] + 1);
+                    open.push_back(next);
+                }
+            }
+        }
+        let run = diagrams.run_to(&x, &y).unwrap();
+        assert_eq!(run.as_ref().map(Vec::len), goal.iter().map(|marking| distance[marking]).min());
+        let Some(run) = run else { return };
+        let mut marking = net.initial();
+        for number in run {
+            let transition = &net.transitions[number as usize];
+            assert!(transition.is_enabled(&marking));
+            marking = transition.fire(&marking).unwrap();
+        }
+        assert!(goal.contains(&marking));
+    });
+}
+
+#[test]
+fn bytes_are_canonical_and_come_back() {
+    for_random_nets(0..1500, |random, net, reached, diagrams| {
+        let sets: Vec<Markings> = (0..6).map(|_| random.some(reached)).collect();
+        // The same order, another table, other nodes before.
+        let mut other = Diagrams::new(net, &diagrams.order().to_vec(), Limits::default()).unwrap();
+        let encoded: Vec<Vec<u8>> = sets
+            .iter()
+            .map(|markings| {
+                let x = set(diagrams, markings);
+                diagrams.encode(&x).unwrap()
+            })
+            .collect();
+        for (markings, bytes) in sets.iter().zip(&encoded).rev() {
+            let decoded = other.decode(bytes).unwrap();
+            assert_same(&mut other, &decoded, markings);
+            assert_eq!(&other.encode(&decoded).unwrap(), bytes);
+        }
+        for (one, x) in sets.iter().zip(&encoded) {
+            for (two, y) in sets.iter().zip(&encoded) {
+                assert_eq!(one == two, x == y);
+            }
+        }
+    });
+}
+
+#[test]
+fn broken_bytes_are_refused() {
+    let mut random = Random::new(1);
+    let mut diagrams = Diagrams::new(&net_of_places(3), &[0, 1, 2], Limits::default()).unwrap();
+    let markings: Markings = (0..20).map(|_| (0..3).map(|_| random.below(4)).collect()).collect();
+    let x = set(&mut diagrams, &markings);
+    let bytes = diagrams.encode(&x).unwrap();
+    for length in 0..bytes.len() {
+        assert_eq!(diagrams.decode(&bytes[..length]), Err(Stop::Foreign));
+    }
+    for _ in 0..20_000 {
+        let mut broken = bytes.clone();
+        for _ in 0..=random.below(3) {
+            let at = random.below(broken.len() as u64) as usize;
+            broken[at] = random.below(256) as u8;
+        }
+        // Whatever is taken is a proper set again.
+        if let Ok(decoded) = diagrams.decode(&broken) {
+            let markings = plain(&diagrams, &decoded);
+            assert_same(&mut diagrams, &decoded, &markings);
+        }
+    }
+}
+
+/// Philosophers, with places `fork, idle, wait left, has left, wait right, has right` each.
+fn philosophers(count: u32) -> Net {
+    let place = |name: String, initial| Place { name, initial, bound: None };
+    let mut net = Net::default();
+    for number in 0..count {
+        let (fork, idle, wait_left, has_left, wait_right, has_right) =
+            (6 * number, 6 * number + 1, 6 * number + 2, 6 * number + 3, 6 * number + 4, 6 * number + 5);
+        let next_fork = (fork + 6) % (6 * count);
+        for (name, initial) in [("Fork", 1), ("Idle", 1), ("WaitL", 0), ("HasL", 0), ("WaitR", 0), ("HasR", 0)] {
+            net.places.push(place(format!("{name}{number}"), initial));
+        }
+        let mut add = |name: &str, takes: &[u32], adds: &[u32]| {
+            let arcs = |places: &[u32]| {
+                let mut arcs: Vec<(u32, u64)> = places.iter().map(|place| (*place, 1)).collect();
+                arcs.sort_unstable();
+                arcs
+            };
+            net.transitions.push(Transition { name: format!("{name}{number}"), takes: arcs(takes), adds: arcs(adds) });
+        };
+        add("GoEat", &[idle], &[wait_left, wait_right]);
+        add("GetL", &[wait_left, fork], &[has_left]);
+        add("GetR", &[wait_right, next_fork], &[has_right]);
+        add("Release", &[has_left, has_right], &[idle, fork, next_fork]);
+    }
+    net
+}
+
+#[test]
+fn philosophers_are_counted_by_lucas_numbers() {
+    let mut lucas: Vec<u64> = vec![2, 1];
+    for count in [2u32, 6, 10, 15] {
+        let net = philosophers(count);
+        let mut diagrams = Diagrams::new(&net, &order(&net), Limits::default()).unwrap();
+        let reached = diagrams.reachable(Method::Saturation).unwrap();
+        while lucas.len() <= 3 * count as usize {
+            lucas.push(lucas[lucas.len() - 1] + lucas[lucas.len() - 2]);
+        }
+        assert_eq!(diagrams.count(&reached).unwrap(), lucas[3 * count as usize].into());
+        let dead = diagrams.deadlocks(&reached).unwrap();
+        assert_eq!(diagrams.count(&dead).unwrap(), 2u32.into());
+    }
+}
+
+#[test]
+fn sweeping_under_pressure_changes_nothing() {
+    let net = philosophers(7);
+    // A bad order, so that there is much to sweep.
+    let order: Vec<u32> = (0..6).flat_map(|kind| (0..7).map(move |number| 6 * number + kind)).collect();
+    let mut roomy = Diagrams::new(&net, &order, Limits::default()).unwrap();
+    let wanted = roomy.reachable(Method::Saturation).unwrap();
+    let bytes = roomy.encode(&wanted).unwrap();
+    let needed = roomy.nodes(&wanted).unwrap();
+    for method in [Method::Saturation, Method::Bfs, Method::Chaining] {
+        let mut done = false;
+        for factor in [2, 3, 4, 8, 16] {
+            let limits = Limits { max_nodes: needed * factor, ..Limits::default() };
+            let mut tight = Diagrams::new(&net, &order, limits).unwrap();
+            match tight.reachable(method) {
+                Ok(found) => {
+                    assert_eq!(tight.encode(&found).unwrap(), bytes, "{method:?} with {factor}");
+                    done |= tight.size().sweeps > 0;
+                }
+                Err(stop) => assert_eq!(stop, Stop::Memory),
+            }
+            assert!(tight.size().peak <= needed * factor);
+        }
+        assert!(done, "{method:?} never got through with sweeping");
+    }
+}
+
+#[test]
+fn constrained_closures_survive_sweeping() {
+    let net = philosophers(7);
+    let order: Vec<u32> = (0..6).flat_map(|kind| (0..7).map(move |number| 6 * number + kind)).collect();
+    let run = |max_nodes: usize| -> Result<(Vec<u8>, usize, usize), Stop> {
+        let mut diagrams = Diagrams::new(&net, &order, Limits { max_nodes, ..Limits::default() })?;
+        let reached = diagrams.reachable(Method::Saturation)?;
+        let needed = diagrams.nodes(&reached)?;
+        let goal = diagrams.deadlocks(&reached)?;
+        let few = Condition::AtMost { terms: vec![(1, 1), (7, 1), (13, 1), (19, 1)], most: 2 };
+        let within = diagrams.filter(&reached, &few)?;
+        let all = diagrams.all()?;
+        let back = diagrams.backward_closure(&goal, &all, &within)?;
+        Ok((diagrams.encode(&back)?, diagrams.size().sweeps, needed))
+    };
+    let (wanted, _, needed) = run(usize::MAX).unwrap();
+    let results: Vec<_> = [3, 4, 6, 10].iter().filter_map(|factor| run(needed * factor).ok()).collect();
+    assert!(results.iter().any(|(_, sweeps, _)| *sweeps > 0));
+    assert!(results.iter().all(|(bytes, _, _)| *bytes == wanted));
+}
+
+#[test]
+fn handles_keep_sets_and_nothing_else() {
+    let net = philosophers(4);
+    let mut diagrams = Diagrams::new(&net, &order(&net), Limits::default()).unwrap();
+    let reached = diagrams.reachable(Method::Bfs).unwrap();
+    let count = diagrams.count(&reached).unwrap();
+    diagrams.sweep();
+    let size = diagrams.size().nodes;
+    assert_eq!(size, diagrams.nodes(&reached).unwrap() + 2);
+    assert_eq!(diagrams.count(&reached).unwrap(), count);
+    assert_eq!(diagrams.reachable(Method::Saturation).unwrap(), reached);
+    drop(reached);
+    diagrams.sweep();
+    assert_eq!(diagrams.size().nodes, 2);
+}
+
+#[test]
+fn unbounded_nets_end_without_a_verdict() {
+    let place = Place { name: "p".into(), initial: 0, bound: None };
+    let source = |weight| Transition { name: "t".into(), takes: vec![], adds: vec![(0, weight)] };
+    let net = |weight| Net { places: vec![place.clone()], transitions: vec![source(weight)], exclusive: vec![] };
+    for method in [Method::Saturation, Method::Chaining] {
+        let limits = Limits { max_nodes: 5000, ..Limits::default() };
+        let mut diagrams = Diagrams::new(&net(1), &[0], limits.clone()).unwrap();
+        assert_eq!(diagrams.reachable(method), Err(Stop::Memory));
+        for weight in [1 << 30, u64::from(u32::MAX) + 1, u64::MAX] {
+            let mut diagrams = Diagrams::new(&net(weight), &[0], limits.clone()).unwrap();
+            assert_eq!(diagrams.reachable(method), Err(Stop::Tokens), "{method:?}, {weight}");
+        }
+    }
+}
+
+#[test]
+fn a_flag_stops_it() {
+    let net = philosophers(8);
+    let stop = Arc::new(AtomicBool::new(false));
+    let limits = Limits { stop: Arc::clone(&stop), ..Limits::default() };
+    let mut diagrams = Diagrams::new(&net, &order(&net), limits).unwrap();
+    let reached = diagrams.reachable(Method::Saturation).unwrap();
+    stop.store(true, Ordering::Relaxed);
+    assert_eq!(diagrams.union(&reached, &reached), Err(Stop::Asked));
+    stop.store(false, Ordering::Relaxed);
+    // From inside: whoever watches asks for an end.
+    let place = Place { name: "p".into(), initial: 0, bound: None };
+    let source = Transition { name: "t".into(), takes: vec![], adds: vec![(0, 1)] };
+    let endless = Net { places: vec![place], transitions: vec![source], exclusive: vec![] };
+    let limits = Limits { stop: Arc::clone(&stop), ..Limits::default() };
+    let mut diagrams = Diagrams::new(&endless, &[0], limits).unwrap();
+    diagrams.watch(move |_| stop.store(true, Ordering::Relaxed));
+    assert_eq!(diagrams.reachable(Method::Saturation), Err(Stop::Asked));
+}
+
+#[test]
+fn strangers_are_refused() {
+    let net = philosophers(2);
+    let mut one = Diagrams::new(&net, &order(&net), Limits::default()).unwrap();
+    let mut other = Diagrams::new(&net, &order(&net), Limits::default()).unwrap();
+    let (x, y) = (one.initial().unwrap(), other.initial().unwrap());
+    assert_ne!(x, y);
+    assert_eq!(one.union(&x, &y), Err(Stop::Foreign));
+    assert_eq!(one.fire(&x, 99), Err(Stop::Foreign));
+    assert!(one.select(&[99]).is_err());
+    assert_eq!(one.marking(&[0]), Err(Stop::Foreign));
+    assert_eq!(one.filter(&x, &Condition::AtMost { terms: vec![(99, 1)], most: 0 }), Err(Stop::Foreign));
+    let selection = other.all().unwrap();
+    assert_eq!(one.closure(&x, &selection), Err(Stop::Foreign));
+    for order in [vec![0; 12], (0..11).collect(), (1..13).collect()] {
+        assert!(Diagrams::new(&net, &order, Limits::default()).is_err());
+    }
+}
+
+#[test]
+fn many_places_need_a_large_stack_and_say_so() {
+    // A token goes along a line.
+    let places = 30_000u32;
+    let mut net = net_of_places(places as usize);
+    net.places[0].initial = 1;
+    for place in 1..places {
+        net.transitions.push(Transition { name: String::new(), takes: vec![(place - 1, 1)], adds: vec![(place, 1)] });
+    }
+    let order: Vec<u32> = (0..places).collect();
+    let reach = || {
+        let mut diagrams = Diagrams::new(&net, &order, Limits::default())?;
+        let reached = diagrams.reachable(Method::Saturation)?;
+        diagrams.count(&reached)
+    };
+    assert_eq!(reach(), Err(Stop::Depth));
+    assert_eq!(with_stack(places as usize, reach), Ok(places.into()));
+}
+
+#[test]
+fn tables_and_sets_may_be_sent() {
+    fn is_send<T: Send>() {}
+    is_send::<Diagrams>();
+    is_send::<Set>();
+}

@@ -1,0 +1,76 @@
+//! One aggregate after the other (§3.1 of the dossier): what all other constructions are compared with.
+
+use crate::aggregate::{facts, first, successors};
+use crate::canonical::{Canonical, representatives};
+use crate::graph::Graph;
+use crate::observed::{Label, Observed};
+use crate::sets::{Halt, Maybe, Sets, StopFlag, look};
+use crate::table::{Expansion, Id, Table};
+
+/// Builds the graph with one engine. `max_bytes` is for the sets of the aggregates.
+///
+/// ```
+/// use std::sync::Arc;
+/// use ample_petri::net::{Net, Place, Transition};
+/// use ample_sog::{Canonical, Explicit, Model, Observed, build};
+///
+/// // A token goes from `a` to `b` and back; only the way back is observed.
+/// let place = |name: &str, initial| Place { name: name.into(), initial, bound: None };
+/// let transition = |name: &str, from, to| Transition { name: name.into(), takes: vec![(from, 1)], adds: vec![(to, 1)] };
+/// let net = Net {
+///     places: vec![place("a", 1), place("b", 0)],
+///     transitions: vec![transition("there", 0, 1), transition("back", 1, 0)],
+///     exclusive: vec![],
+/// };
+/// let model = Explicit::new(net, vec![]);
+/// let observed = Observed::events(2, &[1])?;
+/// let stop = Arc::default();
+/// let graph = build(&mut model.sets(1, &stop)?, &observed, Canonical::None, 1 << 20, &stop)?;
+/// assert_eq!((graph.size().aggregates, graph.size().arcs, graph.size().states), (1, 1, 2));
+/// # Ok::<(), ample_sog::Halt>(())
+/// ```
+pub fn build<S: Sets>(
+    sets: &mut S,
+    observed: &Observed,
+    canonical: Canonical,
+    max_bytes: u64,
+    stop: &StopFlag,
+) -> Maybe<Graph> {
+    let table = Table::new(max_bytes);
+    // There is nobody to send anything to.
+    let is_canonical = canonical == Canonical::Full;
+    let insert = |sets: &mut S, label: Label, set: &S::Set| -> Maybe<(Id, bool)> {
+        let bytes = if is_canonical {
+            let kept = representatives(sets, set, observed)?;
+            sets.encode(&kept)?
+        } else {
+            sets.encode(set)?
+        };
+        table.find_or_insert(label, bytes)
+    };
+    let mut stack = Vec::new();
+    let mut initial = Vec::new();
+    for (label, set) in first(sets, observed)? {
+        let (id, is_new) = insert(sets, label, &set)?;
+        initial.push(id);
+        if is_new {
+            stack.push((id, label, set));
+        }
+    }
+    table.set_initial(initial);
+    while let Some((id, label, set)) = stack.pop() {
+        look(stop)?;
+        let facts = facts(sets, &set, observed)?;
+        let mut arcs = Vec::new();
+        for (action, label, to) in successors(sets, &set, label, observed, &mut || look(stop))? {
+            let (id, is_new) = insert(sets, label, &to)?;
+            arcs.push((action, id));
+            if is_new {
+                stack.push((id, label, to));
+            }
+        }
+        table.publish(&table.entry(id), Expansion { facts, arcs });
+    }
+    let missing = || Halt::Internal("an aggregate was not expanded".into());
+    table.graph(observed, is_canonical).ok_or_else(missing)
+}

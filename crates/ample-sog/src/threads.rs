@@ -1,0 +1,455 @@
+//! Several threads on one graph (Chapter 3 of the thesis), and aggregates on demand for a checker that follows it
+//! (§7.2.2).
+//!
+//! Every thread has an engine of its own. A thread that finds a new aggregate puts it on the stack of the thread with the
+//! fewest waiting ones (the thesis's way), or on its own, from which idle threads steal the oldest. What a thread has
+//! made itself it need not read again.
+//!
+//! The thesis looks at the loads of all threads to see whether it is done, which may be seen too early. Here one counter
+//! tells how many aggregates are not yet expanded; it goes up before an aggregate is put anywhere, and down when all its
+//! successors have been counted.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::aggregate::{closed, facts, first, successors};
+use crate::canonical::{Canonical, representatives};
+use crate::graph::Graph;
+use crate::observed::{Label, Observed};
+use crate::sets::{Halt, Maybe, Model, Sets, StopFlag, look};
+use crate::table::{Entry, Expansion, Id, Table, lock};
+
+/// Who gets a new aggregate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Balance {
+    /// The thread that made it; others steal what has waited longest.
+    #[default]
+    Steal,
+    /// The thread with the fewest waiting.
+    MinLoad,
+}
+
+/// How to build.
+#[derive(Clone, Debug)]
+pub struct BuildOptions {
+    /// How many threads, at least one.
+    pub threads: usize,
+    /// Who gets what.
+    pub balance: Balance,
+    /// What is kept of an aggregate.
+    pub canonical: Canonical,
+    /// The sets of all aggregates as bytes may need so much room.
+    pub max_bytes: u64,
+    /// Ends the work.
+    pub stop: StopFlag,
+}
+
+impl Default for BuildOptions {
+    fn default() -> Self {
+        BuildOptions {
+            threads: 1,
+            balance: Balance::default(),
+            canonical: Canonical::default(),
+            max_bytes: 1 << 30,
+            stop: Arc::default(),
+        }
+    }
+}
+
+/// What the threads did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Work {
+    /// How many aggregates each thread expanded.
+    pub expanded: Vec<usize>,
+    /// How many aggregates a thread got from another, and their bytes.
+    pub received: usize,
+    /// The bytes of these.
+    pub received_bytes: u64,
+}
+
+/// Recursion in diagrams goes as deep as there are levels.
+pub(crate) const STACK: usize = 256 << 20;
+/// So many sets are kept by the thread that made them.
+const MOST_KEPT: usize = 4096;
+/// How long an idle thread sleeps before it looks again.
+const NAP: Duration = Duration::from_millis(1);
+/// How often the flag of the caller is looked at.
+pub(crate) const WATCH_EVERY: Duration = Duration::from_millis(5);
+
+/// The bytes of a set, or of states from which it can be made.
+#[derive(Clone)]
+enum Parcel {
+    Whole(Arc<[u8]>),
+    Representatives(Arc<[u8]>),
+}
+
+/// An aggregate to be expanded; `from` is the thread that made it.
+struct Task {
+    id: Id,
+    from: usize,
+    parcel: Parcel,
+}
+
+/// What builders share.
+pub(crate) struct Site<'a> {
+    pub table: Table,
+    observed: &'a Observed,
+    balance: Balance,
+    canonical: Canonical,
+    stacks: Vec<Mutex<VecDeque<Task>>>,
+    loads: Vec<AtomicUsize>,
+    /// What a checker is waiting for.
+    wanted: Mutex<VecDeque<Id>>,
+    /// Aggregates that are not yet expanded; one more until the initial ones are there.
+    pending: AtomicUsize,
+    /// Builders do only what is wanted.
+    on_demand: bool,
+    /// Builders should end.
+    pub halt: StopFlag,
+    error: Mutex<Option<Halt>>,
+    bell: (Mutex<()>, Condvar),
+    received: AtomicUsize,
+    received_bytes: AtomicU64,
+}
+
+impl<'a> Site<'a> {
+    pub fn new(observed: &'a Observed, options: &BuildOptions, on_demand: bool) -> Site<'a> {
+        let threads = options.threads.max(1);
+        Site {
+            table: Table::new(options.max_bytes),
+            observed,
+            balance: options.balance,
+            canonical: options.canonical,
+            stacks: (0..threads).map(|_| Mutex::default()).collect(),
+            loads: (0..threads).map(|_| AtomicUsize::new(0)).collect(),
+            wanted: Mutex::default(),
+            pending: AtomicUsize::new(1),
+            on_demand,
+            halt: Arc::default(),
+            error: Mutex::default(),
+            bell: Default::default(),
+            received: AtomicUsize::new(0),
+            received_bytes: AtomicU64::new(0),
+        }
+    }
+
+    /// Everything is expanded.
+    fn is_complete(&self) -> bool {
+        self.pending.load(Ordering::Acquire) == 0
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_complete() || self.halt.load(Ordering::Acquire)
+    }
+
+    fn ring(&self) {
+        let _held = lock(&self.bell.0);
+        self.bell.1.notify_all();
+    }
+
+    fn nap(&self, most: Duration) {
+        let held = lock(&self.bell.0);
+        let _ = self.bell.1.wait_timeout(held, most).unwrap_or_else(PoisonError::into_inner);
+    }
+
+    /// Ends all builders, because of this unless there was another reason before.
+    fn fail(&self, why: Halt) {
+        lock(&self.error).get_or_insert(why);
+        self.end();
+    }
+
+    /// Ends all builders.
+    pub fn end(&self) {
+        self.halt.store(true, Ordering::Release);
+        self.ring();
+    }
+
+    fn push_to(&self, to: usize, task: Task) {
+        self.loads[to].fetch_add(1, Ordering::Relaxed);
+        lock(&self.stacks[to]).push_back(task);
+        if self.stacks.len() > 1 {
+            self.ring();
+        }
+    }
+
+    /// The thread that would get an aggregate now.
+    fn receiver(&self, me: usize) -> usize {
+        let load = |thread: &usize| (self.loads[*thread].load(Ordering::Relaxed), *thread != me);
+        (0..self.loads.len()).min_by_key(load).unwrap_or(me)
+    }
+
+    fn pop(&self, me: usize) -> Option<Task> {
+        if let Some(task) = self.pop_wanted() {
+            return Some(task);
+        }
+        if self.on_demand {
+            return None;
+        }
+        let count = self.stacks.len();
+        let others = if self.balance == Balance::Steal { count } else { 1 };
+        for victim in (0..others).map(|distance| (me + distance) % count) {
+            let mut stack = lock(&self.stacks[victim]);
+            let task = if victim == me { stack.pop_back() } else { stack.pop_front() };
+            drop(stack);
+            if let Some(task) = task {
+                self.loads[victim].fetch_sub(1, Ordering::Relaxed);
+                return Some(task);
+            }
+        }
+        None
+    }
+
+    fn pop_wanted(&self) -> Option<Task> {
+        let id = lock(&self.wanted).pop_front()?;
+        let bytes = Arc::clone(&self.table.entry(id).bytes);
+        let parcel =
+            if self.canonical == Canonical::Full { Parcel::Representatives(bytes) } else { Parcel::Whole(bytes) };
+        // Whoever made it may still have it; whether it is this thread is not known here.
+        Some(Task { id, from: usize::MAX, parcel })
+    }
+
+    /// The initial aggregates, once they are there.
+    pub fn initial(&self, stop: &AtomicBool) -> Maybe<Vec<Id>> {
+        loop {
+            if let Some(initial) = self.table.initial() {
+                return Ok(initial.to_vec());
+            }
+            self.wait(stop)?;
+        }
+    }
+
+    /// Waits until an aggregate is expanded; it comes next if nobody has begun with it.
+    pub fn expansion(&self, id: Id, stop: &AtomicBool) -> Maybe<Arc<Entry>> {
+        let entry = self.table.entry(id);
+        if entry.expansion().is_none() {
+            lock(&self.wanted).push_back(id);
+            self.ring();
+        }
+        while entry.expansion().is_none() {
+            self.wait(stop)?;
+        }
+        Ok(entry)
+    }
+
+    fn wait(&self, stop: &AtomicBool) -> Maybe<()> {
+        look(stop)?;
+        if self.halt.load(Ordering::Acquire) {
+            return Err(lock(&self.error).clone().unwrap_or(Halt::Asked));
+        }
+        self.nap(NAP);
+        Ok(())
+    }
+
+    /// The whole graph, if all is expanded.
+    pub fn graph(&self) -> Option<Graph> {
+        self.is_complete().then(|| self.table.graph(self.observed, self.canonical == Canonical::Full)).flatten()
+    }
+
+    /// Lets threads work; `meanwhile` runs in this one and must come to an end when `halt` is set.
+    pub fn work<M: Model, T>(&self, model: &M, share: usize, meanwhile: impl FnOnce() -> T) -> Maybe<(T, Work)> {
+        std::thread::scope(|scope| {
+            let mut handles = Vec::new();
+            for me in 0..self.stacks.len() {
+                let builder = std::thread::Builder::new().name(format!("builder {me}")).stack_size(STACK);
+                match builder.spawn_scoped(scope, move || self.builder(model, me, share)) {
+                    Ok(handle) => handles.push(handle),
+                    Err(error) => self.fail(Halt::Unsupported(format!("no thread for the graph: {error}"))),
+                }
+            }
+            let result = meanwhile();
+            let mut work = Work { expanded: Vec::new(), received: 0, received_bytes: 0 };
+            for handle in handles {
+                match handle.join() {
+                    Ok(expanded) => work.expanded.push(expanded),
+                    Err(_) => self.fail(Halt::Internal("a builder has failed".into())),
+                }
+            }
+            work.received = self.received.load(Ordering::Relaxed);
+            work.received_bytes = self.received_bytes.load(Ordering::Relaxed);
+            Ok((result, work))
+        })
+    }
+
+    /// Why builders have ended before they were done.
+    pub fn error(&self) -> Option<Halt> {
+        lock(&self.error).clone()
+    }
+
+    /// True once all builders have no more to do, or should do no more.
+    pub fn rests(&self) -> bool {
+        self.is_over()
+    }
+
+    /// Sleeps a moment, or until something happens.
+    pub fn doze(&self) {
+        self.nap(WATCH_EVERY);
+    }
+
+    fn builder<M: Model>(&self, model: &M, me: usize, share: usize) -> usize {
+        // A thread that fails must not let the others wait for it.
+        let alarm = Alarm { site: self };
+        let mut expanded = 0;
+        if let Err(why) = model.with_stack(|| self.run(model, me, share, &mut expanded)) {
+            self.fail(why);
+        }
+        std::mem::forget(alarm);
+        self.ring();
+        expanded
+    }
+
+    fn run<M: Model>(&self, model: &M, me: usize, share: usize, expanded: &mut usize) -> Maybe<()> {
+        let sets = model.sets(share, &self.halt)?;
+        let mut builder = Builder { site: self, me, sets, kept: HashMap::new() };
+        if me == 0 {
+            builder.begin()?;
+        }
+        while !self.is_over() {
+            let Some(task) = self.pop(me) else {
+                self.nap(NAP);
+                continue;
+            };
+            let entry = self.table.entry(task.id);
+            if entry.claim() {
+                builder.expand(&entry, task)?;
+                *expanded += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Ends all builders if its own ends without having said so.
+struct Alarm<'s, 'a> {
+    site: &'s Site<'a>,
+}
+
+impl Drop for Alarm<'_, '_> {
+    fn drop(&mut self) {
+        self.site.fail(Halt::Internal("a builder has failed".into()));
+    }
+}
+
+/// One thread's part.
+struct Builder<'s, 'a, S: Sets> {
+    site: &'s Site<'a>,
+    me: usize,
+    sets: S,
+    /// Sets that it made and has not expanded.
+    kept: HashMap<Id, S::Set>,
+}
+
+impl<S: Sets> Builder<'_, '_, S> {
+    /// The initial aggregates.
+    fn begin(&mut self) -> Maybe<()> {
+        let mut initial = Vec::new();
+        for (label, set) in first(&mut self.sets, self.site.observed)? {
+            initial.push(self.insert(label, set)?);
+        }
+        self.site.table.set_initial(initial);
+        self.count_down();
+        Ok(())
+    }
+
+    fn count_down(&self) {
+        self.site.pending.fetch_sub(1, Ordering::AcqRel);
+        self.site.ring();
+    }
+
+    fn expand(&mut self, entry: &Entry, task: Task) -> Maybe<()> {
+        let site = self.site;
+        let set = self.open(entry, task)?;
+        let facts = facts(&mut self.sets, &set, site.observed)?;
+        let halt = &site.halt;
+        let ways = successors(&mut self.sets, &set, entry.label, site.observed, &mut || look(halt))?;
+        let mut arcs = Vec::with_capacity(ways.len());
+        for (action, label, set) in ways {
+            arcs.push((action, self.insert(label, set)?));
+        }
+        arcs.sort_unstable();
+        arcs.dedup();
+        site.table.publish(entry, Expansion { facts, arcs });
+        self.count_down();
+        Ok(())
+    }
+
+    /// The set of an aggregate that is to be expanded.
+    fn open(&mut self, entry: &Entry, task: Task) -> Maybe<S::Set> {
+        if let Some(set) = self.kept.remove(&task.id) {
+            return Ok(set);
+        }
+        let site = self.site;
+        let (Parcel::Whole(bytes) | Parcel::Representatives(bytes)) = &task.parcel;
+        if task.from != self.me {
+            site.received.fetch_add(1, Ordering::Relaxed);
+            site.received_bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        }
+        let set = self.sets.decode(bytes)?;
+        match task.parcel {
+            Parcel::Whole(_) => Ok(set),
+            Parcel::Representatives(_) => closed(&mut self.sets, &set, site.observed, entry.label),
+        }
+    }
+
+    /// Finds or inserts an aggregate; a new one is given to somebody.
+    fn insert(&mut self, label: Label, set: S::Set) -> Maybe<Id> {
+        let site = self.site;
+        let bytes = match site.canonical {
+            Canonical::Full => self.reduced(&set)?,
+            Canonical::None | Canonical::Sent => self.sets.encode(&set)?,
+        };
+        // Counted before others can find it; what this thread is expanding keeps the counter above zero.
+        site.pending.fetch_add(1, Ordering::AcqRel);
+        let (id, is_new) = site.table.find_or_insert(label, bytes)?;
+        if !is_new {
+            site.pending.fetch_sub(1, Ordering::AcqRel);
+            return Ok(id);
+        }
+        let to = match site.balance {
+            Balance::Steal => self.me,
+            Balance::MinLoad => site.receiver(self.me),
+        };
+        let bytes = || Arc::clone(&site.table.entry(id).bytes);
+        let is_sent = site.balance == Balance::Steal || to != self.me;
+        let parcel = match site.canonical {
+            Canonical::Full => Parcel::Representatives(bytes()),
+            Canonical::Sent if is_sent && site.stacks.len() > 1 => Parcel::Representatives(self.reduced(&set)?.into()),
+            Canonical::Sent | Canonical::None => Parcel::Whole(bytes()),
+        };
+        if to == self.me {
+            if self.kept.len() >= MOST_KEPT {
+                self.kept.clear();
+            }
+            self.kept.insert(id, set);
+        }
+        site.push_to(to, Task { id, from: self.me, parcel });
+        Ok(id)
+    }
+
+    fn reduced(&mut self, set: &S::Set) -> Maybe<Vec<u8>> {
+        let kept = representatives(&mut self.sets, set, self.site.observed)?;
+        self.sets.encode(&kept)
+    }
+}
+
+/// Builds the graph with several threads. It is the same graph as [`build`](crate::build) gives.
+pub fn build_with_threads<M: Model>(model: &M, observed: &Observed, options: &BuildOptions) -> Maybe<(Graph, Work)> {
+    let site = Site::new(observed, options, false);
+    let watch = || {
+        while !site.rests() {
+            if options.stop.load(Ordering::Relaxed) {
+                site.fail(Halt::Asked);
+            }
+            site.doze();
+        }
+    };
+    let ((), work) = site.work(model, options.threads.max(1), watch)?;
+    if let Some(why) = site.error() {
+        return Err(why);
+    }
+    let missing = || Halt::Internal("an aggregate was not expanded".into());
+    Ok((site.graph().ok_or_else(missing)?, work))
+}

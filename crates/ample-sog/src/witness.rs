@@ -1,0 +1,324 @@
+//! From a run through the graph to a run of the model (Lemmas 19 and 23 of the thesis; §1.8 of the dossier).
+//!
+//! Along a path of aggregates one goes backwards from where the run must get to: in each aggregate the states from which
+//! unobserved steps lead to a state that takes the next arc in the right direction. Then one goes forwards, one state at
+//! a time. Every state of an aggregate is reached from each of its entries, so that a way back is never lost.
+//!
+//! A cycle of aggregates need not be a cycle of states. Among the states from which one can go round for ever, one is
+//! looked for that comes back to itself after some rounds.
+
+use crate::aggregate::{after_cycles, before_cycles, labelled};
+use crate::observed::{Label, Observed};
+use crate::product::Hop;
+use crate::sets::{Halt, Maybe, Sets};
+
+/// How a run goes on after its prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Around its cycle.
+    Cycle,
+    /// Not at all: no action is enabled.
+    Stuck,
+    /// Not at all: the last action of the prefix is a fault.
+    Fault,
+}
+
+/// A run of the model, as numbers of actions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// The state in which it starts, as the engine shows it.
+    pub start: Vec<u64>,
+    /// The actions before the cycle.
+    pub prefix: Vec<usize>,
+    /// The actions of the cycle.
+    pub cycle: Vec<usize>,
+    /// How it goes on.
+    pub ending: Ending,
+}
+
+/// An aggregate on a path, with the arc that leads to it.
+pub(crate) struct Stop<Set> {
+    pub set: Set,
+    pub label: Label,
+    pub action: Option<usize>,
+}
+
+/// Makes runs of paths.
+pub(crate) struct Maker<'a, S: Sets> {
+    pub sets: &'a mut S,
+    pub observed: &'a Observed,
+    pub look: &'a mut dyn FnMut() -> Maybe<()>,
+}
+
+/// The layers of a search backwards from a target, within an aggregate: nearest first.
+struct Approach<Set> {
+    layers: Vec<Set>,
+    all: Set,
+}
+
+fn lost() -> Halt {
+    Halt::Internal("a path of the graph is none of the model".into())
+}
+
+impl<S: Sets> Maker<'_, S> {
+    /// The states of a set from which unobserved steps inside it lead to the target.
+    fn approach(&mut self, set: &S::Set, target: &S::Set) -> Maybe<Approach<S::Set>> {
+        let mut layers = vec![target.clone()];
+        let mut all = target.clone();
+        loop {
+            (self.look)()?;
+            let before = self.sets.preimages(&layers[layers.len() - 1], &self.observed.unobserved, set)?;
+            let new = self.sets.minus(&before, &all)?;
+            if self.sets.is_empty(&new) {
+                return Ok(Approach { layers, all });
+            }
+            all = self.sets.union(&all, &new)?;
+            layers.push(new);
+        }
+    }
+
+    /// The states of a set from which the arc leads into another.
+    fn before_arc(&mut self, action: Option<usize>, into: &S::Set, within: &S::Set) -> Maybe<S::Set> {
+        match action {
+            Some(action) => self.sets.preimage(into, action, within),
+            None => self.sets.preimages(into, &self.observed.unobserved, within),
+        }
+    }
+
+    /// A run along the path from a state of `from` to one of `target`, which is in the last aggregate: its first state,
+    /// actions, and last state.
+    #[allow(clippy::type_complexity)]
+    fn run(
+        &mut self,
+        path: &[&Stop<S::Set>],
+        from: &S::Set,
+        target: &S::Set,
+    ) -> Maybe<Option<(Vec<u64>, Vec<usize>, S::Set)>> {
+        let mut approaches = Vec::new();
+        let mut goal = target.clone();
+        for (place, stop) in path.iter().enumerate().rev() {
+            let approach = self.approach(&stop.set, &goal)?;
+            if place > 0 {
+                goal = self.before_arc(stop.action, &approach.all, &path[place - 1].set)?;
+            }
+            approaches.push(approach);
+        }
+        approaches.reverse();
+        let Some(first) = approaches.first() else { return Ok(None) };
+        let start = self.sets.intersection(from, &first.all)?;
+        let Some((shown, mut state)) = self.sets.pick(&start)? else { return Ok(None) };
+        let mut actions = Vec::new();
+        for (place, approach) in approaches.iter().enumerate() {
+            if place > 0 {
+                let choices = match path[place].action {
+                    Some(action) => vec![action],
+                    None => self.observed.unobserved.clone(),
+                };
+                state = self.step(&state, &choices, &approach.all, &mut actions)?;
+            }
+            state = self.walk(state, approach, &mut actions)?;
+        }
+        Ok(Some((shown, actions, state)))
+    }
+
+    /// One of these actions, into the set.
+    fn step(&mut self, state: &S::Set, choices: &[usize], into: &S::Set, actions: &mut Vec<usize>) -> Maybe<S::Set> {
+        for action in choices {
+            let after = self.sets.image(state, *action)?;
+            let after = self.sets.intersection(&after, into)?;
+            if !self.sets.is_empty(&after) {
+                actions.push(*action);
+                return Ok(after);
+            }
+        }
+        Err(lost())
+    }
+
+    /// From a state down the layers to the first.
+    fn walk(&mut self, mut state: S::Set, approach: &Approach<S::Set>, actions: &mut Vec<usize>) -> Maybe<S::Set> {
+        let mut distance = None;
+        for (number, layer) in approach.layers.iter().enumerate() {
+            let met = self.sets.intersection(&state, layer)?;
+            if !self.sets.is_empty(&met) {
+                distance = Some(number);
+                break;
+            }
+        }
+        let observed = self.observed;
+        for layer in approach.layers[..distance.ok_or_else(lost)?].iter().rev() {
+            (self.look)()?;
+            state = self.step(&state, &observed.unobserved, layer, actions)?;
+        }
+        Ok(state)
+    }
+
+    /// A run along the path that ends in its last aggregate, or stays there for ever.
+    pub fn resting(&mut self, path: &[Stop<S::Set>]) -> Maybe<Witness> {
+        let last = &path.last().ok_or_else(lost)?.set;
+        let path: Vec<&Stop<S::Set>> = path.iter().collect();
+        let initial = self.sets.initial()?;
+        let dead = self.sets.resting(last)?;
+        if !self.sets.is_empty(&dead) {
+            let (start, mut prefix, state) = self.run(&path, &initial, &dead)?.ok_or_else(lost)?;
+            let fault = self.sets.fault(&state)?;
+            prefix.extend(fault);
+            let ending = if fault.is_some() { Ending::Fault } else { Ending::Stuck };
+            return Ok(Witness { start, prefix, cycle: Vec::new(), ending });
+        }
+        let core = after_cycles(self.sets, last, self.observed)?;
+        let core = before_cycles(self.sets, &core, self.observed)?;
+        let (start, mut prefix, mut state) = self.run(&path, &initial, &core)?.ok_or_else(lost)?;
+        let round = |maker: &mut Self, set: &S::Set| {
+            let image = maker.sets.images(set, &maker.observed.unobserved)?;
+            maker.sets.intersection(&image, &core)
+        };
+        loop {
+            let (layers, is_back) = self.layers(&state, &mut |maker, set| round(maker, set))?;
+            let mut steps = Vec::new();
+            let goal = if is_back { state.clone() } else { self.one_of(layers.last())? };
+            let after = self.follow(&state, &layers, &goal, &mut steps)?;
+            if is_back {
+                return Ok(Witness { start, prefix, cycle: steps, ending: Ending::Cycle });
+            }
+            prefix.extend(steps);
+            state = after;
+        }
+    }
+
+    fn one_of(&mut self, set: Option<&S::Set>) -> Maybe<S::Set> {
+        let Some(set) = set else { return Err(lost()) };
+        Ok(self.sets.pick(set)?.ok_or_else(lost)?.1)
+    }
+
+    /// What a kind of round leads to from a state, layer by layer, until it leads back to the state (then the last layer
+    /// is the one before that) or to nothing new.
+    #[allow(clippy::type_complexity)]
+    fn layers(
+        &mut self,
+        state: &S::Set,
+        round: &mut dyn FnMut(&mut Self, &S::Set) -> Maybe<S::Set>,
+    ) -> Maybe<(Vec<S::Set>, bool)> {
+        let mut layers = Vec::new();
+        let mut seen = self.sets.empty();
+        let mut last = state.clone();
+        loop {
+            (self.look)()?;
+            let image = round(self, &last)?;
+            let back = self.sets.intersection(&image, state)?;
+            if !self.sets.is_empty(&back) {
+                return Ok((layers, true));
+            }
+            let new = self.sets.minus(&image, &seen)?;
+            if self.sets.is_empty(&new) {
+                return Ok((layers, false));
+            }
+            seen = self.sets.union(&seen, &new)?;
+            layers.push(new.clone());
+            last = new;
+        }
+    }
+
+    /// Unobserved steps from a state through the layers to the goal, which comes after the last of them or is in it.
+    fn follow(&mut self, state: &S::Set, layers: &[S::Set], goal: &S::Set, actions: &mut Vec<usize>) -> Maybe<S::Set> {
+        // Backwards through the layers, then forwards.
+        let observed = self.observed;
+        let mut goals = vec![goal.clone()];
+        let is_inside = match layers.last() {
+            Some(last) => {
+                let met = self.sets.intersection(last, goal)?;
+                !self.sets.is_empty(&met)
+            }
+            None => false,
+        };
+        let before = if is_inside { &layers[..layers.len() - 1] } else { layers };
+        for layer in before.iter().rev() {
+            (self.look)()?;
+            let next = self.sets.preimages(&goals[goals.len() - 1], &observed.unobserved, layer)?;
+            goals.push(next);
+        }
+        let mut state = state.clone();
+        for goal in goals.iter().rev() {
+            state = self.step(&state, &observed.unobserved, goal, actions)?;
+        }
+        Ok(state)
+    }
+
+    /// A run along the path and then around a cycle of aggregates for ever. The last aggregate of `path` is the last of
+    /// `around` too.
+    pub fn cycling(&mut self, path: &[Stop<S::Set>], around: &[Stop<S::Set>]) -> Maybe<Witness> {
+        let base = path.last().ok_or_else(lost)?;
+        let core = self.endless(&base.set, around)?;
+        let way: Vec<&Stop<S::Set>> = path.iter().collect();
+        let initial = self.sets.initial()?;
+        let (start, mut prefix, mut state) = self.run(&way, &initial, &core)?.ok_or_else(lost)?;
+        loop {
+            let mut round = |maker: &mut Self, set: &S::Set| {
+                let image = maker.round(set, around)?;
+                maker.sets.intersection(&image, &core)
+            };
+            let (layers, is_back) = self.layers(&state, &mut round)?;
+            let goal = if is_back { state.clone() } else { self.one_of(layers.last())? };
+            let rounds = layers.len() + usize::from(is_back);
+            let way: Vec<&Stop<S::Set>> =
+                std::iter::once(base).chain(std::iter::repeat_n(around, rounds).flatten()).collect();
+            let (_, steps, after) = self.run(&way, &state, &goal)?.ok_or_else(lost)?;
+            if is_back {
+                return Ok(Witness { start, prefix, cycle: steps, ending: Ending::Cycle });
+            }
+            prefix.extend(steps);
+            state = after;
+        }
+    }
+
+    /// The states of the first aggregate from which one can go round for ever.
+    fn endless(&mut self, base: &S::Set, around: &[Stop<S::Set>]) -> Maybe<S::Set> {
+        let mut left = base.clone();
+        loop {
+            let mut goal = left.clone();
+            for (place, stop) in around.iter().enumerate().rev() {
+                let approach = self.approach(&stop.set, &goal)?.all;
+                let before = if place == 0 { base } else { &around[place - 1].set };
+                goal = self.before_arc(stop.action, &approach, before)?;
+            }
+            let goal = self.approach(base, &goal)?.all;
+            let next = self.sets.intersection(&goal, &left)?;
+            if next == left {
+                return Ok(left);
+            }
+            left = next;
+        }
+    }
+
+    /// The states after one round from these, with unobserved steps before each arc and after the last.
+    fn round(&mut self, from: &S::Set, around: &[Stop<S::Set>]) -> Maybe<S::Set> {
+        let (observed, mut set) = (self.observed, from.clone());
+        let Some(last) = around.last() else { return Ok(set) };
+        let mut label = last.label;
+        for stop in around {
+            set = crate::aggregate::closed(self.sets, &set, observed, label)?;
+            set = match stop.action {
+                Some(action) => self.sets.image(&set, action)?,
+                None => {
+                    let image = self.sets.images(&set, &observed.unobserved)?;
+                    labelled(self.sets, &image, observed, stop.label)?
+                }
+            };
+            set = self.sets.intersection(&set, &stop.set)?;
+            label = stop.label;
+        }
+        crate::aggregate::closed(self.sets, &set, observed, label)
+    }
+}
+
+/// The aggregates along hops.
+pub(crate) fn stops<S: Sets>(
+    hops: &[Hop],
+    open: &mut dyn FnMut(usize) -> Maybe<(S::Set, Label)>,
+) -> Maybe<Vec<Stop<S::Set>>> {
+    let mut stops = Vec::with_capacity(hops.len());
+    for hop in hops {
+        let (set, label) = open(hop.to)?;
+        stops.push(Stop { set, label, action: hop.action });
+    }
+    Ok(stops)
+}

@@ -1,0 +1,172 @@
+//! `ample sog`: the symbolic observation graph of a model, and formulas on it.
+
+use std::io::{self, Write};
+use std::time::Instant;
+
+use ample::sog::{self, Balance, Built, Canonical, Judged, Kind, Names, Rule, SogError, SogOptions};
+use ample::{Limits, Loaded};
+use serde_json::{Value, json};
+
+use super::arguments::{self, Sog};
+use super::text::Steps;
+use super::{Context, Exit, complain, failed, load, print, print_json};
+
+/// Builds the graph, or checks formulas while it is being built.
+pub fn sog(arguments: &Sog, context: &Context) -> Exit {
+    let begun = Instant::now();
+    let Some(loaded) = load(&arguments.file, &arguments.common, context) else { return Exit::Wrong };
+    let options = match options(&loaded, arguments) {
+        Ok(options) => options,
+        Err(message) => return failed(context, &arguments.file, &message),
+    };
+    let mut limits = Limits::new()
+        .since(begun)
+        .time(arguments.common.time_limit)
+        .memory(options.memory_limit)
+        .interrupt(context.interrupt.clone());
+    if arguments.ltl.is_empty() {
+        return match sog::build(&loaded.system, &options, &mut limits) {
+            Ok(built) => show_graph(&loaded, &built, arguments, context),
+            Err(error) => undecided(&error, arguments, context),
+        };
+    }
+    let mut exit = Exit::Fine;
+    for text in &arguments.ltl {
+        let formula = match sog::formula(&loaded, text) {
+            Ok(formula) => formula,
+            Err(error) => return failed(context, &arguments.file, &error.to_string()),
+        };
+        let one = match sog::check(&loaded.system, &formula, &options, &mut limits) {
+            Ok(judged) => show_verdict(&loaded, text, &judged, context),
+            Err(error) => undecided(&error, arguments, context),
+        };
+        exit = exit.min(one);
+    }
+    exit
+}
+
+fn options(loaded: &Loaded, arguments: &Sog) -> Result<SogOptions, String> {
+    let expression = |text: &String| loaded.expression(text).map_err(|error| format!("`{text}`: {error}"));
+    let names = arguments.observe.iter().flat_map(|names| names.split(',')).map(|name| name.trim().to_owned());
+    Ok(SogOptions {
+        observe: names.filter(|name| !name.is_empty()).collect(),
+        atoms: arguments.atoms.iter().map(expression).collect::<Result<_, _>>()?,
+        kind: match arguments.kind {
+            arguments::SogKind::Event => Kind::Event,
+            arguments::SogKind::Split => Kind::Split(arguments.parts),
+            arguments::SogKind::State => Kind::State,
+            arguments::SogKind::EventState => Kind::EventState,
+        },
+        canonical: match arguments.canonical {
+            arguments::SogCanonical::None => Canonical::None,
+            arguments::SogCanonical::Full => Canonical::Full,
+            arguments::SogCanonical::Send => Canonical::Sent,
+        },
+        threads: arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        balance: match arguments.balance {
+            arguments::SogBalance::Steal => Balance::Steal,
+            arguments::SogBalance::MinLoad => Balance::MinLoad,
+        },
+        memory_limit: arguments.common.memory_limit.or_else(ample::sensible_memory_limit),
+        collapsed: arguments.collapsed,
+        rule: if arguments.compare_labels { Rule::Definition } else { Rule::Static },
+    })
+}
+
+fn undecided(error: &SogError, arguments: &Sog, context: &Context) -> Exit {
+    let exit = failed(context, &arguments.file, &error.to_string());
+    if matches!(error, SogError::NoSuchAction(_) | SogError::Formula(_)) { exit } else { Exit::Undecided }
+}
+
+fn show_graph(loaded: &Loaded, built: &Built, arguments: &Sog, context: &Context) -> Exit {
+    let names = Names { actions: &built.actions, atoms: &built.atoms };
+    if let Some(path) = &arguments.dot
+        && let Err(error) = std::fs::write(path, sog::dot(&built.graph, names))
+    {
+        return failed(context, path, &format!("cannot write {}: {error}", path.display()));
+    }
+    if context.json {
+        print_json(&graph_json(loaded, built, names));
+        return Exit::Fine;
+    }
+    print(|out| {
+        writeln!(out, "{}", context.out.bold(&loaded.system.name))?;
+        statistics(out, built)
+    });
+    Exit::Fine
+}
+
+fn statistics(out: &mut impl Write, built: &Built) -> io::Result<()> {
+    let size = built.graph.size();
+    writeln!(out, "{:>12} aggregates", size.aggregates)?;
+    writeln!(out, "{:>12} arcs", size.arcs)?;
+    if size.silent > 0 {
+        writeln!(out, "{:>12} of them are labelled τ", size.silent)?;
+    }
+    writeln!(out, "{:>12} aggregates have a dead state", size.dead)?;
+    writeln!(out, "{:>12} aggregates have a cycle of unobserved actions", size.divergent)?;
+    writeln!(out, "{:>12} states in all aggregates", size.states)?;
+    writeln!(out, "{:>12} nodes of all aggregates ({})", size.nodes, built.engine)?;
+    writeln!(out, "{:>12} bytes of sets", size.bytes)?;
+    writeln!(out, "{:.3} seconds", built.took.as_secs_f64())
+}
+
+fn graph_json(loaded: &Loaded, built: &Built, names: Names<'_>) -> Value {
+    let size = built.graph.size();
+    json!({
+        "schema": ample::SCHEMA,
+        "model": loaded.system.name,
+        "engine": built.engine,
+        "time_s": built.took.as_secs_f64(),
+        "statistics": {
+            "aggregates": size.aggregates, "arcs": size.arcs, "silent": size.silent, "dead": size.dead,
+            "divergent": size.divergent, "states": size.states.to_string(), "nodes": size.nodes, "bytes": size.bytes,
+        },
+        "work": built.work,
+        "graph": sog::json(&built.graph, names),
+    })
+}
+
+fn show_verdict(loaded: &Loaded, formula: &str, judged: &Judged, context: &Context) -> Exit {
+    let exit = if judged.violation.is_some() { Exit::Violated } else { Exit::Fine };
+    let (found, expanded) = judged.aggregates;
+    if context.json {
+        print_json(&json!({
+            "schema": ample::SCHEMA,
+            "model": loaded.system.name,
+            "formula": formula,
+            "verdict": if judged.violation.is_some() { "violated" } else { "holds" },
+            "violation": judged.violation,
+            "engine": judged.engine,
+            "time_s": judged.took.as_secs_f64(),
+            "aggregates": {"found": found, "expanded": expanded, "complete": judged.size.is_some()},
+            "product": {"states": judged.product.states, "transitions": judged.product.transitions},
+            "work": judged.work,
+        }));
+        return exit;
+    }
+    print(|out| {
+        writeln!(out, "{}", context.out.bold(&loaded.system.name))?;
+        match &judged.violation {
+            None => writeln!(out, "  {} {formula}", context.out.green("holds"))?,
+            Some(violation) => {
+                writeln!(out, "  {} {formula}", context.out.red("violated"))?;
+                if !context.quiet {
+                    writeln!(out, "  {}", violation.message)?;
+                    Steps::of(&loaded.system, context.out).trace(out, &violation.trace)?;
+                }
+            }
+        }
+        if context.quiet {
+            return Ok(());
+        }
+        let whole = if judged.size.is_some() { ", the whole graph" } else { "" };
+        writeln!(out, "{found:>9} aggregates, {expanded} of them expanded{whole}")?;
+        writeln!(out, "{:>9} states of the product ({})", judged.product.states, judged.engine)?;
+        writeln!(out, "{:.3} seconds", judged.took.as_secs_f64())
+    });
+    if judged.violation.is_none() && judged.size.is_none() && !context.quiet {
+        complain(|out| writeln!(out, "The verdict did not need the rest of the graph."));
+    }
+    exit
+}

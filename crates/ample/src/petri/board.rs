@@ -1,0 +1,194 @@
+//! The board: what the engines have found out, for all to see.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use ample_model::{Observer, Progress, Reason, Statistics};
+
+use super::tasks::{Answerable, Tasks, Wanted};
+
+/// A run of the net, in transitions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NetRun {
+    /// From the start.
+    pub prefix: Vec<u32>,
+    /// What is repeated after that; nothing if it stays there for ever.
+    pub cycle: Vec<u32>,
+    /// How it goes on does not matter.
+    pub open: bool,
+}
+
+impl NetRun {
+    /// To a marking.
+    pub fn to(prefix: Vec<u32>) -> NetRun {
+        NetRun { prefix, cycle: Vec::new(), open: true }
+    }
+}
+
+/// What was found out.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Finding {
+    /// It is so, or not; and a run that shows it, where a run can and is known.
+    Truth(bool, Option<NetRun>),
+    /// The largest value of a sum.
+    Value(u64),
+}
+
+/// A finding, and where it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// What it is.
+    pub finding: Finding,
+    /// The engine.
+    pub engine: &'static str,
+    /// How, in a few words.
+    pub how: &'static str,
+}
+
+/// All tasks, and what was found out about them.
+pub struct Board<'a> {
+    /// The tasks.
+    pub tasks: &'a Tasks,
+    /// How answers follow.
+    pub wanted: &'a [Answerable],
+    found: Mutex<Vec<Option<Found>>>,
+    /// Lower bounds of sums that were met on the way.
+    peaks: Vec<AtomicU64>,
+    settled: AtomicBool,
+    /// What the largest search did.
+    statistics: Mutex<Statistics>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'a> Board<'a> {
+    /// An empty one.
+    pub fn new(tasks: &'a Tasks, wanted: &'a [Answerable]) -> Board<'a> {
+        let board = Board {
+            tasks,
+            wanted,
+            found: Mutex::new(vec![None; tasks.all.len()]),
+            peaks: tasks.sums.iter().map(|_| AtomicU64::new(0)).collect(),
+            settled: AtomicBool::new(false),
+            statistics: Mutex::new(Statistics::default()),
+        };
+        board.settled.store(board.open().is_empty(), Ordering::Relaxed);
+        board
+    }
+
+    /// All answers are known.
+    pub fn is_settled(&self) -> bool {
+        self.settled.load(Ordering::Relaxed)
+    }
+
+    /// Notes a finding; the first one stays, unless a later one has a run to show for it.
+    pub fn settle(&self, task: usize, finding: Finding, engine: &'static str, how: &'static str) {
+        {
+            let mut found = lock(&self.found);
+            let better = match &found[task] {
+                None => true,
+                Some(Found { finding: Finding::Truth(old, None), .. }) => {
+                    matches!(&finding, Finding::Truth(new, Some(_)) if new == old)
+                }
+                Some(_) => false,
+            };
+            if better {
+                found[task] = Some(Found { finding, engine, how });
+            }
+        }
+        if self.open().is_empty() {
+            self.settled.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// A sum was seen to be so large.
+    pub fn raise(&self, sum: usize, value: u64) {
+        self.peaks[sum].fetch_max(value, Ordering::Relaxed);
+    }
+
+    /// The largest value of a sum that was seen.
+    pub fn peak(&self, sum: usize) -> u64 {
+        self.peaks[sum].load(Ordering::Relaxed)
+    }
+
+    /// What is known about a task.
+    pub fn found(&self, task: usize) -> Option<Found> {
+        lock(&self.found)[task].clone()
+    }
+
+    /// The truth of a task, if it is known.
+    pub fn truth(&self, task: usize) -> Option<bool> {
+        match &lock(&self.found)[task] {
+            Some(Found { finding: Finding::Truth(truth, _), .. }) => Some(*truth),
+            _ => None,
+        }
+    }
+
+    /// The tasks that can still make a difference to an answer.
+    pub fn open(&self) -> Vec<usize> {
+        let found = lock(&self.found);
+        let known = |task: usize| match &found[task] {
+            Some(Found { finding: Finding::Truth(truth, _), .. }) => Some(*truth),
+            _ => None,
+        };
+        let mut open = Vec::new();
+        for wanted in self.wanted {
+            match wanted {
+                Answerable::Truth(wanted) => wanted.open(&known, &mut open),
+                Answerable::Value(task) if found[*task].is_none() => open.push(*task),
+                Answerable::Value(_) | Answerable::Not(_) => {}
+            }
+        }
+        open.sort_unstable();
+        open.dedup();
+        open
+    }
+
+    /// Keeps the figures of a search if it was the largest so far.
+    pub fn note(&self, statistics: &Statistics) {
+        let mut best = lock(&self.statistics);
+        if statistics.complete && !best.complete
+            || statistics.complete == best.complete && statistics.states > best.states
+        {
+            *best = statistics.clone();
+        }
+    }
+
+    /// The figures of the largest search.
+    pub fn statistics(&self) -> Statistics {
+        lock(&self.statistics).clone()
+    }
+
+    /// The value of something wanted.
+    pub fn value(&self, wanted: &Wanted) -> Option<bool> {
+        wanted.value(&|task| self.truth(task))
+    }
+}
+
+/// An observer that also ends a search when everything is settled, or at a time of its own.
+pub struct Watch<'a, 'b> {
+    /// Whom to tell.
+    pub observer: &'a mut dyn Observer,
+    /// What ends it.
+    pub board: &'a Board<'b>,
+    /// When it ends, if before that.
+    pub until: Option<Instant>,
+    /// The reason for which everything is to end.
+    pub ended: Option<Reason>,
+}
+
+impl Observer for Watch<'_, '_> {
+    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
+        if let Some(reason) = self.observer.progress(progress) {
+            self.ended = Some(reason.clone());
+            return Some(reason);
+        }
+        if self.board.is_settled() {
+            return Some(Reason::Interrupted);
+        }
+        (self.until.is_some_and(|until| Instant::now() >= until)).then_some(Reason::Time)
+    }
+}

@@ -1,0 +1,386 @@
+//! From properties to tasks: what has to be found out about a net.
+//!
+//! A property is taken apart as far as logic allows: into conditions that some reachable marking satisfies or none does,
+//! for which there are many and fast methods, and what is left of it. The same condition in several properties is one
+//! task.
+
+use std::collections::HashMap;
+
+use ample_logic::{Atom, Binary, Formula as Logic, Unary};
+use ample_model::{Expr, Property, Question};
+use ample_petri::net::{Condition, Net, Sum};
+
+use crate::temporal::Numbered;
+
+/// Something that has to be found out.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Task {
+    /// A marking that satisfies the condition can be reached.
+    Reach(Condition),
+    /// A dead marking can be reached.
+    Dead,
+    /// How large the sum gets: the number of it.
+    Bound(usize),
+    /// The formula of branching time holds at the start.
+    Branching(Logic),
+    /// Every run satisfies the formula of linear time.
+    Linear(Logic),
+}
+
+/// How an answer follows from what was found out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// It is known.
+    Const(bool),
+    /// What the task says.
+    Task(usize),
+    /// The opposite.
+    Not(Box<Wanted>),
+    /// All of them.
+    All(Vec<Wanted>),
+    /// Some of them.
+    Any(Vec<Wanted>),
+}
+
+impl Wanted {
+    fn not(self) -> Wanted {
+        match self {
+            Wanted::Const(value) => Wanted::Const(!value),
+            Wanted::Not(inner) => *inner,
+            wanted => Wanted::Not(Box::new(wanted)),
+        }
+    }
+
+    fn all(parts: Vec<Wanted>) -> Wanted {
+        if parts.contains(&Wanted::Const(false)) {
+            return Wanted::Const(false);
+        }
+        let mut parts: Vec<Wanted> = parts.into_iter().filter(|part| *part != Wanted::Const(true)).collect();
+        match parts.len() {
+            0 => Wanted::Const(true),
+            1 => parts.remove(0),
+            _ => Wanted::All(parts),
+        }
+    }
+
+    fn any(parts: Vec<Wanted>) -> Wanted {
+        Wanted::all(parts.into_iter().map(Wanted::not).collect()).not_deep()
+    }
+
+    /// The opposite, with the negation pushed inside conjunctions.
+    fn not_deep(self) -> Wanted {
+        match self {
+            Wanted::All(parts) => Wanted::Any(parts.into_iter().map(Wanted::not).collect()),
+            wanted => wanted.not(),
+        }
+    }
+
+    /// The value, where the tasks that are known decide it.
+    pub fn value(&self, known: &dyn Fn(usize) -> Option<bool>) -> Option<bool> {
+        match self {
+            Wanted::Const(value) => Some(*value),
+            Wanted::Task(task) => known(*task),
+            Wanted::Not(inner) => inner.value(known).map(|value| !value),
+            Wanted::All(parts) => some_or_all(parts, known, false),
+            Wanted::Any(parts) => some_or_all(parts, known, true),
+        }
+    }
+
+    /// The tasks that can still make a difference.
+    pub fn open(&self, known: &dyn Fn(usize) -> Option<bool>, into: &mut Vec<usize>) {
+        if self.value(known).is_some() {
+            return;
+        }
+        match self {
+            Wanted::Const(_) => {}
+            Wanted::Task(task) => into.push(*task),
+            Wanted::Not(inner) => inner.open(known, into),
+            Wanted::All(parts) | Wanted::Any(parts) => parts.iter().for_each(|part| part.open(known, into)),
+        }
+    }
+}
+
+/// `decisive` if a part has that value, its opposite if all have.
+fn some_or_all(parts: &[Wanted], known: &dyn Fn(usize) -> Option<bool>, decisive: bool) -> Option<bool> {
+    let mut all_known = true;
+    for part in parts {
+        match part.value(known) {
+            Some(value) if value == decisive => return Some(decisive),
+            Some(_) => {}
+            None => all_known = false,
+        }
+    }
+    all_known.then_some(!decisive)
+}
+
+/// What a property comes to.
+#[derive(Clone, Debug)]
+pub enum Answerable {
+    /// True or false.
+    Truth(Wanted),
+    /// The largest value of a sum, which the task tells.
+    Value(usize),
+    /// It is not about nets.
+    Not(String),
+}
+
+/// All tasks, each once, and the conditions that are atoms of formulas.
+#[derive(Default)]
+pub struct Tasks {
+    /// The tasks.
+    pub all: Vec<Task>,
+    numbers: HashMap<Task, usize>,
+    /// What atoms stand for.
+    pub atoms: Vec<Condition>,
+    atom_numbers: HashMap<Condition, u32>,
+    /// The sums whose bounds are asked for.
+    pub sums: Vec<Sum>,
+    initial: Vec<u64>,
+}
+
+impl Tasks {
+    /// For a net.
+    pub fn new(net: &Net) -> Tasks {
+        Tasks { initial: net.initial(), ..Tasks::default() }
+    }
+
+    fn task(&mut self, task: Task) -> Wanted {
+        let next = self.all.len();
+        let number = *self.numbers.entry(task.clone()).or_insert(next);
+        if number == next {
+            self.all.push(task);
+        }
+        Wanted::Task(number)
+    }
+
+    fn reach(&mut self, condition: Condition) -> Wanted {
+        match condition {
+            Condition::Const(value) => Wanted::Const(value),
+            condition if condition.holds(&self.initial) => Wanted::Const(true),
+            condition => self.task(Task::Reach(condition)),
+        }
+    }
+
+    /// Takes a property apart.
+    pub fn add(&mut self, property: &Property) -> Answerable {
+        match &property.question {
+            Question::Deadlock => Answerable::Truth(self.task(Task::Dead).not()),
+            // A net has no assertions; what may go wrong is a number of tokens beyond 64 bits, which ends a search.
+            Question::Assertions | Question::Acceptance | Question::Progress => Answerable::Truth(Wanted::Const(true)),
+            Question::Never(_) => Answerable::Not("a net has no never claim".into()),
+            Question::Invariant(expr) => match Condition::of(expr) {
+                Some(condition) => Answerable::Truth(self.reach(condition.negated()).not()),
+                None => Answerable::Not(not_linear()),
+            },
+            Question::Bound(expr) => match Sum::of(expr) {
+                Some(sum) => {
+                    self.sums.push(sum);
+                    let task = self.task(Task::Bound(self.sums.len() - 1));
+                    match task {
+                        Wanted::Task(number) => Answerable::Value(number),
+                        _ => Answerable::Not(not_linear()),
+                    }
+                }
+                None => Answerable::Not(not_linear()),
+            },
+            Question::Ctl(formula) => match self.formula(&Numbered::of(formula)) {
+                Some(formula) => Answerable::Truth(self.branching(&formula)),
+                None => Answerable::Not(not_linear()),
+            },
+            Question::Ltl(formula) => match self.formula(&Numbered::of(formula)) {
+                Some(formula) => Answerable::Truth(self.linear(&formula)),
+                None => Answerable::Not(not_linear()),
+            },
+        }
+    }
+
+    /// A formula over our own atoms.
+    fn formula(&mut self, numbered: &Numbered) -> Option<Logic> {
+        let mut numbers = Vec::new();
+        for atom in &numbered.atoms {
+            numbers.push(self.atom(atom)?);
+        }
+        Some(renumbered(&numbered.formula, &numbers))
+    }
+
+    fn atom(&mut self, expr: &Expr) -> Option<u32> {
+        let condition = Condition::of(expr)?;
+        let next = self.atoms.len() as u32;
+        let number = *self.atom_numbers.entry(condition.clone()).or_insert(next);
+        if number == next {
+            self.atoms.push(condition);
+        }
+        Some(number)
+    }
+
+    /// A formula without temporal operators as a condition.
+    fn plain(&self, formula: &Logic) -> Option<Condition> {
+        Some(match formula {
+            Logic::True => Condition::Const(true),
+            Logic::False => Condition::Const(false),
+            Logic::Atom(atom) => self.atoms[atom.0 as usize].clone(),
+            Logic::Unary(Unary::Not, f) => self.plain(f)?.negated(),
+            Logic::Unary(..) => return None,
+            Logic::Binary(op, f, g) => {
+                let (f, g) = (self.plain(f)?, self.plain(g)?);
+                match op {
+                    Binary::And => Condition::all(vec![f, g]),
+                    Binary::Or => Condition::any(vec![f, g]),
+                    Binary::Implies => Condition::any(vec![f.negated(), g]),
+                    Binary::Iff => Condition::any(vec![
+                        Condition::all(vec![f.clone(), g.clone()]),
+                        Condition::all(vec![f.negated(), g.negated()]),
+                    ]),
+                    Binary::Xor => Condition::any(vec![
+                        Condition::all(vec![f.clone(), g.negated()]),
+                        Condition::all(vec![f.negated(), g]),
+                    ]),
+                    _ => return None,
+                }
+            }
+        })
+    }
+
+    /// A formula of branching time, at the start.
+    fn branching(&mut self, formula: &Logic) -> Wanted {
+        if let Some(condition) = self.plain(formula) {
+            return Wanted::Const(condition.holds(&self.initial));
+        }
+        match formula {
+            Logic::Unary(Unary::Not, f) => self.branching(f).not(),
+            Logic::Binary(op, f, g) if !is_temporal(*op) => {
+                let (f, g) = (self.branching(f), self.branching(g));
+                combined(*op, f, g)
+            }
+            Logic::Unary(Unary::Exists, path) => match &**path {
+                Logic::Unary(Unary::Finally, f) => self.can_reach(f, formula),
+                Logic::Unary(Unary::Globally, f) => match self.plain(f) {
+                    Some(f) if !f.holds(&self.initial) => Wanted::Const(false),
+                    _ => self.task(Task::Branching(formula.clone())),
+                },
+                Logic::Binary(Binary::Until, f, g) if **f == Logic::True => self.can_reach(g, formula),
+                Logic::Binary(Binary::Until, _, g) => match self.plain(g) {
+                    Some(g) if g.holds(&self.initial) => Wanted::Const(true),
+                    _ => self.task(Task::Branching(formula.clone())),
+                },
+                _ => self.task(Task::Branching(formula.clone())),
+            },
+            Logic::Unary(Unary::All, path) => match &**path {
+                Logic::Unary(Unary::Globally, f) => {
+                    let opposite = (!(**f).clone()).finally().exists();
+                    self.can_reach(&!(**f).clone(), &opposite).not()
+                }
+                Logic::Unary(Unary::Finally, f) | Logic::Binary(Binary::Until, _, f) => match self.plain(f) {
+                    Some(f) if f.holds(&self.initial) => Wanted::Const(true),
+                    _ => self.task(Task::Branching(formula.clone())),
+                },
+                _ => self.task(Task::Branching(formula.clone())),
+            },
+            _ => self.task(Task::Branching(formula.clone())),
+        }
+    }
+
+    /// `EF f`, which is also given as a whole.
+    fn can_reach(&mut self, f: &Logic, whole: &Logic) -> Wanted {
+        if let Some(condition) = self.plain(f) {
+            return self.reach(condition);
+        }
+        match f {
+            // EF EF f is EF f, EF (f ∨ g) is EF f ∨ EF g.
+            Logic::Unary(Unary::Exists, path) => {
+                if let Logic::Unary(Unary::Finally, f) = &**path {
+                    return self.can_reach(f, &(**f).clone().finally().exists());
+                }
+                self.task(Task::Branching(whole.clone()))
+            }
+            Logic::Unary(Unary::Not, inner) => match &**inner {
+                Logic::Unary(Unary::Not, f) => self.can_reach(f, &(**f).clone().finally().exists()),
+                Logic::Unary(Unary::All, path) => {
+                    if let Logic::Unary(Unary::Globally, f) = &**path {
+                        let opposite = !(**f).clone();
+                        return self.can_reach(&opposite, &opposite.clone().finally().exists());
+                    }
+                    self.task(Task::Branching(whole.clone()))
+                }
+                Logic::Binary(Binary::And, f, g) => self.can_reach_either(&!(**f).clone(), &!(**g).clone()),
+                Logic::Binary(Binary::Implies, f, g) if self.plain(f).is_none() || self.plain(g).is_none() => {
+                    self.task(Task::Branching(((**f).clone() & !(**g).clone()).finally().exists()))
+                }
+                _ => self.task(Task::Branching(whole.clone())),
+            },
+            Logic::Binary(Binary::Or, f, g) => self.can_reach_either(f, g),
+            Logic::Binary(Binary::Implies, f, g) => self.can_reach_either(&!(**f).clone(), g),
+            _ => self.task(Task::Branching(whole.clone())),
+        }
+    }
+
+    fn can_reach_either(&mut self, f: &Logic, g: &Logic) -> Wanted {
+        let parts = [f, g].map(|f| self.can_reach(f, &f.clone().finally().exists()));
+        Wanted::any(parts.into())
+    }
+
+    /// A formula of linear time, on all runs.
+    fn linear(&mut self, formula: &Logic) -> Wanted {
+        if let Some(condition) = self.plain(formula) {
+            return Wanted::Const(condition.holds(&self.initial));
+        }
+        match formula {
+            Logic::Binary(Binary::And, f, g) => {
+                let parts = vec![self.linear(f), self.linear(g)];
+                Wanted::all(parts)
+            }
+            Logic::Unary(Unary::Globally, f) => match self.plain(f) {
+                Some(f) => self.reach(f.negated()).not(),
+                None => match &**f {
+                    Logic::Unary(Unary::Globally, _) => self.linear(f),
+                    // G (f ∧ g) is G f ∧ G g.
+                    Logic::Binary(Binary::And, f, g) => {
+                        let parts = [f, g].map(|f| self.linear(&(**f).clone().globally()));
+                        Wanted::all(parts.into())
+                    }
+                    _ => self.task(Task::Linear(formula.clone())),
+                },
+            },
+            Logic::Unary(Unary::Finally, f) | Logic::Binary(Binary::Until, _, f) => match self.plain(f) {
+                Some(f) if f.holds(&self.initial) => Wanted::Const(true),
+                _ => self.task(Task::Linear(formula.clone())),
+            },
+            _ => self.task(Task::Linear(formula.clone())),
+        }
+    }
+}
+
+fn not_linear() -> String {
+    "on a net, conditions are comparisons of sums of tokens".into()
+}
+
+fn is_temporal(op: Binary) -> bool {
+    matches!(op, Binary::Until | Binary::Release | Binary::WeakUntil | Binary::StrongRelease)
+}
+
+fn combined(op: Binary, f: Wanted, g: Wanted) -> Wanted {
+    match op {
+        Binary::And => Wanted::all(vec![f, g]),
+        Binary::Or => Wanted::any(vec![f, g]),
+        Binary::Implies => Wanted::any(vec![f.not(), g]),
+        Binary::Xor => combined(Binary::Iff, f, g).not_deep(),
+        _ => {
+            let both = Wanted::all(vec![f.clone(), g.clone()]);
+            let neither = Wanted::all(vec![f.not(), g.not()]);
+            Wanted::any(vec![both, neither])
+        }
+    }
+}
+
+/// The formula with other numbers for its atoms.
+pub fn renumbered(formula: &Logic, numbers: &[u32]) -> Logic {
+    match formula {
+        Logic::True => Logic::True,
+        Logic::False => Logic::False,
+        Logic::Atom(atom) => Logic::Atom(Atom(numbers[atom.0 as usize])),
+        Logic::Unary(op, f) => Logic::Unary(*op, std::sync::Arc::new(renumbered(f, numbers))),
+        Logic::Binary(op, f, g) => {
+            Logic::Binary(*op, std::sync::Arc::new(renumbered(f, numbers)), std::sync::Arc::new(renumbered(g, numbers)))
+        }
+    }
+}

@@ -1,0 +1,456 @@
+//! Symbolic observation graphs of a model, and LTL without X on them.
+//!
+//! Nets get list decision diagrams, all other models binary ones. The work is done by threads of its own; the calling
+//! thread tells the observer how it goes and ends the work when it says so. A run that is shown has been performed by
+//! the reference interpreter.
+//!
+//! ```
+//! use ample::sog::{SogOptions, build};
+//! use ample::Silent;
+//!
+//! let text = "byte x; active proctype P() { do :: x < 3 -> x++ :: x == 3 -> x = 0 od }";
+//! let model = ample::load_text("count.pml", text.into(), &Default::default())?;
+//! let options = SogOptions { observe: vec!["x = 0".into()], ..SogOptions::default() };
+//! let built = build(&model.system, &options, &mut Silent)?;
+//! assert_eq!(built.graph.size().aggregates, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use ample_logic::{Atom, Dialect, Formula as Logic, named_atom, parse_with};
+use ample_model::{Expr, Fault, Interpreter, Move, Observer, Progress, Reason, System, Trace, Violation};
+use ample_petri::net::{Condition, Net};
+pub use ample_sog::output::{Names, dot, json};
+pub use ample_sog::{Balance, Canonical, Graph, ProductSize, Rule, Size, Work};
+use ample_sog::{Binary, BuildOptions, Halt, Lists, Meaning, Model, Observed, Question, Witness, check as judge};
+
+use crate::load::Loaded;
+use crate::temporal::Numbered;
+
+/// Which graph.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Events only, deterministic.
+    #[default]
+    Event,
+    /// Events only, and what an event leads to is split into at most so many parts.
+    Split(usize),
+    /// Conditions on states only.
+    State,
+    /// Both.
+    EventState,
+}
+
+/// What is observed, and how the graph is built.
+#[derive(Clone, Debug)]
+pub struct SogOptions {
+    /// The names of the observed actions.
+    pub observe: Vec<String>,
+    /// The observed conditions.
+    pub atoms: Vec<Expr>,
+    /// Which graph.
+    pub kind: Kind,
+    /// What is kept of an aggregate.
+    pub canonical: Canonical,
+    /// How many threads build.
+    pub threads: usize,
+    /// Who of them gets what.
+    pub balance: Balance,
+    /// Bytes for all of it.
+    pub memory_limit: Option<u64>,
+    /// Formulas with events are judged on runs without the steps that are not observed, even where that makes a
+    /// difference.
+    pub collapsed: bool,
+    /// Which graph a formula gets.
+    pub rule: Rule,
+}
+
+impl Default for SogOptions {
+    fn default() -> Self {
+        SogOptions {
+            observe: Vec::new(),
+            atoms: Vec::new(),
+            kind: Kind::default(),
+            canonical: Canonical::default(),
+            threads: 1,
+            balance: Balance::default(),
+            memory_limit: None,
+            collapsed: false,
+            rule: Rule::default(),
+        }
+    }
+}
+
+/// Where nobody sets a limit to the memory.
+const DEFAULT_MEMORY: u64 = 4 << 30;
+/// How often the observer is told.
+const TELL_EVERY: Duration = Duration::from_millis(10);
+
+/// Why there is no graph, or no verdict.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SogError {
+    /// No action has this name.
+    #[error("no action is called `{0}`")]
+    NoSuchAction(String),
+    /// The text is no formula.
+    #[error("{0}")]
+    Formula(String),
+    /// It ended early, or the model is of a kind that is not known here.
+    #[error("{0}")]
+    Ended(Reason),
+    /// A bug in ample.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+/// A graph with its names.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// The graph.
+    pub graph: Graph,
+    /// The names of all actions.
+    pub actions: Vec<String>,
+    /// The names of the atoms.
+    pub atoms: Vec<String>,
+    /// What the threads did.
+    pub work: Work,
+    /// `"list diagrams"` or `"binary diagrams"`.
+    pub engine: &'static str,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// A formula over states and events.
+#[derive(Clone, Debug)]
+pub struct SogFormula {
+    formula: Logic,
+    atoms: Vec<Said>,
+}
+
+#[derive(Clone, Debug)]
+enum Said {
+    State(Expr),
+    Event(String),
+}
+
+/// A verdict.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// A run that violates the formula; if there is none, it holds.
+    pub violation: Option<Violation>,
+    /// Aggregates that were found, and how many of them were expanded.
+    pub aggregates: (usize, usize),
+    /// The product with the automaton.
+    pub product: ProductSize,
+    /// The graph, if it was built to its end.
+    pub size: Option<Size>,
+    /// What the threads did.
+    pub work: Work,
+    /// `"list diagrams"` or `"binary diagrams"`.
+    pub engine: &'static str,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// Reads a formula in the notation of the model's own formulas, over its states; or one whose atoms are names of actions
+/// and conditions on states, these in quotes unless they are a name: `G ("x > 3" -> F send)`.
+pub fn formula(loaded: &Loaded, text: &str) -> Result<SogFormula, SogError> {
+    if let Ok(formula) = loaded.ltl(text) {
+        let Numbered { formula, atoms } = Numbered::of(&formula);
+        atoms.iter().try_for_each(|expr| is_kept(&loaded.system, expr)).map_err(SogError::Formula)?;
+        return Ok(SogFormula { formula, atoms: atoms.into_iter().map(Said::State).collect() });
+    }
+    let names = action_names(&loaded.system);
+    let mut known: Vec<(String, bool)> = Vec::new();
+    let mut atoms = Vec::new();
+    let mut read = |rest: &str| {
+        let Some((length, name)) = named_atom(rest, Dialect::Plain)? else { return Ok(None) };
+        let is_quoted = rest.starts_with('"');
+        if let Some(number) = known.iter().position(|k| *k == (name.clone(), is_quoted)) {
+            return Ok(Some((length, Atom(number as u32))));
+        }
+        let expr = loaded.expression(&name);
+        let said = match (names.contains(&name), expr) {
+            (true, Ok(_)) if !is_quoted => {
+                return Err(format!("`{name}` is an action and says something about states: \"{name}\" is the latter"));
+            }
+            (_, Ok(expr)) => {
+                is_kept(&loaded.system, &expr)?;
+                Said::State(expr)
+            }
+            (true, Err(_)) => Said::Event(name.clone()),
+            (false, Err(error)) => return Err(format!("`{name}` is no action, and as a condition: {error}")),
+        };
+        known.push((name, is_quoted));
+        atoms.push(said);
+        Ok(Some((length, Atom(atoms.len() as u32 - 1))))
+    };
+    let formula = parse_with(text, Dialect::Plain, &mut read).map_err(|error| SogError::Formula(error.to_string()))?;
+    Ok(SogFormula { formula, atoms })
+}
+
+/// What the expression asks about is part of the states.
+fn is_kept(system: &System, expr: &Expr) -> Result<(), String> {
+    let mut is_kept = true;
+    expr.walk(&mut |part| match part {
+        Expr::LastMover => is_kept &= system.uses_last,
+        Expr::Priority(_) => is_kept &= system.uses_priorities,
+        _ => {}
+    });
+    if is_kept { Ok(()) } else { Err("who moved last, and priorities, are not part of the states".into()) }
+}
+
+fn action_names(system: &System) -> Vec<String> {
+    system.processes.iter().flat_map(|process| process.edges.iter().map(|edge| edge.label.clone())).collect()
+}
+
+/// Builds the graph.
+pub fn build(system: &System, options: &SogOptions, observer: &mut dyn Observer) -> Result<Built, SogError> {
+    let begun = Instant::now();
+    options.atoms.iter().try_for_each(|expr| is_kept(system, expr)).map_err(SogError::Formula)?;
+    supervised(observer, |stop| {
+        let task = Build { options, begun, stop };
+        with_model(system, &options.atoms, options, stop, task)
+    })
+}
+
+/// Checks a formula.
+pub fn check(
+    system: &System,
+    formula: &SogFormula,
+    options: &SogOptions,
+    observer: &mut dyn Observer,
+) -> Result<Judged, SogError> {
+    let begun = Instant::now();
+    let state = |said: &Said| if let Said::State(expr) = said { Some(expr.clone()) } else { None };
+    let exprs: Vec<Expr> = formula.atoms.iter().filter_map(state).collect();
+    supervised(observer, |stop| {
+        let task = Check { system, formula, options, begun, stop };
+        with_model(system, &exprs, options, stop, task)
+    })
+}
+
+/// Runs the work in a thread of its own, and tells the observer.
+fn supervised<T: Send>(
+    observer: &mut dyn Observer,
+    work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, SogError> + Send,
+) -> Result<T, SogError> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut reason = None;
+    let result = std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel();
+        let flag = Arc::clone(&stop);
+        scope.spawn(move || {
+            // Nobody waits for it if the other side is gone.
+            let _ = sender.send(work(&flag));
+        });
+        loop {
+            match receiver.recv_timeout(TELL_EVERY) {
+                Ok(result) => return result,
+                Err(RecvTimeoutError::Timeout) => {
+                    reason = reason.take().or_else(|| observer.progress(&Progress::default()));
+                    stop.store(reason.is_some(), Ordering::Relaxed);
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(SogError::Internal("the work has failed".into()));
+                }
+            }
+        }
+    });
+    match result {
+        Err(SogError::Ended(Reason::Interrupted)) => Err(SogError::Ended(reason.unwrap_or(Reason::Interrupted))),
+        result => result,
+    }
+}
+
+impl From<Halt> for SogError {
+    fn from(halt: Halt) -> SogError {
+        match halt {
+            Halt::Asked => SogError::Ended(Reason::Interrupted),
+            Halt::Memory => SogError::Ended(Reason::Memory),
+            Halt::Unsupported(why) => SogError::Ended(Reason::Unsupported(why)),
+            Halt::Internal(why) => SogError::Internal(why),
+        }
+    }
+}
+
+/// What is known of actions beside their names.
+struct Actions<'a> {
+    moves: Vec<Move>,
+    start: &'a dyn Fn(&[u64]) -> Option<u32>,
+    engine: &'static str,
+}
+
+/// What is done with a model, whatever its sets are.
+trait Task<T> {
+    fn perform<M: Model>(self, model: &M, actions: &Actions<'_>) -> Result<T, SogError>;
+}
+
+fn with_model<T>(
+    system: &System,
+    atoms: &[Expr],
+    options: &SogOptions,
+    stop: &Arc<AtomicBool>,
+    task: impl Task<T>,
+) -> Result<T, SogError> {
+    let memory = options.memory_limit.unwrap_or(DEFAULT_MEMORY) / 2;
+    let named = |expr: &Expr| (system.show_expr(None, expr), expr.clone());
+    let condition = |expr: &Expr| Some((system.show_expr(None, expr), Condition::of(expr)?));
+    if let Some(net) = Net::of(system)
+        && let Some(conditions) = atoms.iter().map(condition).collect::<Option<Vec<_>>>()
+    {
+        let moves = (0..net.transitions.len()).map(|edge| Move { process: 0, edge: edge.into(), partner: None });
+        let actions = Actions { moves: moves.collect(), start: &|_| Some(0), engine: "list diagrams" };
+        return task.perform(&Lists::new(net, conditions, memory), &actions);
+    }
+    let atoms: Vec<(String, Expr)> = atoms.iter().map(named).collect();
+    let binary = encoded(system, &atoms, memory, stop)?;
+    let start = |bits: &[u64]| Interpreter::new(system).number_of(&binary.state(system, bits));
+    let actions = Actions { moves: binary.moves().to_vec(), start: &start, engine: "binary diagrams" };
+    task.perform(&binary, &actions)
+}
+
+/// Encoding looks at all reachable states, with diagrams as deep as there are bits.
+fn encoded(system: &System, atoms: &[(String, Expr)], memory: u64, stop: &Arc<AtomicBool>) -> Result<Binary, SogError> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("encoding".into()).stack_size(512 << 20);
+        let failed = || SogError::Internal("the encoding has failed".into());
+        let handle = thread.spawn_scoped(scope, || Binary::new(system, atoms, memory, stop)).map_err(|_| failed())?;
+        Ok(handle.join().map_err(|_| failed())??)
+    })
+}
+
+/// The actions of a name: that of the action itself, or of its statement.
+fn find(names: &[String], name: &str) -> Result<Vec<usize>, SogError> {
+    let is_it = |full: &String| {
+        full == name || full.split(" / ").any(|one| one == name || one.split_once("):").is_some_and(|(_, l)| l == name))
+    };
+    let found: Vec<usize> = (0..names.len()).filter(|number| is_it(&names[*number])).collect();
+    if found.is_empty() { Err(SogError::NoSuchAction(name.to_owned())) } else { Ok(found) }
+}
+
+fn build_options(options: &SogOptions, stop: &Arc<AtomicBool>) -> BuildOptions {
+    BuildOptions {
+        threads: options.threads.max(1),
+        balance: options.balance,
+        canonical: options.canonical,
+        max_bytes: options.memory_limit.unwrap_or(DEFAULT_MEMORY) / 4,
+        stop: Arc::clone(stop),
+    }
+}
+
+struct Build<'a> {
+    options: &'a SogOptions,
+    begun: Instant,
+    stop: &'a Arc<AtomicBool>,
+}
+
+impl Task<Built> for Build<'_> {
+    fn perform<M: Model>(self, model: &M, actions: &Actions<'_>) -> Result<Built, SogError> {
+        let count = model.actions().len();
+        let mut events = Vec::new();
+        for name in &self.options.observe {
+            events.extend(find(model.actions(), name)?);
+        }
+        let atoms: Vec<usize> = (0..model.atoms().len()).collect();
+        let observed = match self.options.kind {
+            Kind::Event => Observed::events(count, &events)?,
+            Kind::Split(parts) => Observed::split(count, &events, parts)?,
+            Kind::State => Observed::events_and_states(count, &[], &atoms)?,
+            Kind::EventState => Observed::events_and_states(count, &events, &atoms)?,
+        };
+        let (graph, work) = ample_sog::build_with_threads(model, &observed, &build_options(self.options, self.stop))?;
+        let (engine, took) = (actions.engine, self.begun.elapsed());
+        Ok(Built { graph, actions: model.actions().to_vec(), atoms: model.atoms().to_vec(), work, engine, took })
+    }
+}
+
+struct Check<'a> {
+    system: &'a System,
+    formula: &'a SogFormula,
+    options: &'a SogOptions,
+    begun: Instant,
+    stop: &'a Arc<AtomicBool>,
+}
+
+impl Task<Judged> for Check<'_> {
+    fn perform<M: Model>(self, model: &M, actions: &Actions<'_>) -> Result<Judged, SogError> {
+        let mut states = 0;
+        let mut meanings = Vec::new();
+        for said in &self.formula.atoms {
+            meanings.push(match said {
+                Said::State(_) => {
+                    states += 1;
+                    Meaning::State(states - 1)
+                }
+                Said::Event(name) => Meaning::Event(find(model.actions(), name)?),
+            });
+        }
+        let question = Question { formula: self.formula.formula.clone(), meanings };
+        let options = ample_sog::CheckOptions {
+            build: build_options(self.options, self.stop),
+            rule: self.options.rule,
+            on_demand: false,
+            collapsed: self.options.collapsed,
+        };
+        let checked = judge(model, &question, &options)?;
+        let violation = match &checked.violation {
+            Some(witness) => Some(self.perform_run(witness, actions)?),
+            None => None,
+        };
+        Ok(Judged {
+            violation,
+            aggregates: checked.aggregates,
+            product: checked.product,
+            size: checked.graph.as_ref().map(Graph::size),
+            work: checked.work,
+            engine: actions.engine,
+            took: self.begun.elapsed(),
+        })
+    }
+}
+
+impl Check<'_> {
+    /// The run, step by step with the reference interpreter; one that it does not perform is a bug.
+    fn perform_run(&self, witness: &Witness, actions: &Actions<'_>) -> Result<Violation, SogError> {
+        let refuted = |why: &str| SogError::Internal(format!("a counterexample does not replay: {why}"));
+        let interpreter = Interpreter::new(self.system);
+        let start = (actions.start)(&witness.start).ok_or_else(|| refuted("no such initial state"))?;
+        let mut state = match interpreter.initial_state(start) {
+            Some(Ok(state)) => state,
+            _ => return Err(refuted("no such initial state")),
+        };
+        let mut trace = Trace { start, ..Trace::default() };
+        let mut base = interpreter.identity(&state);
+        for (number, action) in witness.prefix.iter().chain(&witness.cycle).enumerate() {
+            let taken = actions.moves.get(*action).ok_or_else(|| refuted("no such action"))?;
+            let successor = interpreter.step(&state, taken);
+            if successor.violations.contains(&Fault::NotEnabled) {
+                return Err(refuted(&format!("step {} is not executable", number + 1)));
+            }
+            let step = interpreter.describe(&state, taken, &successor);
+            if number < witness.prefix.len() { &mut trace.prefix } else { &mut trace.cycle }.push(step);
+            let is_last = number + 1 == witness.prefix.len() + witness.cycle.len();
+            match successor.state {
+                Some(next) => state = next,
+                None if is_last && witness.ending == ample_sog::Ending::Fault => {}
+                None => return Err(refuted("a step is a fault")),
+            }
+            if number + 1 == witness.prefix.len() {
+                base = interpreter.identity(&state);
+            }
+        }
+        let message = match witness.ending {
+            ample_sog::Ending::Cycle if base != interpreter.identity(&state) => return Err(refuted("no cycle")),
+            ample_sog::Ending::Stuck if !interpreter.enabled(&state).is_empty() => return Err(refuted("not stuck")),
+            ample_sog::Ending::Cycle => "the run goes round for ever and does not satisfy the formula",
+            ample_sog::Ending::Stuck => "the run ends there and does not satisfy the formula",
+            ample_sog::Ending::Fault => "the run ends with a fault and does not satisfy the formula",
+        };
+        Ok(Violation { message: message.into(), trace, branches: Vec::new() })
+    }
+}

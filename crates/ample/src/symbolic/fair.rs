@@ -1,0 +1,185 @@
+//! Fairness and justice: which runs count, and branching time over those that do.
+//!
+//! A fair formula of CTL that does not hold is shown by a fair run where the formula says of all runs what a formula of
+//! LTL could say: then the quantifiers are left out, and the run violates the rest. For others there is the verdict
+//! only.
+
+use ample_logic::{Atom, Binary, Formula as Logic, Unary};
+use ample_model::{Expr, Move, Outcome, Trace, Violation};
+use ample_symbolic::ctl::{Ctl, Evaluator, FairRuns};
+use ample_symbolic::diagram::Bdd;
+use ample_symbolic::fair::{self, Condition};
+use ample_symbolic::reach::run_to;
+use ample_symbolic::space::Space;
+
+use super::answers::{Court, IN_PASSING, add, answer, start_states};
+use super::{Direction, Trouble};
+use crate::check::Fairness;
+use crate::evidence::Charge;
+use crate::report::Answer;
+use crate::temporal::Numbered;
+
+/// Of a formula that does not hold, and a run that would show it.
+const NOT_SHOWN: &str = "it takes fair runs that branch to show this; none is shown";
+/// Of a way that was asked for.
+const BACKWARD: &str = "evaluated backward: so are fair CTL formulas always";
+
+impl Court<'_, '_> {
+    /// Which runs count, as `--fairness` says.
+    pub(super) fn fairness(&self) -> Result<fair::Fairness, Trouble> {
+        self.fairness_of(&self.session.space)
+    }
+
+    /// The same over other diagrams of the system.
+    pub(super) fn fairness_of(&self, space: &Space) -> Result<fair::Fairness, Trouble> {
+        Ok(match self.options.fairness {
+            Fairness::None => fair::Fairness::default(),
+            Fairness::Weak => fair::Fairness::weak(space)?,
+            Fairness::Strong => fair::Fairness::strong(space, &self.actions())?,
+        })
+    }
+
+    /// The number of each step's action; where processes of several types may have an id, several steps have one.
+    fn actions(&self) -> Vec<usize> {
+        let mut known: Vec<Move> = Vec::new();
+        let mut number = |taken: Move| {
+            known.iter().position(|known| *known == taken).unwrap_or_else(|| {
+                known.push(taken);
+                known.len() - 1
+            })
+        };
+        (0..self.session.space.steps.len()).map(|step| number(self.session.taken(step))).collect()
+    }
+
+    /// Not all runs count.
+    pub(super) fn is_fair(&self) -> bool {
+        self.options.fairness != Fairness::None || !self.justice.is_empty()
+    }
+
+    /// A formula of CTL, where `E` means: on some fair run.
+    pub(super) fn branching_fairly(&mut self, numbered: &Numbered, numbers: &[usize]) -> Result<Answer, Trouble> {
+        if self.stops_in_passing()? {
+            return Ok(self.unknown(IN_PASSING));
+        }
+        let Some(ctl) = Ctl::of(&numbered.formula) else {
+            return Ok(self.unknown("the formula is not CTL: path quantifiers and temporal operators must alternate"));
+        };
+        let reached = self.session.reached(self.setting)?;
+        let atoms = self.atoms(numbers);
+        let fair = self.fair_runs()?;
+        let mut evaluator = Evaluator::new(&self.session.space, &atoms, reached).over(&fair)?;
+        let states = evaluator.states(&ctl)?;
+        let effort = evaluator.effort.clone();
+        drop(evaluator);
+        add(&mut self.session.effort, &effort);
+        let bad = start_states(self.session)?.minus(&states)?;
+        let symbolic = &self.options.symbolic;
+        let asked = symbolic.direction == Direction::Forward || symbolic.exploration.is_some();
+        let note = asked.then(|| BACKWARD.to_owned());
+        if bad.is_false() {
+            return Ok(Answer { note, ..self.holds() });
+        }
+        match self.as_a_run(numbered, numbers)? {
+            Some(answer) => Ok(Answer { note: answer.note.clone().or(note), ..answer }),
+            None => self.verdict_only(&bad),
+        }
+    }
+
+    fn fair_runs(&self) -> Result<FairRuns, Trouble> {
+        let space = &self.session.space;
+        let mut fairness = self.fairness()?;
+        let mut stopped = space.diagrams.constant(true);
+        for just in self.atoms(self.justice) {
+            fairness.justice.push(Condition { states: just.and(&space.settled)?, steps: Vec::new() });
+            stopped = stopped.and(&just)?;
+        }
+        Ok(FairRuns { fairness, stopped })
+    }
+
+    /// A run that violates what the formula says of all runs, if it says no more than that.
+    fn as_a_run(&mut self, numbered: &Numbered, numbers: &[usize]) -> Result<Option<Answer>, Trouble> {
+        let Some(formula) = without_quantifiers(&numbered.formula) else { return Ok(None) };
+        let mut linear = Numbered { formula, atoms: numbered.atoms.clone() };
+        let mut numbers = numbers.to_vec();
+        for (number, expr) in self.justice.iter().zip(&self.options.justice) {
+            linear = only_if_just(linear, expr);
+            numbers.push(*number);
+        }
+        self.know_what_rests()?;
+        let Some(lasso) = self.lasso(&linear, &numbers, None)? else {
+            return Ok(Some(self.unknown("internal error: no run shows that the formula does not hold")));
+        };
+        self.accuse(&lasso, Charge::Formula(&linear)).map(Some)
+    }
+
+    /// It does not hold in some of these states.
+    fn verdict_only(&mut self, bad: &Bdd) -> Result<Answer, Trouble> {
+        let space = &self.session.space;
+        let Some(run) = run_to(space, &space.initial, &space.settled.not(), bad)? else {
+            return Ok(self.unknown("internal error: no run leads to a state that was reached"));
+        };
+        let Some(start) = self.session.start(&run.start) else { return Ok(self.too_many_starts()) };
+        let trace = Trace { start, ..Trace::default() };
+        let message = "it does not hold in the initial state, on fair runs".into();
+        let violation = Violation { message, trace, branches: Vec::new() };
+        let outcome = Outcome::Violated(Box::new(violation));
+        Ok(Answer { note: Some(NOT_SHOWN.into()), ..answer(self.property, outcome) })
+    }
+}
+
+/// The formula, asked of the runs on which the expression holds again and again.
+fn only_if_just(numbered: Numbered, expr: &Expr) -> Numbered {
+    let mut atoms = numbered.atoms;
+    let again = Logic::atom(Atom(atoms.len() as u32)).finally().globally();
+    atoms.push(expr.clone());
+    Numbered { formula: again.implies(numbered.formula), atoms }
+}
+
+/// A formula of LTL that holds of the same sets of runs, fair ones or all: with the quantifiers left out, where it does
+/// not matter when it is decided which run is meant (M. Maidl's common fragment, a part of it).
+fn without_quantifiers(formula: &Logic) -> Option<Logic> {
+    if formula.is_propositional() {
+        return Some(formula.clone());
+    }
+    Some(match formula {
+        Logic::Unary(Unary::All, path) => match path.as_ref() {
+            Logic::Unary(Unary::Next, f) => without_quantifiers(f)?.next(),
+            Logic::Unary(Unary::Globally, f) => without_quantifiers(f)?.globally(),
+            Logic::Unary(Unary::Finally, f) if f.is_propositional() => path.as_ref().clone(),
+            Logic::Binary(_, f, g) if f.is_propositional() && g.is_propositional() => path.as_ref().clone(),
+            _ => return None,
+        },
+        Logic::Binary(Binary::And, f, g) => without_quantifiers(f)? & without_quantifiers(g)?,
+        Logic::Binary(Binary::Or, f, g) if f.is_propositional() || g.is_propositional() => {
+            without_quantifiers(f)? | without_quantifiers(g)?
+        }
+        Logic::Binary(Binary::Implies, f, g) if f.is_propositional() => {
+            f.as_ref().clone().implies(without_quantifiers(g)?)
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use ample_logic::{Atoms, Dialect, parse};
+
+    use super::*;
+
+    #[test]
+    fn quantifiers_are_left_out_only_where_that_changes_nothing() {
+        let read = |text: &str| parse(text, Dialect::Plain, &mut Atoms::new()).unwrap();
+        for (branching, linear) in [
+            ("AG p", Some("G p")),
+            ("AG AF p", Some("G F p")),
+            ("AG (p -> AF q)", Some("G (p -> F q)")),
+            ("A(p U q) & AX AG q", Some("(p U q) & X G q")),
+            ("AF AG p", None),
+            ("AG EF p", None),
+            ("AG p | AG q", None),
+            ("!AG p", None),
+        ] {
+            assert_eq!(without_quantifiers(&read(branching)), linear.map(read), "{branching}");
+        }
+    }
+}
