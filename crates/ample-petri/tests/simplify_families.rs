@@ -127,21 +127,20 @@ fn rings_become_a_place() {
 }
 
 #[test]
-fn chains_shrink_to_their_buffers() {
+fn chains_shrink_to_their_ends() {
     let sizes = report("chain 20", &chain(20), &[0]);
-    assert!(sizes[2].0 <= 45 && sizes[2].1 <= 25, "{sizes:?}");
+    assert!(sizes[..4].iter().all(|(places, transitions)| *places <= 3 && *transitions <= 3), "{sizes:?}");
 }
 
-/// Seconds are those of an unoptimised build on a busy machine: what is shown is that nothing is quadratic.
+/// With a rule that is quadratic this test would not end.
 #[test]
-fn large_nets_are_no_obstacle() {
-    for (name, net) in
-        [("philosophers", philosophers(12_000)), ("ring", ring(60_000, 5)), ("chain", chain(12_000))]
-    {
-        let stop_at = Instant::now();
-        report(name, &net, &[0]);
-        assert!(stop_at.elapsed().as_secs() < 600, "{name} takes too long");
-    }
+fn large_nets_shrink_as_small_ones_do() {
+    let sizes = report("philosophers", &philosophers(12_000), &[0]);
+    assert!(sizes[0].0 <= 24_010 && sizes[0].1 <= 24_010, "{sizes:?}");
+    let sizes = report("ring", &ring(60_000, 5), &[0]);
+    assert!(sizes[..4].iter().all(|(places, transitions)| *places <= 2 && *transitions <= 2), "{sizes:?}");
+    let sizes = report("chain", &chain(12_000), &[0]);
+    assert!(sizes[..4].iter().all(|(places, transitions)| *places <= 3 && *transitions <= 3), "{sizes:?}");
 }
 
 #[test]

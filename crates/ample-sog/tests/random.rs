@@ -248,8 +248,7 @@ fn verdicts_are_the_same_with_binary_diagrams() {
         let mut random = Random(seed);
         let net = random.net();
         let space = Space::of(&net);
-        let (mut says, mut meanings, _) = says(&mut random, &net);
-        (says.truncate(0), meanings.truncate(0));
+        let (mut says, mut meanings) = (Vec::new(), Vec::new());
         for place in 0..2 {
             says.push(Says::State(marked(place)));
             meanings.push(Meaning::State(place as usize));

@@ -121,7 +121,7 @@ fn unobserved_changes_of_labels_are_silent_arcs() {
     let graph = graph(&model, &Observed::events_and_states(4, &[], &[0, 1]).unwrap());
     assert_eq!(graph.aggregates.len(), 3);
     // Two silent arcs leave the first aggregate, to different labels.
-    let labels: Vec<_> = graph.aggregates[0].arcs.iter().map(|(action, to)| (*action, graph.aggregates[*to].label));
+    let labels = graph.aggregates[0].arcs.iter().map(|(action, to)| (*action, graph.aggregates[*to].label));
     let labels: Vec<_> = labels.collect();
     assert_eq!(labels, [(None, 0b01), (None, 0b10)]);
     assert_eq!(graph.size().silent, 4);

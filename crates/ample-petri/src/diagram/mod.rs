@@ -476,6 +476,9 @@ impl Diagrams {
         let node = match operation(&mut self.table) {
             Err(Stop::Memory) => {
                 self.sweep();
+                if !self.table.has_room() {
+                    return Err(Stop::Memory);
+                }
                 operation(&mut self.table)?
             }
             other => other?,

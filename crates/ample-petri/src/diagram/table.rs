@@ -381,9 +381,16 @@ impl Table {
             }
         }
         self.sweeps += 1;
-        // Often enough that garbage does not fill the table, rarely enough that sweeping costs little.
+        // Often enough that garbage does not fill the table, rarely enough that sweeping costs little. A table that is
+        // nearly full of what is needed would be swept for every few nodes; it is rather given up when it is full.
         let room = self.max_nodes.saturating_sub(self.used);
-        self.sweep_at = self.used + (room / 2).min(self.used.max(FIRST_SWEEP));
+        self.sweep_at =
+            if self.has_room() { self.used + (room / 2).min(self.used.max(FIRST_SWEEP)) } else { usize::MAX };
+    }
+
+    /// After sweeping: it is worth going on.
+    pub fn has_room(&self) -> bool {
+        self.used <= self.max_nodes / 8 * 7
     }
 
     fn mark(&self) -> Vec<bool> {

@@ -4,8 +4,8 @@
 //! In all cases the place is not seen, nobody both fills and empties it, and its tokens come and go in such portions
 //! that whatever rest lies there at the start is never of use. Then
 //!
-//! - **post**: whoever empties it needs nothing else and is invisible. As soon as `h` has fired some `f` can, and no one
-//!   can prevent it, so that it may as well fire at once: tokens come earlier where `f` adds them, which hinders
+//! - **post**: whoever empties it needs nothing else and is invisible. As soon as `h` has fired some `f` can, and no
+//!   one can prevent it, so that it may as well fire at once: tokens come earlier where `f` adds them, which hinders
 //!   nobody, and an `f` that a run never fires can be put in. Dead markings have nothing on the place. With more than
 //!   one `f` a choice is made earlier than before, so that Branching allows only one.
 //! - **pre**: whoever fills it does nothing else, is invisible, and has the places from which it takes for itself (or

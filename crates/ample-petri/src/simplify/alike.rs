@@ -22,9 +22,8 @@ pub(super) fn join_alike(work: &mut Work) {
     for place in 0..work.places.len() as u32 {
         let Some((future, _)) = future(work, place) else { continue };
         let first = *futures.entry(future).or_insert(place);
-        // Joining changes arcs, so that what was noted earlier is looked at again.
-        if first != place && join(work, first, place).is_none() {
-            continue;
+        if first != place {
+            join(work, first, place);
         }
     }
 }
@@ -48,7 +47,8 @@ fn future(work: &Work, place: u32) -> Option<(Vec<Rest>, Vec<u32>)> {
     Some(rests.into_iter().unzip())
 }
 
-/// Joins the second place with the first; `None` if they are not alike (any more).
+/// Joins the second place with the first; `None` if they are not alike: joining others has changed arcs since the
+/// future of the first was noted.
 fn join(work: &mut Work, first: u32, second: u32) -> Option<()> {
     let (future_of_first, takers) = future(work, first)?;
     let (future_of_second, other_takers) = future(work, second)?;
@@ -72,8 +72,7 @@ fn join(work: &mut Work, first: u32, second: u32) -> Option<()> {
     }
     let (members, more) = (work.place(first).members.clone(), work.place(second).members.clone());
     for (taker, other) in takers.into_iter().zip(other_takers) {
-        let options =
-            vec![(members.clone(), work.step(taker).story), (more.clone(), work.step(other).story)];
+        let options = vec![(members.clone(), work.step(taker).story), (more.clone(), work.step(other).story)];
         work.transitions[taker as usize].story = work.stories.either(options);
         work.remove_transition(other);
     }

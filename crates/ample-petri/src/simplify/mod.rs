@@ -189,7 +189,8 @@ fn by_rules(result: &mut Simplified, twins: &mut [Twin], stop: &dyn Fn() -> bool
         let constant = &mut result.constants[*original as usize];
         *constant = constant.or(spot.constant);
         if result.what == Preserve::All {
-            twins[*original as usize] = spot.twin.map(|(place, times, plus)| (result.places[place as usize], times, plus));
+            twins[*original as usize] =
+                spot.twin.map(|(place, times, plus)| (result.places[place as usize], times, plus));
         }
     }
     result.places = places.iter().map(|place| result.places[*place as usize]).collect();

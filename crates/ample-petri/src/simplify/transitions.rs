@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::Preserve;
-use super::work::{Work, at_most, effect, weight};
+use super::work::{Step, Work, at_most, effect, weight};
 
 /// Transitions by the direction of their effect; entries may be out of date.
 pub(super) type Directions = HashMap<u64, Vec<u32>>;
@@ -59,9 +59,7 @@ fn outdone(work: &mut Work, transition: u32) -> bool {
             let spot = work.place(place);
             if spot.seen { change == 0 } else { change >= 0 }
         };
-        other != transition
-            && at_most(&with.takes, &step.takes)
-            && difference(with.takes.as_slice(), &with.adds, &step.takes, &step.adds).into_iter().all(leaves_more)
+        other != transition && at_most(&with.takes, &step.takes) && difference(with, step).into_iter().all(leaves_more)
     };
     let gone = rivals(work, transition).any(better);
     if gone {
@@ -71,14 +69,9 @@ fn outdone(work: &mut Work, transition: u32) -> bool {
 }
 
 /// The effect of the first transition minus that of the second.
-fn difference(
-    takes: &[(u32, u64)],
-    adds: &[(u32, u64)],
-    other_takes: &[(u32, u64)],
-    other_adds: &[(u32, u64)],
-) -> Vec<(u32, i128)> {
-    let mut sum: Vec<(u32, i128)> = effect(takes, adds);
-    for (place, change) in effect(other_takes, other_adds) {
+fn difference(first: &Step, second: &Step) -> Vec<(u32, i128)> {
+    let mut sum: Vec<(u32, i128)> = effect(&first.takes, &first.adds);
+    for (place, change) in effect(&second.takes, &second.adds) {
         match sum.binary_search_by_key(&place, |entry| entry.0) {
             Ok(at) => sum[at].1 -= change,
             Err(at) => sum.insert(at, (place, -change)),
@@ -105,7 +98,9 @@ fn same_direction(work: &mut Work, directions: &mut Directions, transition: u32,
         (*place, change / size as i128).hash(&mut hasher);
     }
     let bucket = directions.entry(hasher.finish()).or_default();
-    bucket.retain(|other| work.step(*other).alive && *other != transition);
+    let mut recent = bucket.split_off(bucket.len().saturating_sub(MOST));
+    recent.retain(|other| work.step(*other).alive && *other != transition);
+    bucket.append(&mut recent);
     let mut gone = None;
     let mut others = Vec::new();
     for other in bucket.iter().rev().take(MOST) {
@@ -151,10 +146,8 @@ fn does_it_all(work: &Work, by: u32, transition: u32, changes: &[(u32, i128)]) -
             return false;
         }
     }
-    let is_multiple = single
-        .iter()
-        .zip(changes)
-        .all(|(one, many)| one.0 == many.0 && one.1.checked_mul(times) == Some(many.1));
+    let is_multiple =
+        single.iter().zip(changes).all(|(one, many)| one.0 == many.0 && one.1.checked_mul(times) == Some(many.1));
     let needs = |(place, tokens): &(u32, u64)| {
         let lost = (-work.change(by, *place)).max(0);
         let needed = lost.checked_mul(times - 1).and_then(|lost| lost.checked_add(i128::from(*tokens)));

@@ -108,29 +108,15 @@ pub(super) fn at_most(less: &[(u32, u64)], more: &[(u32, u64)]) -> bool {
 /// How a marking changes: sorted by place, without zeros.
 pub(super) fn effect(takes: &[(u32, u64)], adds: &[(u32, u64)]) -> Vec<(u32, i128)> {
     let mut changes = Vec::with_capacity(takes.len() + adds.len());
-    let (mut left, mut right) = (0, 0);
-    loop {
-        let (place, change) = match (takes.get(left), adds.get(right)) {
-            (None, None) => return changes,
-            (Some((place, taken)), other) if other.is_none_or(|(to, _)| place < to) => {
-                left += 1;
-                (*place, -i128::from(*taken))
-            }
-            (Some((place, taken)), Some((to, added))) if place == to => {
-                left += 1;
-                right += 1;
-                (*place, i128::from(*added) - i128::from(*taken))
-            }
-            (_, Some((to, added))) => {
-                right += 1;
-                (*to, i128::from(*added))
-            }
-            (Some(_), None) => unreachable!("the first arm takes it"),
-        };
-        if change != 0 {
-            changes.push((place, change));
+    let (mut takes, mut adds) = (takes.iter().peekable(), adds.iter().peekable());
+    while let Some(place) = takes.peek().into_iter().chain(adds.peek()).map(|arc| arc.0).min() {
+        let taken = takes.next_if(|arc| arc.0 == place).map_or(0, |arc| i128::from(arc.1));
+        let added = adds.next_if(|arc| arc.0 == place).map_or(0, |arc| i128::from(arc.1));
+        if added != taken {
+            changes.push((place, added - taken));
         }
     }
+    changes
 }
 
 /// The sum of `left` and `times` the other; `None` beyond 64 bits.
@@ -376,9 +362,8 @@ impl Work {
             let Spot { initial, bound, .. } = self.place(*old);
             Place { name: before.places[*old as usize].name.clone(), initial: *initial, bound: *bound }
         };
-        let groups: Vec<Vec<u32>> = (places.iter())
-            .map(|old| self.place(*old).members.iter().map(|(member, _)| *member).collect())
-            .collect();
+        let groups: Vec<Vec<u32>> =
+            (places.iter()).map(|old| self.place(*old).members.iter().map(|(member, _)| *member).collect()).collect();
         let net = Net {
             places: places.iter().map(place).collect(),
             transitions: transitions.iter().map(transition).collect(),

@@ -68,11 +68,15 @@ fn symbolic_statistics(out: &mut impl Write, report: &Report, diagrams: &Diagram
         let so_far = if report.statistics.complete { "" } else { " so far" };
         writeln!(out, "{states:>9} states{so_far}, in {} nodes", diagrams.reached_nodes)?;
     }
-    writeln!(
-        out,
-        "{:>9} bits, {} relations of {} nodes, {} nodes at the peak",
-        diagrams.bits, diagrams.relations, diagrams.relation_nodes, diagrams.peak_nodes
-    )?;
+    let DiagramStatistics { bits, relations, relation_nodes, peak_nodes, .. } = diagrams;
+    if *bits > 0 {
+        writeln!(
+            out,
+            "{bits:>9} bits, {relations} relations of {relation_nodes} nodes, {peak_nodes} nodes at the peak"
+        )?;
+    } else {
+        writeln!(out, "{peak_nodes:>9} nodes at the peak")?;
+    }
     writeln!(out, "{} used, {time_s:.3} seconds", bytes(*memory_bytes))
 }
 
@@ -146,7 +150,10 @@ fn verdicts(out: &mut impl Write, report: &Report, paint: Paint) -> io::Result<(
 
 fn verdict(answer: &Answer, paint: Paint) -> String {
     match &answer.outcome {
-        Outcome::Holds(Certainty::Proved) => paint.green("holds"),
+        Outcome::Holds(Certainty::Proved) => match answer.value {
+            Some(value) => paint.green(format!("at most {value}, which is reached")),
+            None => paint.green("holds"),
+        },
         Outcome::Holds(Certainty::Bounded(bound)) => paint.green(format!("holds for runs of up to {bound} steps")),
         Outcome::Holds(Certainty::Probable(omission)) => {
             paint.green(format!("probably holds (chance that a state was missed: {omission:.1e})"))
@@ -156,7 +163,9 @@ fn verdict(answer: &Answer, paint: Paint) -> String {
             let trace = &violation.trace;
             match (trace.prefix.len(), trace.cycle.len()) {
                 // What no run can show.
-                (0, 0) if answer.property.starts_with("ctl:") => format!("{violated}: {message}"),
+                (0, 0) if answer.end.is_none() || answer.property.starts_with("ctl:") => {
+                    format!("{violated}: {message}")
+                }
                 (steps, 0) => format!("{violated}: {message}, after {}", plural(steps, "step")),
                 (0, cycle) => format!("{violated}: {message}, in a cycle of {}", plural(cycle, "step")),
                 (steps, cycle) => {
@@ -184,8 +193,14 @@ fn because(reason: &Reason) -> String {
 fn ending(out: &mut impl Write, answer: &Answer, paint: Paint) -> io::Result<()> {
     let Outcome::Violated(violation) = &answer.outcome else { return Ok(()) };
     if answer.property == "deadlock" {
+        let Some(end) = &answer.end else { return writeln!(out, "{}", paint.red("invalid end state")) };
+        // A net has no processes to stand anywhere.
+        if end.processes.is_empty() && !end.variables.is_empty() {
+            writeln!(out, "{}: no transition can fire", paint.red("dead marking"))?;
+            return values(out, "", end);
+        }
         writeln!(out, "{}: no process can move", paint.red("invalid end state"))?;
-        return answer.end.as_ref().map_or(Ok(()), |end| standings(out, end, "waits for"));
+        return standings(out, end, "waits for");
     }
     if answer.property == "assertions" {
         // The last step has said it, unless there is none.

@@ -133,7 +133,9 @@ fn violated(
         _ => None,
     };
     match shown {
-        Some(Ok((violation, end))) => {
+        Some(Ok((violation, mut end))) => {
+            // The one process that a net is in the model is nothing that its user knows.
+            end.processes.clear();
             Answer { end: Some(end), ..answer(property, Outcome::Violated(Box::new(violation))) }
         }
         Some(Err(Unconfirmed::Refuted(why))) => {

@@ -10,9 +10,10 @@ use ample_model::{Observer, Progress, Reason};
 use ample_petri::explicit::Limits;
 use ample_petri::explicit::reduced::{self, Reached, Strategy};
 use ample_petri::explicit::search::{Answers, Questions, explore};
-use ample_petri::explicit::temporal::{self, Ending};
+use ample_petri::explicit::temporal::{self, Ending, Endless};
 use ample_petri::explicit::walk::{Patience, walk};
 use ample_petri::net::{Condition, Net, Sum};
+use ample_petri::simplify::Simplified;
 use ample_petri::structure::bounds;
 use ample_petri::structure::equation::{Budget, Equation};
 
@@ -25,6 +26,8 @@ const ENGINE: &str = "explicit";
 const FIRST_SLICE: Duration = Duration::from_millis(600);
 /// Slices grow by this factor.
 const GROWTH: u32 = 3;
+/// And not beyond this.
+const LONGEST_SLICE: Duration = Duration::from_secs(1800);
 
 /// What a worker needs to know.
 pub struct Worker<'a, 'b> {
@@ -53,36 +56,38 @@ impl Worker<'_, '_> {
 
     fn rounds(&self, observer: &mut dyn Observer) -> Result<(), Over> {
         let mut known = Vec::new();
-        if !self.from_behind {
-            self.all_at_once(&known, FIRST_SLICE, observer)?;
-            self.walk(FIRST_SLICE, observer)?;
-        }
-        known = self.bounds(observer)?;
-        if !self.from_behind {
-            self.refute(&known, observer)?;
-        }
         let mut slice = FIRST_SLICE;
+        let mut round = 0;
         while !self.board.is_settled() {
+            if !self.from_behind {
+                self.all_at_once(&known, slice, observer)?;
+                self.walk(slice / 2, observer)?;
+            }
+            if round == 0 {
+                known = self.bounds(observer)?;
+            }
+            if !self.from_behind {
+                self.refute(&known, slice, observer)?;
+            }
             let mut open = self.board.open();
             if self.from_behind {
                 open.reverse();
             }
             let mut idle = true;
             for task in open {
-                if self.board.truth(task).is_none() && self.take(task) {
+                if !self.board.is_settled() && self.board.truth(task).is_none() && self.take(task) {
                     idle = false;
-                    let result = self.look_at(task, &known, slice, observer);
+                    let result = self.look_at(task, slice, observer);
                     self.release(task);
                     result?;
                 }
             }
-            if !self.from_behind {
-                self.all_at_once(&known, slice, observer)?;
-                self.walk(slice / 2, observer)?;
-            } else if idle {
+            if idle && self.from_behind {
                 self.pause(observer)?;
+                continue;
             }
-            slice = slice.saturating_mul(GROWTH);
+            slice = slice.saturating_mul(GROWTH).min(LONGEST_SLICE);
+            round += 1;
         }
         Ok(())
     }
@@ -201,13 +206,14 @@ impl Worker<'_, '_> {
     }
 
     /// What the state equation excludes.
-    fn refute(&self, known: &[Option<u64>], observer: &mut dyn Observer) -> Result<(), Over> {
+    fn refute(&self, known: &[Option<u64>], slice: Duration, observer: &mut dyn Observer) -> Result<(), Over> {
+        let all_over = Instant::now() + 4 * slice;
         let Some(mut equation) = Equation::with_bounds(self.net, known.to_vec()) else { return Ok(()) };
         for task in self.board.open() {
-            if self.board.truth(task).is_some() {
+            if self.board.truth(task).is_some() || Instant::now() >= all_over {
                 continue;
             }
-            let until = Instant::now() + 2 * FIRST_SLICE;
+            let until = Instant::now() + slice;
             let stop = || self.board.is_settled() || Instant::now() >= until;
             let budget = Budget::new(&stop);
             let refuted = match &self.board.tasks.all[task] {
@@ -241,25 +247,15 @@ impl Worker<'_, '_> {
     }
 
     /// A search for one task.
-    fn look_at(
-        &self,
-        task: usize,
-        known: &[Option<u64>],
-        slice: Duration,
-        observer: &mut dyn Observer,
-    ) -> Result<(), Over> {
+    fn look_at(&self, task: usize, slice: Duration, observer: &mut dyn Observer) -> Result<(), Over> {
         match &self.board.tasks.all[task] {
-            Task::Reach(condition) => {
-                let reached = self.during(slice, observer, |observer| self.reach(condition, known, observer))?;
+            Task::Reach(_) | Task::Dead => {
+                let reached = self.during(slice, observer, |observer| self.reach(task, slice, observer))?;
                 self.settle_reached(task, reached);
             }
-            Task::Dead => {
-                let reached = self.during(slice, observer, |observer| self.deadlock(known, observer))?;
-                self.settle_reached(task, reached);
-            }
-            Task::Bound(_) => {}
-            Task::Branching(formula) => self.branching(task, formula, known, slice, observer)?,
-            Task::Linear(formula) => self.linear(task, formula, known, slice, observer)?,
+            Task::Bound(number) => self.largest(task, *number, slice, observer)?,
+            Task::Branching(formula) => self.branching(task, formula, slice, observer)?,
+            Task::Linear(formula) => self.linear(task, formula, slice, observer)?,
         }
         Ok(())
     }
@@ -268,12 +264,48 @@ impl Worker<'_, '_> {
         Strategy { stubborn: self.reduces, ..Strategy::default() }
     }
 
-    fn reach(&self, condition: &Condition, known: &[Option<u64>], observer: &mut dyn Observer) -> Reached {
-        reduced::reach(self.net, condition, self.strategy(), &self.limits(known), observer)
+    /// A smaller net with the same answer.
+    fn simplified(&self, task: usize, slice: Duration) -> Simplified {
+        let until = Instant::now() + slice;
+        self.board.tasks.simplified(self.net, &[task], &|| self.board.is_settled() || Instant::now() >= until)
     }
 
-    fn deadlock(&self, known: &[Option<u64>], observer: &mut dyn Observer) -> Reached {
-        reduced::deadlock(self.net, self.strategy(), &self.limits(known), observer)
+    /// A run to a condition, or to a dead marking.
+    fn reach(&self, task: usize, slice: Duration, observer: &mut dyn Observer) -> Reached {
+        let small = self.simplified(task, slice);
+        let limits = self.limits(&[]);
+        let mut reached = match &self.board.tasks.all[task] {
+            Task::Reach(condition) => match small.translate(condition) {
+                Some(goal) => reduced::reach(&small.net, &goal, self.strategy(), &limits, observer),
+                None => reduced::reach(self.net, condition, self.strategy(), &limits, observer),
+            },
+            _ => reduced::deadlock(&small.net, self.strategy(), &limits, observer),
+        };
+        if let Some(run) = reached.run.take() {
+            reached.run = small.expand(&run);
+            if reached.run.is_none() {
+                // Too long to be told: then it is looked for in the net itself, in other ways.
+                reached.ended = Some(Reason::Memory);
+            }
+        }
+        reached
+    }
+
+    /// The largest value of a sum, in a smaller net.
+    fn largest(&self, task: usize, number: usize, slice: Duration, observer: &mut dyn Observer) -> Result<(), Over> {
+        let small = self.simplified(task, slice);
+        let Some(sum) = self.board.tasks.translated_sum(&small, number) else { return Ok(()) };
+        let sums = [sum];
+        let questions = Questions { sums: &sums, ..Questions::default() };
+        let answers =
+            self.during(slice, observer, |observer| explore(&small.net, &questions, &self.limits(&[]), observer))?;
+        let Some(peak) = answers.peaks.first() else { return Ok(()) };
+        let value = u64::try_from(peak.value.max(0)).unwrap_or(u64::MAX);
+        self.board.raise(number, value);
+        if answers.ended.is_none() {
+            self.board.settle(task, Finding::Value(value), ENGINE, "all markings of a simplified net");
+        }
+        Ok(())
     }
 
     fn settle_reached(&self, task: usize, reached: Reached) {
@@ -293,41 +325,52 @@ impl Worker<'_, '_> {
         &self,
         task: usize,
         formula: &Logic,
-        known: &[Option<u64>],
         slice: Duration,
         observer: &mut dyn Observer,
     ) -> Result<(), Over> {
+        let small = self.simplified(task, slice);
+        let Some(atoms) = self.board.tasks.translated(&small, formula) else { return Ok(()) };
         let found = self.during(slice, observer, |observer| {
-            temporal::ctl(self.net, formula, &self.board.tasks.atoms, &self.limits(known), observer)
+            temporal::ctl(&small.net, formula, &atoms, &self.limits(&[]), observer)
         })?;
-        self.board.note(&found.statistics);
         if let Some(holds) = found.verdict {
             self.board.settle(task, Finding::Truth(holds, None), ENGINE, "local evaluation");
         }
         Ok(())
     }
 
-    fn linear(
-        &self,
-        task: usize,
-        formula: &Logic,
-        known: &[Option<u64>],
-        slice: Duration,
-        observer: &mut dyn Observer,
-    ) -> Result<(), Over> {
+    fn linear(&self, task: usize, formula: &Logic, slice: Duration, observer: &mut dyn Observer) -> Result<(), Over> {
+        let small = self.simplified(task, slice);
+        let Some(atoms) = self.board.tasks.translated(&small, formula) else { return Ok(()) };
         let found = self.during(slice, observer, |observer| {
-            let limits = self.limits(known);
-            temporal::ltl(self.net, formula, &self.board.tasks.atoms, self.reduces, &limits, observer)
+            temporal::ltl(&small.net, formula, &atoms, self.reduces, &self.limits(&[]), observer)
         })?;
-        self.board.note(&found.statistics);
         let Some(holds) = found.verdict else { return Ok(()) };
-        let run = found.counterexample.map(|run| {
-            let open = run.ending == Ending::Open;
-            NetRun { prefix: run.prefix, cycle: run.cycle, open }
-        });
+        let run = found.counterexample.and_then(|run| self.told(&small, run));
         self.board.settle(task, Finding::Truth(holds, run), ENGINE, "the product with an automaton");
         Ok(())
     }
+
+    /// An endless run of a simplified net as one of the net, if that gets back to where its cycle begins.
+    fn told(&self, small: &Simplified, run: Endless) -> Option<NetRun> {
+        let open = run.ending == Ending::Open;
+        let (prefix, cycle) = small.expand_lasso(&run.prefix, &run.cycle)?;
+        let start = fired(self.net, self.net.initial(), &prefix)?;
+        let end = fired(self.net, start.clone(), &cycle)?;
+        (start == end).then_some(NetRun { prefix, cycle, open })
+    }
+}
+
+/// The marking after a run.
+fn fired(net: &Net, mut marking: Vec<u64>, run: &[u32]) -> Option<Vec<u64>> {
+    for transition in run {
+        let transition = net.transitions.get(*transition as usize)?;
+        if !transition.is_enabled(&marking) {
+            return None;
+        }
+        marking = transition.fire(&marking)?;
+    }
+    Some(marking)
 }
 
 /// The open tasks that one exploration can answer.

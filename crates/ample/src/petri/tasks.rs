@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use ample_logic::{Atom, Binary, Formula as Logic, Unary};
 use ample_model::{Expr, Property, Question};
 use ample_petri::net::{Condition, Net, Sum};
+use ample_petri::simplify::{Keep, Preserve, Simplified, simplify};
 
 use crate::temporal::Numbered;
 
@@ -144,6 +145,59 @@ impl Tasks {
         Tasks { initial: net.initial(), ..Tasks::default() }
     }
 
+    /// The places that a task reads, and what a simpler net must keep for it.
+    fn keeps(&self, task: &Task, see: &mut dyn FnMut(u32)) -> Preserve {
+        match task {
+            Task::Reach(condition) => {
+                condition.places(see);
+                Preserve::Reach
+            }
+            Task::Dead => Preserve::Deadlock,
+            Task::Bound(number) => {
+                self.sums[*number].terms.keys().for_each(|place| see(*place));
+                Preserve::Reach
+            }
+            Task::Branching(formula) | Task::Linear(formula) => {
+                formula.atoms().iter().for_each(|atom| self.atoms[atom.0 as usize].places(see));
+                match (formula.has_next(), matches!(task, Task::Linear(_))) {
+                    (true, _) => Preserve::All,
+                    (false, true) => Preserve::Stutter,
+                    (false, false) => Preserve::Branching,
+                }
+            }
+        }
+    }
+
+    /// A smaller net with the same answers to these tasks.
+    pub fn simplified(&self, net: &Net, tasks: &[usize], stop: &dyn Fn() -> bool) -> Simplified {
+        let mut seen = vec![false; net.places.len()];
+        let mut what: Option<Preserve> = None;
+        for task in tasks {
+            let one = self.keeps(&self.all[*task], &mut |place| seen[place as usize] = true);
+            what = Some(what.map_or(one, |all| both(all, one)));
+        }
+        simplify(net, Keep { places: &seen, what: what.unwrap_or(Preserve::All) }, stop)
+    }
+
+    /// The atoms that a formula has, on a simplified net; the others are never looked at.
+    pub fn translated(&self, small: &Simplified, formula: &Logic) -> Option<Vec<Condition>> {
+        let mut atoms = vec![Condition::Const(false); self.atoms.len()];
+        for atom in formula.atoms() {
+            atoms[atom.0 as usize] = small.translate(&self.atoms[atom.0 as usize])?;
+        }
+        Some(atoms)
+    }
+
+    /// A sum on a simplified net; `None` where it has become a number.
+    pub fn translated_sum(&self, small: &Simplified, number: usize) -> Option<Sum> {
+        let whole = self.sums[number].clone();
+        // The sum is at most 0 where the translation is at most the new right side.
+        match small.translate(&whole.at_most(0)?)? {
+            Condition::AtMost { terms, most } => Some(Sum { terms: terms.into_iter().collect(), plus: -most }),
+            _ => None,
+        }
+    }
+
     fn task(&mut self, task: Task) -> Wanted {
         let next = self.all.len();
         let number = *self.numbers.entry(task.clone()).or_insert(next);
@@ -200,7 +254,7 @@ impl Tasks {
         for atom in &numbered.atoms {
             numbers.push(self.atom(atom)?);
         }
-        Some(renumbered(&numbered.formula, &numbers))
+        Some(numbered.formula.substitute(&mut |atom: Atom| Logic::Atom(Atom(numbers[atom.0 as usize]))))
     }
 
     fn atom(&mut self, expr: &Expr) -> Option<u32> {
@@ -350,6 +404,15 @@ impl Tasks {
     }
 }
 
+/// What preserves both.
+fn both(one: Preserve, other: Preserve) -> Preserve {
+    match (one, other) {
+        _ if one == other => one,
+        (Preserve::All, _) | (_, Preserve::All) => Preserve::All,
+        _ => Preserve::Branching,
+    }
+}
+
 fn not_linear() -> String {
     "on a net, conditions are comparisons of sums of tokens".into()
 }
@@ -368,19 +431,6 @@ fn combined(op: Binary, f: Wanted, g: Wanted) -> Wanted {
             let both = Wanted::all(vec![f.clone(), g.clone()]);
             let neither = Wanted::all(vec![f.not(), g.not()]);
             Wanted::any(vec![both, neither])
-        }
-    }
-}
-
-/// The formula with other numbers for its atoms.
-pub fn renumbered(formula: &Logic, numbers: &[u32]) -> Logic {
-    match formula {
-        Logic::True => Logic::True,
-        Logic::False => Logic::False,
-        Logic::Atom(atom) => Logic::Atom(Atom(numbers[atom.0 as usize])),
-        Logic::Unary(op, f) => Logic::Unary(*op, std::sync::Arc::new(renumbered(f, numbers))),
-        Logic::Binary(op, f, g) => {
-            Logic::Binary(*op, std::sync::Arc::new(renumbered(f, numbers)), std::sync::Arc::new(renumbered(g, numbers)))
         }
     }
 }
