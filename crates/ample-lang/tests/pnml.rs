@@ -53,7 +53,7 @@ fn errors(text: &str) -> Vec<String> {
     }
 }
 
-fn states(net: &Unfolded) -> usize {
+fn states(net: &Unfolded) -> u64 {
     explore(&net.system, 100_000).states
 }
 
@@ -112,7 +112,8 @@ fn names_may_hold_anything_that_xml_can_write() {
     let text = plain("<place id=\"a&lt;b &amp; &#x63;\"/><!-- <place id=\"no\"/> -->");
     assert_eq!(accepted(&text).system.globals[0].name, "a<b & c");
     assert_eq!(accepted(&format!("\u{feff}{text}")).system.globals.len(), 1);
-    let prefixed = "<x:pnml xmlns:x=\"u\"><x:net id=\"n\" type=\"ptnet\"><x:page id=\"g\"><x:place id=\"p\"/></x:page></x:net>\
+    let prefixed = "<x:pnml xmlns:x=\"u\"><x:net id=\"n\" type=\"ptnet\">\
+        <x:page id=\"g\"><x:place id=\"p\"/></x:page></x:net>\
         </x:pnml>";
     assert_eq!(accepted(prefixed).system.globals.len(), 1);
 }
@@ -296,7 +297,8 @@ const DECLARATIONS: &str = "<declaration><structure><declarations>\
     <namedsort id=\"pair\" name=\"Pair\"><productsort>\
     <usersort declaration=\"three\"/><usersort declaration=\"number\"/></productsort></namedsort>\
     <namedsort id=\"three\" name=\"Three\"><cyclicenumeration>\
-    <feconstant id=\"ta\" name=\"a\"/><feconstant id=\"tb\" name=\"b\"/><feconstant id=\"tc\" name=\"c\"/></cyclicenumeration></namedsort>\
+    <feconstant id=\"ta\" name=\"a\"/><feconstant id=\"tb\" name=\"b\"/>\
+    <feconstant id=\"tc\" name=\"c\"/></cyclicenumeration></namedsort>\
     <namedsort id=\"number\" name=\"Number\"><finiteintrange start=\"1\" end=\"4\"/></namedsort>\
     <partition id=\"half\" name=\"half\"><usersort declaration=\"number\"/>\
     <partitionelement id=\"low\" name=\"low\">NUMBER1NUMBER2</partitionelement>\

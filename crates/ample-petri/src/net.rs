@@ -1,6 +1,6 @@
 //! Nets, and conditions on their markings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use ample_model::{
     Action, BinaryOp, Edge, Expr, Initial, Instruction, Place as Cell, Scalar, Scope, System, Type, UnaryOp,
@@ -220,6 +220,7 @@ impl Condition {
                 part => kept.push(part),
             }
         }
+        once(&mut kept);
         match kept.len() {
             0 => Condition::Const(true),
             1 => kept.remove(0),
@@ -238,6 +239,7 @@ impl Condition {
                 part => kept.push(part),
             }
         }
+        once(&mut kept);
         match kept.len() {
             0 => Condition::Const(false),
             1 => kept.remove(0),
@@ -281,6 +283,14 @@ impl Condition {
             Condition::And(parts) | Condition::Or(parts) => parts.iter().for_each(|part| part.places(visit)),
         }
     }
+}
+
+/// Takes away what is there twice.
+fn once(parts: &mut Vec<Condition>) {
+    let mut seen = HashSet::new();
+    let is_new: Vec<bool> = parts.iter().map(|part| seen.insert(part)).collect();
+    let mut is_new = is_new.into_iter();
+    parts.retain(|_| is_new.next().unwrap_or(true));
 }
 
 /// A sum of tokens and a number.

@@ -230,6 +230,29 @@ fn state_graphs_are_branching_bisimilar() {
     });
 }
 
+/// Whoever pays more has decided, unseen, that there will be no second one: only `finish` is visible.
+#[test]
+fn a_choice_among_fillers_is_kept_for_branching_time() {
+    let net = Net {
+        places: vec![place("done", 0), place("work", 2), place("money", 2), place("begun", 0)],
+        transitions: vec![
+            transition("cheap", &[(1, 1), (2, 1)], &[(3, 1)]),
+            transition("dear", &[(1, 1), (2, 2)], &[(3, 1)]),
+            transition("finish", &[(3, 1)], &[(0, 1)]),
+        ],
+        exclusive: Vec::new(),
+    };
+    let seen = vec![true, false, false, false];
+    let simplified = |what| simplify(&net, Keep { places: &seen, what }, &|| false);
+    let case = |what| Case::with(0, net.clone(), seen.clone(), simplified(what));
+    let linear = case(Preserve::Stutter);
+    assert_eq!(linear.small.net.transitions.len(), 2, "{}", linear.show());
+    let pair = Pair::of(&linear.graph, &linear.small_graph, &linear.pairs);
+    assert!(pair.same_runs() && !pair.bisimilar(), "{}", linear.show());
+    let branching = case(Preserve::Branching);
+    assert!(Pair::of(&branching.graph, &branching.small_graph, &branching.pairs).bisimilar(), "{}", branching.show());
+}
+
 #[test]
 fn state_graphs_stay_the_same_if_all_is_preserved() {
     check(Preserve::All, NETS, 1_500, |case| {

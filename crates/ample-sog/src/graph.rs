@@ -20,7 +20,6 @@ pub struct Aggregate {
     /// Which atoms hold in its states.
     pub label: Label,
     /// What was found out about it.
-    #[serde(flatten)]
     pub facts: Facts,
     /// Its set, or its representatives, as bytes of the engine.
     #[serde(with = "hex")]

@@ -7,6 +7,8 @@
 
 #[path = "partial/generate.rs"]
 mod generate;
+// What makes models smaller is for another suite.
+#[allow(dead_code)]
 #[path = "partial/model.rs"]
 mod model;
 #[path = "temporal/random.rs"]

@@ -68,11 +68,9 @@ pub fn ltl(system: &System, names: &Names, text: &str) -> Result<Formula, Reject
 /// # Ok::<(), ample_lang::Rejected>(())
 /// ```
 pub fn ctl(system: &System, names: &Names, text: &str) -> Result<Formula, Rejected> {
-    let tree = match parse(system, names, text, Dialect::Plain) {
-        // Brackets around an until are those of NuSMV.
-        Err(error) if text.contains('[') => parse(system, names, text, Dialect::Smv).map_err(|_| error)?,
-        result => result?,
-    };
+    // Brackets around an until are those of NuSMV.
+    let has_brackets = text.replace("[]", "").contains('[');
+    let tree = parse(system, names, text, if has_brackets { Dialect::Smv } else { Dialect::Plain })?;
     match tree.is_ctl() {
         true => Ok(tree.branching()),
         false => Err(whole(text, "in branching time each operator about runs stands right behind `A` or `E`")),
@@ -104,9 +102,10 @@ fn whole(text: &str, message: &str) -> Rejected {
 
 fn parse(system: &System, names: &Names, text: &str, dialect: Dialect) -> Result<Tree, Rejected> {
     let mut atoms = Atoms::new(system, names);
+    let (spaced, added) = if dialect == Dialect::Plain { spaced(text, names) } else { (text.to_owned(), Vec::new()) };
     let mut known: Vec<(Expr, String)> = Vec::new();
     let mut help = None;
-    let parsed = parse_with(text, dialect, &mut |rest| {
+    let parsed = parse_with(&spaced, dialect, &mut |rest| {
         let mut scanner = Scanner { text: rest, at: 0, nesting: 0, dialect, atoms: &mut atoms };
         match scanner.atom() {
             Ok(None) => Ok(None),
@@ -124,10 +123,46 @@ fn parse(system: &System, names: &Names, text: &str, dialect: Dialect) -> Result
     match parsed {
         Ok(formula) => Ok(tree(&formula, &known)),
         Err(ParseError { offset, message }) => {
+            let offset = offset - added.iter().filter(|at| **at < offset).count();
             let end = offset + text.get(offset..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
             Err(rejected(text, offset.min(text.len()), end, message, help))
         }
     }
+}
+
+/// The text with a blank inside of `AG`, `EF` and the like, since the parser knows quantifiers and operators one by one;
+/// and where blanks were added.
+fn spaced(text: &str, names: &Names) -> (String, Vec<usize>) {
+    let (mut out, mut added) = (String::with_capacity(text.len()), Vec::new());
+    let mut in_quotes = false;
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        let word = &rest[..end.max(first.len_utf8())];
+        match word {
+            "\"" => in_quotes = !in_quotes,
+            "AG" | "AF" | "AX" | "EG" | "EF" | "EX" if !in_quotes && !names.places.contains_key(word) => {
+                out.push_str(&word[..1]);
+                added.push(out.len());
+                out.push(' ');
+                out.push_str(&word[1..]);
+                rest = &rest[word.len()..];
+                continue;
+            }
+            _ => {}
+        }
+        out.push_str(word);
+        rest = &rest[word.len()..];
+        // What is escaped inside of quotation marks does not end them.
+        if word == "\\"
+            && in_quotes
+            && let Some(escaped) = rest.chars().next()
+        {
+            out.push(escaped);
+            rest = &rest[escaped.len_utf8()..];
+        }
+    }
+    (out, added)
 }
 
 /// A formula of the logic with the atoms put in.
@@ -198,6 +233,10 @@ impl<'t> Scanner<'t, '_, '_> {
                 self.at += word.len();
                 return self.atoms.deadlock().map(Some);
             }
+            "true" | "false" if !self.atoms.is_place(word) => {
+                self.at += word.len();
+                return Ok(Some(Expr::Const((word == "true").into())));
+            }
             "fireable" if self.text[word.len()..].trim_start().starts_with('(') => {
                 self.at += word.len();
                 return self.fireable().map(Some);
@@ -240,7 +279,7 @@ impl<'t> Scanner<'t, '_, '_> {
             return Err(Problem { message, help: Some(format!("write `fireable({word})`")) });
         }
         match named_atom(self.text, self.dialect) {
-            Ok(Some(_)) if !matches!(word, "true" | "false") => self.atoms.tokens(&[word]).map(Some),
+            Ok(Some(_)) => self.atoms.tokens(&[word]).map(Some),
             _ => Ok(None),
         }
     }

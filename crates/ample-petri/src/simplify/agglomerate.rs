@@ -89,7 +89,7 @@ fn post(work: &mut Work, place: u32) -> bool {
     for filler in fillers {
         let added = weight(&work.step(*filler).adds, place);
         let times = added / portion;
-        if added % portion != 0 || times > PORTIONS || (emptiers.len() > 1 && times > 1) {
+        if !added.is_multiple_of(portion) || times > PORTIONS || (emptiers.len() > 1 && times > 1) {
             return false;
         }
         for emptier in emptiers {
@@ -149,7 +149,7 @@ fn pre(work: &mut Work, place: u32) -> bool {
         let after = work.step(*emptier);
         let taken = weight(&after.takes, place);
         let times = taken / portion;
-        let fits = taken % portion == 0 && times <= PORTIONS && (fillers.len() == 1 || times == 1);
+        let fits = taken.is_multiple_of(portion) && times <= PORTIONS && (fillers.len() == 1 || times == 1);
         if !fits || weight(&after.adds, place) > 0 {
             return false;
         }

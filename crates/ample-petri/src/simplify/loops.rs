@@ -125,18 +125,18 @@ impl Loops {
         let mut number = vec![NONE; net.places.len()];
         let mut loop_number = vec![NONE; self.members.len()];
         let mut groups: Vec<Vec<u32>> = Vec::new();
-        for place in 0..net.places.len() {
-            let (loop_of, new) = (self.loop_of[place], groups.len() as u32);
-            if loop_of == NONE {
+        for (place, loop_of) in self.loop_of.iter().enumerate() {
+            let new = groups.len() as u32;
+            if *loop_of == NONE {
                 groups.push(vec![place as u32]);
                 number[place] = new;
                 continue;
             }
-            if loop_number[loop_of as usize] == NONE {
-                groups.push(self.members[loop_of as usize].clone());
-                loop_number[loop_of as usize] = new;
+            if loop_number[*loop_of as usize] == NONE {
+                groups.push(self.members[*loop_of as usize].clone());
+                loop_number[*loop_of as usize] = new;
             }
-            number[place] = loop_number[loop_of as usize];
+            number[place] = loop_number[*loop_of as usize];
         }
         let arcs = |arcs: &[(u32, u64)]| {
             let mut sum: Vec<(u32, u64)> =

@@ -1,4 +1,7 @@
 //! State graphs of small nets by plain enumeration, and what it means that two of them are equivalent.
+//!
+//! Each test uses a part of it.
+#![allow(dead_code)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 

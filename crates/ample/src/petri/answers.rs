@@ -129,7 +129,12 @@ fn violated(
             };
             Some(confirm_run(system, &run, Charge::Formula(&numbered), Fairness::None, observer))
         }
-        (Question::Ctl(formula), Some(run)) => always(system, &Numbered::of(formula), run),
+        (Question::Ctl(formula), Some(run)) => {
+            // The formula in the words of the model may be very long: a coloured transition stands for thousands.
+            let message = "a marking in which it fails is reached".to_owned();
+            always(system, &Numbered::of(formula), run)
+                .map(|shown| shown.map(|(violation, end)| (Violation { message, ..violation }, end)))
+        }
         _ => None,
     };
     match shown {

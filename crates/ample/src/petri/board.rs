@@ -127,6 +127,11 @@ impl<'a> Board<'a> {
         }
     }
 
+    /// A run that shows the task to be true is a counterexample to some property.
+    pub fn shows(&self, task: usize) -> bool {
+        self.wanted.iter().any(|wanted| matches!(wanted, Answerable::Truth(wanted) if wanted.is_refuted_by(task)))
+    }
+
     /// The tasks that can still make a difference to an answer.
     pub fn open(&self) -> Vec<usize> {
         let found = lock(&self.found);

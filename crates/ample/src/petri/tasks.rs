@@ -87,6 +87,15 @@ impl Wanted {
         }
     }
 
+    /// It is false if the task is true.
+    pub fn is_refuted_by(&self, task: usize) -> bool {
+        match self {
+            Wanted::Not(inner) => **inner == Wanted::Task(task),
+            Wanted::All(parts) => parts.iter().any(|part| part.is_refuted_by(task)),
+            Wanted::Const(_) | Wanted::Task(_) | Wanted::Any(_) => false,
+        }
+    }
+
     /// The tasks that can still make a difference.
     pub fn open(&self, known: &dyn Fn(usize) -> Option<bool>, into: &mut Vec<usize>) {
         if self.value(known).is_some() {
