@@ -253,7 +253,7 @@ fn faults_are_told_with_their_place() {
         ),
         (
             "<pnml><net id=\"n\" type=\"ptnet\"/><net id=\"m\" type=\"ptnet\"/></pnml>".into(),
-            "1:34: a second net in one file (only one is read)",
+            "1:33: a second net in one file (only one is read)",
         ),
         (
             plain("<place id=\"p\">\n</plac>"),
@@ -695,7 +695,7 @@ fn typed_formulas_speak_of_places_and_transitions() {
         assert!(pnml::ctl(system, names, text).is_ok(), "{text}: {:?}", pnml::ctl(system, names, text));
     }
     for (text, expected) in [
-        ("R <= 3", "there is no place `R` in the net"),
+        ("S <= 3", "there is no place `S` in the net"),
         ("go", "`go` is a transition"),
         ("G P", "a condition has no operators about runs"),
         ("P <=", "a comparison has a number on its right side, too"),

@@ -253,6 +253,39 @@ fn a_choice_among_fillers_is_kept_for_branching_time() {
     assert!(Pair::of(&branching.graph, &branching.small_graph, &branching.pairs).bisimilar(), "{}", branching.show());
 }
 
+/// Portions that meet others of another origin, or part on their way: joining them two by two would lose `meet`.
+#[test]
+fn portions_may_mix() {
+    let places = || {
+        let names = [("done", 0), ("begin", 2), ("begun", 0), ("between", 0), ("left", 0), ("right", 0)];
+        names.iter().map(|(name, tokens)| place(name, *tokens)).collect::<Vec<_>>()
+    };
+    let parting = vec![
+        transition("both", &[(1, 2)], &[(2, 1), (3, 2)]),
+        transition("to the left", &[(3, 1)], &[(4, 1)]),
+        transition("to the right", &[(3, 1)], &[(5, 1)]),
+        transition("meet", &[(4, 1), (5, 1)], &[(0, 1)]),
+    ];
+    let gathering = vec![
+        transition("begin", &[(1, 2)], &[(2, 1), (4, 3), (5, 3)]),
+        transition("from the left", &[(4, 2)], &[(3, 1)]),
+        transition("from the right", &[(5, 2)], &[(3, 1)]),
+        transition("meet", &[(3, 2)], &[(0, 1)]),
+    ];
+    for (number, places, transitions) in [(0, places(), parting), (1, places(), gathering)] {
+        let net = Net { places, transitions, exclusive: Vec::new() };
+        // That `begin` is seen keeps other rules from going first.
+        let seen = vec![true, true, true, false, false, false];
+        for what in [Preserve::Deadlock, Preserve::Reach, Preserve::Stutter, Preserve::Branching] {
+            let small = simplify(&net, Keep { places: &seen, what }, &|| false);
+            let case = Case::with(number, net.clone(), seen.clone(), small);
+            case.runs_expand(what);
+            let met = |graph: &Graph, at: u32| graph.markings.iter().any(|marking| marking[at as usize] == 1);
+            assert!(met(&case.graph, 0) && met(&case.small_graph, case.pairs[0].1), "{what:?} {}", case.show());
+        }
+    }
+}
+
 #[test]
 fn state_graphs_stay_the_same_if_all_is_preserved() {
     check(Preserve::All, NETS, 1_500, |case| {

@@ -78,10 +78,10 @@ impl Graph {
         size
     }
 
-    /// Every aggregate with its label, what is known about it and its arcs, without its set: what does not depend on how
-    /// sets are kept.
-    pub fn shape(&self) -> Vec<(Label, bool, bool, u128, Vec<Arc>)> {
-        let one = |a: &Aggregate| (a.label, a.facts.dead, a.facts.divergent, a.facts.states, a.arcs.clone());
+    /// The aggregates without their sets and the numbers of nodes: what does not depend on how sets are kept.
+    pub fn shape(&self) -> Vec<Aggregate> {
+        let bare = |facts: &Facts| Facts { nodes: 0, ..facts.clone() };
+        let one = |a: &Aggregate| Aggregate { facts: bare(&a.facts), set: Vec::new(), ..a.clone() };
         self.aggregates.iter().map(one).collect()
     }
 

@@ -98,14 +98,10 @@ fn both_kinds_of_diagrams_give_the_same_graph() {
         assert_eq!(binary.actions(), lists.actions(), "{name}");
         for canonical in [Canonical::None, Canonical::Full] {
             let (one, other) = (graph(&binary, &actions, canonical), graph(&lists, &actions, canonical));
-            assert_eq!(sorted(&one), sorted(&other), "{name}");
+            // Deterministic graphs are numbered alike whatever the bytes of sets are.
+            assert_eq!(one.shape(), other.shape(), "{name}");
         }
     }
-}
-
-/// Deterministic graphs are numbered alike whatever the bytes of sets are.
-fn sorted(graph: &Graph) -> Vec<(u64, bool, bool, u128, Vec<(Option<usize>, usize)>)> {
-    graph.shape()
 }
 
 #[test]

@@ -449,12 +449,15 @@ fn every_way_to_check_ltl_gives_the_same_and_shows_a_run() {
             }
             verdicts.push(lasso.is_none());
         }
-        let first = space.diagrams.add_pairs(space.bits);
-        let lasso = product.check_by_saving(&|bit| first + bit, &mut Effort::default()).unwrap();
-        if let Some(lasso) = &lasso {
-            assert_violates(&sample, &formula, lasso, &format!("as safety, {text}"));
+        // The copies are far from the bits here, which takes time.
+        if seed % 10 == 0 {
+            let first = space.diagrams.add_pairs(space.bits);
+            let lasso = product.check_by_saving(&|bit| first + bit, &mut Effort::default()).unwrap();
+            if let Some(lasso) = &lasso {
+                assert_violates(&sample, &formula, lasso, &format!("as safety, {text}"));
+            }
+            verdicts.push(lasso.is_none());
         }
-        verdicts.push(lasso.is_none());
         assert!(verdicts.iter().all(|verdict| *verdict == verdicts[0]), "{verdicts:?}, {text}");
         // A formula and its negation cannot both hold.
         let negation = !formula.clone();

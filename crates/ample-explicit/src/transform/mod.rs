@@ -59,6 +59,10 @@ impl<S: Checked> Checked for &mut S {
         (**self).is_dead()
     }
 
+    fn stopped(&mut self, state: &S::State, transition: &S::Transition, out: &mut Buffer<S>) {
+        (**self).stopped(state, transition, out);
+    }
+
     #[inline]
     fn is_transient(&self, state: &S::State) -> bool {
         (**self).is_transient(state)
@@ -72,5 +76,13 @@ impl<S: Checked> Checked for &mut S {
     #[inline]
     fn invariant(&mut self, number: usize, state: &S::State) -> bool {
         (**self).invariant(number, state)
+    }
+
+    fn rest(&mut self, state: &S::State, last: &S::Transition) -> Option<S::Transition> {
+        (**self).rest(state, last)
+    }
+
+    fn put_off(&mut self, may: bool) {
+        (**self).put_off(may);
     }
 }

@@ -130,8 +130,8 @@ fn parse(system: &System, names: &Names, text: &str, dialect: Dialect) -> Result
     }
 }
 
-/// The text with a blank inside of `AG`, `EF` and the like, since the parser knows quantifiers and operators one by one;
-/// and where blanks were added.
+/// The text with a blank inside of `AG`, `EF` and the like, since the parser knows quantifiers and operators one by
+/// one; and where blanks were added.
 fn spaced(text: &str, names: &Names) -> (String, Vec<usize>) {
     let (mut out, mut added) = (String::with_capacity(text.len()), Vec::new());
     let mut in_quotes = false;

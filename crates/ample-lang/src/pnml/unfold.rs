@@ -32,8 +32,10 @@ const MAX_TRANSITIONS: usize = 2_000_000;
 const MAX_ARCS: usize = 8_000_000;
 /// At most so many slots in a transition.
 const MAX_SLOTS: usize = 200;
+/// At most so many values of one term.
+const MAX_VALUES: usize = 4_000_000;
 /// At most so many values are looked at.
-const MAX_WORK: u64 = 400_000_000;
+const MAX_WORK: u64 = 100_000_000;
 
 /// The net without colours, and what became of the nodes. `None` if there are errors.
 pub fn unfold(document: &Document<'_>, errors: &mut Vec<Diagnostic>) -> Option<(Flat, Names)> {
@@ -86,6 +88,8 @@ struct Coloured {
     tables: Vec<Table>,
     /// What may still be looked at.
     work: u64,
+    /// How many bindings were found.
+    bindings: usize,
 }
 
 /// Values of the slots of a transition.
@@ -94,8 +98,14 @@ type Binding = Box<[u32]>;
 impl Coloured {
     fn read(document: &Document<'_>, errors: &mut Vec<Diagnostic>) -> Read<Coloured> {
         let colours = Colours::read(&document.declarations)?;
-        let mut net =
-            Coloured { colours, places: Vec::new(), transitions: Vec::new(), tables: Vec::new(), work: MAX_WORK };
+        let mut net = Coloured {
+            colours,
+            places: Vec::new(),
+            transitions: Vec::new(),
+            tables: Vec::new(),
+            work: MAX_WORK,
+            bindings: 0,
+        };
         for place in &document.places {
             net.place(place).or_else(|error| collect(errors, error))?;
         }
@@ -221,13 +231,13 @@ impl Coloured {
         let guards = &self.transitions[plan.transition].guards;
         match plan.run(&self.tables, guards, value, &mut self.work, found) {
             true => Ok(()),
-            false => Err(too_large("finding out which colours go where takes too long")),
+            false => Err(too_large("there are too many transitions, or it takes too long to find them")),
         }
     }
 
     /// Adds what new bindings add.
     fn fire(
-        &self,
+        &mut self,
         number: usize,
         found: &mut Vec<Binding>,
         bindings: &mut [HashSet<Binding>],
@@ -240,6 +250,7 @@ impl Coloured {
             }
             for label in &self.transitions[number].adds {
                 let tokens = expanded(&label.bag, &self.places[label.place].sizes, &binding, label.span)?;
+                self.work = self.work.saturating_sub(tokens.len() as u64);
                 for value in tokens.into_keys() {
                     if seen.insert((label.place, value)) {
                         queue.push_back((label.place, value));
@@ -247,8 +258,12 @@ impl Coloured {
                 }
             }
             bindings[number].insert(binding);
-            if bindings[number].len() > MAX_TRANSITIONS || seen.len() > MAX_PLACES {
-                return Err(too_large("there are too many of them"));
+            self.bindings += 1;
+            if self.bindings > MAX_TRANSITIONS || seen.len() > MAX_PLACES {
+                return Err(too_large("there are too many places or transitions"));
+            }
+            if self.work == 0 {
+                return Err(too_large("finding out which colours go where takes too long"));
             }
         }
         Ok(())
@@ -418,13 +433,15 @@ fn value_of(part: Part, binding: &[u32]) -> Option<u32> {
 /// The tokens of a bag, each colour with its number.
 fn expanded(bag: &[Summand], sizes: &[u32], binding: &[u32], span: ample_model::Span) -> Read<BTreeMap<u64, u64>> {
     let mut tokens: BTreeMap<u64, i64> = BTreeMap::new();
+    let mut left = MAX_VALUES;
     for summand in bag {
         let open: Vec<usize> = (0..sizes.len()).filter(|at| matches!(summand.parts[*at], Part::All(_))).collect();
         let mut parts: Vec<u32> = summand.parts.iter().map(|part| value_of(*part, binding).unwrap_or(0)).collect();
         loop {
             let count = tokens.entry(encoded(parts.iter().copied(), sizes)).or_default();
             *count = count.saturating_add(summand.count);
-            if tokens.len() > MAX_PLACES {
+            left = left.saturating_sub(1);
+            if left == 0 || tokens.len() > MAX_PLACES {
                 return Err(Diagnostic::error(span, format!("more than {MAX_PLACES} colours at once")));
             }
             // Counts up.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use ample_logic::{Binary, Formula, Unary};
 
-use super::{Diagrams, Maybe, Selection, Set, Stop};
+use super::{Diagrams, Maybe, Selection, Set, Stop, stack};
 use crate::net::Condition;
 
 /// Evaluates formulas on a set of markings that no transition leaves.
@@ -107,7 +107,7 @@ impl<'a> Evaluator<'a> {
         if let Some(set) = known.get(formula) {
             return Ok(set.clone());
         }
-        self.diagrams.table.descend()?;
+        stack::check()?;
         let set = match formula {
             Formula::True => self.reached.clone(),
             Formula::False => self.diagrams.empty(),

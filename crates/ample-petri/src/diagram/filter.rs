@@ -9,7 +9,7 @@ use std::hash::BuildHasherDefault;
 
 use super::sets::{ByNode, Mix};
 use super::table::{EMPTY, END, Id, Table};
-use super::{Diagrams, Maybe, Set, Stop};
+use super::{Diagrams, Maybe, Set, Stop, stack};
 use crate::net::Condition;
 
 /// A sum over levels, and what is known of it below nodes.
@@ -26,7 +26,7 @@ impl Diagrams {
     /// The markings that satisfy the condition.
     pub fn filter(&mut self, set: &Set, condition: &Condition) -> Maybe<Set> {
         self.own(set)?;
-        self.table.descend()?;
+        stack::check()?;
         match condition {
             Condition::Const(true) => Ok(set.clone()),
             Condition::Const(false) => Ok(self.empty()),

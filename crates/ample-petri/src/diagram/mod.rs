@@ -3,7 +3,7 @@
 //! A set is a diagram with one level for each place. A node says how many tokens the place has (`value`), which
 //! markings of the places below go with that (`down`), and what there is with more tokens (`right`); values that lead
 //! to nothing are left out. So places need no bound that is known before, and a set that was computed is the same node
-//! as every equal one (Blom and van de Pol; dossier of the symbolic observation graph, §1.2 and §2).
+//! as every equal one (Blom and van de Pol; in the thesis on symbolic observation graphs, §2.4 and §3.3).
 //!
 //! [`Diagrams`] is the table of nodes for one net and one order of its places. [`Set`] is a handle: as long as there is
 //! one, the nodes stay. All else is swept away when the table gets full. A table belongs to one thread at a time, and

@@ -6,6 +6,8 @@
 
 use std::cell::Cell;
 
+use super::{Maybe, Stop};
+
 /// What a thread of unknown size is trusted to have left, in bytes. Threads have two megabytes unless told.
 const TRUSTED: usize = 1 << 20;
 /// What a step down takes at most, in bytes, in a build without optimisation.
@@ -32,6 +34,11 @@ pub(super) fn floor() -> usize {
         }
         floor.get()
     })
+}
+
+/// There is room for one more step down a condition or a formula, before any operation has begun.
+pub(super) fn check() -> Maybe<()> {
+    if here() < floor() { Err(Stop::Depth) } else { Ok(()) }
 }
 
 /// Runs something on a thread with a stack for sets of markings of so many places.

@@ -385,12 +385,12 @@ impl Table {
         // nearly full of what is needed would be swept for every few nodes; it is rather given up when it is full.
         let room = self.max_nodes.saturating_sub(self.used);
         self.sweep_at =
-            if self.has_room() { self.used + (room / 2).min(self.used.max(FIRST_SWEEP)) } else { usize::MAX };
+            if self.has_room() { self.used + (room / 4 * 3).min(self.used.max(FIRST_SWEEP)) } else { usize::MAX };
     }
 
     /// After sweeping: it is worth going on.
     pub fn has_room(&self) -> bool {
-        self.used <= self.max_nodes / 8 * 7
+        self.used <= self.max_nodes / 4 * 3
     }
 
     fn mark(&self) -> Vec<bool> {

@@ -85,9 +85,9 @@ fn in_two_phases(
     let mut guard = Guard { observer, tally };
     let visible = two_phase::visible(&space);
     let found = if has_hidden_variables(system) {
-        search(&mut space, visible, &numbered.formula, options, &mut guard)?
+        search(&mut space, visible, &asked(system, numbered), options, &mut guard)?
     } else {
-        search(&mut space, Whole, &numbered.formula, options, &mut guard)?
+        search(&mut space, Whole, &asked(system, numbered), options, &mut guard)?
     };
     if guard.tally.full.get() {
         return Ok(Err(two_phase::FULL.into()));
@@ -104,24 +104,35 @@ fn look_everywhere(
 ) -> Result<Found, String> {
     let mut space = Compiled::new(system, &numbered.atoms).map_err(|unsupported| unsupported.to_string())?;
     if !has_hidden_variables(system) {
-        return search(&mut space, Whole, &numbered.formula, options, observer);
+        return search(&mut space, Whole, &asked(system, numbered), options, observer);
     }
     let visible = space.visible();
-    search(&mut space, visible, &numbered.formula, options, observer)
+    search(&mut space, visible, &asked(system, numbered), options, observer)
+}
+
+/// A formula, and what it makes of a state without moves.
+struct Asked<'a> {
+    formula: &'a Formula,
+    dead: ctl::Dead,
+}
+
+fn asked<'a>(system: &System, numbered: &'a Numbered) -> Asked<'a> {
+    let dead = if system.dead_ends { ctl::Dead::Ends } else { ctl::Dead::Stutters };
+    Asked { formula: &numbered.formula, dead }
 }
 
 fn search<S: Checked<State = [u8]> + Concurrent + Limited>(
     space: &mut S,
     visible: impl Visible,
-    formula: &Formula,
+    asked: &Asked<'_>,
     options: &CheckOptions,
     observer: &mut dyn Observer,
 ) -> Result<Found, String> {
     let room = options.memory_limit.map_or(usize::MAX, room_for_the_store);
     let mut space = Stopping::new(space);
     let mut store = FlatStore::<Number, _>::with_visible(Behind(visible)).limit(room);
-    let branching = ctl::Options { report_every: REPORT_EVERY, ..ctl::Options::default() };
-    let report = ctl::check(&mut space, &mut store, formula, &branching, observer).map_err(|e| e.to_string())?;
+    let branching = ctl::Options { report_every: REPORT_EVERY, dead: asked.dead };
+    let report = ctl::check(&mut space, &mut store, asked.formula, &branching, observer).map_err(|e| e.to_string())?;
     let evidence = report.evidence.map(|evidence| (evidence.start as u32, tree(*space.space(), &store, &evidence)));
     let (mut verdict, mut ended) = (report.verdict, report.ended);
     if let Some(limit) = space.space().limit() {

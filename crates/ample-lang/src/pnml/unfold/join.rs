@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::colours::{Compared, Comparison, Guard, Part};
-use super::{Binding, Label, decoded, encoded, value_of};
+use super::{Binding, Label, MAX_TRANSITIONS, decoded, encoded, value_of};
 
 /// The colours of a place, with indices over some of their components.
 #[derive(Debug)]
@@ -147,7 +147,7 @@ impl Plan {
         Plan { transition, slots: sizes.len(), steps }
     }
 
-    /// Adds the bindings to `found`. False if there is more work to be done than is left.
+    /// Adds the bindings to `found`. False if there are too many, or more work to be done than is left.
     pub fn run(
         &self,
         tables: &[Table],
@@ -272,7 +272,7 @@ impl Run<'_> {
     fn step(&mut self, steps: &[Step]) -> bool {
         let Some((step, rest)) = steps.split_first() else {
             self.found.push(self.binding.clone().into_boxed_slice());
-            return true;
+            return self.found.len() <= MAX_TRANSITIONS;
         };
         match &step.how {
             How::Nothing => self.look(step, rest),

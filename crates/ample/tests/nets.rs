@@ -1,0 +1,185 @@
+//! Petri nets: what the workers for nets say is what the engines for all models say, on random nets and formulas.
+
+use ample::{CheckOptions, Engine, Outcome, Property, Question, Reason, Silent, System, Verdict};
+
+/// A small generator of pseudo-random numbers (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+}
+
+/// A net with few markings: no transition adds more tokens than it takes.
+fn net(random: &mut Random) -> String {
+    let places = 2 + random.below(5);
+    let transitions = 1 + random.below(7);
+    let mut text = String::from(
+        "<pnml xmlns=\"http://www.pnml.org/version-2009/grammar/pnml\">\
+         <net id=\"n\" type=\"http://www.pnml.org/version-2009/grammar/ptnet\"><page id=\"g\">\n",
+    );
+    for place in 0..places {
+        let tokens = if random.below(2) == 0 { random.below(4) } else { 0 };
+        text += &format!("<place id=\"p{place}\"><initialMarking><text>{tokens}</text></initialMarking></place>\n");
+    }
+    let mut arcs = String::new();
+    let mut arc = |from: String, to: String, weight: u64| {
+        let number = arcs.len();
+        arcs += &format!("<arc id=\"a{number}\" source=\"{from}\" target=\"{to}\">");
+        arcs += &format!("<inscription><text>{weight}</text></inscription></arc>\n");
+    };
+    for transition in 0..transitions {
+        text += &format!("<transition id=\"t{transition}\"/>\n");
+        let mut left = 0;
+        let mut taken = Vec::new();
+        for _ in 0..=random.below(2) {
+            let (place, weight) = (random.below(places), 1 + random.below(2));
+            if !taken.contains(&place) {
+                taken.push(place);
+                arc(format!("p{place}"), format!("t{transition}"), weight);
+                left += weight;
+            }
+        }
+        let mut given = Vec::new();
+        while left > 0 && random.below(5) > 0 {
+            let (place, weight) = (random.below(places), 1 + random.below(left));
+            if !given.contains(&place) {
+                given.push(place);
+                arc(format!("t{transition}"), format!("p{place}"), weight);
+            }
+            left -= weight;
+        }
+    }
+    format!("{text}{arcs}</page></net></pnml>\n")
+}
+
+fn condition(random: &mut Random, system: &System) -> String {
+    let place = |random: &mut Random| &system.globals[random.below(system.globals.len() as u64) as usize].name;
+    let edges = &system.processes[0].edges;
+    match random.below(5) {
+        0 => format!("fireable({})", edges[random.below(edges.len() as u64) as usize].label),
+        1 => format!("{} <= {}", place(random), place(random)),
+        2 => format!("{} + {} >= {}", place(random), place(random), random.below(4)),
+        3 => format!("{} = {}", place(random), random.below(3)),
+        _ => format!("{} > {}", place(random), random.below(3)),
+    }
+}
+
+fn branching(random: &mut Random, system: &System, depth: u32) -> String {
+    if depth == 0 {
+        return format!("({})", condition(random, system));
+    }
+    let mut part = || branching(random, system, depth - 1);
+    let (f, g) = (part(), part());
+    match random.below(11) {
+        0 => format!("(AG {f})"),
+        1 => format!("(EF {f})"),
+        2 => format!("(AF {f})"),
+        3 => format!("(EG {f})"),
+        4 => format!("(A ({f} U {g}))"),
+        5 => format!("(E ({f} U {g}))"),
+        6 => format!("(EX {f})"),
+        7 => format!("(AX {f})"),
+        8 => format!("(!{f})"),
+        9 => format!("({f} & {g})"),
+        _ => format!("({f} | {g})"),
+    }
+}
+
+fn linear(random: &mut Random, system: &System, depth: u32) -> String {
+    if depth == 0 {
+        return format!("({})", condition(random, system));
+    }
+    let mut part = || linear(random, system, depth - 1);
+    let (f, g) = (part(), part());
+    match random.below(9) {
+        0 | 1 => format!("(G {f})"),
+        2 | 3 => format!("(F {f})"),
+        4 => format!("({f} U {g})"),
+        5 => format!("(X {f})"),
+        6 => format!("(!{f})"),
+        7 => format!("({f} & {g})"),
+        _ => format!("({f} -> {g})"),
+    }
+}
+
+fn questions(random: &mut Random, system: &System) -> Vec<Property> {
+    let mut all = vec![Property::deadlock()];
+    let mut add = |question, text: String| all.push(Property { name: text.clone(), question, text, span: None });
+    for depth in [1, 2, 3] {
+        let text = branching(random, system, depth);
+        add(Question::Ctl(ample::ctl(system, &text).expect("a formula")), text);
+        let text = linear(random, system, depth);
+        add(Question::Ltl(ample::ltl(system, &text).expect("a formula")), text);
+    }
+    let text = condition(random, system);
+    add(Question::Invariant(ample::expression(system, &text).expect("a condition")), text);
+    all
+}
+
+fn verdicts(system: &System, properties: &[Property], options: CheckOptions) -> Vec<Outcome> {
+    let options = CheckOptions { properties: Some(properties.to_vec()), ..options };
+    ample::check(system, &options, &mut Silent).answers.into_iter().map(|answer| answer.outcome).collect()
+}
+
+fn word(outcome: &Outcome) -> Verdict {
+    match outcome {
+        Outcome::Holds(_) => Verdict::Holds,
+        Outcome::Violated(_) => Verdict::Violated,
+        Outcome::Unknown(_) => Verdict::Unknown,
+    }
+}
+
+/// A net and its formulas: all ways agree. How many answers were compared.
+fn confront(seed: u64) -> usize {
+    let random = &mut Random(seed);
+    let text = net(random);
+    let loaded = ample::load_text("n.pnml", text, &Default::default()).expect("a net");
+    let system = &loaded.system;
+    let properties = questions(random, system);
+    // With a limit on the depth, nets are models like all others.
+    let general = CheckOptions { engine: Engine::Explicit, max_depth: Some(1 << 40), ..CheckOptions::default() };
+    let expected = verdicts(system, &properties, general);
+    let mut compared = 0;
+    for engine in [Engine::Auto, Engine::Explicit, Engine::Symbolic] {
+        let given = verdicts(system, &properties, CheckOptions { engine, ..CheckOptions::default() });
+        for ((property, expected), given) in properties.iter().zip(&expected).zip(&given) {
+            let of = format!("seed {seed}, {engine:?}, {}", property.text);
+            match (expected, given) {
+                (_, Outcome::Unknown(Reason::Unsupported(why))) => {
+                    assert!(engine == Engine::Symbolic && !why.contains("internal error"), "{of}: {why}");
+                }
+                (Outcome::Unknown(why), _) => panic!("{of}: the general engine does not know: {why}"),
+                (expected, given) => {
+                    assert_eq!(word(expected), word(given), "{of}");
+                    compared += 1;
+                }
+            }
+        }
+    }
+    compared
+}
+
+#[test]
+fn random_nets_have_the_verdicts_of_the_general_engine() {
+    let compared: usize = (0..150).map(confront).sum();
+    assert!(compared > 2000, "{compared}");
+}
+
+#[test]
+#[ignore = "long: AMPLE_NETS of them, from AMPLE_FROM on"]
+fn many_random_nets_have_the_verdicts_of_the_general_engine() {
+    let number = |name: &str, default| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
+    let (from, nets) = (number("AMPLE_FROM", 1000), number("AMPLE_NETS", 5000));
+    let compared: usize = (from..from + nets).map(confront).sum();
+    eprintln!("{nets} nets, {compared} answers compared");
+}
