@@ -405,10 +405,13 @@ fn colours_that_never_come_have_no_places() {
     assert!(net.names.places["R"].is_empty() && net.names.transitions["u"].is_empty());
 }
 
+/// Places with their first tokens.
+type Tokens = &'static [(&'static str, i64)];
+
 #[test]
 fn terms_mean_what_they_say() {
     let pair = |x: &str, n: &str| term("tuple", &[x, n]);
-    let cases: [(&str, String, &[(&str, i64)]); 7] = [
+    let cases: [(&str, String, Tokens); 7] = [
         ("three", all("three"), &[("P_a", 1), ("P_b", 1), ("P_c", 1)]),
         (
             "three",
@@ -711,6 +714,16 @@ fn typed_formulas_speak_of_places_and_transitions() {
         assert!(rejected.diagnostics[0].message.contains(expected), "{text}: {:?}", rejected.diagnostics);
     }
     assert!(pnml::ltl(system, names, "AG P").is_err() && pnml::ctl(system, names, "G P").is_err());
+}
+
+#[test]
+fn nodes_that_are_called_like_operators_are_quoted() {
+    let body =
+        [place("A", 1), place("Goal", 0), "<transition id=\"E\"/>".into(), arc("A", "E", 1), arc("E", "Goal", 1)];
+    let net = accepted(&plain(&body.concat()));
+    let ctl = |text: &str| pnml::ctl(&net.system, &net.names, text);
+    assert!(ctl("EF Goal").is_ok() && ctl("AG (\"A\" + Goal = 1)").is_ok() && ctl("EF !fireable(E)").is_ok());
+    assert!(ctl("AG A = 1").is_err());
 }
 
 #[test]

@@ -31,7 +31,7 @@ impl From<Stop> for Halt {
     fn from(stop: Stop) -> Halt {
         match stop {
             Stop::Memory => Halt::Memory,
-            Stop::Asked | Stop::Order => Halt::Asked,
+            Stop::Asked | Stop::Late | Stop::Order => Halt::Asked,
         }
     }
 }

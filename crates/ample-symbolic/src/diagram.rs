@@ -19,6 +19,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use num_bigint::BigUint;
 
@@ -34,6 +35,9 @@ pub enum Stop {
     /// Somebody wanted it to end.
     #[error("ended")]
     Asked,
+    /// The [deadline](Diagrams::set_deadline) is over.
+    #[error("not in time")]
+    Late,
     /// The variables should be moved before it goes on. Nobody outside gets to see it.
     #[doc(hidden)]
     #[error("the variables have to be moved")]
@@ -93,6 +97,11 @@ impl Diagrams {
     /// At most so many nodes from now on.
     pub fn set_max_nodes(&self, max_nodes: usize) {
         self.core.borrow_mut().set_max_nodes(max_nodes);
+    }
+
+    /// From then on operations end with [`Stop::Late`].
+    pub fn set_deadline(&self, deadline: Option<Instant>) {
+        self.core.borrow_mut().deadline = deadline;
     }
 
     /// The pairs in their order, from the root down.

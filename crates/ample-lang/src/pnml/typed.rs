@@ -13,6 +13,11 @@ use super::atoms::{Atoms, Problem};
 use super::tree::Tree;
 use crate::diagnostic::{Diagnostic, Rejected};
 
+/// Words that are operators even where a node has that name: it stands between quotation marks then.
+const OPERATORS: [&str; 20] = [
+    "A", "E", "G", "F", "X", "U", "W", "R", "V", "M", "AG", "AF", "AX", "EG", "EF", "EX", "xor", "true", "false",
+    "deadlock",
+];
 /// What the text of a formula is called in messages.
 const LABEL: &str = "<formula>";
 /// Parentheses around numbers nest at most so deep.
@@ -81,7 +86,8 @@ pub fn ctl(system: &System, names: &Names, text: &str) -> Result<Formula, Reject
 pub fn quoted(name: &str) -> String {
     let is_word = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_alphanumeric() || c == '_')
-        && !matches!(name, "fireable" | "deadlock" | "true" | "false");
+        && name != "fireable"
+        && !OPERATORS.contains(&name);
     match is_word {
         true => name.to_owned(),
         false => format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")),
@@ -102,7 +108,7 @@ fn whole(text: &str, message: &str) -> Rejected {
 
 fn parse(system: &System, names: &Names, text: &str, dialect: Dialect) -> Result<Tree, Rejected> {
     let mut atoms = Atoms::new(system, names);
-    let (spaced, added) = if dialect == Dialect::Plain { spaced(text, names) } else { (text.to_owned(), Vec::new()) };
+    let (spaced, added) = if dialect == Dialect::Plain { spaced(text) } else { (text.to_owned(), Vec::new()) };
     let mut known: Vec<(Expr, String)> = Vec::new();
     let mut help = None;
     let parsed = parse_with(&spaced, dialect, &mut |rest| {
@@ -132,7 +138,7 @@ fn parse(system: &System, names: &Names, text: &str, dialect: Dialect) -> Result
 
 /// The text with a blank inside of `AG`, `EF` and the like, since the parser knows quantifiers and operators one by
 /// one; and where blanks were added.
-fn spaced(text: &str, names: &Names) -> (String, Vec<usize>) {
+fn spaced(text: &str) -> (String, Vec<usize>) {
     let (mut out, mut added) = (String::with_capacity(text.len()), Vec::new());
     let mut in_quotes = false;
     let mut rest = text;
@@ -141,7 +147,7 @@ fn spaced(text: &str, names: &Names) -> (String, Vec<usize>) {
         let word = &rest[..end.max(first.len_utf8())];
         match word {
             "\"" => in_quotes = !in_quotes,
-            "AG" | "AF" | "AX" | "EG" | "EF" | "EX" if !in_quotes && !names.places.contains_key(word) => {
+            "AG" | "AF" | "AX" | "EG" | "EF" | "EX" if !in_quotes => {
                 out.push_str(&word[..1]);
                 added.push(out.len());
                 out.push(' ');
@@ -229,11 +235,11 @@ impl<'t> Scanner<'t, '_, '_> {
     fn atom(&mut self) -> Result<Option<Expr>, Problem> {
         let word = self.word();
         match word {
-            "deadlock" if !self.atoms.is_place(word) => {
+            "deadlock" => {
                 self.at += word.len();
                 return self.atoms.deadlock().map(Some);
             }
-            "true" | "false" if !self.atoms.is_place(word) => {
+            "true" | "false" => {
                 self.at += word.len();
                 return Ok(Some(Expr::Const((word == "true").into())));
             }
@@ -244,7 +250,7 @@ impl<'t> Scanner<'t, '_, '_> {
             _ => {}
         }
         let begins = self.text.starts_with(|c: char| c.is_ascii_digit() || c == '"' || c == '(' || c == '-');
-        if !begins && !self.atoms.is_place(word) {
+        if !begins && !self.is_place(word) {
             return self.no_place(word);
         }
         let is_open = self.text.starts_with('(');
@@ -274,14 +280,19 @@ impl<'t> Scanner<'t, '_, '_> {
 
     /// A word that is no place: an operator, or a mistake.
     fn no_place(&mut self, word: &str) -> Result<Option<Expr>, Problem> {
-        if self.atoms.is_transition(word) {
-            let message = format!("`{word}` is a transition");
-            return Err(Problem { message, help: Some(format!("write `fireable({word})`")) });
-        }
         match named_atom(self.text, self.dialect) {
-            Ok(Some(_)) => self.atoms.tokens(&[word]).map(Some),
+            Ok(Some(_)) if self.atoms.is_transition(word) => {
+                let message = format!("`{word}` is a transition");
+                Err(Problem { message, help: Some(format!("write `fireable({word})`")) })
+            }
+            Ok(Some(_)) if !OPERATORS.contains(&word) => self.atoms.tokens(&[word]).map(Some),
             _ => Ok(None),
         }
+    }
+
+    /// The word names a place without quotation marks.
+    fn is_place(&self, word: &str) -> bool {
+        self.atoms.is_place(word) && !OPERATORS.contains(&word)
     }
 
     fn rest(&self) -> &'t str {
@@ -370,10 +381,8 @@ impl<'t> Scanner<'t, '_, '_> {
                 if let Some(number) = self.number(word)? {
                     return Ok(Some(Expr::Const(number)));
                 }
-                if word.is_empty() {
-                    return Ok(None);
-                }
-                if self.nesting > 0 && !self.atoms.is_place(word) {
+                let is_known = self.is_place(word);
+                if word.is_empty() || OPERATORS.contains(&word) || self.nesting > 0 && !is_known {
                     return Ok(None);
                 }
                 let tokens = self.atoms.tokens(&[word])?;

@@ -29,6 +29,8 @@ const FIRST_SIZE: usize = 1 << 12;
 const FIRST_CACHE: usize = 1 << 14;
 /// With fewer nodes nothing is swept away.
 const FIRST_SWEEP: usize = 2_000_000;
+/// How often the room between two sweeps is doubled.
+const MOST_DOUBLINGS: usize = 6;
 /// A cache is never larger than this.
 const MAX_CACHE: usize = 1 << 24;
 /// Bits of a remembered operation that say which one it is; the others say with what.
@@ -381,11 +383,12 @@ impl Table {
             }
         }
         self.sweeps += 1;
-        // Often enough that garbage does not fill the table, rarely enough that sweeping costs little. A table that is
-        // nearly full of what is needed would be swept for every few nodes; it is rather given up when it is full.
+        // What is swept away may have to be made again, with all the results that led to it: each time there is twice as
+        // much room before the next one. A table that is nearly full of what is needed would be swept for every few
+        // nodes; it is rather given up when it is full.
         let room = self.max_nodes.saturating_sub(self.used);
-        self.sweep_at =
-            if self.has_room() { self.used + (room / 4 * 3).min(self.used.max(FIRST_SWEEP)) } else { usize::MAX };
+        let more = self.used.max(FIRST_SWEEP << self.sweeps.min(MOST_DOUBLINGS));
+        self.sweep_at = if self.has_room() { self.used + (room / 4 * 3).min(more) } else { usize::MAX };
     }
 
     /// After sweeping: it is worth going on.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use super::{Maybe, Size, Stop};
 
@@ -78,6 +79,7 @@ pub(super) struct Core {
     pub reorders: bool,
     pub reorder_at: usize,
     stop: Arc<AtomicBool>,
+    pub deadline: Option<Instant>,
     work: u32,
     sweeps: usize,
     pub reorderings: usize,
@@ -105,6 +107,7 @@ impl Core {
             reorders: false,
             reorder_at: FIRST_REORDERING,
             stop,
+            deadline: None,
             work: 0,
             sweeps: 0,
             reorderings: 0,
@@ -293,8 +296,15 @@ impl Core {
     /// Called once for every step of a recursion that is real work.
     pub fn look(&mut self) -> Maybe<()> {
         self.work += 1;
-        if self.work.is_multiple_of(LOOK_EVERY) && self.stop.load(Ordering::Relaxed) {
+        if self.work.is_multiple_of(LOOK_EVERY) { self.look_around() } else { Ok(()) }
+    }
+
+    fn look_around(&self) -> Maybe<()> {
+        if self.stop.load(Ordering::Relaxed) {
             return Err(Stop::Asked);
+        }
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(Stop::Late);
         }
         Ok(())
     }
@@ -327,9 +337,7 @@ impl Core {
 
     /// Between operations: sweeps, and moves variables, where it is time.
     pub fn tidy(&mut self) -> Maybe<()> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(Stop::Asked);
-        }
+        self.look_around()?;
         if self.used > self.sweep_at {
             self.sweep();
             if self.wants_order() {

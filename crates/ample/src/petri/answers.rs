@@ -1,7 +1,12 @@
 //! From what was found out to answers, with runs that were replayed.
 
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
 use ample_logic::{Formula as Logic, Unary};
 use ample_model::{Certainty, EdgeId, Move, Observer, Outcome, Property, Question, Reason, System, Trace, Violation};
+
+use ample_petri::net::Net;
 
 use super::board::{Board, Finding, Found, NetRun};
 use super::tasks::{Answerable, Wanted};
@@ -15,6 +20,7 @@ use crate::temporal::Numbered;
 /// The answers to all properties. What is open is unknown, for that reason.
 pub fn all(
     system: &System,
+    net: &Net,
     properties: &[Property],
     board: &Board<'_>,
     reason: Option<&Reason>,
@@ -33,7 +39,7 @@ pub fn all(
         Answerable::Truth(wanted) => match board.value(wanted) {
             None => answer(property, unknown()),
             Some(true) => with_source(answer(property, Outcome::Holds(Certainty::Proved)), wanted, board),
-            Some(false) => with_source(violated(system, property, wanted, board, observer), wanted, board),
+            Some(false) => with_source(violated((system, net), property, wanted, board, observer), wanted, board),
         },
     };
     properties.iter().zip(board.wanted).map(one).collect()
@@ -100,13 +106,13 @@ fn witness(wanted: &Wanted, board: &Board<'_>) -> Option<NetRun> {
 }
 
 fn violated(
-    system: &System,
+    (system, net): (&System, &Net),
     property: &Property,
     wanted: &Wanted,
     board: &Board<'_>,
     observer: &mut dyn Observer,
 ) -> Answer {
-    let run = witness(wanted, board);
+    let run = witness(wanted, board).map(|run| shortened(net, run));
     let shown = match (&property.question, &run) {
         (Question::Deadlock, Some(run)) => Some(confirm(system, 0, &moves(&run.prefix), Claim::Deadlock, observer)),
         (Question::Invariant(expr), Some(run)) => {
@@ -154,6 +160,42 @@ fn violated(
             answer(property, Outcome::Violated(Box::new(violation)))
         }
     }
+}
+
+/// How long a shorter run is looked for.
+const FOR_SHORTER: Duration = Duration::from_millis(500);
+/// Shorter ones are short enough.
+const SHORT: usize = 12;
+
+/// A run to a marking without detours: where it comes back to a marking, what is between is left out.
+fn shortened(net: &Net, run: NetRun) -> NetRun {
+    if !run.cycle.is_empty() || run.prefix.len() <= SHORT {
+        return run;
+    }
+    let begun = Instant::now();
+    let mut seen: HashMap<Vec<u64>, usize> = HashMap::from([(net.initial(), 0)]);
+    let mut prefix: Vec<u32> = Vec::new();
+    let mut markings = vec![net.initial()];
+    for number in &run.prefix {
+        let last = &markings[markings.len() - 1];
+        let after =
+            net.transitions.get(*number as usize).filter(|one| one.is_enabled(last)).and_then(|one| one.fire(last));
+        let Some(after) = after else { return run };
+        if begun.elapsed() > FOR_SHORTER {
+            return run;
+        }
+        if let Some(before) = seen.get(&after).copied() {
+            for marking in markings.drain(before + 1..) {
+                seen.remove(&marking);
+            }
+            prefix.truncate(before);
+        } else {
+            prefix.push(*number);
+            seen.insert(after.clone(), prefix.len());
+            markings.push(after);
+        }
+    }
+    NetRun { prefix, ..run }
 }
 
 /// `AG p` is wrong at the end of a run.

@@ -74,7 +74,7 @@ pub fn check(
     if !board.is_settled() {
         done = work(net, &board, options, observer);
     }
-    let answers = answers::all(system, properties, &board, done.reason.as_ref(), observer);
+    let answers = answers::all(system, net, properties, &board, done.reason.as_ref(), observer);
     let statistics = Statistics { time_s: begun.elapsed().as_secs_f64(), ..board.statistics() };
     let open = !board.open().is_empty();
     report(system, answers, open.then_some(done.reason.unwrap_or(Reason::Interrupted)), statistics, done.diagrams)

@@ -1,15 +1,20 @@
 //! Questions and answers of a session.
 
-use ample_model::{Certainty, Expr, Formula, Outcome, Property, Question, Reason, Silent, Statistics, System};
+use std::time::{Duration, Instant};
+
+use ample_model::{
+    Certainty, Expr, Formula, Outcome, Property, Question, Reason, Silent, Statistics, System, Trace, Violation,
+};
 use ample_symbolic::ctl::{Ctl, Evaluator};
 use ample_symbolic::diagram::Bdd;
 use ample_symbolic::evidence::{Evidence, Explainer};
-use ample_symbolic::ltl::{Lasso, Product, Runs, Way};
+use ample_symbolic::ltl::{self, Lasso, Product, Runs};
 use ample_symbolic::partial::{self, areduce, explore, improviso, reduced_space};
 use ample_symbolic::process_model::{Demand, Safe, process_model};
 use ample_symbolic::reach::{Effort, Method, reachable, run_to};
 
 use super::session::{Session, Setting};
+use super::turns::{Way, in_time, take_turns};
 use super::{Desk, DiagramStatistics, Direction, Done, Exploration, Preserve, Reach, Symbolic, Trouble, Variant};
 use crate::check::{CheckOptions, Fairness};
 use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_tree};
@@ -18,6 +23,11 @@ use crate::explicit::liveness::{Ending, Run};
 use crate::justice;
 use crate::report::Answer;
 use crate::temporal::Numbered;
+
+/// So long at least it is looked for what shows an answer that was found in another way.
+const FOR_EVIDENCE: Duration = Duration::from_secs(5);
+/// So long a formula of linear time is looked at as one of branching time.
+const AS_BRANCHING: Duration = Duration::from_secs(30);
 
 /// A property with its conditions numbered.
 enum Asked {
@@ -98,7 +108,14 @@ pub fn all(system: &System, properties: &[Property], options: &CheckOptions, des
     }
     let setting = Setting { symbolic, memory: options.memory_limit, desk };
     let mut conditions = Conditions::default();
-    let asked: Vec<Asked> = properties.iter().map(|property| asked(property, options, &mut conditions)).collect();
+    let mut asked: Vec<Asked> = properties.iter().map(|property| asked(property, options, &mut conditions)).collect();
+    if system.dead_ends {
+        asked.iter_mut().filter(|one| matches!(one, Asked::Ctl(numbered, _) if numbered.formula.has_next())).for_each(
+            |one| {
+                *one = Asked::Not("where a state without moves has no next one, X in branching time is for nets only")
+            },
+        );
+    }
     let branches = asked.iter().any(|asked| matches!(asked, Asked::Ctl(..)));
     let just = options.justice.iter().filter(|_| branches);
     let justice: Vec<usize> = just.map(|expr| conditions.number(std::borrow::Cow::Borrowed(expr))).collect();
@@ -143,7 +160,7 @@ fn exploration_text(exploration: Exploration) -> String {
 
 fn reason(trouble: &Trouble) -> Reason {
     match trouble {
-        Trouble::Asked => Reason::Interrupted,
+        Trouble::Asked | Trouble::Late => Reason::Interrupted,
         Trouble::Memory => Reason::Memory,
         Trouble::Unsupported(why) => Reason::Unsupported(why.clone()),
     }
@@ -405,43 +422,100 @@ impl Court<'_, '_> {
             return Ok(self.unknown("the formula is not CTL: path quantifiers and temporal operators must alternate"));
         };
         let atoms = self.atoms(numbers);
-        let exploration = match self.options.symbolic.exploration {
+        let asked = match self.options.symbolic.exploration {
             Some(Exploration::Partial(variant)) if !ctl.has_next() => Some(variant),
             _ => None,
         };
-        let model = if exploration.is_some() { self.model(&atoms, Demand::Linear)? } else { Vec::new() };
-        let forward = exploration.is_some() || self.options.symbolic.direction == Direction::Forward;
+        let ways = self.ways(asked, ctl.has_next());
+        let begun = Instant::now();
+        let diagrams = self.session.space.diagrams.clone();
+        let (holds, turn) = take_turns(&diagrams, &ways, |way| self.holds_by(*way, &ctl, &atoms))?;
+        if holds {
+            let note = note(self.options, asked.is_none()).or_else(|| turn.told());
+            return Ok(Answer { note, ..self.holds() });
+        }
+        if ways.len() == 1 {
+            return self.show_branching(numbered, &ctl, &atoms);
+        }
+        // The other way has not come to its end; what shows the answer may need it.
+        let patience = FOR_EVIDENCE.max(4 * begun.elapsed());
+        let shown = in_time(&diagrams, patience, || self.show_branching(numbered, &ctl, &atoms))?;
+        let mut answer = shown.unwrap_or_else(|| self.violated_unseen());
+        answer.note = answer.note.or_else(|| turn.told());
+        Ok(answer)
+    }
+
+    /// The ways to evaluate a formula: the one that was asked for, or all that there are.
+    fn ways(&self, asked: Option<Variant>, has_next: bool) -> Vec<Way> {
+        if let Some(variant) = asked {
+            return vec![Way::Reduced(variant)];
+        }
+        match self.options.symbolic.direction {
+            Direction::Backward => vec![Way::Backward],
+            Direction::Forward => vec![Way::Forward],
+            // Over all states there is nothing to choose from.
+            Direction::Auto if self.session.reached.is_none() => vec![Way::Backward],
+            Direction::Auto if has_next => vec![Way::Backward, Way::Forward],
+            Direction::Auto => vec![Way::Backward, Way::Forward, Way::Reduced(Variant::All)],
+        }
+    }
+
+    /// Whether a formula holds at the start.
+    fn holds_by(&mut self, way: Way, ctl: &Ctl, atoms: &[Bdd]) -> Result<bool, Trouble> {
+        let model = if let Way::Reduced(_) = way { self.model(atoms, Demand::Linear)? } else { Vec::new() };
         let within = match &self.session.reached {
             Some(reached) => reached.clone(),
             None => self.session.space.diagrams.constant(true),
         };
-        let space = &self.session.space;
-        let mut evaluator = Evaluator::new(space, &atoms, within);
-        let holds = if forward {
-            let reduced = exploration.map(|variant| (&model[..], variant));
-            !evaluator.some(&start_states(self.session)?, &ctl.clone().not(), reduced)?
-        } else {
-            start_states(self.session)?.is_subset(&evaluator.states(&ctl)?)?
+        let start = start_states(self.session)?;
+        let mut evaluator = Evaluator::new(&self.session.space, atoms, within);
+        let holds = match way {
+            Way::Backward => start.is_subset(&evaluator.states(ctl)?)?,
+            Way::Forward => !evaluator.some(&start, &ctl.clone().not(), None)?,
+            Way::Reduced(variant) => !evaluator.some(&start, &ctl.clone().not(), Some((&model[..], variant)))?,
         };
         let effort = evaluator.effort.clone();
         drop(evaluator);
         add(&mut self.session.effort, &effort);
-        if holds {
-            return Ok(Answer { note: note(self.options, exploration.is_none()), ..self.holds() });
-        }
-        self.show_branching(numbered, &ctl, &atoms)
+        Ok(holds)
+    }
+
+    /// It is known to be violated, and nothing is there to show for it.
+    fn violated_unseen(&self) -> Answer {
+        let message = "it is false at the start; what shows it was not found in time".to_owned();
+        let violation = Violation { message, trace: Trace::default(), branches: Vec::new() };
+        answer(self.property, Outcome::Violated(Box::new(violation)))
     }
 
     /// What shows that the formula does not hold.
     fn show_branching(&mut self, numbered: &Numbered, ctl: &Ctl, atoms: &[Bdd]) -> Result<Answer, Trouble> {
+        let (start, tree) = match self.explain(&numbered.formula, ctl, atoms)? {
+            Ok(explained) => explained,
+            Err(answer) => return Ok(*answer),
+        };
+        Ok(match confirm_tree(self.session.system, start, &tree, numbered) {
+            Ok((violation, end)) => {
+                Answer { end: Some(end), ..answer(self.property, Outcome::Violated(Box::new(violation))) }
+            }
+            Err(unconfirmed) => self.unconfirmed(unconfirmed, tree.prefix.len() + tree.cycle.len()),
+        })
+    }
+
+    /// A start state in which the formula does not hold, and what shows it; or the answer if there is no such thing.
+    fn explain(
+        &mut self,
+        formula: &ample_logic::Formula,
+        ctl: &Ctl,
+        atoms: &[Bdd],
+    ) -> Result<Result<(u32, Tree), Box<Answer>>, Trouble> {
         let reached = self.session.reached(self.setting)?;
         let space = &self.session.space;
         let mut evaluator = Evaluator::new(space, atoms, reached);
         let states = evaluator.states(ctl)?;
         let Some(bad) = start_states(self.session)?.minus(&states)?.pick() else {
-            return Ok(self.unknown("internal error: the ways to evaluate the formula disagree"));
+            return Ok(Err(Box::new(self.unknown("internal error: the ways to evaluate the formula disagree"))));
         };
-        let evidence = Explainer::new(space, &mut evaluator).evidence(&numbered.formula, &bad)?;
+        let evidence = Explainer::new(space, &mut evaluator).evidence(formula, &bad)?;
         drop(evaluator);
         let mut tree = self.tree(&evidence);
         let mut start_bits = bad;
@@ -449,7 +523,8 @@ impl Court<'_, '_> {
             // The initial state is passed over: the way from it comes first.
             let goal = space.settled.only(&start_bits)?;
             let Some(run) = run_to(space, &space.initial, &space.settled.not(), &goal)? else {
-                return Ok(self.unknown("internal error: no run leads to a state that was reached"));
+                let why = "internal error: no run leads to a state that was reached";
+                return Ok(Err(Box::new(self.unknown(why))));
             };
             let moves: Vec<_> = run.steps.iter().map(|(number, _)| self.session.taken(*number)).collect();
             let after = moves.len();
@@ -463,13 +538,8 @@ impl Court<'_, '_> {
             };
             start_bits = run.start;
         }
-        let Some(start) = self.session.start(&start_bits) else { return Ok(self.too_many_starts()) };
-        Ok(match confirm_tree(self.session.system, start, &tree, numbered) {
-            Ok((violation, end)) => {
-                Answer { end: Some(end), ..answer(self.property, Outcome::Violated(Box::new(violation))) }
-            }
-            Err(unconfirmed) => self.unconfirmed(unconfirmed, tree.prefix.len() + tree.cycle.len()),
-        })
+        let Some(start) = self.session.start(&start_bits) else { return Ok(Err(Box::new(self.too_many_starts()))) };
+        Ok(Ok((start, tree)))
     }
 
     fn tree(&self, evidence: &Evidence) -> Tree {
@@ -495,6 +565,9 @@ impl Court<'_, '_> {
             }
             self.know_what_rests()?;
         }
+        if let Some(answer) = self.as_branching(numbered, numbers)? {
+            return Ok(answer);
+        }
         let lasso = if self.options.symbolic.liveness_to_safety {
             self.lasso_by_saving(numbered, numbers)?
         } else {
@@ -510,6 +583,39 @@ impl Court<'_, '_> {
             _ => Charge::Formula(numbered),
         };
         self.accuse(&lasso, charge)
+    }
+
+    /// The answer to a formula that branching time can express, if nobody has said how to look at it and it does not take
+    /// long.
+    fn as_branching(&mut self, numbered: &Numbered, numbers: &[usize]) -> Result<Option<Answer>, Trouble> {
+        let symbolic = &self.options.symbolic;
+        let is_free = symbolic.direction == Direction::Auto
+            && symbolic.exploration.is_none()
+            && !symbolic.liveness_to_safety
+            && self.options.fairness == Fairness::None
+            && self.session.reached.is_some()
+            && matches!(self.property.question, Question::Ltl(_));
+        let formula = if is_free { ample_logic::as_ctl(&numbered.formula) } else { None };
+        let Some(formula) = formula else { return Ok(None) };
+        let Some(ctl) = Ctl::of(&formula) else { return Ok(None) };
+        let atoms = self.atoms(numbers);
+        let diagrams = self.session.space.diagrams.clone();
+        let found = in_time(&diagrams, AS_BRANCHING, || self.holds_by(Way::Backward, &ctl, &atoms))?;
+        match found {
+            None => return Ok(None),
+            Some(true) => return Ok(Some(self.holds())),
+            Some(false) => {}
+        }
+        // What shows that a formula of this kind is false branches nowhere: it is a run.
+        let Some(Ok((start, tree))) = in_time(&diagrams, AS_BRANCHING, || self.explain(&formula, &ctl, &atoms))? else {
+            return Ok(None);
+        };
+        let Some(run) = straightened(start, &tree) else { return Ok(None) };
+        let confirmed = confirm_run(self.session.system, &run, Charge::Formula(numbered), Fairness::None, &mut Silent);
+        Ok(confirmed.ok().map(|(violation, end)| Answer {
+            end: Some(end),
+            ..answer(self.property, Outcome::Violated(Box::new(violation)))
+        }))
     }
 
     /// The reduction that the formula allows. It may put off steps that fairness wants.
@@ -533,18 +639,25 @@ impl Court<'_, '_> {
         reduced: Option<Variant>,
     ) -> Result<Option<Lasso>, Trouble> {
         let atoms = self.atoms(numbers);
-        let model = if reduced.is_some() { self.model(&atoms, Demand::Safe)? } else { Vec::new() };
         let runs = Runs { fairness: &self.fairness()?, stutters: self.stutters() };
+        let model = if reduced.is_some() { self.model(&atoms, Demand::Safe)? } else { Vec::new() };
         let Ok(product) = Product::of(&self.session.space, &numbered.formula, &atoms, &model, runs)? else {
             return Err(Trouble::Unsupported(NOT_LINEAR.into()));
         };
-        let backward = match self.options.symbolic.direction {
-            Direction::Auto => reduced.is_none(),
-            Direction::Backward => true,
-            Direction::Forward => false,
+        let ways = match self.options.symbolic.direction {
+            Direction::Auto if reduced.is_some() => vec![Way::Forward],
+            // Under fairness cycles are looked for backward.
+            Direction::Auto if self.options.fairness != Fairness::None => vec![Way::Backward],
+            Direction::Auto => vec![Way::Backward, Way::Forward],
+            Direction::Backward => vec![Way::Backward],
+            Direction::Forward => vec![Way::Forward],
         };
+        let diagrams = self.session.space.diagrams.clone();
         let mut effort = Effort::default();
-        let lasso = product.check(Way { reduced, backward }, &mut effort)?;
+        let (lasso, _) = take_turns(&diagrams, &ways, |way| {
+            let backward = *way == Way::Backward;
+            Ok(product.check(ltl::Way { reduced, backward }, &mut effort)?)
+        })?;
         add(&mut self.session.effort, &effort);
         Ok(lasso)
     }
@@ -587,6 +700,45 @@ impl Court<'_, '_> {
         let start = self.session.start(&lasso.start)?;
         Some(Run { start, prefix, cycle, ending, prefix_tags: Vec::new(), cycle_tags: Vec::new() })
     }
+}
+
+/// A tree that branches only at the ends of its runs, as one run. Whether it shows anything is seen when it is replayed.
+fn straightened(start: u32, tree: &Tree) -> Option<Run> {
+    let mut run = Run {
+        start,
+        prefix: Vec::new(),
+        cycle: Vec::new(),
+        ending: Ending::Open,
+        prefix_tags: Vec::new(),
+        cycle_tags: Vec::new(),
+    };
+    let mut tree = tree;
+    loop {
+        run.prefix.extend_from_slice(&tree.prefix);
+        if !tree.cycle.is_empty() {
+            run.cycle = tree.cycle.clone();
+            run.ending = Ending::Cycle;
+            return Some(run);
+        }
+        if tree.stutters {
+            run.ending = Ending::Stutter;
+            return Some(run);
+        }
+        let mut further = tree.branches.iter().filter(|(_, branch)| goes_on(branch));
+        match (further.next(), further.next()) {
+            (None, _) => return Some(run),
+            (Some((after, branch)), None) if *after == tree.prefix.len() => tree = branch,
+            _ => return None,
+        }
+    }
+}
+
+/// There is more in it than a look at one state.
+fn goes_on(tree: &Tree) -> bool {
+    !tree.prefix.is_empty()
+        || !tree.cycle.is_empty()
+        || tree.stutters
+        || tree.branches.iter().any(|(_, branch)| goes_on(branch))
 }
 
 /// Of a fault where no state counts.

@@ -8,10 +8,11 @@
 mod answers;
 mod fair;
 mod session;
+mod turns;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ample_model::{Observer, Outcome, Progress, Property, Reason, Statistics, System};
@@ -207,6 +208,8 @@ struct Done {
 enum Trouble {
     /// It was asked to end.
     Asked,
+    /// It was another one's turn.
+    Late,
     /// The diagrams do not fit into the memory.
     Memory,
     /// The system cannot be encoded.
@@ -275,7 +278,7 @@ fn with_what_is_left(mut done: Done, left: &Left) -> Done {
 
 fn report(system: &System, done: Done, asked: Option<Reason>, took: Duration) -> Report {
     let ended = done.trouble.map(|trouble| match trouble {
-        Trouble::Asked => asked.unwrap_or(Reason::Interrupted),
+        Trouble::Asked | Trouble::Late => asked.unwrap_or(Reason::Interrupted),
         Trouble::Memory => Reason::Memory,
         Trouble::Unsupported(why) => Reason::Unsupported(why),
     });

@@ -28,6 +28,7 @@ impl From<Stop> for Trouble {
     fn from(stop: Stop) -> Trouble {
         match stop {
             Stop::Memory => Trouble::Memory,
+            Stop::Late => Trouble::Late,
             Stop::Asked | Stop::Order => Trouble::Asked,
         }
     }
