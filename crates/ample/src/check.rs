@@ -149,12 +149,7 @@ pub fn check(system: &System, options: &CheckOptions, observer: &mut dyn Observe
     report
 }
 
-fn check_all(
-    system: &System,
-    properties: &[Property],
-    options: &CheckOptions,
-    observer: &mut dyn Observer,
-) -> Report {
+fn check_all(system: &System, properties: &[Property], options: &CheckOptions, observer: &mut dyn Observer) -> Report {
     if let Some(net) = petri::net_of(system, options) {
         return petri::check(system, &net, properties, options, observer);
     }

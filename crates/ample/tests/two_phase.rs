@@ -206,6 +206,9 @@ fn no_answer_changes_for_many_models() {
     while tally.models < models && tally.failures.len() < 100 {
         tally.examine(seed);
         seed += 1;
+        if seed.is_multiple_of(500) {
+            println!("seed {seed}: {} models, {} failures", tally.models, tally.failures.len());
+        }
     }
     tally.finish();
 }

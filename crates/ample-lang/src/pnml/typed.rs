@@ -2,8 +2,7 @@
 //!
 //! The operators are those of [`ample_logic`], whose parser is used; read here are the atoms: comparisons of sums of
 //! tokens, a place alone (it is marked), `fireable(t, u)`, `deadlock`. Names that are not made of letters, digits and
-//! `_`, or that look like operators, are written between quotation marks; a name of the net is that name and no
-//! operator.
+//! `_`, or that are operators, are written between quotation marks.
 
 use ample_logic::{Atom, Binary, Dialect, ParseError, Unary, named_atom, parse_with};
 use ample_model::{BinaryOp, Expr, Formula, Source, SourceId, Span, System};
