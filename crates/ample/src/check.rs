@@ -21,6 +21,7 @@ use crate::limits::resident_memory;
 use crate::petri;
 use crate::reduction::PartialOrder;
 use crate::report::{Answer, Report, Verdict};
+use crate::sog;
 use crate::symbolic::{self, Symbolic};
 use crate::temporal::{Forbidden, NoAutomaton, Numbered, negation};
 use crate::together::together;
@@ -35,6 +36,8 @@ pub enum Engine {
     Explicit,
     /// Decision diagrams.
     Symbolic,
+    /// Symbolic observation graphs: LTL without X.
+    Sog,
 }
 
 /// The order in which states are visited.
@@ -150,6 +153,9 @@ pub fn check(system: &System, options: &CheckOptions, observer: &mut dyn Observe
 }
 
 fn check_all(system: &System, properties: &[Property], options: &CheckOptions, observer: &mut dyn Observer) -> Report {
+    if options.engine == Engine::Sog {
+        return sog::check_all(system, properties, options, observer);
+    }
     if let Some(net) = petri::net_of(system, options) {
         return petri::check(system, &net, properties, options, observer);
     }

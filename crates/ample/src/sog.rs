@@ -22,13 +22,18 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use ample_logic::{Atom, Dialect, Formula as Logic, named_atom, parse_with};
-use ample_model::{Expr, Fault, Interpreter, Move, Observer, Progress, Reason, System, Trace, Violation};
+use ample_model::{
+    Certainty, Expr, Fault, Interpreter, Move, Observer, Outcome, Progress, Property, Question as Asked, Reason,
+    Statistics, System, Trace, Violation,
+};
 use ample_petri::net::{Condition, Net};
 pub use ample_sog::output::{Names, dot, json};
 pub use ample_sog::{Balance, Canonical, Graph, ProductSize, Rule, Size, Work};
 use ample_sog::{Binary, BuildOptions, Halt, Lists, Meaning, Model, Observed, Question, Witness, check as judge};
 
+use crate::check::{CheckOptions, Fairness};
 use crate::load::Loaded;
+use crate::report::{Answer, Report};
 use crate::temporal::Numbered;
 
 /// Which graph.
@@ -216,6 +221,86 @@ pub fn build(system: &System, options: &SogOptions, observer: &mut dyn Observer)
         let task = Build { options, begun, stop };
         with_model(system, &options.atoms, options, stop, task)
     })
+}
+
+/// Why a property is not for observation graphs.
+const ONLY_RUNS: &str = "observation graphs are for formulas of LTL; `--engine auto` checks this";
+
+/// Answers properties: formulas of LTL, each by a graph of its own.
+pub(crate) fn check_all(
+    system: &System,
+    properties: &[Property],
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+) -> Report {
+    let begun = Instant::now();
+    let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let graph = SogOptions {
+        threads: options.threads.unwrap_or_else(cores),
+        memory_limit: options.memory_limit,
+        ..SogOptions::default()
+    };
+    let mut ended = None;
+    let mut answers = Vec::new();
+    for property in properties {
+        let (outcome, note) = match &property.question {
+            Asked::Ltl(_) if options.fairness != Fairness::None => unsupported("observation graphs know no fairness"),
+            Asked::Ltl(formula) => {
+                let Numbered { formula, atoms } = Numbered::of(formula);
+                let formula = SogFormula { formula, atoms: atoms.into_iter().map(Said::State).collect() };
+                outcome_of(check(system, &formula, &graph, observer), &mut ended)
+            }
+            _ => unsupported(ONLY_RUNS),
+        };
+        answers.push(Answer {
+            property: property.id(),
+            formula: property.text.clone(),
+            outcome,
+            engine: "sog",
+            value: None,
+            end: None,
+            note,
+            statistics: None,
+            reduction: None,
+        });
+    }
+    let statistics =
+        Statistics { time_s: begun.elapsed().as_secs_f64(), complete: ended.is_none(), ..Statistics::default() };
+    Report {
+        model: system.name.clone(),
+        language: system.language.clone(),
+        answers,
+        ended,
+        statistics,
+        reduction: None,
+        diagrams: None,
+        choice: None,
+    }
+}
+
+fn unsupported(why: &str) -> (Outcome, Option<String>) {
+    (Outcome::Unknown(Reason::Unsupported(why.into())), None)
+}
+
+/// An outcome, and how large the graph was.
+fn outcome_of(judged: Result<Judged, SogError>, ended: &mut Option<Reason>) -> (Outcome, Option<String>) {
+    match judged {
+        Ok(judged) => {
+            let (found, expanded) = judged.aggregates;
+            let note = format!("{found} aggregates, {expanded} of them expanded, as {}", judged.engine);
+            let outcome = match judged.violation {
+                Some(violation) => Outcome::Violated(Box::new(violation)),
+                None => Outcome::Holds(Certainty::Proved),
+            };
+            (outcome, Some(note))
+        }
+        Err(SogError::Ended(Reason::Unsupported(why))) => unsupported(&why),
+        Err(SogError::Ended(reason)) => {
+            *ended = Some(reason.clone());
+            (Outcome::Unknown(reason), None)
+        }
+        Err(error) => unsupported(&error.to_string()),
+    }
 }
 
 /// Checks a formula.

@@ -377,6 +377,8 @@ pub enum Engine {
     Explicit,
     /// Decision diagrams: sets of states at once
     Symbolic,
+    /// Symbolic observation graphs: formulas of LTL without X
+    Sog,
 }
 
 /// How decision diagrams are used.

@@ -197,6 +197,7 @@ fn options(search: &arguments::Search, common: &Common) -> CheckOptions {
             arguments::Engine::Auto => Engine::Auto,
             arguments::Engine::Explicit => Engine::Explicit,
             arguments::Engine::Symbolic => Engine::Symbolic,
+            arguments::Engine::Sog => Engine::Sog,
         },
         symbolic: symbolic(search),
         search: match search.search {

@@ -99,7 +99,9 @@ fn work(net: &Net, board: &Board<'_>, options: &CheckOptions, observer: &mut dyn
         from_behind,
     };
     match options.engine {
-        Engine::Explicit => Ended { reason: worker(false, memory(options, 1)).work(observer), diagrams: None },
+        Engine::Explicit | Engine::Sog => {
+            Ended { reason: worker(false, memory(options, 1)).work(observer), diagrams: None }
+        }
         Engine::Symbolic => {
             let done = diagrams::work(net, board, memory(options, 1), method(options), observer);
             let reason = done.ended.or_else(|| Some(only_branching()));
@@ -153,7 +155,7 @@ pub fn states(system: &System, net: &Net, options: &CheckOptions, observer: &mut
     };
     let never = AtomicBool::new(false);
     let (statistics, ended, diagrams) = match options.engine {
-        Engine::Explicit => {
+        Engine::Explicit | Engine::Sog => {
             let (statistics, ended) = explicit(memory(options, 1), &never, observer);
             (statistics, ended, None)
         }
