@@ -9,7 +9,7 @@
 //!
 //! Here this is a transformation: in [`TwoPhase`] a transition is one of the space with the safe steps that follow it,
 //! and so the states between are not kept. It is right wherever Phase 1 ends, which is why it may end after
-//! [`MAX_STEPS`], and why an initial state is expanded as it is.
+//! [`MAX_LOOKS`], and why an initial state is expanded as it is.
 //!
 //! ```
 //! use ample_explicit::check::{self, Options};
@@ -86,8 +86,9 @@ use super::{Labelled, Partial};
 use crate::liveness::{Concurrent, Processes};
 use crate::space::{Buffer, Checked, StateSpace};
 
-/// So many safe steps are taken in a row, and no more: a process may count for ever.
-pub const MAX_STEPS: usize = 4_096;
+/// So often a phase looks whether a step is safe, and no more: a process may count for ever, and there may be hundreds of
+/// processes that have none.
+pub const MAX_LOOKS: usize = 256;
 
 /// A state space whose transitions belong to processes, and which knows what can be seen of them: what it takes to tell
 /// which steps are safe, beside persistent sets.
@@ -140,6 +141,8 @@ struct Phase<S: StateSpace> {
     queue: HashSet<u64>,
     /// The processes that have closed a cycle.
     done: Vec<u32>,
+    /// How many steps this phase has looked at.
+    looks: usize,
 }
 
 impl<S> TwoPhase<S>
@@ -155,6 +158,7 @@ where
             next: Buffer::<S>::default(),
             queue: HashSet::new(),
             done: Vec::new(),
+            looks: 0,
         };
         TwoPhase { space, phase, counts: Phases::default(), last: Last::default() }
     }
@@ -188,7 +192,7 @@ where
         let mut from = 0;
         // Whether this round has led anywhere.
         let mut has_moved = false;
-        while steps < MAX_STEPS {
+        while self.phase.looks < MAX_LOOKS {
             let Some((owner, transition)) = self.phase.safe_step(&mut self.space, Borrow::borrow(current), from) else {
                 if !std::mem::take(&mut has_moved) {
                     break;
@@ -208,8 +212,8 @@ where
             steps += 1;
             has_moved = true;
         }
-        self.counts.steps += steps as u64;
-        self.counts.longest = self.counts.longest.max(steps as u64);
+        self.counts.steps += steps;
+        self.counts.longest = self.counts.longest.max(steps);
     }
 }
 
@@ -221,6 +225,7 @@ where
     fn begin(&mut self, state: &S::State) {
         self.queue.clear();
         self.done.clear();
+        self.looks = 0;
         self.queue.insert(hash(state));
     }
 
@@ -238,7 +243,7 @@ where
         self.enabled.clear();
         space.enabled(state, &mut self.enabled);
         let mut least = from;
-        loop {
+        while self.looks < MAX_LOOKS {
             let owners = self.enabled.iter().map(|one| space.owner(&one.transition));
             let owner = owners.filter(|owner| *owner >= least && !self.done.contains(owner)).min()?;
             if let Some(transition) = self.safe_step_of(space, state, owner) {
@@ -246,6 +251,7 @@ where
             }
             least = owner.checked_add(1)?;
         }
+        None
     }
 
     fn safe_step_of(&mut self, space: &mut S, state: &S::State, owner: u32) -> Option<S::Transition> {
@@ -256,17 +262,17 @@ where
         if !space.is_invisible(state, &one, is_alone) {
             return None;
         }
+        self.looks += 1;
+        space.target(state, &one.transition, &mut self.next);
+        // Nothing is independent of a step that ends the run, and a sequence that is not over may go on in several ways.
+        if space.is_dead() || space.violation().is_some() || space.is_transient(self.next.borrow()) {
+            return None;
+        }
         if !is_alone {
             self.set.clear();
             space.persistent_with(state, &self.enabled, at as u32, &mut self.set);
-            if self.set[..] != [at as u32] {
-                return None;
-            }
         }
-        space.target(state, &one.transition, &mut self.next);
-        // Nothing is independent of a step that ends the run, and a sequence that is not over may go on in several ways.
-        let ends = space.is_dead() || space.violation().is_some() || space.is_transient(self.next.borrow());
-        (!ends).then_some(one.transition)
+        (is_alone || self.set[..] == [at as u32]).then_some(one.transition)
     }
 }
 

@@ -13,11 +13,14 @@ use ample_explicit::store::{FlatStore, Parent, Visible, Whole};
 use ample_model::{Expr, Observer, Progress, Reason, System};
 
 use super::partial::Attempt;
-use super::{REPORT_EVERY, Request, Run, collect, has_hidden_variables, room_for_the_store};
+use super::{Request, Run, collect, has_hidden_variables, room_for_the_store};
 use crate::check::{CheckOptions, Search};
 
 /// A compiled system with safe steps taken at once.
 pub type Space<'a> = TwoPhase<Reduced<'a>>;
+
+/// How many arrivals lie between two looks of the observer: few, since many steps may lie between two states.
+const ASK_EVERY: u64 = 16;
 
 /// Why a search with safe steps was given up.
 pub const FULL: &str = "there are too many transitions to look for safe ones";
@@ -67,7 +70,7 @@ fn search(
         invariants: request.invariants.len(),
         stop_at_first: options.stop_at_first,
         max_depth: options.max_depth.unwrap_or(u64::MAX),
-        report_every: REPORT_EVERY,
+        report_every: ASK_EVERY,
     };
     let room = options.memory_limit.map_or(usize::MAX, room_for_the_store);
     let run = if options.search == Search::BreadthFirst {
