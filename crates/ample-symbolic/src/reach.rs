@@ -139,7 +139,9 @@ pub fn run_to(space: &Space, from: &Bdd, within: &Bdd, goal: &Bdd) -> Maybe<Opti
     loop {
         let met = forward.last().and(backward.last())?;
         if let Some(state) = met.pick() {
-            return walk(space, &forward.layers, &backward.layers, state);
+            // A layer forward may hold states outside of `within`, which are never left.
+            let left = forward.layers.iter().map(|layer| layer.and(within)).collect::<Maybe<Vec<_>>>()?;
+            return walk(space, &left, &backward.layers, state);
         }
         let is_forward = forward.last().nodes() <= backward.last().nodes();
         let new =

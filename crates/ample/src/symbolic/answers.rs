@@ -610,7 +610,9 @@ impl Court<'_, '_> {
         let Some(Ok((start, tree))) = in_time(&diagrams, AS_BRANCHING, || self.explain(&formula, &ctl, &atoms))? else {
             return Ok(None);
         };
-        let Some(run) = straightened(start, &tree) else { return Ok(None) };
+        // Of a run that may go on anyhow it has to be seen that it does: an atomic sequence may have no end.
+        let run = straightened(start, &tree).filter(|run| run.ending != Ending::Open);
+        let Some(run) = run else { return Ok(None) };
         let confirmed = confirm_run(self.session.system, &run, Charge::Formula(numbered), Fairness::None, &mut Silent);
         Ok(confirmed.ok().map(|(violation, end)| Answer {
             end: Some(end),
