@@ -159,6 +159,9 @@ impl Measured {
 
     /// In words.
     fn text(self) -> String {
+        if self.states == 0 {
+            return "the explicit search has no answer".into();
+        }
         let trend = if self.is_shrinking() { "shrinking" } else { "not shrinking" };
         format!(
             "after {} s the explicit search, alone until then, had {} states and {} to expand, {trend}",
