@@ -56,6 +56,10 @@ pub struct Board<'a> {
     /// Lower bounds of sums that were met on the way.
     peaks: Vec<AtomicU64>,
     settled: AtomicBool,
+    /// Somebody was told to end.
+    over: AtomicBool,
+    /// When all must have ended.
+    deadline: Option<Instant>,
     /// What the largest search did.
     statistics: Mutex<Statistics>,
 }
@@ -66,13 +70,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<'a> Board<'a> {
     /// An empty one.
-    pub fn new(tasks: &'a Tasks, wanted: &'a [Answerable]) -> Board<'a> {
+    pub fn new(tasks: &'a Tasks, wanted: &'a [Answerable], deadline: Option<Instant>) -> Board<'a> {
         let board = Board {
             tasks,
             wanted,
             found: Mutex::new(vec![None; tasks.all.len()]),
             peaks: tasks.sums.iter().map(|_| AtomicU64::new(0)).collect(),
             settled: AtomicBool::new(false),
+            over: AtomicBool::new(false),
+            deadline,
             statistics: Mutex::new(Statistics::default()),
         };
         board.settled.store(board.open().is_empty(), Ordering::Relaxed);
@@ -82,6 +88,13 @@ impl<'a> Board<'a> {
     /// All answers are known.
     pub fn is_settled(&self) -> bool {
         self.settled.load(Ordering::Relaxed)
+    }
+
+    /// There is no use in going on: all answers are known, or time is up.
+    pub fn is_over(&self) -> bool {
+        self.is_settled()
+            || self.over.load(Ordering::Relaxed)
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// Notes a finding; the first one stays, unless a later one has a run to show for it.
@@ -189,6 +202,7 @@ impl Observer for Watch<'_, '_> {
     fn progress(&mut self, progress: &Progress) -> Option<Reason> {
         if let Some(reason) = self.observer.progress(progress) {
             self.ended = Some(reason.clone());
+            self.board.over.store(true, Ordering::Relaxed);
             return Some(reason);
         }
         if self.board.is_settled() {

@@ -130,7 +130,7 @@ impl Worker<'_, '_> {
 
     fn bounds(&self, observer: &mut dyn Observer) -> Result<Vec<Option<u64>>, Over> {
         let until = Instant::now() + 4 * FIRST_SLICE;
-        let known = bounds::bounds(self.net, &|| self.board.is_settled() || Instant::now() >= until);
+        let known = bounds::bounds(self.net, &|| self.board.is_over() || Instant::now() >= until);
         observer.progress(&Progress::default()).map_or(Ok(known), |reason| Err(Over(reason)))
     }
 
@@ -214,7 +214,7 @@ impl Worker<'_, '_> {
                 continue;
             }
             let until = Instant::now() + slice;
-            let stop = || self.board.is_settled() || Instant::now() >= until;
+            let stop = || self.board.is_over() || Instant::now() >= until;
             let budget = Budget::new(&stop);
             let refuted = match &self.board.tasks.all[task] {
                 Task::Reach(condition) => equation.refute(condition, budget).is_refuted(),
@@ -267,7 +267,7 @@ impl Worker<'_, '_> {
     /// A smaller net with the same answer.
     fn simplified(&self, task: usize, slice: Duration) -> Simplified {
         let until = Instant::now() + slice;
-        self.board.tasks.simplified(self.net, &[task], &|| self.board.is_settled() || Instant::now() >= until)
+        self.board.tasks.simplified(self.net, &[task], &|| self.board.is_over() || Instant::now() >= until)
     }
 
     /// A run to a condition, or to a dead marking.

@@ -69,7 +69,8 @@ pub fn check(
     let begun = Instant::now();
     let mut tasks = Tasks::new(net);
     let wanted: Vec<Answerable> = properties.iter().map(|property| tasks.add(property)).collect();
-    let board = Board::new(&tasks, &wanted);
+    let deadline = options.time.and_then(|time| begun.checked_add(time));
+    let board = Board::new(&tasks, &wanted, deadline);
     let mut done = Ended::default();
     if !board.is_settled() {
         done = work(net, &board, options, observer);
@@ -141,7 +142,7 @@ fn only_branching() -> Reason {
 pub fn states(system: &System, net: &Net, options: &CheckOptions, observer: &mut dyn Observer) -> Report {
     let begun = Instant::now();
     let (tasks, wanted) = (Tasks::new(net), Vec::new());
-    let board = Board::new(&tasks, &wanted);
+    let board = Board::new(&tasks, &wanted, None);
     let explicit = |memory: u64, over: &AtomicBool, observer: &mut dyn Observer| {
         let until = begun + Duration::from_secs(2);
         let known = bounds::bounds(net, &|| over.load(Ordering::Relaxed) || Instant::now() >= until);
