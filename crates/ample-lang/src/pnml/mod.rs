@@ -1,8 +1,8 @@
 //! PNML, the language in which Petri nets are exchanged (ISO/IEC 15909-2), and the formulas of the Model Checking
 //! Contest.
 //!
-//! A file goes through [`xml`] and [`document`], which puts the nodes of all pages into one net. A place/transition net
-//! is [lowered](lower) as it is; a symmetric net, whose tokens have colours, is [unfolded](unfold) into one first: a
+//! A file goes through `xml` and `document`, which puts the nodes of all pages into one net. A place/transition net
+//! is lowered (`lower`) as it is; a symmetric net, whose tokens have colours, is unfolded (`unfold`) into one first: a
 //! place for every place and every colour that may lie on it, a transition for every transition and every binding of
 //! its variables. [`Names`] keeps what became of each node, for the [formulas](formulas()), which speak of nodes of the
 //! file.
