@@ -101,13 +101,23 @@ pub fn before_cycles<S: Sets>(sets: &mut S, set: &S::Set, observed: &Observed) -
 /// What there is to know about an aggregate.
 pub fn facts<S: Sets>(sets: &mut S, set: &S::Set, observed: &Observed) -> Maybe<Facts> {
     let resting = sets.resting(set)?;
-    let cycles = after_cycles(sets, set, observed)?;
     Ok(Facts {
         dead: !sets.is_empty(&resting),
-        divergent: !sets.is_empty(&cycles),
+        divergent: is_divergent(sets, set, observed)?,
         states: sets.count(set)?,
         nodes: sets.nodes(set)?,
     })
+}
+
+fn is_divergent<S: Sets>(sets: &mut S, set: &S::Set, observed: &Observed) -> Maybe<bool> {
+    // Where labels may change, the set is not closed.
+    if observed.is_quiet
+        && let Some(known) = sets.repeats(set, &observed.unobserved)?
+    {
+        return Ok(known);
+    }
+    let cycles = after_cycles(sets, set, observed)?;
+    Ok(!sets.is_empty(&cycles))
 }
 
 /// The aggregates in which runs begin, one for each label of initial states.

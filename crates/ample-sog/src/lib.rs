@@ -48,6 +48,7 @@ pub mod lists;
 pub mod observed;
 pub mod output;
 mod product;
+mod rounds;
 mod sequential;
 pub mod sets;
 mod table;

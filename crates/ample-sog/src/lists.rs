@@ -2,11 +2,14 @@
 //!
 //! A level is a place. Places need no bound that is known before; a net without one ends at a limit.
 
-use std::sync::Arc;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 
 use ample_petri::diagram::{Diagrams, Limits, Selection, Set, Stop, order, with_stack};
 use ample_petri::net::{Condition, Net};
 
+use crate::rounds::Rounds;
 use crate::sets::{Halt, Maybe, Model, Sets, StopFlag};
 
 /// Bytes for a node, with its share of the tables around it.
@@ -32,6 +35,8 @@ pub struct Lists {
     actions: Vec<String>,
     atoms: Vec<String>,
     memory: u64,
+    /// Found by the first thread that wants an engine.
+    rounds: Arc<OnceLock<Arc<Rounds>>>,
 }
 
 impl Lists {
@@ -40,7 +45,8 @@ impl Lists {
         let order = order(&net);
         let actions = net.transitions.iter().map(|transition| transition.name.clone()).collect();
         let (atoms, conditions) = atoms.into_iter().unzip();
-        Lists { net: Arc::new(net), order, conditions: Arc::new(conditions), actions, atoms, memory }
+        let (net, conditions) = (Arc::new(net), Arc::new(conditions));
+        Lists { net, order, conditions, actions, atoms, memory, rounds: Arc::default() }
     }
 
     /// The places in the order of the levels.
@@ -62,9 +68,12 @@ impl Model for Lists {
 
     fn sets(&self, share: usize, stop: &StopFlag) -> Maybe<Marked> {
         let max_nodes = (self.memory / NODE_BYTES / share.max(1) as u64) as usize;
-        let diagrams = Diagrams::new(&self.net, &self.order, Limits { max_nodes, stop: Arc::clone(stop) })?;
+        let rounds = self.rounds.get_or_init(|| Arc::new(Rounds::of(&self.net, &|| stop.load(Ordering::Relaxed))));
+        // The tests come after all transitions, and change neither where a run ends nor what a closure is.
+        let tested = rounds.with_tests(&self.net);
+        let diagrams = Diagrams::new(&tested, &self.order, Limits { max_nodes, stop: Arc::clone(stop) })?;
         let (net, conditions) = (Arc::clone(&self.net), Arc::clone(&self.conditions));
-        Ok(Marked { net, conditions, diagrams, last: None })
+        Ok(Marked { net, conditions, diagrams, rounds: Arc::clone(rounds), last: None, stop: Arc::clone(stop) })
     }
 
     fn with_stack<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
@@ -77,21 +86,45 @@ pub struct Marked {
     net: Arc<Net>,
     conditions: Arc<Vec<Condition>>,
     diagrams: Diagrams,
+    rounds: Arc<Rounds>,
     /// The list of actions that was asked for last: nearly always the unobserved ones.
-    last: Option<(Vec<usize>, Selection)>,
+    last: Option<Chosen>,
+    stop: StopFlag,
+}
+
+/// Some actions.
+struct Chosen {
+    actions: Vec<usize>,
+    selection: Selection,
+    /// They cannot go on for ever.
+    never: bool,
+    /// The transitions that test for their rounds.
+    tests: Vec<u32>,
 }
 
 impl Marked {
     fn select(&mut self, actions: &[usize]) -> Maybe<Selection> {
-        if let Some((last, selection)) = &self.last
-            && last == actions
-        {
-            return Ok(selection.clone());
-        }
-        let numbers: Vec<u32> = actions.iter().map(|action| *action as u32).collect();
+        Ok(self.choose(actions)?.selection.clone())
+    }
+
+    fn choose(&mut self, actions: &[usize]) -> Maybe<&Chosen> {
+        let last = match self.last.take() {
+            Some(last) if last.actions == actions => last,
+            _ => self.chosen(actions)?,
+        };
+        Ok(self.last.insert(last))
+    }
+
+    fn chosen(&mut self, actions: &[usize]) -> Maybe<Chosen> {
+        let mut numbers: Vec<u32> = actions.iter().map(|action| *action as u32).collect();
         let selection = self.diagrams.select(&numbers)?;
-        self.last = Some((actions.to_vec(), selection.clone()));
-        Ok(selection)
+        numbers.sort_unstable();
+        let first = self.net.transitions.len() as u32;
+        let tests = self.rounds.tests.iter().zip(first..);
+        let tests = tests.filter(|((support, _), _)| self.rounds.is_among(*support, &numbers)).map(|(_, test)| test);
+        let (tests, never) =
+            (tests.collect(), self.rounds.never(&self.net, &numbers, &|| self.stop.load(Ordering::Relaxed)));
+        Ok(Chosen { actions: actions.to_vec(), selection, never, tests })
     }
 }
 
@@ -154,6 +187,19 @@ impl Sets for Marked {
         Ok(self.diagrams.closure(set, &selection)?)
     }
 
+    fn repeats(&mut self, set: &Set, actions: &[usize]) -> Maybe<Option<bool>> {
+        let chosen = self.choose(actions)?;
+        if chosen.never {
+            return Ok(Some(false));
+        }
+        for test in chosen.tests.clone() {
+            if self.diagrams.can_fire(set, test)? {
+                return Ok(Some(true));
+            }
+        }
+        Ok(None)
+    }
+
     fn is_enabled(&mut self, set: &Set, action: usize) -> Maybe<bool> {
         Ok(self.diagrams.can_fire(set, action as u32)?)
     }
@@ -179,6 +225,12 @@ impl Sets for Marked {
 
     fn nodes(&mut self, set: &Set) -> Maybe<usize> {
         Ok(self.diagrams.nodes(set)?)
+    }
+
+    fn digest(&self, set: &Set) -> Option<u64> {
+        let mut hasher = DefaultHasher::new();
+        set.hash(&mut hasher);
+        Some(hasher.finish())
     }
 
     fn encode(&mut self, set: &Set) -> Maybe<Vec<u8>> {

@@ -124,6 +124,12 @@ pub trait Sets {
         Ok(all)
     }
 
+    /// Whether these actions, under which the set is closed, can go on in it for ever: `None` if that is not seen at
+    /// once.
+    fn repeats(&mut self, _set: &Self::Set, _actions: &[usize]) -> Maybe<Option<bool>> {
+        Ok(None)
+    }
+
     /// An action is enabled in some state of the set.
     fn is_enabled(&mut self, set: &Self::Set, action: usize) -> Maybe<bool> {
         let image = self.image(set, action)?;
@@ -150,6 +156,11 @@ pub trait Sets {
 
     /// How many nodes its diagram has; for a set without a diagram, how many states.
     fn nodes(&mut self, set: &Self::Set) -> Maybe<usize>;
+
+    /// A number that equal sets of this engine have in common, if there is one that costs next to nothing.
+    fn digest(&self, _set: &Self::Set) -> Option<u64> {
+        None
+    }
 
     /// The set as bytes. The same states give the same bytes in every engine of a model.
     fn encode(&mut self, set: &Self::Set) -> Maybe<Vec<u8>>;

@@ -74,7 +74,9 @@ pub struct Work {
 /// Recursion in diagrams goes as deep as there are levels.
 pub(crate) const STACK: usize = 256 << 20;
 /// So many sets are kept by the thread that made them.
-const MOST_KEPT: usize = 4096;
+const MOST_KEPT: usize = 1 << 16;
+/// So many aggregates a thread knows again without their bytes.
+const MOST_KNOWN: usize = 1 << 16;
 /// How long an idle thread sleeps before it looks again.
 const NAP: Duration = Duration::from_millis(1);
 /// How often the flag of the caller is looked at.
@@ -303,7 +305,7 @@ impl<'a> Site<'a> {
 
     fn run<M: Model>(&self, model: &M, me: usize, share: usize, expanded: &mut usize) -> Maybe<()> {
         let sets = model.sets(share, &self.halt)?;
-        let mut builder = Builder { site: self, me, sets, kept: HashMap::new() };
+        let mut builder = Builder { site: self, me, sets, kept: HashMap::new(), known: HashMap::new() };
         if me == 0 {
             builder.begin()?;
         }
@@ -314,7 +316,7 @@ impl<'a> Site<'a> {
             };
             let entry = self.table.entry(task.id);
             if entry.claim() {
-                builder.expand(&entry, task)?;
+                builder.expand(&entry, &task)?;
                 *expanded += 1;
             }
         }
@@ -340,6 +342,8 @@ struct Builder<'s, 'a, S: Sets> {
     sets: S,
     /// Sets that it made and has not expanded.
     kept: HashMap<Id, S::Set>,
+    /// Sets that it has seen, by their digests: most arcs lead to one of them.
+    known: HashMap<u64, (S::Set, Id)>,
 }
 
 impl<S: Sets> Builder<'_, '_, S> {
@@ -359,7 +363,19 @@ impl<S: Sets> Builder<'_, '_, S> {
         self.site.ring();
     }
 
-    fn expand(&mut self, entry: &Entry, task: Task) -> Maybe<()> {
+    /// Expands an aggregate. Where the memory is full of sets that are only kept to save time, once more without them.
+    fn expand(&mut self, entry: &Entry, task: &Task) -> Maybe<()> {
+        match self.try_to_expand(entry, task) {
+            Err(Halt::Memory) if !self.kept.is_empty() || !self.known.is_empty() => {
+                self.kept.clear();
+                self.known.clear();
+                self.try_to_expand(entry, task)
+            }
+            done => done,
+        }
+    }
+
+    fn try_to_expand(&mut self, entry: &Entry, task: &Task) -> Maybe<()> {
         let site = self.site;
         let set = self.open(entry, task)?;
         let facts = facts(&mut self.sets, &set, site.observed)?;
@@ -377,7 +393,7 @@ impl<S: Sets> Builder<'_, '_, S> {
     }
 
     /// The set of an aggregate that is to be expanded.
-    fn open(&mut self, entry: &Entry, task: Task) -> Maybe<S::Set> {
+    fn open(&mut self, entry: &Entry, task: &Task) -> Maybe<S::Set> {
         if let Some(set) = self.kept.remove(&task.id) {
             return Ok(set);
         }
@@ -388,26 +404,54 @@ impl<S: Sets> Builder<'_, '_, S> {
             site.received_bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         }
         let set = self.sets.decode(bytes)?;
-        match task.parcel {
+        match &task.parcel {
             Parcel::Whole(_) => Ok(set),
             Parcel::Representatives(_) => closed(&mut self.sets, &set, site.observed, entry.label),
         }
     }
 
-    /// Finds or inserts an aggregate; a new one is given to somebody.
+    /// Finds or inserts an aggregate.
     fn insert(&mut self, label: Label, set: S::Set) -> Maybe<Id> {
+        let digest = self.sets.digest(&set);
+        if let Some(digest) = digest
+            && let Some((known, id)) = self.known.get(&digest)
+            && *known == set
+        {
+            return Ok(*id);
+        }
+        let id = self.find_or_insert(label, &set)?;
+        if let Some(digest) = digest {
+            if self.known.len() >= MOST_KNOWN {
+                self.known.clear();
+            }
+            self.known.insert(digest, (set, id));
+        }
+        Ok(id)
+    }
+
+    /// Finds or inserts an aggregate by its bytes; a new one is given to somebody.
+    fn find_or_insert(&mut self, label: Label, set: &S::Set) -> Maybe<Id> {
         let site = self.site;
         let bytes = match site.canonical {
-            Canonical::Full => self.reduced(&set)?,
-            Canonical::None | Canonical::Sent => self.sets.encode(&set)?,
+            Canonical::Full => self.reduced(set)?,
+            Canonical::None | Canonical::Sent => self.sets.encode(set)?,
         };
         // Counted before others can find it; what this thread is expanding keeps the counter above zero.
         site.pending.fetch_add(1, Ordering::AcqRel);
-        let (id, is_new) = site.table.find_or_insert(label, bytes)?;
-        if !is_new {
+        let found = site.table.find_or_insert(label, bytes);
+        if !matches!(found, Ok((_, true))) {
             site.pending.fetch_sub(1, Ordering::AcqRel);
-            return Ok(id);
         }
+        let (id, is_new) = found?;
+        if is_new {
+            self.give(id, set)?;
+        }
+        Ok(id)
+    }
+
+    /// A new aggregate is to be expanded by somebody.
+    fn give(&mut self, id: Id, set: &S::Set) -> Maybe<()> {
+        let site = self.site;
         let to = match site.balance {
             Balance::Steal => self.me,
             Balance::MinLoad => site.receiver(self.me),
@@ -416,17 +460,22 @@ impl<S: Sets> Builder<'_, '_, S> {
         let is_sent = site.balance == Balance::Steal || to != self.me;
         let parcel = match site.canonical {
             Canonical::Full => Parcel::Representatives(bytes()),
-            Canonical::Sent if is_sent && site.stacks.len() > 1 => Parcel::Representatives(self.reduced(&set)?.into()),
+            Canonical::Sent if is_sent && site.stacks.len() > 1 => match self.reduced(set) {
+                Ok(reduced) => Parcel::Representatives(reduced.into()),
+                // It is in the table and must be given to somebody.
+                Err(Halt::Memory) => Parcel::Whole(bytes()),
+                Err(why) => return Err(why),
+            },
             Canonical::Sent | Canonical::None => Parcel::Whole(bytes()),
         };
         if to == self.me {
             if self.kept.len() >= MOST_KEPT {
                 self.kept.clear();
             }
-            self.kept.insert(id, set);
+            self.kept.insert(id, set.clone());
         }
         site.push_to(to, Task { id, from: self.me, parcel });
-        Ok(id)
+        Ok(())
     }
 
     fn reduced(&mut self, set: &S::Set) -> Maybe<Vec<u8>> {

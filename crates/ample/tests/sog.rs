@@ -1,10 +1,16 @@
 //! `ample sog`: graphs and verdicts of models as a user gets them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
-use ample::sog::{Kind, SogOptions, build, check, formula};
-use ample::{CheckOptions, LoadOptions, Silent, Verdict};
+use ample::sog::{Balance, Canonical, Graph, Kind, SogOptions, build, check, formula};
+use ample::{CheckOptions, Limits, LoadOptions, Loaded, Silent, Verdict};
+use ample_model::Expr;
+use ample_petri::net::{Condition, Net};
+use ample_sog::{Lists, Model, Observed, StopFlag};
 use serde_json::Value;
 
 fn net(name: &str) -> PathBuf {
@@ -108,4 +114,149 @@ fn atomic_sequences_are_refused() {
     let loaded = ample::load_text("atomic.pml", text.into(), &LoadOptions::default()).unwrap();
     let error = build(&loaded.system, &SogOptions::default(), &mut Silent).unwrap_err();
     assert!(error.to_string().contains("atomic"), "{error}");
+}
+
+const KINDS: [Kind; 4] = [Kind::Event, Kind::Split(3), Kind::State, Kind::EventState];
+const THREADS: [usize; 5] = [1, 2, 3, 4, 8];
+const BALANCES: [Balance; 2] = [Balance::Steal, Balance::MinLoad];
+/// A graph whose sets take more bytes is not small,
+const SMALL_SETS: u64 = 500_000;
+/// nor is one that takes longer than this.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Nets with more nodes or arcs are not small.
+const SMALL_NET: usize = 300;
+
+/// All nets that lie with the project, and those of the contest where they lie beside it.
+fn nets() -> Vec<PathBuf> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let entries = |folder: PathBuf| {
+        let found = std::fs::read_dir(&folder).map(|entries| entries.flatten().map(|entry| entry.path()).collect());
+        let mut found: Vec<PathBuf> = found.unwrap_or_else(|_| {
+            eprintln!("skipped: there is no {}", folder.display());
+            Vec::new()
+        });
+        found.sort();
+        found
+    };
+    let mut nets = entries(here.join("../../models/petri"));
+    nets.retain(|path| path.extension().is_some_and(|extension| extension == "pnml"));
+    assert!(!nets.is_empty());
+    let contest = entries(here.join("../../../shared/corpora/petri"));
+    nets.extend(contest.iter().map(|folder| folder.join("model.pnml")).filter(|file| file.is_file()));
+    nets
+}
+
+/// A net with what is observed of it: three transitions and two conditions, taken from all over the net.
+struct Watched {
+    loaded: Loaded,
+    net: Net,
+    observe: Vec<String>,
+    atoms: Vec<Expr>,
+}
+
+impl Watched {
+    fn small(path: &Path) -> Option<Watched> {
+        let loaded = ample::load(path, &LoadOptions::default()).ok()?;
+        let net = Net::of(&loaded.system)?;
+        if net.places.len() > SMALL_NET || net.transitions.len() > SMALL_NET {
+            return None;
+        }
+        let spread = |count: usize, most: usize| (0..count).step_by(count.div_ceil(most).max(1));
+        let name = |transition: usize| net.transitions[transition].name.clone();
+        let observe = spread(net.transitions.len(), 3).map(name).collect();
+        let marked = |place: usize| loaded.expression(&format!("\"{}\" >= 1", net.places[place].name)).ok();
+        let atoms = spread(net.places.len(), 2).map(marked).collect::<Option<Vec<Expr>>>()?;
+        Some(Watched { loaded, net, observe, atoms })
+    }
+
+    fn options(&self, kind: Kind) -> SogOptions {
+        SogOptions { observe: self.observe.clone(), atoms: self.atoms.clone(), kind, ..SogOptions::default() }
+    }
+
+    /// The graph as one engine builds it, aggregate after aggregate; `None` if it is not small.
+    fn sequential(&self, observed: &Observed) -> Option<Graph> {
+        let condition = |expr: &Expr| (String::new(), Condition::of(expr).expect("a place is compared"));
+        let model = Lists::new(self.net.clone(), self.atoms.iter().map(condition).collect(), 1 << 28);
+        let stop = StopFlag::default();
+        let late = Arc::clone(&stop);
+        std::thread::spawn(move || {
+            std::thread::sleep(PATIENCE);
+            late.store(true, Ordering::Relaxed);
+        });
+        model.with_stack(|| {
+            let mut sets = model.sets(1, &stop).ok()?;
+            ample_sog::build(&mut sets, observed, Canonical::None, SMALL_SETS, &stop).ok()
+        })
+    }
+
+    fn observed(&self, kind: Kind) -> Observed {
+        let is_observed = |number: &usize| self.observe.contains(&self.net.transitions[*number].name);
+        let count = self.net.transitions.len();
+        let actions: Vec<usize> = (0..count).filter(is_observed).collect();
+        let atoms: Vec<usize> = (0..self.atoms.len()).collect();
+        let observed = match kind {
+            Kind::Event => Observed::events(count, &actions),
+            Kind::Split(parts) => Observed::split(count, &actions, parts),
+            Kind::State => Observed::events_and_states(count, &[], &atoms),
+            Kind::EventState => Observed::events_and_states(count, &actions, &atoms),
+        };
+        observed.expect("actions and atoms exist")
+    }
+}
+
+/// Builds every small kind of graph of a net, with different numbers of threads and both ways of balancing, at least so
+/// often in all, and compares it with the sequential one. How many were built.
+fn builds_are_equal(path: &Path, threads: &[usize], wanted: usize) -> usize {
+    let Some(watched) = Watched::small(path) else { return 0 };
+    let small = |kind: &Kind| Some((*kind, watched.sequential(&watched.observed(*kind))?));
+    let expected: Vec<(Kind, Graph)> = KINDS.iter().filter_map(small).collect();
+    let (mut builds, mut round) = (0, 0);
+    while builds < wanted && !expected.is_empty() {
+        let canonical = [Canonical::None, Canonical::Sent][round % 2];
+        for (kind, expected) in &expected {
+            for (threads, balance) in threads.iter().flat_map(|n| BALANCES.map(|balance| (*n, balance))) {
+                let options = SogOptions { threads, balance, canonical, ..watched.options(*kind) };
+                let mut limits = Limits::new().time(Some(Duration::from_secs(600)));
+                let built = build(&watched.loaded.system, &options, &mut limits);
+                let what = format!("{} {kind:?} {threads} {balance:?} round {round}", path.display());
+                let built = built.unwrap_or_else(|error| panic!("{what}: {error}"));
+                assert!(built.graph == *expected, "{what}: another graph than the sequential one");
+                assert_eq!(built.work.expanded.iter().sum::<usize>(), expected.size().aggregates, "{what}");
+                builds += 1;
+            }
+        }
+        round += 1;
+    }
+    builds
+}
+
+fn all_builds_are_equal(nets: &[PathBuf], threads: &[usize], wanted: usize) {
+    let begun = Instant::now();
+    let (mut used, mut builds) = (0, 0);
+    for path in nets {
+        let here = Instant::now();
+        match builds_are_equal(path, threads, wanted) {
+            0 => println!("skipped, not small enough: {}", path.display()),
+            number => {
+                println!("{}: {number} builds in {:.1} s", path.display(), here.elapsed().as_secs_f64());
+                (used, builds) = (used + 1, builds + number);
+            }
+        }
+    }
+    println!("{used} of {} nets, {builds} builds, {:.1} s", nets.len(), begun.elapsed().as_secs_f64());
+    assert!(used > 0);
+}
+
+#[test]
+fn threads_build_the_sequential_graph() {
+    let nets: Vec<PathBuf> =
+        ["philosophers_4", "ring_3", "token_ring_5", "erk_4"].iter().map(|n| net(&format!("{n}.pnml"))).collect();
+    all_builds_are_equal(&nets, &[1, 2, 4], 24);
+}
+
+/// Every net, at least a hundred builds each: `cargo test --release -p ample --test sog -- --ignored --nocapture`.
+#[test]
+#[ignore = "minutes"]
+fn threads_build_the_sequential_graph_of_every_net() {
+    all_builds_are_equal(&nets(), &THREADS, 100);
 }
