@@ -68,4 +68,6 @@ pub use limits::{Limits, peak_memory, resident_memory, sensible_memory_limit};
 pub use load::{LoadError, LoadOptions, Loaded, adapt, ctl, expression, load, load_text, ltl};
 pub use reduction::{Algorithm, Cache, Methods, PartialOrder, Proviso, Replacement};
 pub use report::{Answer, Report, SCHEMA, Verdict};
-pub use symbolic::{DiagramStatistics, Direction, Exploration, Method, Preserve, Reach, Reorder, Symbolic, Variant};
+pub use symbolic::{
+    DiagramKind, DiagramStatistics, Direction, Exploration, Method, Preserve, Reach, Reorder, Symbolic, Variant,
+};

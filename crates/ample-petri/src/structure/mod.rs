@@ -4,12 +4,14 @@
 //! - [`bounds`]: how many tokens a place can have at most;
 //! - [`equation`]: goals that no marking `m = m₀ + C·x` satisfies, so that none that is reachable does;
 //! - [`traps`]: sets of places that stay marked, or stay empty, and what follows for deadlocks;
-//! - [`units`]: groups of places that share one token, and an order of places for decision diagrams.
+//! - [`units`]: groups of places that share one token, and an order of places for decision diagrams;
+//! - [`encode`]: the net as a system in which such a group is one variable.
 //!
 //! Everything is exact integer arithmetic. Where a number does not fit, or a limit is met, less is known: never
 //! something wrong. `stop` is asked often; when it says yes, what is known by then is the answer.
 
 pub mod bounds;
+pub mod encode;
 pub mod equation;
 mod lp;
 pub mod semiflows;

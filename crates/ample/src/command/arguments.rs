@@ -397,6 +397,9 @@ pub struct Symbolic {
     /// What a reduced set of states preserves, when states are counted
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = Preserve::Ctl)]
     pub preserve: Preserve,
+    /// Which diagrams hold the markings of a Petri net (with `--engine symbolic`)
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Diagrams::Lists)]
+    pub diagrams: Diagrams,
     /// Leave the variables of the diagrams in their first order
     #[arg(long)]
     pub no_reorder: bool,
@@ -417,6 +420,14 @@ pub enum Reach {
     Whole,
     /// Not at all: formulas are evaluated over all states, reachable or not
     None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Diagrams {
+    /// List decision diagrams, a level for each place
+    Lists,
+    /// Binary decision diagrams, a variable for places that share one token
+    Binary,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use ample::{
-    Algorithm, Cache, CheckOptions, Direction, Emptiness, Engine, Exploration, Fairness, Limits, LoadError, Loaded,
-    Method, Methods, PartialOrder, Preserve, Property, Proviso, Question, Reach, Reorder, Replacement, Report, Search,
-    Symbolic, System, Variant,
+    Algorithm, Cache, CheckOptions, DiagramKind, Direction, Emptiness, Engine, Exploration, Fairness, Limits,
+    LoadError, Loaded, Method, Methods, PartialOrder, Preserve, Property, Proviso, Question, Reach, Reorder,
+    Replacement, Report, Search, Symbolic, System, Variant,
 };
 
 use super::arguments::{self, Check, Common, Por, States};
@@ -227,6 +227,9 @@ fn is_consistent(search: &arguments::Search, file: &Path, context: &Context) -> 
     if search.engine == arguments::Engine::Explicit && search.symbolic.liveness_to_safety {
         return Err(failed(context, file, "`--liveness-to-safety` is for the symbolic engine: `--engine symbolic`"));
     }
+    if search.symbolic.diagrams == arguments::Diagrams::Binary && search.engine != arguments::Engine::Symbolic {
+        return Err(failed(context, file, "`--diagrams binary` is for the symbolic engine: `--engine symbolic`"));
+    }
     let by_states = matches!(search.por, Some(Por::Persistent | Por::Sleep | Por::PersistentSleep | Por::TwoPhase))
         || search.cache.is_some();
     if search.engine == arguments::Engine::Symbolic && by_states {
@@ -275,6 +278,10 @@ fn symbolic(search: &arguments::Search) -> Symbolic {
         },
         reorder: if asked.no_reorder { Reorder::Never } else { Reorder::Auto },
         liveness_to_safety: asked.liveness_to_safety,
+        diagrams: match asked.diagrams {
+            arguments::Diagrams::Lists => DiagramKind::Lists,
+            arguments::Diagrams::Binary => DiagramKind::Binary,
+        },
     }
 }
 

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use ample_model::{
-    Certainty, Expr, Formula, Outcome, Property, Question, Reason, Silent, Statistics, System, Trace, Violation,
+    BinaryOp, Certainty, Expr, Formula, Outcome, Property, Question, Reason, Silent, Statistics, System, Trace,
+    Violation,
 };
 use ample_symbolic::ctl::{Ctl, Evaluator};
 use ample_symbolic::diagram::Bdd;
@@ -15,7 +16,9 @@ use ample_symbolic::reach::{Effort, Method, reachable, run_to};
 
 use super::session::{Session, Setting};
 use super::turns::{Way, in_time, take_turns};
-use super::{Desk, DiagramStatistics, Direction, Done, Exploration, Preserve, Reach, Symbolic, Trouble, Variant};
+use super::{
+    Desk, DiagramStatistics, Direction, Done, Exploration, Preserve, Reach, Shape, Symbolic, Trouble, Variant,
+};
 use crate::check::{CheckOptions, Fairness};
 use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_tree};
 use crate::explicit::branching::Tree;
@@ -38,6 +41,8 @@ enum Asked {
     /// The numbers of its atoms.
     Ctl(Numbered, Vec<usize>),
     Ltl(Numbered, Vec<usize>),
+    /// The numbers of the conditions that a value is positive, and that it has each of its bits, the highest first.
+    Bound(usize, Vec<usize>),
     /// It is not for this engine.
     Not(&'static str),
 }
@@ -94,13 +99,28 @@ fn asked<'a>(property: &'a Property, options: &CheckOptions, conditions: &mut Co
             let numbers = conditions.numbers(&numbered);
             Asked::Ltl(numbered, numbers)
         }
-        Question::Bound(_) => Asked::Not("the largest value of an expression is found for Petri nets only"),
+        Question::Bound(expr) => {
+            let positive = Expr::binary(BinaryOp::Greater, expr.clone(), Expr::Const(0));
+            let positive = conditions.number(std::borrow::Cow::Owned(positive));
+            let bits = (0..VALUE_BITS).rev().map(|bit| conditions.number(std::borrow::Cow::Owned(has_bit(expr, bit))));
+            Asked::Bound(positive, bits.collect())
+        }
         Question::Never(_) => Asked::Not("the symbolic engine does not run never claims; `--engine explicit` does"),
     }
 }
 
+/// Bits of a value that is not negative.
+const VALUE_BITS: i64 = 63;
+
+/// The bit of that number in the value of an expression. Distances of shifts are less than 32.
+fn has_bit(expr: &Expr, bit: i64) -> Expr {
+    let shifted = |expr, by| Expr::binary(BinaryOp::ShiftRight, expr, Expr::Const(by));
+    let lowest = shifted(shifted(shifted(expr.clone(), bit / 3), bit / 3), bit - bit / 3 * 2);
+    Expr::binary(BinaryOp::BitAnd, lowest, Expr::Const(1))
+}
+
 /// Answers all properties.
-pub fn all(system: &System, properties: &[Property], options: &CheckOptions, desk: &Desk) -> Done {
+pub fn all(system: &System, shapes: &[Shape], properties: &[Property], options: &CheckOptions, desk: &Desk) -> Done {
     let mut symbolic = options.symbolic;
     if symbolic.exploration.is_some() && symbolic.reach == Reach::Auto {
         // What is reduced is not searched in full first.
@@ -120,7 +140,7 @@ pub fn all(system: &System, properties: &[Property], options: &CheckOptions, des
     let just = options.justice.iter().filter(|_| branches);
     let justice: Vec<usize> = just.map(|expr| conditions.number(std::borrow::Cow::Borrowed(expr))).collect();
     let expressions: Vec<&Expr> = conditions.all.iter().map(AsRef::as_ref).collect();
-    let mut session = match Session::begin(system, &expressions, &setting) {
+    let mut session = match Session::begin(system, shapes, &expressions, &setting) {
         Ok(session) => session,
         Err(trouble) => return nothing(properties, trouble),
     };
@@ -183,13 +203,13 @@ fn nothing(properties: &[Property], trouble: Trouble) -> Done {
 }
 
 /// Counts the states.
-pub fn count(system: &System, options: &CheckOptions, desk: &Desk) -> Done {
+pub fn count(system: &System, shapes: &[Shape], options: &CheckOptions, desk: &Desk) -> Done {
     let mut symbolic = options.symbolic;
     if symbolic.exploration.is_some() {
         symbolic.reach = Reach::Not;
     }
     let setting = Setting { symbolic, memory: options.memory_limit, desk };
-    let mut session = match Session::begin(system, &[], &setting) {
+    let mut session = match Session::begin(system, shapes, &[], &setting) {
         Ok(session) => session,
         Err(trouble) => return nothing(&[], trouble),
     };
@@ -220,7 +240,8 @@ fn seen_by_all(session: &mut Session<'_>) -> Vec<u32> {
     let mut seen = Vec::new();
     for property in &session.system.properties {
         property.walk(&mut |expr| {
-            if let Ok((value, fault)) = session.encoding.condition(session.system, expr) {
+            let expr = session.shape.map_or_else(|| expr.clone(), |shape| shape.condition(expr));
+            if let Ok((value, fault)) = session.encoding.condition(session.solved(), &expr) {
                 seen.extend(session.encoding.dag.support(value));
                 seen.extend(session.encoding.dag.support(fault));
             }
@@ -275,6 +296,7 @@ pub(super) fn answer(property: &Property, outcome: Outcome) -> Answer {
         outcome,
         engine: "symbolic",
         value: None,
+        witness: None,
         end: None,
         note: None,
         statistics: None,
@@ -316,8 +338,24 @@ impl Court<'_, '_> {
             Asked::Ctl(numbered, atoms) if self.is_fair() => self.branching_fairly(numbered, atoms),
             Asked::Ctl(numbered, atoms) => self.branching(numbered, atoms),
             Asked::Ltl(numbered, atoms) => self.linear(numbered, atoms),
+            Asked::Bound(positive, bits) => self.largest(*positive, bits),
             Asked::Not(why) => Ok(self.unknown(why)),
         }
+    }
+
+    /// The largest value that an expression has in a reachable state, bit by bit; 0 if it is never positive.
+    fn largest(&mut self, positive: usize, bits: &[usize]) -> Result<Answer, Trouble> {
+        let reached = self.session.reached(self.setting)?;
+        let mut largest = reached.and(&self.session.space.settled)?.and(&self.session.conditions[positive])?;
+        let mut value = 0u64;
+        for bit in bits {
+            let larger = largest.and(&self.session.conditions[*bit])?;
+            value = value << 1 | u64::from(!larger.is_false());
+            if !larger.is_false() {
+                largest = larger;
+            }
+        }
+        Ok(Answer { value: Some(value), ..self.holds() })
     }
 
     pub(super) fn unknown(&self, why: &str) -> Answer {

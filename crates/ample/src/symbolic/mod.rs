@@ -15,7 +15,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ample_model::{Observer, Outcome, Progress, Property, Reason, Statistics, System};
+use ample_model::{Expr, Observer, Outcome, Progress, Property, Reason, Scope, Statistics, System};
 use ample_symbolic::BigUint;
 pub use ample_symbolic::partial::Variant;
 pub use ample_symbolic::reach::Method;
@@ -39,6 +39,18 @@ pub struct Symbolic {
     pub reorder: Reorder,
     /// Endless runs are looked for as for states that are met again.
     pub liveness_to_safety: bool,
+    /// Which diagrams hold the markings of a Petri net.
+    pub diagrams: DiagramKind,
+}
+
+/// Which diagrams hold the markings of a Petri net. Other models have binary ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DiagramKind {
+    /// List decision diagrams, with a level for each place.
+    #[default]
+    Lists,
+    /// Binary decision diagrams, over variables each of which stands for places that share one token.
+    Binary,
 }
 
 /// Whether variables may be moved.
@@ -149,12 +161,18 @@ struct Left {
     /// The states so far, as they were counted last, and the nodes of their set.
     states: Option<(BigUint, usize)>,
     diagrams: DiagramStatistics,
+    /// The shape that was solved last.
+    shape: Option<String>,
 }
 
 impl Desk {
     fn new() -> Desk {
         let stop = Arc::new(AtomicBool::new(false));
         Desk { stop, images: AtomicU64::new(0), nodes: AtomicU64::new(0), left: Mutex::default() }
+    }
+
+    fn shapes(&self, find: &Shapes<'_>) -> Vec<Shape> {
+        find(&|| self.stop.load(Ordering::Relaxed))
     }
 
     fn left(&self) -> MutexGuard<'_, Left> {
@@ -183,14 +201,66 @@ fn counted(states: &BigUint) -> Statistics {
     }
 }
 
+/// A system over other variables that has the same moves: what is found out about it is told of the system itself.
+pub struct Shape {
+    /// With the edges of the system itself, each under its own number, and as many initial states.
+    pub system: System,
+    /// What the system's global variables, which have one cell each, are in this one.
+    pub values: Vec<Expr>,
+    /// Its variables are as wide as their types say; otherwise that is found out.
+    pub is_declared: bool,
+    /// It stands for the system only if none of its assertions can be broken.
+    pub is_promised: bool,
+    /// What it is, for a report.
+    pub told: String,
+}
+
+impl Shape {
+    /// A condition on the system as one on this shape.
+    fn condition(&self, expr: &Expr) -> Expr {
+        let inner = |expr: &Expr| Box::new(self.condition(expr));
+        match expr {
+            Expr::Read(cell) if cell.scope == Scope::Global => match self.values.get(cell.variable.index()) {
+                Some(value) => value.clone(),
+                None => expr.clone(),
+            },
+            Expr::Unary(op, x) => Expr::Unary(*op, inner(x)),
+            Expr::Binary(op, x, y) => Expr::Binary(*op, inner(x), inner(y)),
+            Expr::Cast(scalar, x) => Expr::Cast(*scalar, inner(x)),
+            Expr::Conditional(c, x, y) => Expr::Conditional(inner(c), inner(x), inner(y)),
+            // What is left speaks of processes, and these are the same.
+            _ => expr.clone(),
+        }
+    }
+}
+
+/// Finds the shapes in which a system may be solved, the best first, until it is told to stop.
+pub type Shapes<'a> = dyn Fn(&dyn Fn() -> bool) -> Vec<Shape> + Sync + 'a;
+
 /// Checks properties.
 pub fn check(system: &System, properties: &[Property], options: &CheckOptions, observer: &mut dyn Observer) -> Report {
-    supervised(system, observer, &|desk| answers::all(system, properties, options, desk))
+    check_in(&|_| Vec::new(), system, properties, options, observer)
+}
+
+/// Checks properties of a system that is solved in another shape.
+pub fn check_in(
+    shapes: &Shapes<'_>,
+    system: &System,
+    properties: &[Property],
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+) -> Report {
+    supervised(system, observer, &|desk| answers::all(system, &desk.shapes(shapes), properties, options, desk))
 }
 
 /// Counts the states.
 pub fn states(system: &System, options: &CheckOptions, observer: &mut dyn Observer) -> Report {
-    supervised(system, observer, &|desk| answers::count(system, options, desk))
+    states_in(&|_| Vec::new(), system, options, observer)
+}
+
+/// Counts the states of a system that is solved in another shape.
+pub fn states_in(shapes: &Shapes<'_>, system: &System, options: &CheckOptions, observer: &mut dyn Observer) -> Report {
+    supervised(system, observer, &|desk| answers::count(system, &desk.shapes(shapes), options, desk))
 }
 
 /// What a session comes to.
@@ -258,7 +328,9 @@ fn supervised(system: &System, observer: &mut dyn Observer, work: &(dyn Fn(&Desk
         diagrams: DiagramStatistics::default(),
         reduction: None,
     });
-    report(system, with_what_is_left(done, &desk.left()), reason, begun.elapsed())
+    let left = desk.left();
+    let report = report(system, with_what_is_left(done, &left), reason, begun.elapsed());
+    Report { choice: left.shape.clone(), ..report }
 }
 
 /// A search that did not come to its end has reached something.

@@ -11,7 +11,7 @@ use ample_symbolic::diagram::{Bdd, Diagrams, Stop};
 use ample_symbolic::reach::{Effort, Method, reachable};
 use ample_symbolic::space::Space;
 
-use super::{Desk, DiagramStatistics, Reach, Reorder, Symbolic, Trouble};
+use super::{Desk, DiagramStatistics, Reach, Reorder, Shape, Symbolic, Trouble};
 
 /// Bytes for a node, with its share of the tables around it.
 pub const NODE_BYTES: u64 = 40;
@@ -36,7 +36,10 @@ impl From<Stop> for Trouble {
 
 /// A model as diagrams.
 pub struct Session<'a> {
+    /// The system that is asked about, and whose runs are told.
     pub system: &'a System,
+    /// The shape in which it is solved, if that is another.
+    pub shape: Option<&'a Shape>,
     pub encoding: Encoding,
     pub space: Space,
     /// The reachable states, if they were looked for.
@@ -97,9 +100,33 @@ impl Setting<'_> {
 }
 
 impl<'a> Session<'a> {
+    /// Encodes the system with these conditions, in the first of the shapes that keeps its promises.
+    pub fn begin(
+        system: &'a System,
+        shapes: &'a [Shape],
+        conditions: &[&Expr],
+        setting: &Setting<'_>,
+    ) -> Result<Session<'a>, Trouble> {
+        for shape in shapes {
+            setting.desk.left().shape = Some(shape.told.clone());
+            let conditions: Vec<Expr> = conditions.iter().map(|condition| shape.condition(condition)).collect();
+            let conditions: Vec<&Expr> = conditions.iter().collect();
+            let session = Session::of(&shape.system, shape.is_declared, &conditions, setting)?;
+            if !shape.is_promised || session.is_unbroken(setting)? {
+                return Ok(Session { system, shape: Some(shape), ..session });
+            }
+        }
+        setting.desk.left().shape = None;
+        Session::of(system, system.language == "milestones", conditions, setting)
+    }
+
     /// Encodes the system with these conditions, as often as it takes until every reachable state has room.
-    pub fn begin(system: &'a System, conditions: &[&Expr], setting: &Setting<'_>) -> Result<Session<'a>, Trouble> {
-        let declared = system.language == "milestones";
+    fn of(
+        system: &'a System,
+        declared: bool,
+        conditions: &[&Expr],
+        setting: &Setting<'_>,
+    ) -> Result<Session<'a>, Trouble> {
         let mut bounds = if declared { Bounds::declared(system) } else { Bounds::sampled(system, SAMPLE) };
         for restarts in 0..MAX_RESTARTS {
             let mut encoding = Encoding::of(system, &bounds).map_err(|why| Trouble::Unsupported(why.0))?;
@@ -133,9 +160,38 @@ impl<'a> Session<'a> {
             if let Some(reached) = &reached {
                 space.confine(reached)?;
             }
-            return Ok(Session { system, encoding, space, reached, conditions, literals, effort, restarts });
+            return Ok(Session {
+                system,
+                shape: None,
+                encoding,
+                space,
+                reached,
+                conditions,
+                literals,
+                effort,
+                restarts,
+            });
         }
         Err(Trouble::Unsupported("the values of some variables keep growing: no bound was found for them".into()))
+    }
+
+    /// No assertion of the shape can be broken.
+    fn is_unbroken(&self, setting: &Setting<'_>) -> Result<bool, Trouble> {
+        let reached = match &self.reached {
+            Some(reached) => reached.clone(),
+            None => reach(&self.space, setting, &mut Effort::default())?,
+        };
+        for step in &self.space.steps {
+            if !reached.and(&step.violation)?.is_false() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The system that is solved.
+    pub fn solved(&self) -> &'a System {
+        self.shape.map_or(self.system, |shape| &shape.system)
     }
 
     /// What the diagrams are like.
@@ -178,8 +234,8 @@ impl<'a> Session<'a> {
 
     /// The number of an initial state.
     pub fn start(&self, state: &[bool]) -> Option<u32> {
-        let state = self.encoding.state(self.system, &|bit| state[bit as usize]);
-        ample_model::Interpreter::new(self.system).number_of(&state)
+        let state = self.encoding.state(self.solved(), &|bit| state[bit as usize]);
+        ample_model::Interpreter::new(self.solved()).number_of(&state)
     }
 
     /// The bits that conditions read.
