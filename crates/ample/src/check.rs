@@ -470,6 +470,7 @@ fn answer(property: &Property, outcome: Outcome) -> Answer {
         outcome,
         engine: "explicit",
         value: None,
+        witness: None,
         end: None,
         note: None,
         statistics: None,

@@ -1,6 +1,6 @@
 //! Reports: what was asked about a model, the answers, and what it took; as Rust data and as JSON (schema 1).
 
-use ample_model::{Branch, Certainty, Outcome, Reason, Statistics, Trace};
+use ample_model::{Branch, Certainty, Outcome, Reason, Statistics, Trace, Violation};
 use serde::{Serialize, Serializer};
 
 use crate::evidence::EndState;
@@ -43,7 +43,9 @@ pub struct Answer {
     pub engine: &'static str,
     /// The number that was asked for.
     pub value: Option<u64>,
-    /// The state at the end of the counterexample, or where its cycle begins.
+    /// Where it holds because of certain runs, such runs.
+    pub witness: Option<Box<Violation>>,
+    /// The state at the end of the counterexample or witness, or where its cycle begins.
     pub end: Option<EndState>,
     /// What the user should know beside it.
     pub note: Option<String>,
@@ -84,6 +86,14 @@ impl Answer {
 }
 
 impl Answer {
+    /// What is shown for it: the counterexample, or the witness.
+    pub fn shown(&self) -> Option<&Violation> {
+        match &self.outcome {
+            Outcome::Violated(violation) => Some(violation),
+            _ => self.witness.as_deref(),
+        }
+    }
+
     /// What branches off the counterexample.
     pub fn branches(&self) -> &[Branch] {
         match &self.outcome {
@@ -181,9 +191,9 @@ impl Serialize for Answer {
             reason: None,
             value: self.value,
             engine: self.engine,
-            trace: self.trace(),
+            trace: self.shown().map(|shown| &shown.trace),
             end: self.end.as_ref(),
-            branches: self.branches(),
+            branches: self.shown().map_or(&[], |shown| &shown.branches),
             note: self.note.as_deref(),
             reduction: self.reduction.as_deref(),
             stats: self.statistics.as_ref().map(JsonStatistics),
@@ -268,6 +278,7 @@ mod tests {
             outcome,
             engine: "explicit",
             value: None,
+            witness: None,
             end: None,
             note: None,
             statistics: None,

@@ -258,6 +258,7 @@ pub(crate) fn check_all(
             outcome,
             engine: "sog",
             value: None,
+            witness: None,
             end: None,
             note,
             statistics: None,

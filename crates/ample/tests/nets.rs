@@ -1,6 +1,9 @@
 //! Petri nets: what the workers for nets say is what the engines for all models say, on random nets and formulas.
 
-use ample::{CheckOptions, Engine, Outcome, Property, Question, Reason, Silent, System, Verdict};
+use ample::{
+    Answer, CheckOptions, Engine, Outcome, Property, Question, Reason, Silent, System, Trace, Verdict, Violation,
+};
+use ample_model::{Expr, Interpreter, State};
 
 /// A small generator of pseudo-random numbers (SplitMix64).
 struct Random(u64);
@@ -126,9 +129,20 @@ fn questions(random: &mut Random, system: &System) -> Vec<Property> {
     all
 }
 
-fn verdicts(system: &System, properties: &[Property], options: CheckOptions) -> Vec<Outcome> {
+fn answers(system: &System, properties: &[Property], options: CheckOptions) -> Vec<Answer> {
     let options = CheckOptions { properties: Some(properties.to_vec()), ..options };
-    ample::check(system, &options, &mut Silent).answers.into_iter().map(|answer| answer.outcome).collect()
+    ample::check(system, &options, &mut Silent).answers
+}
+
+fn verdicts(system: &System, properties: &[Property], options: CheckOptions) -> Vec<Outcome> {
+    answers(system, properties, options).into_iter().map(|answer| answer.outcome).collect()
+}
+
+/// There are runs to be seen.
+fn shows_something(outcome: &Outcome) -> bool {
+    let Outcome::Violated(violation) = outcome else { return false };
+    let Trace { prefix, cycle, .. } = &violation.trace;
+    !prefix.is_empty() || !cycle.is_empty() || !violation.branches.is_empty()
 }
 
 fn word(outcome: &Outcome) -> Verdict {
@@ -151,8 +165,9 @@ fn confront(seed: u64) -> usize {
     let expected = verdicts(system, &properties, general);
     let mut compared = 0;
     for engine in [Engine::Auto, Engine::Explicit, Engine::Symbolic, Engine::Sog] {
-        let given = verdicts(system, &properties, CheckOptions { engine, ..CheckOptions::default() });
-        for ((property, expected), given) in properties.iter().zip(&expected).zip(&given) {
+        let given = answers(system, &properties, CheckOptions { engine, ..CheckOptions::default() });
+        for ((property, expected), answer) in properties.iter().zip(&expected).zip(&given) {
+            let given = &answer.outcome;
             let of = format!("seed {seed}, {engine:?}, {}", property.text);
             match (expected, given) {
                 (_, Outcome::Unknown(Reason::Unsupported(why))) => {
@@ -162,6 +177,9 @@ fn confront(seed: u64) -> usize {
                 (Outcome::Unknown(why), _) => panic!("{of}: the general engine does not know: {why}"),
                 (expected, given) => {
                     assert_eq!(word(expected), word(given), "{of}");
+                    let is_ctl = matches!(property.question, Question::Ctl(_));
+                    // Where the start is enough, nothing but it is shown.
+                    assert!(!is_ctl || answer.end.is_some() || !shows_something(expected), "{of}: nothing is shown");
                     compared += 1;
                 }
             }
@@ -183,4 +201,109 @@ fn many_random_nets_have_the_verdicts_of_the_general_engine() {
     let (from, nets) = (number("AMPLE_FROM", 1000), number("AMPLE_NETS", 5000));
     let compared: usize = (from..from + nets).map(confront).sum();
     eprintln!("{nets} nets, {compared} answers compared");
+}
+
+/// The states of a run of the reference interpreter; those of the cycle come after those of the prefix.
+fn states(system: &System, trace: &Trace) -> Vec<State> {
+    let interpreter = Interpreter::new(system);
+    let mut states = vec![interpreter.initial_state(trace.start).expect("a start").expect("no fault")];
+    for step in trace.prefix.iter().chain(&trace.cycle) {
+        let successor = interpreter.step(&states[states.len() - 1], &step.taken);
+        states.push(successor.state.expect("a step that can be taken"));
+    }
+    states
+}
+
+fn is_dead(system: &System, state: &State) -> bool {
+    Interpreter::new(system).enabled(state).is_empty()
+}
+
+/// A formula with one temporal operator, and whether a run shows it to be true, or else to be false.
+struct Plain {
+    text: String,
+    shown_if: bool,
+    /// On the run the first holds until the second does (or if there is none, for ever).
+    first: Option<Expr>,
+    last: Option<Expr>,
+    steps: Option<usize>,
+}
+
+fn plain_formulas(random: &mut Random, system: &System) -> Vec<Plain> {
+    let (p, q) = (condition(random, system), condition(random, system));
+    let expr = |text: &str| Some(ample::expression(system, text).expect("a condition"));
+    let (is_p, is_q) = (expr(&p), expr(&q));
+    let (no_p, no_q) = (expr(&format!("!({p})")), expr(&format!("!({q})")));
+    let plain = |text: String, shown_if, first: &Option<Expr>, last: &Option<Expr>, steps| Plain {
+        text,
+        shown_if,
+        first: first.clone(),
+        last: last.clone(),
+        steps,
+    };
+    vec![
+        plain(format!("EF ({p})"), true, &None, &is_p, None),
+        plain(format!("AG ({p})"), false, &None, &no_p, None),
+        plain(format!("!AG ({p})"), true, &None, &no_p, None),
+        plain(format!("EX ({p})"), true, &None, &is_p, Some(1)),
+        plain(format!("AX ({p})"), false, &None, &no_p, Some(1)),
+        plain(format!("E (({p}) U ({q}))"), true, &is_p, &is_q, None),
+        plain(format!("EG ({p})"), true, &is_p, &None, None),
+        plain(format!("AF ({p})"), false, &no_p, &None, None),
+        plain(format!("EF (({p}) & !({q}))"), true, &None, &expr(&format!("({p}) & !({q})")), None),
+        plain(format!("AG (({p}) | ({q}))"), false, &None, &expr(&format!("!({p}) & !({q})")), None),
+        plain(format!("A (({p}) U ({q}))"), false, &no_q, &expr(&format!("!({p}) & !({q})")), None),
+    ]
+}
+
+/// The run is what it should be, by the reference interpreter alone.
+fn judge(system: &System, plain: &Plain, shown: &Violation, of: &str) {
+    let Trace { prefix, cycle, .. } = &shown.trace;
+    let all = states(system, &shown.trace);
+    let interpreter = Interpreter::new(system);
+    let holds = |expr: &Expr, state: &State| interpreter.evaluate(state, None, expr) != Ok(0);
+    let last = &all[all.len() - 1];
+    let ends = cycle.is_empty() && plain.last.as_ref().is_some_and(|expr| holds(expr, last));
+    let along = if ends { &all[..all.len() - 1] } else { &all[..] };
+    if let Some(first) = &plain.first {
+        assert!(along.iter().all(|state| holds(first, state)), "{of}: not on the whole run");
+    }
+    if !ends {
+        assert!(plain.first.is_some(), "{of}: it does not end where it must");
+        let closes = !cycle.is_empty() && interpreter.identity(&all[prefix.len()]) == interpreter.identity(last);
+        assert!(closes || cycle.is_empty() && is_dead(system, last), "{of}: it does not go on for ever");
+    }
+    assert!(plain.steps.is_none_or(|steps| steps == prefix.len() + cycle.len()), "{of}: {} steps", prefix.len());
+}
+
+#[test]
+fn what_runs_can_show_is_shown_by_every_engine() {
+    let mut shown = 0;
+    for seed in 5000..5150 {
+        let random = &mut Random(seed);
+        let loaded = ample::load_text("n.pnml", net(random), &Default::default()).expect("a net");
+        let system = &loaded.system;
+        let plain = plain_formulas(random, system);
+        let property = |plain: &Plain| {
+            let question = Question::Ctl(ample::ctl(system, &plain.text).expect("a formula"));
+            Property { name: plain.text.clone(), question, text: plain.text.clone(), span: None }
+        };
+        let properties: Vec<Property> = plain.iter().map(property).collect();
+        for engine in [Engine::Auto, Engine::Explicit, Engine::Symbolic] {
+            let given = answers(system, &properties, CheckOptions { engine, ..CheckOptions::default() });
+            for (plain, answer) in plain.iter().zip(&given) {
+                let of = format!("seed {seed}, {engine:?}, {}", plain.text);
+                let is_shown = match word(&answer.outcome) {
+                    Verdict::Holds => plain.shown_if,
+                    Verdict::Violated => !plain.shown_if,
+                    Verdict::Unknown => panic!("{of}: {:?}", answer.outcome),
+                };
+                if is_shown {
+                    assert!(answer.end.is_some(), "{of}: no run");
+                    judge(system, plain, answer.shown().expect("a run"), &of);
+                    shown += 1;
+                }
+            }
+        }
+    }
+    assert!(shown > 1500, "{shown}");
 }

@@ -31,6 +31,11 @@ impl<'a> Evaluator<'a> {
         self.diagrams
     }
 
+    /// All transitions.
+    pub(super) fn all(&self) -> &Selection {
+        &self.all
+    }
+
     /// All markings.
     pub fn reached(&self) -> &Set {
         &self.reached
@@ -103,7 +108,13 @@ impl<'a> Evaluator<'a> {
         self.evaluate(formula, atoms, &mut known)
     }
 
-    fn evaluate(&mut self, formula: &Formula, atoms: &[Condition], known: &mut HashMap<Formula, Set>) -> Maybe<Set> {
+    /// The same, where some sets may be known already; those of all parts are known afterwards.
+    pub fn evaluate(
+        &mut self,
+        formula: &Formula,
+        atoms: &[Condition],
+        known: &mut HashMap<Formula, Set>,
+    ) -> Maybe<Set> {
         if let Some(set) = known.get(formula) {
             return Ok(set.clone());
         }

@@ -85,22 +85,42 @@ impl Diagrams {
     }
 
     /// A step from the marking into the set, or from the set to the marking.
-    fn neighbour(&self, marking: &[u64], selection: &Selection, set: &Set, forward: bool) -> Option<(u32, Vec<u64>)> {
+    pub(super) fn neighbour(
+        &self,
+        marking: &[u64],
+        selection: &Selection,
+        set: &Set,
+        forward: bool,
+    ) -> Option<(u32, Vec<u64>)> {
         selection.transitions().iter().find_map(|number| {
-            let transition = &self.transitions[*number as usize];
-            let (takes, adds) =
-                if forward { (&transition.takes, &transition.adds) } else { (&transition.adds, &transition.takes) };
-            let mut next = marking.to_vec();
-            for (place, weight) in takes {
-                let cell = &mut next[*place as usize];
-                *cell = cell.checked_sub(*weight)?;
-            }
-            for (place, weight) in adds {
-                let cell = &mut next[*place as usize];
-                *cell = cell.checked_add(*weight)?;
-            }
+            let next = self.beside(marking, *number, forward)?;
             self.contains(set, &next).then_some((*number, next))
         })
+    }
+
+    /// The marking after a transition; `None` if it cannot fire.
+    pub(super) fn after(&self, marking: &[u64], transition: u32) -> Option<Vec<u64>> {
+        self.beside(marking, transition, true)
+    }
+
+    /// The marking after a transition, or before it.
+    fn beside(&self, marking: &[u64], transition: u32, forward: bool) -> Option<Vec<u64>> {
+        let transition = self.transitions.get(transition as usize)?;
+        let (takes, adds) =
+            if forward { (&transition.takes, &transition.adds) } else { (&transition.adds, &transition.takes) };
+        if takes.iter().any(|(place, weight)| marking[*place as usize] < *weight) {
+            return None;
+        }
+        let mut next = marking.to_vec();
+        for (place, weight) in takes {
+            let cell = &mut next[*place as usize];
+            *cell = cell.checked_sub(*weight)?;
+        }
+        for (place, weight) in adds {
+            let cell = &mut next[*place as usize];
+            *cell = cell.checked_add(*weight)?;
+        }
+        Some(next)
     }
 }
 

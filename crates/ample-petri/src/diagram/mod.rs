@@ -31,6 +31,7 @@ mod aggregate;
 mod codec;
 mod ctl;
 mod evidence;
+mod explain;
 mod filter;
 mod fire;
 mod order;
@@ -49,6 +50,7 @@ use num_bigint::BigUint;
 
 pub use self::ctl::Evaluator;
 pub use self::evidence::Run;
+pub use self::explain::{Explainer, Known};
 pub use self::order::order;
 pub use self::reach::Method;
 pub use self::stack::with_stack;

@@ -8,6 +8,7 @@
 //! | [`stubborn`] | which of the enabled transitions are enough |
 //! | [`walk`] | random walks, for witnesses |
 //! | [`temporal`] | LTL and CTL |
+//! | [`shorten`] | shorter runs, once there is one |
 //!
 //! All of them take as few bits for a place as its bound allows. A bound that is not known is guessed, and a guess that
 //! turns out to be too small is noticed when a transition fires: the search begins again with more bits. Runs are lists
@@ -18,6 +19,7 @@ mod layout;
 pub mod reduced;
 mod relations;
 pub mod search;
+pub mod shorten;
 mod space;
 pub mod stubborn;
 pub mod temporal;

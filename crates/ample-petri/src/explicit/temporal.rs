@@ -21,6 +21,7 @@ use super::relations::Relations;
 use super::space::{Fire, NetSpace, TooNarrow};
 use super::stubborn::{Aim, Stubborn};
 use super::{Limits, widening};
+use crate::evidence::Evidence;
 use crate::net::{Condition, Net};
 
 /// How an endless run goes on after its prefix.
@@ -70,6 +71,8 @@ pub struct Branching {
     pub run: Option<Vec<u32>>,
     /// So many transitions at the end of the run are a cycle that shows it.
     pub cycle: usize,
+    /// All that shows it, where a run can.
+    pub evidence: Option<Evidence>,
     /// Why the search ended early.
     pub ended: Option<Reason>,
     /// What was done.
@@ -366,7 +369,8 @@ pub fn ctl(
         let verdict =
             if reached.run.is_some() { Some(if_reached) } else { reached.ended.is_none().then_some(!if_reached) };
         let statistics = reached.statistics;
-        return Branching { verdict, run: reached.run, cycle: 0, ended: reached.ended, statistics };
+        let evidence = reached.run.as_ref().map(|run| shown(formula, run));
+        return Branching { verdict, run: reached.run, cycle: 0, evidence, ended: reached.ended, statistics };
     }
     let branching =
         widening(net, limits, |relations, widths| match NetSpace::with_widths(net, relations, atoms, widths) {
@@ -384,6 +388,15 @@ fn reachable(formula: &Formula, atoms: &[Condition]) -> Option<(Condition, bool)
         (Unary::Exists, Formula::Unary(Unary::Finally, f)) => Some((condition(f, atoms)?, true)),
         (Unary::All, Formula::Unary(Unary::Globally, f)) => Some((condition(f, atoms)?.negated(), false)),
         _ => None,
+    }
+}
+
+/// What a run shows that ends in the marking of [`reachable`]. Negations are left out.
+fn shown(formula: &Formula, run: &[u32]) -> Evidence {
+    match formula {
+        Formula::Unary(Unary::Not, f) => shown(f, run),
+        Formula::Unary(quantifier, _) => Evidence::run(formula, *quantifier == Unary::Exists, run.to_vec()),
+        _ => Evidence::bare(formula, true),
     }
 }
 
@@ -412,7 +425,8 @@ fn evaluate(
     Ok(Branching {
         verdict: report.verdict,
         run,
-        cycle: report.evidence.map_or(0, |evidence| evidence.cycle),
+        cycle: report.evidence.as_ref().map_or(0, |evidence| evidence.cycle),
+        evidence: report.evidence.as_ref().map(Evidence::of),
         ended: report.ended,
         statistics: report.statistics,
     })

@@ -28,16 +28,17 @@ pub fn report(out: &mut impl Write, system: &System, report: &Report, view: View
         return Ok(());
     }
     for answer in &report.answers {
-        let Outcome::Violated(violation) = &answer.outcome else { continue };
+        let Some(violation) = answer.shown() else { continue };
+        let does = if answer.trace().is_some() { "violates" } else { "shows" };
         let trace = &violation.trace;
         let steps = plural(length(trace), "step");
         if length(trace) == 0 && answer.property.starts_with("ctl:") && violation.branches.is_empty() {
             continue;
         }
         let shows = if length(trace) == 0 && !violation.branches.is_empty() {
-            "what violates it".to_owned()
+            format!("what {does} it")
         } else {
-            format!("a run of {steps} that violates it")
+            format!("a run of {steps} that {does} it")
         };
         writeln!(out, "\n{}", paint.bold(format!("{}: {shows}", answer.property)))?;
         run(out, system, trace, view, paint)?;
@@ -191,7 +192,7 @@ fn because(reason: &Reason) -> String {
 
 /// What the run has shown.
 fn ending(out: &mut impl Write, answer: &Answer, paint: Paint) -> io::Result<()> {
-    let Outcome::Violated(violation) = &answer.outcome else { return Ok(()) };
+    let Some(violation) = answer.shown() else { return Ok(()) };
     if answer.property == "deadlock" {
         let Some(end) = &answer.end else { return writeln!(out, "{}", paint.red("invalid end state")) };
         // A net has no processes to stand anywhere.
@@ -214,7 +215,11 @@ fn ending(out: &mut impl Write, answer: &Answer, paint: Paint) -> io::Result<()>
     let told =
         !["acceptance", "progress"].contains(&answer.property.as_str()) && !answer.property.starts_with("never:");
     let formula = if told { format!(": {}", answer.formula) } else { String::new() };
-    writeln!(out, "{}{formula}", paint.red(&violation.message))?;
+    let message = match &answer.outcome {
+        Outcome::Violated(_) => paint.red(&violation.message),
+        _ => paint.green(&violation.message),
+    };
+    writeln!(out, "{message}{formula}")?;
     let Some(end) = &answer.end else { return Ok(()) };
     values(out, if violation.trace.cycle.is_empty() { "" } else { "where the cycle begins: " }, end)
 }

@@ -5,11 +5,14 @@ use std::path::Path;
 use ample::{Report, Trace};
 use serde_json::{Value, json};
 
-/// The counterexamples of some reports, as a file holds them.
+/// The counterexamples of some reports, and after them the witnesses, as a file holds them.
 pub fn to_json(reports: &[Report]) -> Value {
     let mut traces = Vec::new();
-    for report in reports {
-        for answer in report.answers.iter().filter(|answer| answer.trace().is_some()) {
+    for (report, is_witness) in reports.iter().map(|report| (report, false)).chain(reports.iter().map(|r| (r, true))) {
+        for answer in &report.answers {
+            if answer.shown().is_none() || answer.trace().is_none() != is_witness {
+                continue;
+            }
             let mut entry = json!(answer);
             entry["model"] = json!(report.model);
             traces.push(entry);
@@ -19,7 +22,7 @@ pub fn to_json(reports: &[Report]) -> Value {
 }
 
 /// A trace from a file: one that `check --trace` wrote, a JSON report, or a bare trace. Of several the first that
-/// is about the property, if one is named.
+/// is about the property, if one is named, or else the first counterexample.
 pub fn read(path: &Path, property: Option<&str>) -> Result<Trace, String> {
     let path_shown = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {path_shown}: {error}"))?;
@@ -29,8 +32,9 @@ pub fn read(path: &Path, property: Option<&str>) -> Result<Trace, String> {
     for value in values {
         collect(value.map_err(|error| format!("{path_shown} is not JSON: {error}"))?, &mut traces);
     }
-    let wanted = traces.into_iter().find(|(name, _)| property.is_none_or(|wanted| name == wanted));
-    let Some((_, trace)) = wanted else {
+    traces.sort_by_key(|found| found.is_witness);
+    let wanted = traces.into_iter().find(|found| property.is_none_or(|wanted| found.property == wanted));
+    let Some(Found { trace, .. }) = wanted else {
         return Err(match property {
             Some(property) => format!("there is no trace for `{property}` in {path_shown}"),
             None => format!("there is no trace in {path_shown}"),
@@ -39,15 +43,23 @@ pub fn read(path: &Path, property: Option<&str>) -> Result<Trace, String> {
     serde_json::from_value(trace).map_err(|error| format!("{path_shown} is not a trace: {error}"))
 }
 
-/// All traces in a value, each with the name of its property.
-fn collect(mut value: Value, traces: &mut Vec<(String, Value)>) {
+/// A trace in a file.
+struct Found {
+    property: String,
+    is_witness: bool,
+    trace: Value,
+}
+
+/// All traces in a value.
+fn collect(mut value: Value, traces: &mut Vec<Found>) {
     if value.get("prefix").is_some() {
-        traces.push((String::new(), value));
+        traces.push(Found { property: String::new(), is_witness: false, trace: value });
         return;
     }
     if let Some(trace) = value.get_mut("trace").map(Value::take) {
         let property = value.get("property").and_then(Value::as_str).unwrap_or("").to_owned();
-        traces.push((property, trace));
+        let is_witness = value.get("verdict").is_some_and(|verdict| verdict == "holds");
+        traces.push(Found { property, is_witness, trace });
         return;
     }
     for list in ["traces", "results"] {

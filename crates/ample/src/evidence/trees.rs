@@ -1,7 +1,7 @@
 //! Evidence in branching time: a run, and what branches off it.
 
 use ample_logic::{Atom, Dialect, Formula, Unary, print_with, semantics};
-use ample_model::{Branch, Interpreter, Move, State, Step, System, Trace, Violation};
+use ample_model::{Branch, Fault, Interpreter, Move, State, Step, System, Trace, Violation};
 
 use super::{EndState, Unconfirmed, refuted};
 use crate::explicit::branching::Tree;
@@ -108,10 +108,10 @@ impl Court<'_> {
     }
 
     fn step(&self, state: &State, taken: &Move) -> Result<(Step, Option<State>), String> {
-        if !self.interpreter.enabled(state).contains(taken) {
+        let successor = self.interpreter.step(state, taken);
+        if successor.violations.contains(&Fault::NotEnabled) {
             return Err("a step is not executable".into());
         }
-        let successor = self.interpreter.step(state, taken);
         Ok((self.interpreter.describe(state, taken, &successor), successor.state))
     }
 

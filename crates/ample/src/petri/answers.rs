@@ -1,14 +1,12 @@
 //! From what was found out to answers, with runs that were replayed.
 
-use std::collections::HashMap;
-use std::time::{Duration, Instant};
-
 use ample_logic::{Formula as Logic, Unary};
-use ample_model::{Certainty, EdgeId, Move, Observer, Outcome, Property, Question, Reason, System, Trace, Violation};
+use ample_model::{Branch, Certainty, Observer, Outcome, Property, Question, Reason, System, Trace, Violation};
 
 use ample_petri::net::Net;
 
 use super::board::{Board, Finding, Found, NetRun};
+use super::shown::{Shower, moves};
 use super::tasks::{Answerable, Wanted};
 use crate::check::Fairness;
 use crate::evidence::{Charge, Claim, EndState, Unconfirmed, confirm, confirm_run, confirm_tree};
@@ -27,6 +25,7 @@ pub fn all(
     observer: &mut dyn Observer,
 ) -> Vec<Answer> {
     let unknown = || Outcome::Unknown(reason.cloned().unwrap_or(Reason::Interrupted));
+    let mut shower = Shower::new(net, board, observer);
     let one = |(property, wanted): (&Property, &Answerable)| match wanted {
         Answerable::Not(why) => answer(property, Outcome::Unknown(Reason::Unsupported(why.clone()))),
         Answerable::Value(task) => match board.found(*task) {
@@ -38,8 +37,8 @@ pub fn all(
         },
         Answerable::Truth(wanted) => match board.value(wanted) {
             None => answer(property, unknown()),
-            Some(true) => with_source(answer(property, Outcome::Holds(Certainty::Proved)), wanted, board),
-            Some(false) => with_source(violated((system, net), property, wanted, board, observer), wanted, board),
+            Some(true) => with_source(holds(system, property, &mut shower), wanted, board),
+            Some(false) => with_source(violated(system, property, wanted, &mut shower), wanted, board),
         },
     };
     properties.iter().zip(board.wanted).map(one).collect()
@@ -56,6 +55,7 @@ fn answer(property: &Property, outcome: Outcome) -> Answer {
         outcome,
         engine: "explicit",
         value: None,
+        witness: None,
         end: None,
         note: None,
         statistics: None,
@@ -82,43 +82,100 @@ fn with_source(answer: Answer, wanted: &Wanted, board: &Board<'_>) -> Answer {
     }
 }
 
-/// A run that shows that what was wanted is not so.
-fn witness(wanted: &Wanted, board: &Board<'_>) -> Option<NetRun> {
-    match wanted {
-        Wanted::Const(_) => Some(NetRun::to(Vec::new())),
-        Wanted::Task(task) => match board.found(*task)?.finding {
-            Finding::Truth(false, run) => run,
-            _ => None,
-        },
-        Wanted::Not(inner) => match &**inner {
-            Wanted::Task(task) => match board.found(*task)?.finding {
-                Finding::Truth(true, run) => run,
-                _ => None,
-            },
-            _ => None,
-        },
-        Wanted::All(parts) => {
-            let wrong = parts.iter().filter(|part| board.value(part) == Some(false));
-            wrong.filter_map(|part| witness(part, board)).next()
+/// What was shown, replayed: or how that failed.
+type Shown = Result<(Violation, EndState), Unconfirmed>;
+
+/// Runs that make a formula of branching time true are shown.
+fn holds(system: &System, property: &Property, shower: &mut Shower<'_, '_>) -> Answer {
+    let proved = answer(property, Outcome::Holds(Certainty::Proved));
+    let Question::Ctl(formula) = &property.question else { return proved };
+    let numbered = Numbered::of(formula);
+    let Some(tree) = shower.explain(&numbered, true) else { return proved };
+    match confirm_tree(system, 0, &tree, &numbered) {
+        Ok((violation, end)) => {
+            let message =
+                if is_short(&tree) { "a marking that satisfies it is reached" } else { "it holds at the start" };
+            let witness = Violation { message: brief(violation.message, message), ..violation };
+            let witness = Some(Box::new(with_brief_branches(witness)));
+            Answer { witness, end: Some(plain(end)), ..proved }
         }
-        Wanted::Any(_) => None,
+        Err(Unconfirmed::Refuted(why)) => refuted(property, length(&tree), &why),
+        Err(Unconfirmed::Ended(_)) => proved,
     }
 }
 
-fn violated(
-    (system, net): (&System, &Net),
-    property: &Property,
-    wanted: &Wanted,
-    board: &Board<'_>,
-    observer: &mut dyn Observer,
-) -> Answer {
-    let run = witness(wanted, board).map(|run| shortened(net, run));
-    let shown = match (&property.question, &run) {
-        (Question::Deadlock, Some(run)) => Some(confirm(system, 0, &moves(&run.prefix), Claim::Deadlock, observer)),
-        (Question::Invariant(expr), Some(run)) => {
-            Some(confirm(system, 0, &moves(&run.prefix), Claim::Invariant(expr), observer))
+/// It was looked at to its end: one run without a cycle, and nothing else.
+fn is_short(tree: &Tree) -> bool {
+    tree.cycle.is_empty() && !tree.stutters && tree.branches.is_empty()
+}
+
+fn length(tree: &Tree) -> usize {
+    tree.prefix.len() + tree.cycle.len()
+}
+
+/// The one process that a net is in the model is nothing that its user knows.
+fn plain(end: EndState) -> EndState {
+    EndState { processes: Vec::new(), ..end }
+}
+
+/// The formula in the words of the model may be very long: a coloured transition stands for thousands.
+fn brief(message: String, instead: &str) -> String {
+    const LONG: usize = 200;
+    if message.len() > LONG { instead.to_owned() } else { message }
+}
+
+fn with_brief_branches(violation: Violation) -> Violation {
+    fn all(branches: Vec<Branch>) -> Vec<Branch> {
+        let one = |branch: Branch| {
+            let Branch { after, message, trace, branches } = branch;
+            let message = brief(message, "a part of the formula, from there on");
+            Branch { after, message, trace, branches: all(branches) }
+        };
+        branches.into_iter().map(one).collect()
+    }
+    let branches = all(violation.branches);
+    Violation { branches, ..violation }
+}
+
+fn refuted(property: &Property, length: usize, why: &str) -> Answer {
+    let why = format!("internal error: the run of {length} steps does not replay ({why})");
+    answer(property, Outcome::Unknown(Reason::Unsupported(why)))
+}
+
+fn violated(system: &System, property: &Property, wanted: &Wanted, shower: &mut Shower<'_, '_>) -> Answer {
+    let (shown, length, may_fail) = match &property.question {
+        Question::Ctl(formula) => match branching(system, &Numbered::of(formula), shower) {
+            Some((shown, length)) => (Some(shown), length, false),
+            None => (None, 0, false),
+        },
+        _ => match shower.against(wanted) {
+            Some((run, may_fail)) => {
+                let length = run.prefix.len() + run.cycle.len();
+                (run_shown(system, property, &run, shower.observer()), length, may_fail)
+            }
+            None => (None, 0, false),
+        },
+    };
+    match shown {
+        Some(Ok((violation, end))) => {
+            let outcome = Outcome::Violated(Box::new(with_brief_branches(violation)));
+            Answer { end: Some(plain(end)), ..answer(property, outcome) }
         }
-        (Question::Ltl(formula), Some(run)) => {
+        Some(Err(Unconfirmed::Refuted(why))) if !may_fail => refuted(property, length, &why),
+        Some(Err(_)) | None => {
+            let message = "false at the start; no single run is shown".to_owned();
+            let violation = Violation { message, trace: Trace::default(), branches: Vec::new() };
+            answer(property, Outcome::Violated(Box::new(violation)))
+        }
+    }
+}
+
+/// Replays a run against a property that is not of branching time.
+fn run_shown(system: &System, property: &Property, run: &NetRun, observer: &mut dyn Observer) -> Option<Shown> {
+    Some(match &property.question {
+        Question::Deadlock => confirm(system, 0, &moves(&run.prefix), Claim::Deadlock, observer),
+        Question::Invariant(expr) => confirm(system, 0, &moves(&run.prefix), Claim::Invariant(expr), observer),
+        Question::Ltl(formula) => {
             let numbered = Numbered::of(formula);
             let ending = match (run.open, run.cycle.is_empty()) {
                 (true, _) => Ending::Open,
@@ -133,102 +190,29 @@ fn violated(
                 prefix_tags: Vec::new(),
                 cycle_tags: Vec::new(),
             };
-            Some(confirm_run(system, &run, Charge::Formula(&numbered), Fairness::None, observer))
+            confirm_run(system, &run, Charge::Formula(&numbered), Fairness::None, observer)
         }
-        (Question::Ctl(formula), Some(run)) => {
-            // The formula in the words of the model may be very long: a coloured transition stands for thousands.
-            let message = "a marking in which it fails is reached".to_owned();
-            always(system, &Numbered::of(formula), run)
-                .map(|shown| shown.map(|(violation, end)| (Violation { message, ..violation }, end)))
-        }
-        _ => None,
-    };
-    match shown {
-        Some(Ok((violation, mut end))) => {
-            // The one process that a net is in the model is nothing that its user knows.
-            end.processes.clear();
-            Answer { end: Some(end), ..answer(property, Outcome::Violated(Box::new(violation))) }
-        }
-        Some(Err(Unconfirmed::Refuted(why))) => {
-            let length = run.map_or(0, |run| run.prefix.len() + run.cycle.len());
-            let why = format!("internal error: the counterexample of {length} steps does not replay ({why})");
-            answer(property, Outcome::Unknown(Reason::Unsupported(why)))
-        }
-        Some(Err(Unconfirmed::Ended(_))) | None => {
-            let message = "false at the start; no single run is shown".to_owned();
-            let violation = Violation { message, trace: Trace::default(), branches: Vec::new() };
-            answer(property, Outcome::Violated(Box::new(violation)))
-        }
-    }
+        _ => return None,
+    })
 }
 
-/// How long a shorter run is looked for.
-const FOR_SHORTER: Duration = Duration::from_millis(500);
-/// Shorter ones are short enough.
-const SHORT: usize = 12;
-
-/// A run to a marking without detours: where it comes back to a marking, what is between is left out.
-fn shortened(net: &Net, run: NetRun) -> NetRun {
-    if !run.cycle.is_empty() || run.prefix.len() <= SHORT {
-        return run;
-    }
-    let begun = Instant::now();
-    let mut seen: HashMap<Vec<u64>, usize> = HashMap::from([(net.initial(), 0)]);
-    let mut prefix: Vec<u32> = Vec::new();
-    let mut markings = vec![net.initial()];
-    for number in &run.prefix {
-        let last = &markings[markings.len() - 1];
-        let after =
-            net.transitions.get(*number as usize).filter(|one| one.is_enabled(last)).and_then(|one| one.fire(last));
-        let Some(after) = after else { return run };
-        if begun.elapsed() > FOR_SHORTER {
-            return run;
-        }
-        if let Some(before) = seen.get(&after).copied() {
-            for marking in markings.drain(before + 1..) {
-                seen.remove(&marking);
-            }
-            prefix.truncate(before);
+/// Replays what shows that a formula of branching time does not hold; and how long it was.
+fn branching(system: &System, numbered: &Numbered, shower: &mut Shower<'_, '_>) -> Option<(Shown, usize)> {
+    let tree = shower.explain(numbered, false)?;
+    let shown = confirm_tree(system, 0, &tree, numbered).map(|(violation, end)| {
+        let always = is_short(&tree) && is_always(&tree.formula);
+        let message = if always {
+            "a marking in which it fails is reached".to_owned()
         } else {
-            prefix.push(*number);
-            seen.insert(after.clone(), prefix.len());
-            markings.push(after);
-        }
-    }
-    NetRun { prefix, ..run }
+            brief(violation.message, "it does not hold at the start")
+        };
+        (Violation { message, ..violation }, end)
+    });
+    Some((shown, length(&tree)))
 }
 
-/// `AG p` is wrong at the end of a run.
-fn always(system: &System, numbered: &Numbered, run: &NetRun) -> Option<Result<(Violation, EndState), Unconfirmed>> {
-    let Logic::Unary(Unary::All, path) = &numbered.formula else { return None };
-    let Logic::Unary(Unary::Globally, inner) = &**path else { return None };
-    if !is_plain(inner) {
-        return None;
-    }
-    let tree = Tree {
-        formula: numbered.formula.clone(),
-        holds: false,
-        prefix: moves(&run.prefix),
-        cycle: Vec::new(),
-        stutters: false,
-        branches: Vec::new(),
-    };
-    Some(confirm_tree(system, 0, &tree, numbered))
-}
-
-fn is_plain(formula: &Logic) -> bool {
-    match formula {
-        Logic::True | Logic::False | Logic::Atom(_) => true,
-        Logic::Unary(Unary::Not, f) => is_plain(f),
-        Logic::Unary(..) => false,
-        Logic::Binary(op, f, g) => {
-            use ample_logic::Binary::{And, Iff, Implies, Or, Xor};
-            matches!(op, And | Or | Implies | Iff | Xor) && is_plain(f) && is_plain(g)
-        }
-    }
-}
-
-/// Transitions as moves of the system's only process.
-fn moves(transitions: &[u32]) -> Vec<Move> {
-    transitions.iter().map(|transition| Move { process: 0, edge: EdgeId(*transition), partner: None }).collect()
+/// It is `AG` of something.
+fn is_always(formula: &Logic) -> bool {
+    let Logic::Unary(Unary::All, path) = formula else { return false };
+    matches!(&**path, Logic::Unary(Unary::Globally, _))
 }

@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use ample_model::{Observer, Progress, Reason, Statistics};
+use ample_petri::evidence::Evidence;
 
 use super::tasks::{Answerable, Tasks, Wanted};
 
@@ -53,6 +54,10 @@ pub struct Board<'a> {
     /// How answers follow.
     pub wanted: &'a [Answerable],
     found: Mutex<Vec<Option<Found>>>,
+    /// What shows the truth of formulas, where one run may not be enough.
+    evidence: Mutex<Vec<Option<Evidence>>>,
+    /// When the work began.
+    pub begun: Instant,
     /// Lower bounds of sums that were met on the way.
     peaks: Vec<AtomicU64>,
     settled: AtomicBool,
@@ -75,6 +80,8 @@ impl<'a> Board<'a> {
             tasks,
             wanted,
             found: Mutex::new(vec![None; tasks.all.len()]),
+            evidence: Mutex::new(vec![None; tasks.all.len()]),
+            begun: Instant::now(),
             peaks: tasks.sums.iter().map(|_| AtomicU64::new(0)).collect(),
             settled: AtomicBool::new(false),
             over: AtomicBool::new(false),
@@ -140,9 +147,26 @@ impl<'a> Board<'a> {
         }
     }
 
-    /// A run that shows the task to be true is a counterexample to some property.
+    /// A run that shows the task to be true shows that some property is violated, or holds.
     pub fn shows(&self, task: usize) -> bool {
-        self.wanted.iter().any(|wanted| matches!(wanted, Answerable::Truth(wanted) if wanted.is_refuted_by(task)))
+        let shows = |wanted: &Wanted| wanted.is_refuted_by(task) || wanted.is_proved_by(task);
+        self.wanted.iter().any(|wanted| matches!(wanted, Answerable::Truth(wanted) if shows(wanted)))
+    }
+
+    /// Keeps what shows the truth of a formula, in the words of the net that was asked about; the first stays.
+    pub fn show(&self, task: usize, evidence: Evidence) {
+        lock(&self.evidence)[task].get_or_insert(evidence);
+    }
+
+    /// What shows the truth of a formula.
+    pub fn evidence(&self, task: usize) -> Option<Evidence> {
+        lock(&self.evidence)[task].clone()
+    }
+
+    /// There is something to show for the task already.
+    pub fn is_shown(&self, task: usize) -> bool {
+        matches!(&lock(&self.found)[task], Some(Found { finding: Finding::Truth(_, Some(_)), .. }))
+            || lock(&self.evidence)[task].is_some()
     }
 
     /// The tasks that can still make a difference to an answer.

@@ -3,17 +3,19 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use ample_logic::as_ctl;
+use ample_logic::{Formula as Logic, as_ctl};
 use ample_model::{Observer, Progress, Reason, Statistics};
-use ample_petri::diagram::{Diagrams, Evaluator, Limits, Maybe, Method, Set, Stop, with_stack};
+use ample_petri::diagram::{Diagrams, Evaluator, Explainer, Known, Limits, Maybe, Method, Set, Stop, with_stack};
 use ample_petri::net::{Condition, Net, Sum};
 use ample_petri::simplify::Simplified;
 use ample_petri::structure::units;
 use num_bigint::BigUint;
 
 use super::board::{Board, Finding, NetRun, Watch};
+use super::shown::has_evidence;
 use super::tasks::Task;
 use crate::symbolic::DiagramStatistics;
 
@@ -23,6 +25,10 @@ const NODE_BYTES: u64 = 40;
 const TELL_EVERY: Duration = Duration::from_millis(10);
 /// Who it is.
 const ENGINE: &str = "symbolic";
+/// So long runs are looked for when all is known, or a fifth of the time before, but not longer than that.
+const TO_SHOW: (Duration, Duration) = (Duration::from_millis(300), Duration::from_secs(10));
+/// With fewer nodes, sets that are needed again to show something are kept.
+const FEW_NODES: usize = 2_000_000;
 
 /// What the worker came to.
 pub struct Done {
@@ -38,11 +44,31 @@ pub struct Done {
 struct Desk {
     stop: Arc<AtomicBool>,
     nodes: Arc<AtomicU64>,
+    /// What is asked is known, as far as it will be, and is being shown; until then.
+    shows_until: Mutex<Option<Instant>>,
+}
+
+impl Desk {
+    fn lock(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.shows_until.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on it is all about runs. That everything is known is no reason to stop any more.
+    fn begin_to_show(&self, begun: Instant) {
+        let time = (begun.elapsed() / 5).clamp(TO_SHOW.0, TO_SHOW.1);
+        let mut until = self.lock();
+        *until = Some(Instant::now() + time);
+        self.stop.store(false, Ordering::Relaxed);
+    }
 }
 
 /// Finds all markings and looks at the open tasks.
 pub fn work(net: &Net, board: &Board<'_>, memory: u64, method: Method, observer: &mut dyn Observer) -> Done {
-    let desk = Desk { stop: Arc::new(AtomicBool::new(false)), nodes: Arc::new(AtomicU64::new(0)) };
+    let desk = Desk {
+        stop: Arc::new(AtomicBool::new(false)),
+        nodes: Arc::new(AtomicU64::new(0)),
+        shows_until: Mutex::new(None),
+    };
     let (sender, receiver) = mpsc::channel();
     let mut watch = Watch { observer, board, until: None, ended: None };
     // Nothing is asked: the markings are counted.
@@ -62,10 +88,17 @@ pub fn work(net: &Net, board: &Board<'_>, memory: u64, method: Method, observer:
                     let nodes = desk.nodes.load(Ordering::Relaxed);
                     let progress = Progress { nodes, memory: nodes * NODE_BYTES, ..Progress::default() };
                     let told = if counts { watch.observer.progress(&progress) } else { watch.progress(&progress) };
-                    reason = reason.take().or(told);
-                    if reason.is_some() {
+                    let shows_until = desk.lock();
+                    let told = match *shows_until {
+                        Some(until) if watch.ended.is_none() => {
+                            (Instant::now() >= until).then_some(Reason::Interrupted)
+                        }
+                        _ => told,
+                    };
+                    if told.is_some() {
                         desk.stop.store(true, Ordering::Relaxed);
                     }
+                    reason = reason.take().or(told);
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     break Done { ended: None, states: None, diagrams: DiagramStatistics::default() };
@@ -97,7 +130,7 @@ fn session(net: &Net, board: &Board<'_>, memory: u64, method: Method, desk: &Des
     let result = Diagrams::new(simple, &order, limits).and_then(|mut diagrams| {
         let nodes = Arc::clone(&desk.nodes);
         diagrams.watch(move |size| nodes.store(size.nodes as u64, Ordering::Relaxed));
-        let mut session = Session { diagrams: &mut diagrams, board, small: small.as_ref() };
+        let mut session = Session { net, diagrams: &mut diagrams, board, desk, small: small.as_ref() };
         let result = session.answer(method, &mut done);
         done.diagrams.peak_nodes = diagrams.size().peak;
         result
@@ -115,10 +148,20 @@ fn session(net: &Net, board: &Board<'_>, memory: u64, method: Method, desk: &Des
 
 /// The tables of nodes, and what is asked of them.
 struct Session<'a, 'b> {
+    net: &'a Net,
     diagrams: &'a mut Diagrams,
     board: &'a Board<'b>,
+    desk: &'a Desk,
     /// The net whose markings they hold, if it is not the one that was asked about.
     small: Option<&'a Simplified>,
+}
+
+/// A formula whose truth is known, and the sets of its parts.
+struct Evaluated {
+    task: usize,
+    formula: Logic,
+    atoms: Vec<Condition>,
+    known: Known,
 }
 
 const HOW: &str = "all markings as a diagram";
@@ -161,18 +204,42 @@ impl Session<'_, '_> {
                 Task::Branching(_) | Task::Linear(_) => {}
             }
         }
-        let mut result = self.branching(&reached);
-        for (task, goal) in to_show {
-            let run = match result {
-                Ok(()) => self.run_to(&reached, &goal),
-                Err(stop) => Err(stop),
-            };
-            // That it can be reached is known anyway.
-            let found = run.as_ref().ok().cloned().flatten().map(NetRun::to);
-            board.settle(task, Finding::Truth(true, found), ENGINE, HOW);
-            result = result.and(run.map(drop));
+        let mut formulas = Vec::new();
+        let result = self.branching(&reached, &mut formulas);
+        if result.is_ok() || result == Err(Stop::Asked) && board.is_settled() {
+            self.desk.begin_to_show(board.begun);
+            // What is known stays known if there is no time to show it.
+            let _ = self.show(&reached, to_show, formulas);
         }
         result
+    }
+
+    /// Looks for runs to what can be reached, and for what shows the truth of formulas.
+    fn show(&mut self, reached: &Set, goals: Vec<(usize, Set)>, formulas: Vec<Evaluated>) -> Maybe<()> {
+        let board = self.board;
+        for (task, goal) in goals {
+            if !board.is_shown(task) {
+                let run = self.run_to(reached, &goal)?.map(NetRun::to);
+                board.settle(task, Finding::Truth(true, run), ENGINE, HOW);
+            }
+        }
+        let initial = self.diagrams.initial()?;
+        let Some(start) = self.diagrams.pick(&initial) else { return Ok(()) };
+        for Evaluated { task, formula, atoms, mut known } in formulas {
+            if board.is_shown(task) {
+                continue;
+            }
+            let mut evaluator = Evaluator::new(self.diagrams, reached.clone())?;
+            let evidence = Explainer::new(&mut evaluator, &atoms, &mut known).evidence(&formula, &start)?;
+            let evidence = match self.small {
+                Some(small) => evidence.and_then(|evidence| evidence.told(small, self.net)),
+                None => evidence,
+            };
+            if let Some(evidence) = evidence {
+                board.show(task, evidence);
+            }
+        }
+        Ok(())
     }
 
     fn translated(&self, condition: &Condition) -> Option<Condition> {
@@ -182,7 +249,7 @@ impl Session<'_, '_> {
         }
     }
 
-    fn branching(&mut self, reached: &Set) -> Maybe<()> {
+    fn branching(&mut self, reached: &Set, evaluated: &mut Vec<Evaluated>) -> Maybe<()> {
         let board = self.board;
         let initial = self.diagrams.initial()?;
         for task in board.open() {
@@ -204,19 +271,25 @@ impl Session<'_, '_> {
                 continue;
             }
             let mut evaluator = Evaluator::new(self.diagrams, reached.clone())?;
-            let set = evaluator.formula(&formula, &atoms)?;
+            let mut known = Known::new();
+            let set = evaluator.evaluate(&formula, &atoms, &mut known)?;
             let holds = self.diagrams.is_subset(&initial, &set)?;
             board.settle(task, Finding::Truth(holds, None), ENGINE, HOW);
+            if has_evidence(&formula, holds) {
+                if self.diagrams.size().nodes > FEW_NODES {
+                    known.clear();
+                }
+                evaluated.push(Evaluated { task, formula, atoms, known });
+            }
         }
         Ok(())
     }
 
     /// Whether the goal can be reached; if a run there is to be shown, it is looked for later.
     fn settle_goal(&mut self, task: usize, goal: Set, to_show: &mut Vec<(usize, Set)>) {
+        self.board.settle(task, Finding::Truth(!goal.is_empty(), None), ENGINE, HOW);
         if !goal.is_empty() && self.board.shows(task) {
             to_show.push((task, goal));
-        } else {
-            self.board.settle(task, Finding::Truth(!goal.is_empty(), None), ENGINE, HOW);
         }
     }
 

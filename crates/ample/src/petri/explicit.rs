@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use ample_logic::Formula as Logic;
 use ample_model::{Observer, Progress, Reason};
+use ample_petri::evidence::fired;
 use ample_petri::explicit::Limits;
 use ample_petri::explicit::reduced::{self, Reached, Strategy};
 use ample_petri::explicit::search::{Answers, Questions, explore};
@@ -334,6 +335,9 @@ impl Worker<'_, '_> {
             temporal::ctl(&small.net, formula, &atoms, &self.limits(&[]), observer)
         })?;
         if let Some(holds) = found.verdict {
+            if let Some(evidence) = found.evidence.and_then(|evidence| evidence.told(&small, self.net)) {
+                self.board.show(task, evidence);
+            }
             self.board.settle(task, Finding::Truth(holds, None), ENGINE, "local evaluation");
         }
         Ok(())
@@ -359,18 +363,6 @@ impl Worker<'_, '_> {
         let end = fired(self.net, start.clone(), &cycle)?;
         (start == end).then_some(NetRun { prefix, cycle, open })
     }
-}
-
-/// The marking after a run.
-fn fired(net: &Net, mut marking: Vec<u64>, run: &[u32]) -> Option<Vec<u64>> {
-    for transition in run {
-        let transition = net.transitions.get(*transition as usize)?;
-        if !transition.is_enabled(&marking) {
-            return None;
-        }
-        marking = transition.fire(&marking)?;
-    }
-    Some(marking)
 }
 
 /// The open tasks that one exploration can answer.

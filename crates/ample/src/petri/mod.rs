@@ -3,12 +3,15 @@
 //! Properties are taken apart into [`tasks`], and two workers find out about them side by side: one looks at single
 //! markings ([`explicit`]), the other at all of them as a decision diagram ([`diagrams`]). What one of them finds is on
 //! the [`board`] for both, and the work ends when every answer follows from it. Runs are replayed by the reference
-//! interpreter like those of any other model.
+//! interpreter like those of any other model. Where binary diagrams are asked for, [`binary`] gives the net to the
+//! symbolic engine for all models.
 
 mod answers;
+mod binary;
 mod board;
 mod diagrams;
 mod explicit;
+mod shown;
 mod tasks;
 
 use std::collections::HashSet;
@@ -28,7 +31,7 @@ use self::tasks::{Answerable, Tasks};
 use crate::check::{CheckOptions, Engine, Fairness};
 use crate::reduction::PartialOrder;
 use crate::report::Report;
-use crate::symbolic::{DiagramStatistics, Reach};
+use crate::symbolic::{DiagramKind, DiagramStatistics, Reach};
 use crate::together::together;
 
 /// Where nobody sets a limit to the memory.
@@ -58,6 +61,11 @@ fn method(options: &CheckOptions) -> Method {
     }
 }
 
+/// Binary decision diagrams are asked for.
+fn is_binary(options: &CheckOptions) -> bool {
+    options.engine == Engine::Symbolic && options.symbolic.diagrams == DiagramKind::Binary
+}
+
 /// Checks properties of a net.
 pub fn check(
     system: &System,
@@ -66,6 +74,9 @@ pub fn check(
     options: &CheckOptions,
     observer: &mut dyn Observer,
 ) -> Report {
+    if is_binary(options) {
+        return binary::check(system, net, properties, options, observer);
+    }
     let begun = Instant::now();
     let mut tasks = Tasks::new(net);
     let wanted: Vec<Answerable> = properties.iter().map(|property| tasks.add(property)).collect();
@@ -140,6 +151,9 @@ fn only_branching() -> Reason {
 
 /// Counts the markings of a net.
 pub fn states(system: &System, net: &Net, options: &CheckOptions, observer: &mut dyn Observer) -> Report {
+    if is_binary(options) {
+        return binary::states(system, net, options, observer);
+    }
     let begun = Instant::now();
     let (tasks, wanted) = (Tasks::new(net), Vec::new());
     let board = Board::new(&tasks, &wanted, None);

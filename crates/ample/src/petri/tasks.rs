@@ -96,6 +96,18 @@ impl Wanted {
         }
     }
 
+    /// It is true if the task is, or at least in part because of it. Where all of many parts have to be true, none of
+    /// them is worth showing.
+    pub fn is_proved_by(&self, task: usize) -> bool {
+        const FEW: usize = 8;
+        match self {
+            Wanted::Task(one) => *one == task,
+            Wanted::Any(parts) => parts.iter().any(|part| part.is_proved_by(task)),
+            Wanted::All(parts) => parts.len() <= FEW && parts.iter().any(|part| part.is_proved_by(task)),
+            Wanted::Const(_) | Wanted::Not(_) => false,
+        }
+    }
+
     /// The tasks that can still make a difference.
     pub fn open(&self, known: &dyn Fn(usize) -> Option<bool>, into: &mut Vec<usize>) {
         if self.value(known).is_some() {
@@ -135,7 +147,7 @@ pub enum Answerable {
 }
 
 /// All tasks, each once, and the conditions that are atoms of formulas.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Tasks {
     /// The tasks.
     pub all: Vec<Task>,
@@ -266,7 +278,8 @@ impl Tasks {
         Some(numbered.formula.substitute(&mut |atom: Atom| Logic::Atom(Atom(numbers[atom.0 as usize]))))
     }
 
-    fn atom(&mut self, expr: &Expr) -> Option<u32> {
+    /// The number of an atom; `None` if it is not about nets.
+    pub(super) fn atom(&mut self, expr: &Expr) -> Option<u32> {
         let condition = Condition::of(expr)?;
         let next = self.atoms.len() as u32;
         let number = *self.atom_numbers.entry(condition.clone()).or_insert(next);
@@ -305,7 +318,7 @@ impl Tasks {
     }
 
     /// A formula of branching time, at the start.
-    fn branching(&mut self, formula: &Logic) -> Wanted {
+    pub(super) fn branching(&mut self, formula: &Logic) -> Wanted {
         if let Some(condition) = self.plain(formula) {
             return Wanted::Const(condition.holds(&self.initial));
         }
