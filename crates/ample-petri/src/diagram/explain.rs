@@ -1,7 +1,7 @@
 //! Evidence for formulas of CTL, from the sets of markings that satisfy their parts.
 //!
-//! A true `E` and a false `A` are shown by one run: shortest to where it is decided, or around a cycle. The markings on it
-//! whose operands need runs of their own get branches. Sets tell where to go; single markings are walked. A marking
+//! A true `E` and a false `A` are shown by one run: shortest to where it is decided, or around a cycle. The markings on
+//! it whose operands need runs of their own get branches. Sets tell where to go; single markings are walked. A marking
 //! without a successor ends its run.
 
 use std::collections::HashMap;

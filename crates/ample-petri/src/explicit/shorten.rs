@@ -31,6 +31,8 @@ impl Goal<'_> {
 
 /// So many markings are looked at around each marking of a run.
 const NEIGHBOURS: usize = 300;
+/// No shortcuts are looked for on shorter runs.
+const SHORT: usize = 12;
 /// Between two questions whether to stop, about so many transitions are looked at.
 const ASK_EVERY: usize = 4096;
 
@@ -60,7 +62,9 @@ pub fn shorten(net: &Net, run: &[u32], goal: Goal<'_>, stop: &dyn Fn() -> bool) 
         let before = best.len();
         best = work.without_detours(best);
         best = work.without_parts(best);
-        best = work.by_shortcuts(best);
+        if best.len() > SHORT {
+            best = work.by_shortcuts(best);
+        }
         if best.len() == before || work.is_over() {
             break;
         }

@@ -1,8 +1,8 @@
 //! A net with fewer variables: places that share one token become one variable that says which of them has it.
 //!
 //! For binary decision diagrams this is the encoding that E. Pastor, J. Cortadella and O. Roig have proposed (Symbolic
-//! analysis of bounded Petri nets, 2001): a set of `k` places with one token altogether needs `⌈log₂ k⌉` bits instead of
-//! `k`. The sets are semiflows with one token, or units that the source states. They overlap; a cover is chosen
+//! analysis of bounded Petri nets, 2001): a set of `k` places with one token altogether needs `⌈log₂ k⌉` bits instead
+//! of `k`. The sets are semiflows with one token, or units that the source states. They overlap; a cover is chosen
 //! greedily, the set first that saves the most bits, and what is left of the others is looked at again. A place in no
 //! set stays a variable, as large as its proved bound.
 //!
@@ -469,20 +469,20 @@ impl Part {
 mod tests {
     use super::*;
 
-    fn net(initial: &[u64], arcs: &[(&[(u32, u64)], &[(u32, u64)])], exclusive: Vec<Vec<u32>>) -> Net {
+    /// What a transition takes and adds.
+    type Both<'a> = (&'a [(u32, u64)], &'a [(u32, u64)]);
+
+    fn net(initial: &[u64], arcs: &[Both<'_>], exclusive: Vec<Vec<u32>>) -> Net {
         let places = initial.iter().map(|tokens| Place { name: String::new(), initial: *tokens, bound: None });
-        let transition = |(takes, adds): &(&[(u32, u64)], &[(u32, u64)])| Transition {
-            name: String::new(),
-            takes: takes.to_vec(),
-            adds: adds.to_vec(),
-        };
+        let transition =
+            |(takes, adds): &Both<'_>| Transition { name: String::new(), takes: takes.to_vec(), adds: adds.to_vec() };
         Net { places: places.collect(), transitions: arcs.iter().map(transition).collect(), exclusive }
     }
 
     #[test]
     fn the_set_that_saves_most_is_taken_first_and_the_rest_of_others_after_it() {
         // Two rings that share place 0: {0, 1, 2, 3} and {0, 4, 5}, as one token runs through both.
-        let arcs: &[(&[(u32, u64)], &[(u32, u64)])] = &[
+        let arcs: &[Both<'_>] = &[
             (&[(0, 1)], &[(1, 1), (4, 1)]),
             (&[(1, 1)], &[(2, 1)]),
             (&[(2, 1)], &[(3, 1)]),
@@ -498,7 +498,7 @@ mod tests {
 
     #[test]
     fn stated_sets_count_as_proved_where_a_semiflow_has_them() {
-        let arcs: &[(&[(u32, u64)], &[(u32, u64)])] = &[
+        let arcs: &[Both<'_>] = &[
             (&[(0, 1)], &[(1, 1)]),
             (&[(1, 1)], &[(2, 1)]),
             (&[(2, 1)], &[(0, 1)]),

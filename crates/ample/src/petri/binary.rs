@@ -1,8 +1,8 @@
 //! Nets in binary decision diagrams: places that share one token are one variable, and the symbolic engine for all
 //! models does the work.
 //!
-//! The transitions of the [encoded](ample_petri::structure::encode) net are those of the net itself, so a run of one is a
-//! run of the other. Units that only the source vouches for are believed until the reachable markings show that one of
+//! The transitions of the [encoded](ample_petri::structure::encode) net are those of the net itself, so a run of one is
+//! a run of the other. Units that only the source vouches for are believed until the reachable markings show that one of
 //! them has two tokens; then all starts again with proved units alone.
 
 use std::time::{Duration, Instant};

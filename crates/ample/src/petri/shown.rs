@@ -1,8 +1,8 @@
 //! What is shown for an answer: runs that the workers have left on the board, or that are looked for now, for a short
 //! while; made shorter if they are long.
 //!
-//! Formulas of branching time are taken apart once more, as the [tasks](super::tasks) were, to see which of them decide;
-//! and what shows those is put together to evidence for the whole.
+//! Formulas of branching time are taken apart once more, as the [tasks](super::tasks) were, to see which of them
+//! decide; and what shows those is put together to evidence for the whole.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -23,8 +23,6 @@ use crate::temporal::Numbered;
 const TIME: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 /// One run gets so much of it.
 const FOR_ONE: Duration = Duration::from_millis(100);
-/// Shorter runs are short enough.
-const SHORT: usize = 12;
 /// Bytes for a search.
 const MEMORY: usize = 256 << 20;
 /// A formula that holds because of many runs is not shown.
@@ -32,7 +30,7 @@ const FEW: usize = 8;
 /// How many runs are put together in all.
 const MOST: usize = 100;
 /// A replay may look at so many transitions: for what shows that a formula holds, and that it does not.
-const REPLAYED: (usize, usize) = (5_000_000, 200_000_000);
+const REPLAYED: (usize, usize) = (2_000_000, 200_000_000);
 
 /// Finds what to show.
 pub struct Shower<'a, 'b> {
@@ -161,7 +159,7 @@ impl<'a, 'b> Shower<'a, 'b> {
             Task::Dead => Goal::Dead,
             _ => return run,
         };
-        if run.len() <= SHORT || !self.has_time() {
+        if run.len() <= 1 || !self.has_time() {
             return run;
         }
         let until = self.until.min(Instant::now() + FOR_ONE);
