@@ -117,6 +117,8 @@ pub(super) struct Table {
     sweeps: usize,
     cache: Vec<Entry>,
     max_cache: usize,
+    /// Results that made others be forgotten since the cache has had its size.
+    forgotten: usize,
     max_nodes: usize,
     sweep_at: usize,
     roots: Vec<Arc<Root>>,
@@ -147,6 +149,7 @@ impl Table {
             cache: vec![VACANT; FIRST_CACHE],
             // With its buckets a node takes 20 to 24 bytes; the cache should not take more than all nodes do.
             max_cache: max_nodes.next_power_of_two().clamp(FIRST_CACHE, MAX_CACHE),
+            forgotten: 0,
             max_nodes,
             sweep_at: FIRST_SWEEP.min(max_nodes / 4 * 3),
             roots: Vec::new(),
@@ -234,12 +237,21 @@ impl Table {
     fn grow(&mut self) {
         let size = self.buckets.len() * 2;
         self.rehash(size);
-        let size = size * 2;
-        if self.cache.len() < size && size <= self.max_cache {
-            let before = std::mem::replace(&mut self.cache, vec![VACANT; size]);
-            for entry in before.into_iter().filter(|entry| entry.what != NONE) {
-                self.cache[hash(entry.what, entry.f, entry.g) & (size - 1)] = entry;
-            }
+        if self.cache.len() < size * 2 {
+            self.grow_cache(size * 2);
+        }
+    }
+
+    /// Few nodes may have many results, where there are many events.
+    #[cold]
+    fn grow_cache(&mut self, size: usize) {
+        self.forgotten = 0;
+        if size > self.max_cache {
+            return;
+        }
+        let before = std::mem::replace(&mut self.cache, vec![VACANT; size]);
+        for entry in before.into_iter().filter(|entry| entry.what != NONE) {
+            self.cache[hash(entry.what, entry.f, entry.g) & (size - 1)] = entry;
         }
     }
 
@@ -264,7 +276,13 @@ impl Table {
     #[inline]
     pub fn remember(&mut self, what: What, f: Id, g: Id, result: Id) {
         let place = hash(what.0, f, g) & (self.cache.len() - 1);
-        self.cache[place] = Entry { what: what.0, f, g, result };
+        let before = std::mem::replace(&mut self.cache[place], Entry { what: what.0, f, g, result });
+        if before.what != NONE {
+            self.forgotten += 1;
+            if self.forgotten > self.cache.len() {
+                self.grow_cache(self.cache.len() * 2);
+            }
+        }
     }
 
     /// Called once for every step of a recursion that is real work.
