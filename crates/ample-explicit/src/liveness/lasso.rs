@@ -41,8 +41,10 @@ pub(super) enum Seek<T> {
 const PATIENCE: usize = 200_000;
 /// But not among more than that.
 const MAX_PATIENCE: usize = 2_000_000;
-/// The observer is asked every so many states.
-const ASK_EVERY: usize = 1024;
+/// A state with so many steps out of it counts once.
+const STEPS_PER_STATE: usize = 4;
+/// The observer is asked every so many steps.
+const ASK_EVERY: usize = 4096;
 
 impl<T: Copy> Seek<T> {
     pub fn lasso<P, St, O>(self, space: &mut P, store: &mut St, fairness: Fairness, observer: &mut O) -> Lasso<T>
@@ -157,7 +159,7 @@ where
             pending.push_back((handle, 0));
         }
     }
-    let mut seen = 0;
+    let mut arrivals = 0;
     let mut end = None;
     while let Some((state, depth)) = pending.pop_front() {
         if depth >= bounds.length {
@@ -167,13 +169,15 @@ where
             end = Some(state);
             break;
         }
-        seen += 1;
-        let ask = seen % ASK_EVERY == 0 && !bounds.seen_only;
-        if seen > bounds.patience || ask && observer.progress(&Progress::default()).is_some() {
-            return None;
-        }
         let mut cursor = space.first(store.get(state));
         while let Some(transition) = cursor {
+            // A state may have thousands of successors, so these are counted.
+            arrivals += 1;
+            let ask = arrivals % ASK_EVERY == 0 && !bounds.seen_only;
+            let progress = || Progress { memory: store.bytes() as u64, ..Progress::default() };
+            if arrivals / STEPS_PER_STATE > bounds.patience || ask && observer.progress(&progress()).is_some() {
+                return None;
+            }
             space.target(store.get(state), &transition, &mut out);
             if !space.is_dead()
                 && let Some(handle) = known(store, &out, Some((state, transition)))?
