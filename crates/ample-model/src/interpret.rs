@@ -205,6 +205,13 @@ impl<'a> Interpreter<'a> {
 
     /// What the move leads to. A move that the state does not allow ends in [`Fault::NotEnabled`].
     pub fn step(&self, state: &State, taken: &Move) -> Successor {
+        if state.control.is_none() && taken.partner.is_none() {
+            // What is ready while nobody waits for `timeout` is a move, whatever the others are.
+            let successor = self.perform(state, false, taken);
+            if !successor.violations.contains(&Fault::NotEnabled) {
+                return successor;
+            }
+        }
         let moves = self.moves(state);
         if !moves.moves.contains(taken) {
             return Successor::fault(Fault::NotEnabled);

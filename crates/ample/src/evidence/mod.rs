@@ -87,7 +87,7 @@ pub struct Cell {
 const GRACE: Duration = Duration::from_secs(5);
 
 /// The observer is asked every so many steps of a replay.
-const ASK_EVERY: usize = 1024;
+const ASK_EVERY: usize = 64;
 
 /// Lets an observer end a long replay, after a while of grace.
 struct Patience<'a> {

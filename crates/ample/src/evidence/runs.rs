@@ -201,8 +201,8 @@ impl Replayed<'_> {
                 }
                 break;
             }
-            let moves = if self.is_faulty(run) { Vec::new() } else { self.interpreter.successors(state) };
-            let next = moves.into_iter().find_map(|(_, successor)| successor.state);
+            let moves = if self.is_faulty(run) { Vec::new() } else { self.interpreter.enabled(state) };
+            let next = moves.into_iter().find_map(|taken| self.interpreter.step(state, &taken).state);
             let Some(next) = next else {
                 // Stuck, or stopped by a fault.
                 let word = Word { prefix: letters(0, at), cycle: vec![at] };
