@@ -89,6 +89,11 @@ impl Relations {
         })
     }
 
+    /// How many places there are.
+    pub fn places(&self) -> usize {
+        self.places
+    }
+
     /// How many transitions there are.
     pub fn transitions(&self) -> usize {
         self.transitions

@@ -103,6 +103,11 @@ enum Question {
     Runs(Vec<bool>),
 }
 
+/// Those who need tokens of a place, leave fewer there, or more.
+const NEED: usize = 0;
+const LOWER: usize = 1;
+const RAISE: usize = 2;
+
 /// So many enabled transitions are tried as the first member of a set.
 const SEEDS: usize = 6;
 
@@ -113,6 +118,9 @@ pub struct Stubborn {
     question: Question,
     /// By transition: the last set that it was a member of.
     member: Vec<u32>,
+    /// By place: the last sets that all who need it, lower it or raise it were brought into. Where many meet in a place
+    /// they are looked at once for a set.
+    brought: [Vec<u32>; 3],
     /// By transition: the last state in which it was enabled.
     enabled: Vec<u32>,
     set: u32,
@@ -144,11 +152,12 @@ impl Stubborn {
                 Question::Runs(visible)
             }
         };
-        let count = relations.transitions();
+        let (count, places) = (relations.transitions(), relations.places());
         Ok(Stubborn {
             relations,
             question,
             member: vec![0; count],
+            brought: [0, 0, 0].map(|stamp| vec![stamp; places]),
             enabled: vec![0; count],
             set: 0,
             state: 0,
@@ -186,6 +195,9 @@ impl Stubborn {
 
     fn begin_set(&mut self) {
         self.set = next_stamp(self.set, &mut self.member);
+        if self.set == 1 {
+            self.brought.iter_mut().for_each(|stamps| stamps.fill(0));
+        }
         self.pending.clear();
         self.chosen.clear();
     }
@@ -249,6 +261,12 @@ impl Stubborn {
         }
     }
 
+    /// For the first time for this set.
+    #[inline]
+    fn is_first(&mut self, role: usize, place: u32) -> bool {
+        std::mem::replace(&mut self.brought[role][place as usize], self.set) != self.set
+    }
+
     /// Adds what the members need. False as soon as so many enabled ones are in the set: no smaller one comes of it.
     fn close(&mut self, tokens: &impl Fn(u32) -> u64, limit: usize, strong: bool) -> bool {
         while let Some(transition) = self.pending.pop() {
@@ -272,7 +290,7 @@ impl Stubborn {
     fn bring_disabled(&mut self, transition: u32) {
         for index in 0..self.relations.changes.row(transition).len() {
             let (place, change) = self.relations.changes.row(transition)[index];
-            if change < 0 {
+            if change < 0 && self.is_first(NEED, place) {
                 for index in 0..self.relations.consumers.row(place).len() {
                     self.insert(self.relations.consumers.row(place)[index].0);
                 }
@@ -284,8 +302,10 @@ impl Stubborn {
     fn bring_disablers(&mut self, transition: u32) {
         for index in 0..self.relations.takes.row(transition).len() {
             let (place, _) = self.relations.takes.row(transition)[index];
-            for index in 0..self.relations.lowerers.row(place).len() {
-                self.insert(self.relations.lowerers.row(place)[index]);
+            if self.is_first(LOWER, place) {
+                for index in 0..self.relations.lowerers.row(place).len() {
+                    self.insert(self.relations.lowerers.row(place)[index]);
+                }
             }
         }
     }
@@ -295,6 +315,9 @@ impl Stubborn {
         let takes = self.relations.takes.row(transition).iter();
         let lacking = takes.filter(|(place, number)| tokens(*place) < *number).map(|(place, _)| *place);
         let cost = |place: &u32| {
+            if self.brought[RAISE][*place as usize] == self.set {
+                return 0;
+            }
             let raisers = self.relations.raisers.row(*place);
             // Where there are many, to count those that are new would take longer than it saves.
             if raisers.len() > 8 {
@@ -303,6 +326,9 @@ impl Stubborn {
             raisers.iter().filter(|t| self.member[**t as usize] != self.set).count()
         };
         let Some(place) = lacking.min_by_key(cost) else { return };
+        if !self.is_first(RAISE, place) {
+            return;
+        }
         for index in 0..self.relations.raisers.row(place).len() {
             self.insert(self.relations.raisers.row(place)[index]);
         }
