@@ -50,5 +50,5 @@ pub use formula::{Atom, Atoms, Binary, Formula, Unary};
 pub use parse::{AtomReader, Dialect, ParseError, named_atom, parse, parse_with};
 pub use print::{PrintError, expressible, print, print_with};
 pub use semantics::Lasso;
-pub use simplify::{NotLtl, negation_normal_form, simplify};
+pub use simplify::{NotLtl, fold_constants, negation_normal_form, simplify};
 pub use translate::{Acceptance, Options, TranslateError, translate};

@@ -25,6 +25,61 @@ pub fn simplify(f: &Formula) -> Result<Formula, NotLtl> {
     Ok(pool.export(id))
 }
 
+/// The formula without the constants in it, as far as what they are operands of has a value or another form because of
+/// them. Path quantifiers are allowed. A next state need not exist, so `X true` stays.
+///
+/// ```
+/// use ample_logic::{Atoms, Dialect, fold_constants, parse, print};
+/// let mut atoms = Atoms::new();
+/// let f = parse("E G (A F true) & A (a U (b | false))", Dialect::Plain, &mut atoms)?;
+/// assert_eq!(print(&fold_constants(&f), &atoms, Dialect::Plain)?, "A (a U b)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn fold_constants(f: &Formula) -> Formula {
+    match f {
+        Formula::True | Formula::False | Formula::Atom(_) => f.clone(),
+        Formula::Unary(op, f) => fold_unary(*op, fold_constants(f)),
+        Formula::Binary(op, f, g) => fold_binary(*op, fold_constants(f), fold_constants(g)),
+    }
+}
+
+fn fold_unary(op: Unary, f: Formula) -> Formula {
+    match (op, f) {
+        (Unary::Not, Formula::True) => Formula::False,
+        (Unary::Not, Formula::False) => Formula::True,
+        (Unary::Finally | Unary::Globally, f @ (Formula::True | Formula::False)) => f,
+        (Unary::All | Unary::Exists, f) if speaks_of_a_state(&f) => f,
+        (op, f) => Formula::unary(op, f),
+    }
+}
+
+fn fold_binary(op: Binary, f: Formula, g: Formula) -> Formula {
+    use Binary::*;
+    use Formula::{False, True};
+    match (op, f, g) {
+        (And | StrongRelease, False, _) | (And | Until | Release | StrongRelease, _, False) => False,
+        (Or | WeakUntil, True, _) | (Or | Until | WeakUntil | Release | Implies, _, True) | (Implies, False, _) => True,
+        (And | Release | StrongRelease | Implies | Iff, True, g) => g,
+        (Or | Until | WeakUntil | Xor, False, g) => g,
+        (And | Iff, f, True) | (Or | Xor, f, False) => f,
+        (Iff, False, f) | (Iff | Implies, f, False) | (Xor, True, f) | (Xor, f, True) => fold_unary(Unary::Not, f),
+        (Until, True, f) | (StrongRelease, f, True) => f.finally(),
+        (Release, False, f) | (WeakUntil, f, False) => f.globally(),
+        (op, f, g) => Formula::binary(op, f, g),
+    }
+}
+
+/// No temporal operator is outside a path quantifier.
+fn speaks_of_a_state(f: &Formula) -> bool {
+    match f {
+        Formula::Unary(Unary::All | Unary::Exists, _) => true,
+        Formula::Unary(Unary::Not, f) => speaks_of_a_state(f),
+        Formula::Unary(..) => false,
+        Formula::Binary(op, f, g) => !op.is_temporal() && speaks_of_a_state(f) && speaks_of_a_state(g),
+        Formula::True | Formula::False | Formula::Atom(_) => true,
+    }
+}
+
 /// The equivalent formula in which only atoms are negated and `->`, `<->`, `xor` do not occur. Path quantifiers are
 /// allowed.
 pub fn negation_normal_form(f: &Formula) -> Formula {
