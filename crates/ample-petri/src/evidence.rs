@@ -102,7 +102,14 @@ pub fn fired(net: &Net, mut marking: Vec<u64>, run: &[u32]) -> Option<Vec<u64>> 
         if !transition.is_enabled(&marking) {
             return None;
         }
-        marking = transition.fire(&marking)?;
+        // In place, as runs may be long and markings wide.
+        for (place, weight) in &transition.takes {
+            marking[*place as usize] -= weight;
+        }
+        for (place, weight) in &transition.adds {
+            let tokens = marking.get_mut(*place as usize)?;
+            *tokens = tokens.checked_add(*weight)?;
+        }
     }
     Some(marking)
 }

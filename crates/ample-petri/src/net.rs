@@ -357,10 +357,29 @@ impl Sum {
         Some(Sum { terms: terms.collect::<Option<_>>()?, plus: self.plus.checked_neg()? })
     }
 
+    /// Its value in a marking; as near as it gets where that is beyond all numbers.
+    pub fn value(&self, marking: &[u64]) -> i128 {
+        let tokens = |place: &u32| marking.get(*place as usize).map_or(0, |tokens| i128::from(*tokens));
+        let term = |(place, factor): (&u32, &i64)| tokens(place).saturating_mul(i128::from(*factor));
+        self.terms.iter().map(term).fold(i128::from(self.plus), i128::saturating_add)
+    }
+
+    /// `self ≥ least`
+    pub fn at_least(&self, least: i64) -> Option<Condition> {
+        self.negated()?.at_most(least.checked_neg()?)
+    }
+
     /// `self ≤ most`
     pub fn at_most(self, most: i64) -> Option<Condition> {
         let most = most.checked_sub(self.plus)?;
         let terms: Vec<(u32, i64)> = self.terms.into_iter().filter(|(_, factor)| *factor != 0).collect();
-        Some(if terms.is_empty() { Condition::Const(0 <= most) } else { Condition::AtMost { terms, most } })
+        // Numbers of tokens are not negative.
+        if most >= 0 && terms.iter().all(|(_, factor)| *factor < 0) {
+            return Some(Condition::Const(true));
+        }
+        if most < 0 && terms.iter().all(|(_, factor)| *factor > 0) {
+            return Some(Condition::Const(false));
+        }
+        Some(Condition::AtMost { terms, most })
     }
 }

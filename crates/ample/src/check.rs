@@ -109,6 +109,8 @@ pub struct CheckOptions {
     pub stop_at_first: bool,
     /// How the symbolic engine works.
     pub symbolic: Symbolic,
+    /// On a net, ways that are tried in turn get so long at first; a moment if nobody says.
+    pub first_turn: Option<Duration>,
 }
 
 /// All that a model states: its assertions, the absence of deadlocks, and the properties in its text.

@@ -7,6 +7,7 @@
 //! | [`reduced`] | one goal or a deadlock, guided and with stubborn sets |
 //! | [`stubborn`] | which of the enabled transitions are enough |
 //! | [`walk`] | random walks, for witnesses |
+//! | [`realise`] | orders of the firings that the state equation counts |
 //! | [`temporal`] | LTL and CTL |
 //! | [`shorten`] | shorter runs, once there is one |
 //!
@@ -16,6 +17,7 @@
 
 mod ample;
 mod layout;
+pub mod realise;
 pub mod reduced;
 mod relations;
 pub mod search;

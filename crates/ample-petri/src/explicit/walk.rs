@@ -66,9 +66,14 @@ pub fn walk(net: &Net, questions: &Questions<'_>, patience: Patience, observer: 
 }
 
 /// A source of chance: splitmix64, by S. Vigna, which is in the public domain.
-struct Chance(u64);
+pub(super) struct Chance(u64);
 
 impl Chance {
+    /// Which one.
+    pub fn new(seed: u64) -> Chance {
+        Chance(seed)
+    }
+
     #[inline]
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -77,9 +82,16 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
+    /// Any number below the limit.
     #[inline]
-    fn below(&mut self, limit: usize) -> usize {
-        ((u128::from(self.next()) * limit as u128) >> 64) as usize
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.below_u64(limit as u64) as usize
+    }
+
+    /// The same.
+    #[inline]
+    pub fn below_u64(&mut self, limit: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(limit)) >> 64) as u64
     }
 }
 
@@ -211,7 +223,7 @@ impl<'a> Walker<'a> {
             observer,
             helps: helps(relations, questions.goals),
             raises: raises(relations, questions.sums),
-            chance: Chance(patience.seed),
+            chance: Chance::new(patience.seed),
             start: Instant::now(),
             run: Vec::new(),
             fresh: vec![None; questions.sums.len()],

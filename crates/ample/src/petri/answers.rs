@@ -65,6 +65,10 @@ fn answer(property: &Property, outcome: Outcome) -> Answer {
 
 /// Says which engine found it and how, if it was one finding that decides.
 fn with_source(answer: Answer, wanted: &Wanted, board: &Board<'_>) -> Answer {
+    if let Wanted::Proved(_) = wanted {
+        let note = answer.note.clone().or_else(|| Some(by("the state equation")));
+        return Answer { note, ..answer };
+    }
     let task = match wanted {
         Wanted::Task(task) => Some(*task),
         Wanted::Not(inner) => match &**inner {
@@ -151,6 +155,9 @@ fn violated(system: &System, property: &Property, wanted: &Wanted, shower: &mut 
         _ => match shower.against(wanted) {
             Some((run, may_fail)) => {
                 let length = run.prefix.len() + run.cycle.len();
+                if !may_fail && !shower.can_tell(length) {
+                    return untold(property, &run, shower);
+                }
                 (run_shown(system, property, &run, shower.observer()), length, may_fail)
             }
             None => (None, 0, false),
@@ -168,6 +175,17 @@ fn violated(system: &System, property: &Property, wanted: &Wanted, shower: &mut 
             answer(property, Outcome::Violated(Box::new(violation)))
         }
     }
+}
+
+/// A run that is too long to be told step by step was performed on the net only.
+fn untold(property: &Property, run: &NetRun, shower: &Shower<'_, '_>) -> Answer {
+    let length = run.prefix.len() + run.cycle.len();
+    if !shower.is_run(run) {
+        return refuted(property, length, "a step is not executable");
+    }
+    let message = format!("a run of {length} steps shows it, too long to be told");
+    let violation = Violation { message, trace: Trace::default(), branches: Vec::new() };
+    answer(property, Outcome::Violated(Box::new(violation)))
 }
 
 /// Replays a run against a property that is not of branching time.

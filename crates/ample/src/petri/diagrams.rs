@@ -1,4 +1,4 @@
-//! The worker with decision diagrams: all reachable markings once, and every task looked up in them.
+//! Attempts with decision diagrams: all reachable markings once, and every task looked up in them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -31,9 +31,12 @@ const TO_SHOW: (Duration, Duration) = (Duration::from_millis(300), Duration::fro
 const FEW_NODES: usize = 2_000_000;
 
 /// What the worker came to.
+#[derive(Default)]
 pub struct Done {
     /// Why it ended early.
     pub ended: Option<Reason>,
+    /// It ended early because its turn was over, and might have got further.
+    pub is_late: bool,
     /// How many markings there are.
     pub states: Option<BigUint>,
     /// What the diagrams were like.
@@ -62,8 +65,34 @@ impl Desk {
     }
 }
 
-/// Finds all markings and looks at the open tasks.
-pub fn work(net: &Net, board: &Board<'_>, memory: u64, method: Method, observer: &mut dyn Observer) -> Done {
+/// How the places stand in a diagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// What a transition touches is near each other.
+    Near,
+    /// As the source has them, which often follows an idea.
+    Written,
+}
+
+/// What to do, and how.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What is to be found out; nothing if markings are counted.
+    pub tasks: Vec<usize>,
+    /// How the places stand.
+    pub order: Order,
+    /// When it has to end.
+    pub until: Instant,
+}
+
+/// Finds all markings and looks at the tasks.
+pub fn attempt(
+    net: &Net,
+    board: &Board<'_>,
+    plan: &Plan,
+    (memory, method): (u64, Method),
+    observer: &mut dyn Observer,
+) -> Done {
     let desk = Desk {
         stop: Arc::new(AtomicBool::new(false)),
         nodes: Arc::new(AtomicU64::new(0)),
@@ -73,11 +102,11 @@ pub fn work(net: &Net, board: &Board<'_>, memory: u64, method: Method, observer:
     let mut watch = Watch { observer, board, until: None, ended: None };
     // Nothing is asked: the markings are counted.
     let counts = board.tasks.all.is_empty();
-    let mut reason = None;
+    let (mut reason, mut is_late) = (None, false);
     let done = std::thread::scope(|scope| {
         let desk = &desk;
         scope.spawn(move || {
-            let done = with_stack(net.places.len(), || session(net, board, memory, method, desk));
+            let done = with_stack(net.places.len(), || session(net, board, plan, (memory, method), desk));
             // Nobody waits for it if the other side is gone.
             let _ = sender.send(done);
         });
@@ -95,42 +124,46 @@ pub fn work(net: &Net, board: &Board<'_>, memory: u64, method: Method, observer:
                         }
                         _ => told,
                     };
-                    if told.is_some() {
+                    is_late |= told.is_none() && shows_until.is_none() && Instant::now() >= plan.until;
+                    if told.is_some() || is_late {
                         desk.stop.store(true, Ordering::Relaxed);
                     }
                     reason = reason.take().or(told);
                 }
                 Err(RecvTimeoutError::Disconnected) => {
-                    break Done { ended: None, states: None, diagrams: DiagramStatistics::default() };
+                    break Done::default();
                 }
             }
         }
     });
-    done.told(reason)
+    done.told(reason, is_late)
 }
 
 impl Done {
     /// The thread that works does not know why it was asked to end.
-    fn told(mut self, reason: Option<Reason>) -> Done {
+    fn told(mut self, reason: Option<Reason>, is_late: bool) -> Done {
         if self.ended == Some(Reason::Interrupted) {
-            self.ended = reason.or(self.ended);
+            self.is_late = is_late && reason.is_none();
+            self.ended = if self.is_late { None } else { reason.or(self.ended) };
         }
         self
     }
 }
 
-fn session(net: &Net, board: &Board<'_>, memory: u64, method: Method, desk: &Desk) -> Done {
-    let mut done = Done { ended: None, states: None, diagrams: DiagramStatistics::default() };
+fn session(net: &Net, board: &Board<'_>, plan: &Plan, (memory, method): (u64, Method), desk: &Desk) -> Done {
+    let mut done = Done::default();
     let stop = || desk.stop.load(Ordering::Relaxed);
-    let open = board.open();
-    let small = if open.is_empty() { None } else { Some(board.tasks.simplified(net, &open, &stop)) };
+    let small = if plan.tasks.is_empty() { None } else { Some(board.tasks.simplified(net, &plan.tasks, &stop)) };
     let simple = small.as_ref().map_or(net, |small| &small.net);
-    let order = units::order(simple, &stop);
+    let order = match plan.order {
+        Order::Near => units::order(simple, &stop),
+        Order::Written => (0..simple.places.len() as u32).collect(),
+    };
     let limits = Limits { max_nodes: (memory / NODE_BYTES) as usize, stop: Arc::clone(&desk.stop) };
     let result = Diagrams::new(simple, &order, limits).and_then(|mut diagrams| {
         let nodes = Arc::clone(&desk.nodes);
         diagrams.watch(move |size| nodes.store(size.nodes as u64, Ordering::Relaxed));
-        let mut session = Session { net, diagrams: &mut diagrams, board, desk, small: small.as_ref() };
+        let mut session = Session { net, diagrams: &mut diagrams, board, plan, desk, small: small.as_ref() };
         let result = session.answer(method, &mut done);
         done.diagrams.peak_nodes = diagrams.size().peak;
         result
@@ -151,6 +184,7 @@ struct Session<'a, 'b> {
     net: &'a Net,
     diagrams: &'a mut Diagrams,
     board: &'a Board<'b>,
+    plan: &'a Plan,
     desk: &'a Desk,
     /// The net whose markings they hold, if it is not the one that was asked about.
     small: Option<&'a Simplified>,
@@ -180,7 +214,7 @@ impl Session<'_, '_> {
         // What is quick comes first, and runs come last.
         let mut to_show = Vec::new();
         let board = self.board;
-        for task in board.open() {
+        for task in self.open() {
             match &board.tasks.all[task] {
                 Task::Reach(condition) => {
                     let Some(condition) = self.translated(condition) else { continue };
@@ -242,6 +276,13 @@ impl Session<'_, '_> {
         Ok(())
     }
 
+    /// What is to be found out and is not yet known. The net may be too simple for anything else.
+    fn open(&self) -> Vec<usize> {
+        let mut open = self.board.open();
+        open.retain(|task| self.plan.tasks.contains(task));
+        open
+    }
+
     fn translated(&self, condition: &Condition) -> Option<Condition> {
         match self.small {
             Some(small) => small.translate(condition),
@@ -252,7 +293,7 @@ impl Session<'_, '_> {
     fn branching(&mut self, reached: &Set, evaluated: &mut Vec<Evaluated>) -> Maybe<()> {
         let board = self.board;
         let initial = self.diagrams.initial()?;
-        for task in board.open() {
+        for task in self.open() {
             let formula = match &board.tasks.all[task] {
                 Task::Branching(formula) => formula.clone(),
                 // A dead marking repeats itself in linear time, and has no next one in branching time.

@@ -9,6 +9,7 @@ use ample_logic::Formula as Logic;
 use ample_model::{Observer, Progress, Reason};
 use ample_petri::evidence::fired;
 use ample_petri::explicit::Limits;
+use ample_petri::explicit::realise::{Realised, Realiser};
 use ample_petri::explicit::reduced::{self, Reached, Strategy};
 use ample_petri::explicit::search::{Answers, Questions, explore};
 use ample_petri::explicit::temporal::{self, Ending, Endless};
@@ -16,7 +17,7 @@ use ample_petri::explicit::walk::{Patience, walk};
 use ample_petri::net::{Condition, Net, Sum};
 use ample_petri::simplify::Simplified;
 use ample_petri::structure::bounds;
-use ample_petri::structure::equation::{Budget, Equation};
+use ample_petri::structure::equation::{self, Answer as Solution, Budget, Equation};
 
 use super::board::{Board, Finding, NetRun, Watch};
 use super::tasks::Task;
@@ -29,6 +30,11 @@ const FIRST_SLICE: Duration = Duration::from_millis(600);
 const GROWTH: u32 = 3;
 /// And not beyond this.
 const LONGEST_SLICE: Duration = Duration::from_secs(1800);
+
+/// The observer is told after so many looks at a transition.
+const STEPS: u64 = 2_000_000;
+/// Orders that are tried for a solution of the state equation.
+const ORDERS: usize = 12;
 
 /// What a worker needs to know.
 pub struct Worker<'a, 'b> {
@@ -126,7 +132,9 @@ impl Worker<'_, '_> {
     }
 
     fn limits<'k>(&self, known: &'k [Option<u64>]) -> Limits<'k> {
-        Limits { bounds: known, memory: self.memory, ..Limits::default() }
+        // A step in a large net takes as long as many in a small one.
+        let report_every = (STEPS / (self.net.transitions.len() as u64 + 1)).clamp(16, 10_000);
+        Limits { bounds: known, memory: self.memory, report_every }
     }
 
     fn bounds(&self, observer: &mut dyn Observer) -> Result<Vec<Option<u64>>, Over> {
@@ -206,28 +214,27 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// What the state equation excludes.
+    /// What the state equation excludes, and where its solutions lead.
     fn refute(&self, known: &[Option<u64>], slice: Duration, observer: &mut dyn Observer) -> Result<(), Over> {
         let all_over = Instant::now() + 4 * slice;
-        let Some(mut equation) = Equation::with_bounds(self.net, known.to_vec()) else { return Ok(()) };
+        let Some(mut structure) = Structure::of(self.net, known) else { return Ok(()) };
         for task in self.board.open() {
             if self.board.truth(task).is_some() || Instant::now() >= all_over {
                 continue;
             }
             let until = Instant::now() + slice;
             let stop = || self.board.is_over() || Instant::now() >= until;
-            let budget = Budget::new(&stop);
-            let refuted = match &self.board.tasks.all[task] {
-                Task::Reach(condition) => equation.refute(condition, budget).is_refuted(),
-                Task::Dead => equation.excludes_deadlock(budget),
-                Task::Bound(number) => {
-                    self.bound(&mut equation, task, *number, budget);
-                    false
+            match &self.board.tasks.all[task] {
+                Task::Reach(goal) => self.decide(&mut structure, task, goal, &stop),
+                Task::Dead => {
+                    if let Some(goal) = equation::deadlock(self.net) {
+                        self.decide(&mut structure, task, &goal, &stop);
+                    }
                 }
-                Task::Branching(_) | Task::Linear(_) => false,
-            };
-            if refuted {
-                self.board.settle(task, Finding::Truth(false, None), ENGINE, "the state equation");
+                Task::Bound(number) => {
+                    self.bound(&mut structure, task, (*number, &self.board.tasks.sums[*number]), &stop);
+                }
+                Task::Branching(_) | Task::Linear(_) => {}
             }
             if let Some(reason) = observer.progress(&Progress::default()) {
                 return Err(Over(reason));
@@ -236,14 +243,36 @@ impl Worker<'_, '_> {
         Ok(())
     }
 
-    /// A sum that was seen to be as large as it can be.
-    fn bound(&self, equation: &mut Equation<'_>, task: usize, number: usize, budget: Budget<'_>) {
-        let sum = &self.board.tasks.sums[number];
-        let seen = self.board.peak(number);
-        let terms: Vec<(u32, i64)> = sum.terms.iter().map(|(place, factor)| (*place, *factor)).collect();
-        let Some(most) = i64::try_from(seen).ok().and_then(|seen| seen.checked_sub(sum.plus)) else { return };
-        if terms.is_empty() || equation.is_at_most(&terms, most, budget) {
-            self.board.settle(task, Finding::Value(seen), ENGINE, "a walk, and the state equation");
+    /// A goal that the equation excludes, or that one of its solutions leads to.
+    fn decide(&self, structure: &mut Structure<'_>, task: usize, goal: &Condition, stop: &dyn Fn() -> bool) {
+        let finding = match structure.ask(goal, stop) {
+            Asked::Refuted => Finding::Truth(false, None),
+            Asked::Reached(realised) => Finding::Truth(true, Some(NetRun::to(realised.run))),
+            Asked::Open => return,
+        };
+        self.board.settle(task, finding, ENGINE, "the state equation");
+    }
+
+    /// The largest value of a sum: larger ones are looked for in growing steps, until the next one is excluded.
+    fn bound(&self, structure: &mut Structure<'_>, task: usize, (number, sum): (usize, &Sum), stop: &dyn Fn() -> bool) {
+        let mut step = 1;
+        while !stop() {
+            let seen = self.board.peak(number);
+            let larger = seen.checked_add(step).and_then(|value| i64::try_from(value).ok());
+            let Some(goal) = larger.and_then(|value| sum.at_least(value)) else { return };
+            match structure.ask(&goal, stop) {
+                Asked::Refuted if step == 1 => {
+                    let how = "the state equation, and a run";
+                    return self.board.settle(task, Finding::Value(seen), ENGINE, how);
+                }
+                Asked::Reached(realised) => {
+                    let value = sum.value(&realised.marking);
+                    self.board.raise(number, u64::try_from(value.max(0)).unwrap_or(u64::MAX));
+                    step = step.saturating_mul(2);
+                }
+                Asked::Open if step == 1 => return,
+                Asked::Refuted | Asked::Open => step /= 2,
+            }
         }
     }
 
@@ -274,6 +303,9 @@ impl Worker<'_, '_> {
     /// A run to a condition, or to a dead marking.
     fn reach(&self, task: usize, slice: Duration, observer: &mut dyn Observer) -> Reached {
         let small = self.simplified(task, slice);
+        if let Some(known) = self.by_structure(task, &small, slice) {
+            return known;
+        }
         let limits = self.limits(&[]);
         let mut reached = match &self.board.tasks.all[task] {
             Task::Reach(condition) => match small.translate(condition) {
@@ -292,10 +324,41 @@ impl Worker<'_, '_> {
         reached
     }
 
+    /// What the state equation of the smaller net says; it was asked about the whole one before.
+    fn by_structure(&self, task: usize, small: &Simplified, slice: Duration) -> Option<Reached> {
+        let mut structure = self.structure_of(small)?;
+        let goal = match &self.board.tasks.all[task] {
+            Task::Reach(condition) => small.translate(condition)?,
+            _ => equation::deadlock(&small.net)?,
+        };
+        let until = Instant::now() + slice / 2;
+        match structure.ask(&goal, &|| self.board.is_over() || Instant::now() >= until) {
+            Asked::Refuted => Some(Reached { run: None, ended: None, ..Reached::default() }),
+            Asked::Reached(realised) => {
+                let run = small.expand(&realised.run)?;
+                Some(Reached { run: Some(run), ended: None, ..Reached::default() })
+            }
+            Asked::Open => None,
+        }
+    }
+
+    fn structure_of<'s>(&self, small: &'s Simplified) -> Option<Structure<'s>> {
+        let is_smaller = small.net.transitions.len() < self.net.transitions.len() / 4 * 3;
+        if is_smaller { Structure::of(&small.net, &[]) } else { None }
+    }
+
     /// The largest value of a sum, in a smaller net.
     fn largest(&self, task: usize, number: usize, slice: Duration, observer: &mut dyn Observer) -> Result<(), Over> {
         let small = self.simplified(task, slice);
         let Some(sum) = self.board.tasks.translated_sum(&small, number) else { return Ok(()) };
+        if let Some(mut structure) = self.structure_of(&small) {
+            let until = Instant::now() + slice / 2;
+            let stop = || self.board.is_over() || Instant::now() >= until;
+            self.bound(&mut structure, task, (number, &sum), &stop);
+            if self.board.found(task).is_some() {
+                return Ok(());
+            }
+        }
         let sums = [sum];
         let questions = Questions { sums: &sums, ..Questions::default() };
         let answers =
@@ -362,6 +425,36 @@ impl Worker<'_, '_> {
         let start = fired(self.net, self.net.initial(), &prefix)?;
         let end = fired(self.net, start.clone(), &cycle)?;
         (start == end).then_some(NetRun { prefix, cycle, open })
+    }
+}
+
+/// The state equation, and what makes runs of its solutions.
+struct Structure<'a> {
+    equation: Equation<'a>,
+    realiser: Realiser<'a>,
+}
+
+/// What it says of a goal.
+enum Asked {
+    Refuted,
+    Reached(Realised),
+    Open,
+}
+
+impl<'a> Structure<'a> {
+    fn of(net: &'a Net, known: &[Option<u64>]) -> Option<Structure<'a>> {
+        let equation = Equation::with_bounds(net, known.to_vec())?;
+        Some(Structure { equation, realiser: Realiser::new(net).ok()? })
+    }
+
+    fn ask(&mut self, goal: &Condition, stop: &dyn Fn() -> bool) -> Asked {
+        match self.equation.refute(goal, Budget::new(stop)) {
+            Solution::Refuted => Asked::Refuted,
+            Solution::Maybe(None) => Asked::Open,
+            Solution::Maybe(Some(counts)) => {
+                self.realiser.realise(&counts, goal, ORDERS, stop).map_or(Asked::Open, Asked::Reached)
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Checking Petri nets.
 //!
 //! Properties are taken apart into [`tasks`], and two workers find out about them side by side: one looks at single
-//! markings ([`explicit`]), the other at all of them as a decision diagram ([`diagrams`]). What one of them finds is on
+//! markings ([`explicit`]), the other at all of them as a decision diagram ([`diagrams`], in [`rounds`]). What one of them finds is on
 //! the [`board`] for both, and the work ends when every answer follows from it. Runs are replayed by the reference
 //! interpreter like those of any other model. Where binary diagrams are asked for, [`binary`] gives the net to the
 //! symbolic engine for all models.
@@ -9,8 +9,10 @@
 mod answers;
 mod binary;
 mod board;
+mod constants;
 mod diagrams;
 mod explicit;
+mod rounds;
 mod shown;
 mod tasks;
 
@@ -19,23 +21,25 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use ample_model::{Observer, Progress, Property, Reason, Statistics, System};
+use ample_model::{Observer, Progress, Property, Question, Reason, Statistics, System};
 use ample_petri::diagram::Method;
 use ample_petri::explicit::Limits;
 use ample_petri::explicit::search::count;
-use ample_petri::net::Net;
+use ample_petri::net::{Condition, Net};
 use ample_petri::structure::bounds;
 
 use self::board::Board;
 use self::tasks::{Answerable, Tasks};
 use crate::check::{CheckOptions, Engine, Fairness};
 use crate::reduction::PartialOrder;
-use crate::report::Report;
+use crate::report::{Answer, Report};
 use crate::symbolic::{DiagramKind, DiagramStatistics, Reach};
 use crate::together::together;
 
 /// Where nobody sets a limit to the memory.
 const DEFAULT_MEMORY: u64 = 4 << 30;
+/// For so long formulas are looked at as they are; then, for twice as long, which conditions in them never change.
+const FIRST_ATTEMPT: Duration = Duration::from_millis(1500);
 /// Counting starts with single markings, and for so long with them alone.
 const HEAD_START: Duration = Duration::from_millis(300);
 
@@ -66,7 +70,8 @@ fn is_binary(options: &CheckOptions) -> bool {
     options.engine == Engine::Symbolic && options.symbolic.diagrams == DiagramKind::Binary
 }
 
-/// Checks properties of a net.
+/// Checks properties of a net: all of them as they are for a while, and those that are left with what the structure of
+/// the net says of the conditions in them.
 pub fn check(
     system: &System,
     net: &Net,
@@ -78,18 +83,100 @@ pub fn check(
         return binary::check(system, net, properties, options, observer);
     }
     let begun = Instant::now();
-    let mut tasks = Tasks::new(net);
+    let time = Times { deadline: options.time.and_then(|time| begun.checked_add(time)), until: None };
+    let has_formulas = properties.iter().any(|one| matches!(one.question, Question::Ctl(_) | Question::Ltl(_)));
+    let first = options.first_turn.unwrap_or(FIRST_ATTEMPT);
+    let while_new = Times { until: has_formulas.then(|| begun + first), ..time };
+    let mut all = attempt((system, net), properties, Tasks::new(net), options, while_new, observer);
+    if all.gave_up && !all.open.is_empty() {
+        let most = options.time.map_or(2 * first, |time| (time / 20).min(2 * first));
+        let conditions = std::mem::take(&mut all.conditions);
+        let known = constants::constants(net, conditions, most, &|| time.is_over());
+        let left: Vec<Property> = all.open.iter().map(|number| properties[*number].clone()).collect();
+        let mut rest = attempt((system, net), &left, Tasks::knowing(net, known), options, time, observer);
+        for (number, answer) in all.open.iter().zip(rest.answers.drain(..)) {
+            all.answers[*number] = answer;
+        }
+        all = Attempt { answers: all.answers, ..rest };
+    }
+    let statistics = Statistics { time_s: begun.elapsed().as_secs_f64(), ..all.statistics };
+    report(system, all.answers, all.ended, statistics, all.diagrams)
+}
+
+/// When work ends.
+#[derive(Clone, Copy)]
+struct Times {
+    /// All of it.
+    deadline: Option<Instant>,
+    /// This attempt.
+    until: Option<Instant>,
+}
+
+impl Times {
+    fn is_over(self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+/// What an attempt at some properties came to.
+struct Attempt {
+    answers: Vec<Answer>,
+    /// The properties that have no answer, and might have one.
+    open: Vec<usize>,
+    /// What their formulas are about.
+    conditions: Vec<Condition>,
+    /// It ended only because its time was up.
+    gave_up: bool,
+    ended: Option<Reason>,
+    statistics: Statistics,
+    diagrams: Option<DiagramStatistics>,
+}
+
+fn attempt(
+    (system, net): (&System, &Net),
+    properties: &[Property],
+    mut tasks: Tasks,
+    options: &CheckOptions,
+    times: Times,
+    observer: &mut dyn Observer,
+) -> Attempt {
     let wanted: Vec<Answerable> = properties.iter().map(|property| tasks.add(property)).collect();
-    let deadline = options.time.and_then(|time| begun.checked_add(time));
-    let board = Board::new(&tasks, &wanted, deadline);
+    let board = Board::new(&tasks, &wanted, times.deadline.into_iter().chain(times.until).min());
+    let mut patient = Patient { observer, until: times.until, gave_up: false };
     let mut done = Ended::default();
     if !board.is_settled() {
-        done = work(net, &board, options, observer);
+        done = work(net, &board, options, &mut patient);
     }
+    let gave_up = patient.gave_up;
     let answers = answers::all(system, net, properties, &board, done.reason.as_ref(), observer);
-    let statistics = Statistics { time_s: begun.elapsed().as_secs_f64(), ..board.statistics() };
-    let open = !board.open().is_empty();
-    report(system, answers, open.then_some(done.reason.unwrap_or(Reason::Interrupted)), statistics, done.diagrams)
+    let is_open = |wanted: &Answerable| match wanted {
+        Answerable::Truth(wanted) => board.value(wanted).is_none(),
+        Answerable::Value(task) => board.found(*task).is_none(),
+        Answerable::Not(_) => false,
+    };
+    let open: Vec<usize> = (0..wanted.len()).filter(|number| is_open(&wanted[*number])).collect();
+    let mut conditions = Vec::new();
+    board.open().into_iter().for_each(|task| tasks.conditions(task, &mut conditions));
+    let ended = (!open.is_empty()).then_some(done.reason.unwrap_or(Reason::Interrupted));
+    Attempt { answers, open, conditions, gave_up, ended, statistics: board.statistics(), diagrams: done.diagrams }
+}
+
+/// Ends an attempt when its time is up, without anybody having asked for it.
+struct Patient<'a> {
+    observer: &'a mut dyn Observer,
+    until: Option<Instant>,
+    gave_up: bool,
+}
+
+impl Observer for Patient<'_> {
+    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
+        let asked = self.observer.progress(progress);
+        if asked.is_none() && self.until.is_some_and(|until| Instant::now() >= until) {
+            self.gave_up = true;
+            return Some(Reason::Time);
+        }
+        asked
+    }
 }
 
 /// How the work ended.
@@ -115,7 +202,7 @@ fn work(net: &Net, board: &Board<'_>, options: &CheckOptions, observer: &mut dyn
             Ended { reason: worker(false, memory(options, 1)).work(observer), diagrams: None }
         }
         Engine::Symbolic => {
-            let done = diagrams::work(net, board, memory(options, 1), method(options), observer);
+            let done = rounds::work(net, board, (memory(options, 1), method(options)), options.first_turn, observer);
             let reason = done.ended.or_else(|| Some(only_branching()));
             Ended { reason, diagrams: Some(done.diagrams) }
         }
@@ -126,7 +213,7 @@ fn work(net: &Net, board: &Board<'_>, options: &CheckOptions, observer: &mut dyn
                 let reason = if number == 0 {
                     worker(false, memory).work(observer)
                 } else {
-                    let done = diagrams::work(net, board, memory, method(options), observer);
+                    let done = rounds::work(net, board, (memory, method(options)), options.first_turn, observer);
                     if let Ok(mut ended) = ended.lock() {
                         ended.diagrams = Some(done.diagrams);
                     }
@@ -165,7 +252,8 @@ pub fn states(system: &System, net: &Net, options: &CheckOptions, observer: &mut
         (counts.statistics, counts.ended)
     };
     let symbolic = |memory: u64, over: &AtomicBool, observer: &mut dyn Observer| {
-        let done = diagrams::work(net, &board, memory, method(options), &mut Until { observer, over });
+        let done =
+            rounds::work(net, &board, (memory, method(options)), options.first_turn, &mut Until { observer, over });
         (board.statistics(), done.ended, done.diagrams)
     };
     let never = AtomicBool::new(false);
@@ -230,7 +318,7 @@ impl Observer for Until<'_> {
 
 fn report(
     system: &System,
-    answers: Vec<crate::report::Answer>,
+    answers: Vec<Answer>,
     ended: Option<Reason>,
     statistics: Statistics,
     diagrams: Option<DiagramStatistics>,

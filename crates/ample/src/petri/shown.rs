@@ -32,6 +32,10 @@ const MOST: usize = 100;
 /// A replay may look at so many transitions: for what shows that a formula holds, and that it does not.
 const REPLAYED: (usize, usize) = (2_000_000, 200_000_000);
 
+/// So many cells of states and guards may be looked at in all replays for a file; and one has so many steps at most.
+const CELLS: usize = 40_000_000;
+const STEPS: usize = 200_000;
+
 /// Finds what to show.
 pub struct Shower<'a, 'b> {
     net: &'a Net,
@@ -46,6 +50,8 @@ pub struct Shower<'a, 'b> {
     evidence: HashMap<usize, Option<Evidence>>,
     /// How many more runs may be put together.
     left: usize,
+    /// How many more cells may be replayed.
+    cells: usize,
 }
 
 /// A formula with its value at the start, if that is known.
@@ -77,7 +83,23 @@ impl<'a, 'b> Shower<'a, 'b> {
         let time = if observer.progress(&Progress::default()).is_some() { Duration::ZERO } else { time };
         let until = Instant::now() + time;
         let (runs, evidence) = (HashMap::new(), HashMap::new());
-        Shower { net, board, observer, tasks: None, until, runs, evidence, left: 0 }
+        Shower { net, board, observer, tasks: None, until, runs, evidence, left: 0, cells: CELLS }
+    }
+
+    /// A run of that length may be replayed and told: it is not too long, nor are all runs together.
+    pub fn can_tell(&mut self, steps: usize) -> bool {
+        let cells = steps.saturating_mul(self.net.places.len() + 2 * self.net.transitions.len() + 16);
+        let can = steps <= STEPS && cells <= self.cells;
+        if can {
+            self.cells -= cells;
+        }
+        can
+    }
+
+    /// The run can be performed, as far as the net says.
+    pub fn is_run(&self, run: &NetRun) -> bool {
+        let start = fired(self.net, self.net.initial(), &run.prefix);
+        start.is_some_and(|start| run.cycle.is_empty() || fired(self.net, start.clone(), &run.cycle) == Some(start))
     }
 
     /// Whom to ask during a replay.
@@ -115,7 +137,7 @@ impl<'a, 'b> Shower<'a, 'b> {
                 let wrong: Vec<&Wanted> = wrong.collect();
                 wrong.into_iter().find_map(|part| self.against(part))
             }
-            Wanted::Any(_) => None,
+            Wanted::Any(_) | Wanted::Proved(_) => None,
         }
     }
 
@@ -202,6 +224,10 @@ impl<'a, 'b> Shower<'a, 'b> {
         }
         let numbers = numbered.atoms.iter().map(|atom| self.tasks().atom(atom)).collect::<Option<Vec<u32>>>()?;
         let ours = numbered.formula.substitute(&mut |atom: Atom| Logic::Atom(Atom(numbers[atom.0 as usize])));
+        let ours = match self.tasks().decided(&ours) {
+            Logic::True | Logic::False => ours,
+            decided => decided,
+        };
         let valued = self.valued(&ours);
         self.left = if holds { FEW + 1 } else { MOST };
         let evidence = self.formula(&valued)?;
@@ -209,7 +235,8 @@ impl<'a, 'b> Shower<'a, 'b> {
             return None;
         }
         let most = if holds { REPLAYED.0 } else { REPLAYED.1 };
-        if evidence.steps().saturating_mul(self.net.transitions.len().max(1)) > most {
+        let looked_at = evidence.steps().saturating_mul(self.net.transitions.len().max(1));
+        if looked_at > most || !self.can_tell(evidence.steps()) {
             return None;
         }
         let back: HashMap<u32, u32> = numbers.iter().enumerate().map(|(number, ours)| (*ours, number as u32)).collect();
@@ -286,6 +313,7 @@ impl<'a, 'b> Shower<'a, 'b> {
     fn deciding(&mut self, wanted: &Wanted, value: bool) -> Option<Evidence> {
         match wanted {
             Wanted::Const(known) => (*known == value).then(|| Evidence::bare(&Logic::True, true)),
+            Wanted::Proved(_) => None,
             Wanted::Not(inner) => self.deciding(inner, !value),
             Wanted::Task(task) => match self.board.tasks.all.get(*task)? {
                 Task::Reach(condition) if value => {

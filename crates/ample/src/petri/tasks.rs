@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 
-use ample_logic::{Atom, Binary, Formula as Logic, Unary};
-use ample_model::{Expr, Property, Question};
+use ample_logic::{Atom, Binary, Formula as Logic, Unary, fold_constants};
+use ample_model::{Expr, Formula, Property, Question};
 use ample_petri::net::{Condition, Net, Sum};
 use ample_petri::simplify::{Keep, Preserve, Simplified, simplify};
 
@@ -33,6 +33,8 @@ pub enum Task {
 pub enum Wanted {
     /// It is known.
     Const(bool),
+    /// It follows from the structure of the net.
+    Proved(bool),
     /// What the task says.
     Task(usize),
     /// The opposite.
@@ -79,7 +81,7 @@ impl Wanted {
     /// The value, where the tasks that are known decide it.
     pub fn value(&self, known: &dyn Fn(usize) -> Option<bool>) -> Option<bool> {
         match self {
-            Wanted::Const(value) => Some(*value),
+            Wanted::Const(value) | Wanted::Proved(value) => Some(*value),
             Wanted::Task(task) => known(*task),
             Wanted::Not(inner) => inner.value(known).map(|value| !value),
             Wanted::All(parts) => some_or_all(parts, known, false),
@@ -92,7 +94,7 @@ impl Wanted {
         match self {
             Wanted::Not(inner) => **inner == Wanted::Task(task),
             Wanted::All(parts) => parts.iter().any(|part| part.is_refuted_by(task)),
-            Wanted::Const(_) | Wanted::Task(_) | Wanted::Any(_) => false,
+            Wanted::Const(_) | Wanted::Proved(_) | Wanted::Task(_) | Wanted::Any(_) => false,
         }
     }
 
@@ -104,7 +106,7 @@ impl Wanted {
             Wanted::Task(one) => *one == task,
             Wanted::Any(parts) => parts.iter().any(|part| part.is_proved_by(task)),
             Wanted::All(parts) => parts.len() <= FEW && parts.iter().any(|part| part.is_proved_by(task)),
-            Wanted::Const(_) | Wanted::Not(_) => false,
+            Wanted::Const(_) | Wanted::Proved(_) | Wanted::Not(_) => false,
         }
     }
 
@@ -114,7 +116,7 @@ impl Wanted {
             return;
         }
         match self {
-            Wanted::Const(_) => {}
+            Wanted::Const(_) | Wanted::Proved(_) => {}
             Wanted::Task(task) => into.push(*task),
             Wanted::Not(inner) => inner.open(known, into),
             Wanted::All(parts) | Wanted::Any(parts) => parts.iter().for_each(|part| part.open(known, into)),
@@ -158,12 +160,54 @@ pub struct Tasks {
     /// The sums whose bounds are asked for.
     pub sums: Vec<Sum>,
     initial: Vec<u64>,
+    /// Conditions that have the same value in all markings that can be reached.
+    constants: HashMap<Condition, bool>,
 }
 
 impl Tasks {
     /// For a net.
     pub fn new(net: &Net) -> Tasks {
-        Tasks { initial: net.initial(), ..Tasks::default() }
+        Tasks::knowing(net, HashMap::new())
+    }
+
+    /// The same, where some conditions are known to have one value in all markings that can be reached.
+    pub fn knowing(net: &Net, constants: HashMap<Condition, bool>) -> Tasks {
+        Tasks { initial: net.initial(), constants, ..Tasks::default() }
+    }
+
+    /// The conditions in the formula of a task, with the larger ones before their parts.
+    pub fn conditions(&self, task: usize, into: &mut Vec<Condition>) {
+        if let Task::Branching(formula) | Task::Linear(formula) = &self.all[task] {
+            self.conditions_in(formula, into);
+        }
+    }
+
+    fn conditions_in(&self, formula: &Logic, into: &mut Vec<Condition>) {
+        into.extend(self.plain(formula));
+        formula.operands().for_each(|operand| self.conditions_in(operand, into));
+    }
+
+    /// The formula with what is known of its conditions.
+    pub fn decided(&self, formula: &Logic) -> Logic {
+        fold_constants(&self.with_constants(formula))
+    }
+
+    fn with_constants(&self, formula: &Logic) -> Logic {
+        if !self.constants.is_empty()
+            && let Some(value) = self.plain(formula).and_then(|condition| self.constants.get(&condition))
+        {
+            return if *value { Logic::True } else { Logic::False };
+        }
+        match formula {
+            Logic::Atom(atom) => match self.atoms[atom.0 as usize] {
+                Condition::Const(true) => Logic::True,
+                Condition::Const(false) => Logic::False,
+                _ => formula.clone(),
+            },
+            Logic::True | Logic::False => formula.clone(),
+            Logic::Unary(op, f) => Logic::unary(*op, self.with_constants(f)),
+            Logic::Binary(op, f, g) => Logic::binary(*op, self.with_constants(f), self.with_constants(g)),
+        }
     }
 
     /// The places that a task reads, and what a simpler net must keep for it.
@@ -258,15 +302,21 @@ impl Tasks {
                 }
                 None => Answerable::Not(not_linear()),
             },
-            Question::Ctl(formula) => match self.formula(&Numbered::of(formula)) {
-                Some(formula) => Answerable::Truth(self.branching(&formula)),
-                None => Answerable::Not(not_linear()),
-            },
-            Question::Ltl(formula) => match self.formula(&Numbered::of(formula)) {
-                Some(formula) => Answerable::Truth(self.linear(&formula)),
-                None => Answerable::Not(not_linear()),
-            },
+            Question::Ctl(formula) => self.formula_of(formula, Tasks::branching),
+            Question::Ltl(formula) => self.formula_of(formula, Tasks::linear),
         }
+    }
+
+    fn formula_of(&mut self, formula: &Formula, wanted: fn(&mut Tasks, &Logic) -> Wanted) -> Answerable {
+        let Some(formula) = self.formula(&Numbered::of(formula)) else { return Answerable::Not(not_linear()) };
+        let decided = self.decided(&formula);
+        Answerable::Truth(match decided {
+            Logic::True | Logic::False if !self.constants.is_empty() => Wanted::Proved(decided == Logic::True),
+            // What the text of a formula of branching time decides is shown as all else is.
+            Logic::True | Logic::False if formula.is_ltl() => Wanted::Const(decided == Logic::True),
+            Logic::True | Logic::False => wanted(self, &formula),
+            decided => wanted(self, &decided),
+        })
     }
 
     /// A formula over our own atoms.
@@ -317,6 +367,14 @@ impl Tasks {
         })
     }
 
+    fn fails_at_start(&self, formula: &Logic) -> bool {
+        self.plain(formula).is_some_and(|condition| !condition.holds(&self.initial))
+    }
+
+    fn holds_at_start(&self, formula: &Logic) -> bool {
+        self.plain(formula).is_some_and(|condition| condition.holds(&self.initial))
+    }
+
     /// A formula of branching time, at the start.
     pub(super) fn branching(&mut self, formula: &Logic) -> Wanted {
         if let Some(condition) = self.plain(formula) {
@@ -330,6 +388,11 @@ impl Tasks {
             }
             Logic::Unary(Unary::Exists, path) => match &**path {
                 Logic::Unary(Unary::Finally, f) => self.can_reach(f, formula),
+                // EX EF f is EF f, where f does not hold at the start.
+                Logic::Unary(Unary::Next, f) => match later(f, Unary::Exists, Unary::Finally) {
+                    Some(f) if self.fails_at_start(f) => self.branching(&f.clone().finally().exists()),
+                    _ => self.task(Task::Branching(formula.clone())),
+                },
                 Logic::Unary(Unary::Globally, f) => match self.plain(f) {
                     Some(f) if !f.holds(&self.initial) => Wanted::Const(false),
                     _ => self.task(Task::Branching(formula.clone())),
@@ -342,6 +405,11 @@ impl Tasks {
                 _ => self.task(Task::Branching(formula.clone())),
             },
             Logic::Unary(Unary::All, path) => match &**path {
+                // AX AG f is AG f, where f holds at the start.
+                Logic::Unary(Unary::Next, f) => match later(f, Unary::All, Unary::Globally) {
+                    Some(f) if self.holds_at_start(f) => self.branching(&f.clone().globally().all()),
+                    _ => self.task(Task::Branching(formula.clone())),
+                },
                 Logic::Unary(Unary::Globally, f) => {
                     let opposite = (!(**f).clone()).finally().exists();
                     self.can_reach(&!(**f).clone(), &opposite).not()
@@ -360,6 +428,12 @@ impl Tasks {
     fn can_reach(&mut self, f: &Logic, whole: &Logic) -> Wanted {
         if let Some(condition) = self.plain(f) {
             return self.reach(condition);
+        }
+        // EF EX f is EF f, where f does not hold at the start; and so is EF ¬AX ¬f.
+        if let Some(next) = has_next_with(f)
+            && self.fails_at_start(&next)
+        {
+            return self.can_reach(&next, &next.clone().finally().exists());
         }
         match f {
             // EF EF f is EF f, EF (f ∨ g) is EF f ∨ EF g.
@@ -409,6 +483,10 @@ impl Tasks {
                 Some(f) => self.reach(f.negated()).not(),
                 None => match &**f {
                     Logic::Unary(Unary::Globally, _) => self.linear(f),
+                    // What holds at the start and ever after holds always.
+                    Logic::Unary(Unary::Next, next) if self.holds_at_start(next) => {
+                        self.linear(&(**next).clone().globally())
+                    }
                     // G (f ∧ g) is G f ∧ G g.
                     Logic::Binary(Binary::And, f, g) => {
                         let parts = [f, g].map(|f| self.linear(&(**f).clone().globally()));
@@ -416,6 +494,16 @@ impl Tasks {
                     }
                     _ => self.task(Task::Linear(formula.clone())),
                 },
+            },
+            // X G f is G f, where f holds at the start.
+            Logic::Unary(Unary::Next, f) => match &**f {
+                Logic::Unary(Unary::Globally, inner) if self.holds_at_start(inner) => self.linear(f),
+                Logic::Unary(Unary::Finally, inner) if self.fails_at_start(inner) => self.linear(f),
+                Logic::Binary(Binary::And, f, g) => {
+                    let parts = [f, g].map(|f| self.linear(&(**f).clone().next()));
+                    Wanted::all(parts.into())
+                }
+                _ => self.task(Task::Linear(formula.clone())),
             },
             Logic::Unary(Unary::Finally, f) | Logic::Binary(Binary::Until, _, f) => match self.plain(f) {
                 Some(f) if f.holds(&self.initial) => Wanted::Const(true),
@@ -454,5 +542,22 @@ fn combined(op: Binary, f: Wanted, g: Wanted) -> Wanted {
             let neither = Wanted::all(vec![f.not(), g.not()]);
             Wanted::any(vec![both, neither])
         }
+    }
+}
+
+/// The operand of a quantified operator.
+fn later(formula: &Logic, quantifier: Unary, operator: Unary) -> Option<&Logic> {
+    let Logic::Unary(first, path) = formula else { return None };
+    match &**path {
+        Logic::Unary(second, f) if *first == quantifier && *second == operator => Some(f),
+        _ => None,
+    }
+}
+
+/// `f` if it is `EX f`, `¬f` if it is `¬AX f`.
+fn has_next_with(formula: &Logic) -> Option<Logic> {
+    match formula {
+        Logic::Unary(Unary::Not, inner) => later(inner, Unary::All, Unary::Next).map(|f| !f.clone()),
+        formula => later(formula, Unary::Exists, Unary::Next).cloned(),
     }
 }
