@@ -199,6 +199,6 @@ mod tests {
         // One step gives three tokens, the other takes one.
         let net = net(2, &[(&[(0, 3)], &[(1, 3)]), (&[(1, 1)], &[(0, 1)])]);
         let rounds = Rounds::of(&net, &|| false);
-        assert_eq!(rounds.tests, [(0, vec![(0, 3)]), (0, vec![(0, 2), (1, 1)])]);
+        assert_eq!(rounds.tests, [(0, vec![(0, 3)]), (0, vec![(0, 1), (1, 2)])]);
     }
 }
