@@ -32,7 +32,7 @@ pub fn simplify(f: &Formula) -> Result<Formula, NotLtl> {
 /// use ample_logic::{Atoms, Dialect, fold_constants, parse, print};
 /// let mut atoms = Atoms::new();
 /// let f = parse("E G (A F true) & A (a U (b | false))", Dialect::Plain, &mut atoms)?;
-/// assert_eq!(print(&fold_constants(&f), &atoms, Dialect::Plain)?, "A (a U b)");
+/// assert_eq!(print(&fold_constants(&f), &atoms, Dialect::Plain)?, "A(a U b)");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn fold_constants(f: &Formula) -> Formula {
