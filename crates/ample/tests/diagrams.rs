@@ -1,25 +1,13 @@
 //! Petri nets in list diagrams and in binary diagrams over units: the same markings, the same answers.
 
+#[path = "support/random.rs"]
+mod random;
+
 use ample::{
     CheckOptions, DiagramKind, Engine, Outcome, Property, Question, Reason, Report, Silent, Symbolic, System, Verdict,
 };
 
-/// A small generator of pseudo-random numbers (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-}
+use random::Random;
 
 /// Machines that share transitions, and a store of tokens that some of them take from or add to.
 struct Net {

@@ -1,5 +1,8 @@
 //! Petri nets: what the workers for nets say is what the engines for all models say, on random nets and formulas.
 
+#[path = "support/random.rs"]
+mod random;
+
 use std::time::Duration;
 
 use ample::{
@@ -7,22 +10,7 @@ use ample::{
 };
 use ample_model::{Expr, Interpreter, State};
 
-/// A small generator of pseudo-random numbers (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-}
+use random::Random;
 
 /// A net with few markings: no transition adds more tokens than it takes.
 fn net(random: &mut Random) -> String {
