@@ -4,9 +4,11 @@
 //! file, and the tokens of a place are counted whatever their colour: a place is stable if the number of all its tokens
 //! never changes, a transition is live if again and again it can fire under some binding.
 
+use ample_budget::Budget;
 use ample_model::{BinaryOp, EdgeId, Expr, Formula, Initial, Property, Question, System, VariableId};
 
 use super::Names;
+use super::watch::Watch;
 use super::atoms::{Atoms, Problem, balanced, joined};
 
 /// A question about a whole net.
@@ -67,7 +69,13 @@ impl Examination {
     /// # Ok::<(), ample_lang::Rejected>(())
     /// ```
     pub fn property(self, system: &System, names: &Names) -> Option<Property> {
-        let mut atoms = Atoms::new(system, names);
+        self.property_within(system, names, &Budget::unlimited())
+    }
+
+    /// As [`property`](Examination::property), within a budget: `None` also if that is exhausted before.
+    pub fn property_within(self, system: &System, names: &Names, budget: &Budget) -> Option<Property> {
+        let watch = Watch::new(budget);
+        let mut atoms = Atoms::new(system, names, &watch);
         let question = match self {
             Examination::OneSafe => one_safe(names, &mut atoms),
             Examination::StableMarking => stable(system, names, &mut atoms),
