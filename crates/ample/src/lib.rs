@@ -40,6 +40,7 @@
 //! of memory. [`simulate`](mod@simulate) walks through a model one step at a time. Every run that is shown has been
 //! performed by the reference interpreter first ([`evidence`]).
 
+mod board;
 mod check;
 mod choose;
 pub mod evidence;
@@ -64,6 +65,7 @@ pub use ample_model::{
     Branch, Certainty, Change, EventKind, Formula, Message, Move, Observer, Outcome, Progress, Property, Question,
     Reason, Silent, Source, Span, Statistics, Step, System, Trace, Violation,
 };
+pub use board::Board;
 pub use check::{CheckOptions, Emptiness, Engine, Fairness, Search, check, stated, states};
 pub use limits::Limits;
 pub use load::{LoadError, LoadOptions, Loaded, adapt, ctl, expression, load, load_text, ltl, read_text};

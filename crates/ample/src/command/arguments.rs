@@ -579,6 +579,19 @@ impl Command {
         matches!(self, Command::Simulate(simulate) if simulate.interactive)
     }
 
+    /// The models.
+    pub fn files(&self) -> &[PathBuf] {
+        use std::slice::from_ref;
+        match self {
+            Command::Check(check) => &check.files,
+            Command::States(states) => from_ref(&states.file),
+            Command::Simulate(simulate) => from_ref(&simulate.file),
+            Command::Reduce(reduce) => from_ref(&reduce.file),
+            Command::Convert(convert) => from_ref(&convert.file),
+            Command::Sog(sog) => from_ref(&sog.file),
+        }
+    }
+
     pub fn common(&self) -> &Common {
         match self {
             Command::Check(check) => &check.common,

@@ -2,18 +2,19 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ample::{
-    Algorithm, Budget, Cache, CheckOptions, DiagramKind, Direction, Emptiness, Engine, Exploration, Fairness, Limits,
-    Loaded, Method, Methods, PartialOrder, Preserve, Property, Proviso, Question, Reach, Reorder, Replacement, Report,
-    Search, Symbolic, System, Variant,
+    Algorithm, Board, Budget, Cache, CheckOptions, DiagramKind, Direction, Emptiness, Engine, Exploration, Fairness,
+    Limits, Loaded, Method, Methods, PartialOrder, Preserve, Property, Proviso, Question, Reach, Reorder, Replacement,
+    Report, Search, Symbolic, System, Variant,
 };
 
 use super::arguments::{self, Check, Por, States};
-use super::output;
 use super::progress::Display;
 use super::text::{self, View};
 use super::{Context, Exit, complain, failed, guarded, load, load_options, print, refused, traces};
+use super::{output, supervisor};
 
 /// Checks the files one after the other.
 pub fn check(arguments: &Check, context: &Context) -> Exit {
@@ -64,7 +65,15 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Repor
     for condition in &justice {
         ample::adapt(&mut loaded.system, &[typed("", Question::Invariant(condition.clone()))]);
     }
+    let system = Arc::new(loaded.system);
+    let view = match (context.quiet, arguments.msc) {
+        (true, _) => View::Nothing,
+        (false, true) => View::Chart,
+        (false, false) => View::Steps,
+    };
+    let board = supervised(&system, ids.clone(), view, context);
     let options = CheckOptions {
+        board: Some(Arc::clone(&board)),
         properties: (!properties.is_empty()).then_some(properties),
         stop_at_first: arguments.stop_at_first,
         fairness: match arguments.temporal.fairness {
@@ -81,20 +90,33 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Repor
         ..options(&arguments.search, &budget)
     };
     let mut report =
-        search(&budget, &arguments.search, context, |limits| ample::check(&loaded.system, &options, limits));
+        search(&budget, &board, &arguments.search, context, |limits| ample::check(&system, &options, limits));
+    rename(&mut report, &ids);
+    show(&system, &report, view, context);
+    show_diagrams(&report, &arguments.search, context);
+    Ok(report)
+}
+
+/// Where answers are posted. If the supervisor has to end the work, it tells what is on it.
+fn supervised(system: &Arc<System>, ids: HashMap<String, String>, view: View, context: &Context) -> Arc<Board> {
+    let board = Arc::new(Board::default());
+    let (seen, system, context) = (Arc::clone(&board), Arc::clone(system), context.clone());
+    supervisor::tell_at_the_end(move |reason| {
+        let mut report = seen.report(&system, &reason.into());
+        rename(&mut report, &ids);
+        report.statistics.memory_bytes = ample::peak_memory().unwrap_or(0);
+        show(&system, &report, view, &context);
+    });
+    board
+}
+
+/// The formulas of the contest have the names that the contest gave them.
+fn rename(report: &mut Report, ids: &HashMap<String, String>) {
     for answer in &mut report.answers {
         if let Some(name) = ids.get(&answer.property) {
             answer.property.clone_from(name);
         }
     }
-    let view = match (context.quiet, arguments.msc) {
-        (true, _) => View::Nothing,
-        (false, true) => View::Chart,
-        (false, false) => View::Steps,
-    };
-    show(&loaded.system, &report, view, context);
-    show_diagrams(&report, &arguments.search, context);
-    Ok(report)
 }
 
 /// Counts the states.
@@ -107,9 +129,16 @@ pub fn states(arguments: &States, context: &Context) -> Exit {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
+    if arguments.search.engine == arguments::Engine::Sog {
+        let why = "an observation graph has aggregates, whose states are not counted: `ample sog` builds the graph, and \
+                   `--engine auto` counts states";
+        return failed(context, &arguments.file, why);
+    }
+    let system = Arc::new(loaded.system);
+    let board = supervised(&system, HashMap::new(), View::Steps, context);
     let options = options(&arguments.search, &budget);
-    let report = search(&budget, &arguments.search, context, |limits| ample::states(&loaded.system, &options, limits));
-    show(&loaded.system, &report, View::Steps, context);
+    let report = search(&budget, &board, &arguments.search, context, |limits| ample::states(&system, &options, limits));
+    show(&system, &report, View::Steps, context);
     show_diagrams(&report, &arguments.search, context);
     report.verdict().into()
 }
@@ -348,12 +377,16 @@ fn partial_order(search: &arguments::Search) -> PartialOrder {
 /// Runs a search within the limits of the command line, and shows how it goes.
 fn search(
     budget: &Budget,
+    board: &Board,
     search: &arguments::Search,
     context: &Context,
     work: impl FnOnce(&mut Limits<'_>) -> Report,
 ) -> Report {
     let mut display = Display::new(search.progress, context.quiet);
-    let mut show = |progress: &_, elapsed| display.show(progress, elapsed);
+    let mut show = |progress: &_, elapsed| {
+        board.note(progress);
+        display.show(progress, elapsed);
+    };
     let mut limits = Limits::from(budget.clone()).show(&mut show);
     let mut report = work(&mut limits);
     display.finish();

@@ -64,6 +64,7 @@ impl From<Verdict> for Exit {
 }
 
 /// What all subcommands share.
+#[derive(Clone)]
 pub struct Context {
     pub out: Paint,
     pub err: Paint,

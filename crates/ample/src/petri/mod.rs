@@ -88,6 +88,7 @@ pub fn check(
     let first = options.first_turn.unwrap_or(FIRST_ATTEMPT);
     let while_new = Times { until: has_formulas.then(|| begun + first), ..time };
     let mut all = attempt((system, net), properties, Tasks::new(net), options, while_new, observer);
+    all.answers.iter().enumerate().for_each(|(number, answer)| options.post(number, answer));
     if all.gave_up && !all.open.is_empty() {
         let most = options.time.map_or(2 * first, |time| (time / 20).min(2 * first));
         let conditions = std::mem::take(&mut all.conditions);
