@@ -8,7 +8,7 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use ample_model::{
-    Action, BinaryOp, Edge, Expr, Initial, Instruction, Place as Cell, Scalar, Scope, Shared, System, Type, UnaryOp,
+    Action, BinaryOp, Budget, Edge, Expr, Initial, Instruction, Interrupted, Place as Cell, Scalar, Scope, Shared, System, Type, UnaryOp,
 };
 
 /// A place.
@@ -79,6 +79,22 @@ impl Transition {
 impl Net {
     /// The net that a system is; `None` if it is something else.
     pub fn of(system: &System) -> Option<Net> {
+        Net::within(system, &Budget::unlimited()).ok().flatten()
+    }
+
+    /// As [`of`](Net::of), within a budget.
+    pub fn within(system: &System, budget: &Budget) -> Result<Option<Net>, Interrupted> {
+        let mut ended = None;
+        let mut pace = budget.pace();
+        let net = Net::paced(system, &mut |steps| {
+            ended = pace.steps(steps).err();
+            ended.is_none().then_some(())
+        });
+        ended.map_or(Ok(net), Err)
+    }
+
+    /// The net; `None` if it is something else, or `step` does not want to go on.
+    fn paced(system: &System, step: &mut dyn FnMut(usize) -> Option<()>) -> Option<Net> {
         let [process] = system.processes.as_slice() else { return None };
         let is_plain = system.start.len() == 1
             && system.monitor.is_none()
@@ -93,6 +109,7 @@ impl Net {
         }
         let mut places = Vec::with_capacity(system.globals.len());
         for variable in &system.globals {
+            step(1)?;
             let bound = match variable.ty {
                 Type::Scalar(Scalar::Unbounded) => None,
                 Type::Scalar(Scalar::Range { low: 0, high, .. }) => Some(high as u64),
@@ -108,7 +125,11 @@ impl Net {
             }
             places.push(Place { name: variable.name.clone(), initial, bound });
         }
-        let transitions = process.edges.iter().map(transition).collect::<Option<Vec<_>>>()?;
+        let mut transitions = Vec::with_capacity(process.edges.len());
+        for edge in &process.edges {
+            step(1 + edge.guard.len() + edge.effect.len())?;
+            transitions.push(transition(edge)?);
+        }
         // Edges of a net stand at its location in their own order.
         let in_order = process.locations[0].edges.iter().enumerate().all(|(number, edge)| edge.index() == number);
         let exclusive = system.exclusive.iter().map(|set| set.iter().map(|place| place.0).collect()).collect();

@@ -122,12 +122,14 @@ impl Relations {
 
     /// The transitions without which the condition cannot become true where it is false.
     pub fn helpers(&self, condition: &Condition) -> Vec<u32> {
-        let mut is_helper = vec![false; self.transitions];
+        let mut helpers = Vec::new();
         each_sum(condition, &mut |terms| {
             let changes = self.changes_of(terms.iter().copied());
-            changes.iter().filter(|(_, change)| *change < 0).for_each(|(t, _)| is_helper[*t as usize] = true);
+            helpers.extend(changes.iter().filter(|(_, change)| *change < 0).map(|(t, _)| *t));
         });
-        (0..self.transitions as u32).filter(|t| is_helper[*t as usize]).collect()
+        helpers.sort_unstable();
+        helpers.dedup();
+        helpers
     }
 
     /// The transitions that can change whether the condition is true.

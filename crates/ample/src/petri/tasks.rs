@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use ample_logic::{Atom, Binary, Formula as Logic, Unary, fold_constants};
-use ample_model::{Expr, Formula, Property, Question};
+use ample_model::{Expr, Formula, Property, Question, Reason};
 use ample_petri::net::{Condition, Conditions, Net, Sum};
 use ample_petri::simplify::{Keep, Preserve, Simplified, simplify};
 
@@ -110,6 +110,15 @@ impl Wanted {
         }
     }
 
+    fn tasks(&self, into: &mut Vec<usize>) {
+        match self {
+            Wanted::Const(_) | Wanted::Proved(_) => {}
+            Wanted::Task(task) => into.push(*task),
+            Wanted::Not(inner) => inner.tasks(into),
+            Wanted::All(parts) | Wanted::Any(parts) => parts.iter().for_each(|part| part.tasks(into)),
+        }
+    }
+
     /// The tasks that can still make a difference.
     pub fn open(&self, known: &dyn Fn(usize) -> Option<bool>, into: &mut Vec<usize>) {
         if self.value(known).is_some() {
@@ -146,6 +155,19 @@ pub enum Answerable {
     Value(usize),
     /// It is not about nets.
     Not(String),
+    /// The budget was exhausted before it was looked at.
+    Ended(Reason),
+}
+
+impl Answerable {
+    /// Adds the tasks that it depends on.
+    pub fn tasks(&self, into: &mut Vec<usize>) {
+        match self {
+            Answerable::Truth(wanted) => wanted.tasks(into),
+            Answerable::Value(task) => into.push(*task),
+            Answerable::Not(_) | Answerable::Ended(_) => {}
+        }
+    }
 }
 
 /// All tasks, each once, and the conditions that are atoms of formulas.
