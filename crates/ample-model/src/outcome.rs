@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::interpret::EndState;
 use crate::trace::Trace;
 
 /// How sure a "holds" is. An approximate method never says [`Certainty::Proved`].
@@ -76,6 +77,9 @@ pub struct Branch {
     pub trace: Trace,
     /// What branches off it in turn.
     pub branches: Vec<Branch>,
+    /// The state at its end, or where its cycle begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<Box<EndState>>,
 }
 
 /// What a search did.

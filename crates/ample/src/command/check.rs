@@ -11,6 +11,7 @@ use ample::{
 };
 
 use super::arguments::{self, Check, Common, Por, States};
+use super::layout::Extent;
 use super::progress::Display;
 use super::text::{self, View};
 use super::{Context, Exit, complain, failed, guarded, load, print, refused, traces};
@@ -87,7 +88,8 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Repor
         (false, true) => View::Chart,
         (false, false) => View::Steps,
     };
-    show(&loaded.system, &report, view, context);
+    let extent = if arguments.full { Extent::FULL } else { Extent::SCREEN };
+    show(&loaded.system, &report, view, extent, context);
     show_diagrams(&report, &arguments.search, context);
     Ok(report)
 }
@@ -108,7 +110,7 @@ pub fn states(arguments: &States, context: &Context) -> Exit {
     let report = search(begun, &arguments.search, &arguments.common, context, |limits| {
         ample::states(&loaded.system, &options, limits)
     });
-    show(&loaded.system, &report, View::Steps, context);
+    show(&loaded.system, &report, View::Steps, Extent::SCREEN, context);
     show_diagrams(&report, &arguments.search, context);
     report.verdict().into()
 }
@@ -359,14 +361,14 @@ fn search(
     report
 }
 
-fn show(system: &System, report: &Report, view: View, context: &Context) {
+fn show(system: &System, report: &Report, view: View, extent: Extent, context: &Context) {
     print(|out| {
         use std::io::Write;
         if context.json {
             serde_json::to_writer(&mut *out, report)?;
             writeln!(out)
         } else {
-            text::report(out, system, report, view, context.out)
+            text::report(out, system, report, view, extent, context.out)
         }
     });
 }

@@ -4,12 +4,15 @@ pub mod arguments;
 mod check;
 mod convert;
 mod diagnostics;
+mod layout;
 mod msc;
 mod paint;
 mod progress;
 mod reduce;
 mod simulate;
 mod sog;
+mod state;
+mod steps;
 mod text;
 mod traces;
 

@@ -13,7 +13,9 @@ use serde_json::{Value, json};
 
 use super::arguments::{self, Reduce};
 use super::paint::Paint;
-use super::text::{self, one_line};
+use super::layout::Extent;
+use super::state;
+use super::steps::{one_line, place};
 use super::{Context, Exit, failed, load, print, print_json, traces};
 
 /// So many of the worst are named in a summary.
@@ -26,7 +28,7 @@ pub fn reduce(arguments: &Reduce, context: &Context) -> Exit {
     let begun = Instant::now();
     let Some(loaded) = load(&arguments.file, &arguments.common, context) else { return Exit::Wrong };
     let system = &loaded.system;
-    let point = match point(arguments) {
+    let point = match point(arguments, system) {
         Ok(point) => point,
         Err(message) => return failed(context, &arguments.file, &message),
     };
@@ -81,7 +83,7 @@ fn show_choice(system: &System, scheme: &Scheme<'_>, choice: &Choice, arguments:
     }
     print(|out| {
         writeln!(out, "{}", context.out.bold(&system.name))?;
-        Text { paint: context.out }.choice(out, scheme, choice)
+        Text { paint: context.out }.choice(out, system, scheme, choice)
     });
     Exit::Fine
 }
@@ -99,11 +101,11 @@ fn refused(system: &System, arguments: &Reduce, context: &Context, error: &Reduc
 }
 
 /// The state that is asked for.
-fn point(arguments: &Reduce) -> Result<Option<Point>, String> {
+fn point(arguments: &Reduce, system: &System) -> Result<Option<Point>, String> {
     let place = &arguments.place;
     if let Some(path) = &place.trace {
-        let trace = traces::read(path, place.property.as_deref())?;
-        return Ok(Some(Point::Trace(Box::new(trace), place.step)));
+        let recorded = traces::read(path, system, place.property.as_deref())?;
+        return Ok(Some(Point::Trace(Box::new(recorded.trace), place.step)));
     }
     let moves = place.after.as_ref().map(|moves| Point::Moves(moves.0.clone()));
     Ok(moves.or(place.state.map(Point::Number)))
@@ -371,12 +373,19 @@ impl Text {
         Ok(())
     }
 
-    fn choice(&self, out: &mut impl Write, scheme: &Scheme<'_>, choice: &Choice) -> io::Result<()> {
+    fn choice(
+        &self,
+        out: &mut impl Write,
+        system: &System,
+        scheme: &Scheme<'_>,
+        choice: &Choice,
+    ) -> io::Result<()> {
         let after: Vec<String> = choice.after.iter().map(usize::to_string).collect();
         let steps = plural(after.len(), "move", "moves");
         let path = if after.is_empty() { String::new() } else { format!(": {}", after.join(",")) };
         writeln!(out, "  after {steps}{path}")?;
-        text::standings(out, &choice.state, "stands before")?;
+        let extent = Extent { hint: "--json has all", ..Extent::SCREEN };
+        state::state(out, system, &choice.state, extent)?;
         let taken = choice.enabled.iter().filter(|one| one.taken).count();
         let count = choice.enabled.len();
         writeln!(out, "\n{}", self.paint.bold(format!("{count} enabled, {taken} taken")))?;
@@ -411,12 +420,6 @@ impl Text {
 
 fn plural(number: usize, one: &str, more: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { more })
-}
-
-/// `file:line` without the directories.
-fn place(at: &Option<String>) -> &str {
-    let at = at.as_deref().unwrap_or("");
-    at.rsplit(['/', '\\']).next().unwrap_or(at)
 }
 
 /// The places of all steps: `file:line`, or `file:line,line`.

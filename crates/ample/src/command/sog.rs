@@ -8,7 +8,8 @@ use ample::{Limits, Loaded};
 use serde_json::{Value, json};
 
 use super::arguments::{self, Sog};
-use super::text::Steps;
+use super::layout::Extent;
+use super::steps::{Columns, Steps};
 use super::{Context, Exit, complain, failed, load, print, print_json};
 
 /// Builds the graph, or checks formulas while it is being built.
@@ -153,7 +154,9 @@ fn show_verdict(loaded: &Loaded, formula: &str, judged: &Judged, context: &Conte
                 writeln!(out, "  {} {formula}", context.out.red("violated"))?;
                 if !context.quiet {
                     writeln!(out, "  {}", violation.message)?;
-                    Steps::of(&loaded.system, context.out).trace(out, &violation.trace)?;
+                    let columns = Columns::fitting(&violation.trace, &[]);
+                    let extent = Extent { hint: "--json has all", ..Extent::SCREEN };
+                    Steps::new(columns, extent, context.out).trace(out, &violation.trace)?;
                 }
             }
         }

@@ -19,13 +19,16 @@ pub fn confirm_tree(
         Some(Ok(state)) => state,
         _ => return refuted(format!("there is no initial state number {start}")),
     };
-    let court = Court { interpreter: &interpreter, numbered };
+    let court = Court { interpreter: &interpreter, numbered, cells: std::cell::Cell::new(MAX_CELLS) };
     let mut shown = court.replay(&state, false, tree).map_err(Unconfirmed::Refuted)?;
     straighten(&mut shown);
     let Branch { message, trace, branches, .. } = shown;
-    let last = court.end_of(&state, &trace);
-    Ok((Violation { message, trace: Trace { start, ..trace }, branches }, EndState::of(&interpreter, &last)))
+    let end = shown.end.map_or_else(|| EndState::of(&interpreter, &court.end_of(&state, &trace)), |end| *end);
+    Ok((Violation { message, trace: Trace { start, ..trace }, branches }, end))
 }
+
+/// So many cells are told at the ends of all branches together; those after them have no end.
+const MAX_CELLS: usize = 200_000;
 
 /// What is a single run in truth is made one: branches without a run of their own give way to what branches off them,
 /// and a run goes on with what alone branches off its end.
@@ -47,6 +50,7 @@ fn straighten(shown: &mut Branch) {
     }
     if let Some(branch) = shown.branches.pop() {
         shown.message = branch.message;
+        shown.end = branch.end;
         shown.trace.prefix.extend(branch.trace.prefix);
         shown.trace.cycle = branch.trace.cycle;
         let inner = branch.branches.into_iter();
@@ -57,6 +61,8 @@ fn straighten(shown: &mut Branch) {
 struct Court<'a> {
     interpreter: &'a Interpreter<'a>,
     numbered: &'a Numbered,
+    /// How many more cells may be told.
+    cells: std::cell::Cell<usize>,
 }
 
 impl Court<'_> {
@@ -98,7 +104,15 @@ impl Court<'_> {
                 branches.push(branch_at);
             }
         }
-        Ok(Branch { after: 0, message: self.message(tree), trace, branches })
+        let end = self.end(turn).map(Box::new);
+        Ok(Branch { after: 0, message: self.message(tree), trace, branches, end })
+    }
+
+    /// The state in words, as long as that is not too much in all.
+    fn end(&self, state: &State) -> Option<EndState> {
+        let cells = state.globals.len() + state.processes.iter().map(|process| process.locals.len() + 1).sum::<usize>();
+        self.cells.set(self.cells.get().checked_sub(cells)?);
+        Some(EndState::of(self.interpreter, state))
     }
 
     /// The state at the end of a run that was replayed, or where its cycle begins.
