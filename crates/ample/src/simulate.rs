@@ -227,7 +227,11 @@ fn compare(interpreter: &Interpreter<'_>, state: &State, step: &Step) -> Result<
     let partner = |step: &Step| step.partner.as_ref().map(|(name, text, _)| format!("{name} `{}`", one_line(text)));
     if partner(&taken) != partner(step) {
         let shown = |partner: Option<String>| partner.unwrap_or_else(|| "nobody".into());
-        return Err(format!("in the trace it is with {}, in the model with {}", shown(partner(step)), shown(partner(&taken))));
+        return Err(format!(
+            "in the trace it is with {}, in the model with {}",
+            shown(partner(step)),
+            shown(partner(&taken))
+        ));
     }
     if taken.violation != step.violation {
         let told = |violation: &Option<String>| violation.clone().unwrap_or_else(|| "nothing goes wrong".into());

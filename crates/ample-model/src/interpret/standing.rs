@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::evaluate::Context;
 use super::state::{ProcessState, State};
 use super::{Interpreter, Layout};
-use crate::expr::{Expr, Pattern, Place, Scope};
+use crate::expr::{BinaryOp, Expr, Pattern, Place, Scope};
 use crate::system::{Communication, Edge, EdgeId, Scalar, Variable};
 
 /// A state in the words of the source, usually the one at the end of a run.
@@ -122,25 +122,24 @@ impl Interpreter<'_> {
         }
     }
 
-    /// The edges that are worth telling. A process with one location has its control in its variables, as a net or an
-    /// instance of a Milestones process: there, the edges that are executable, or else those whose first condition
-    /// holds, which is the one about control.
+    /// The edges that are worth telling. A process with one location has its control elsewhere. If all its edges begin
+    /// with a test of the same variable, that is where, as in an instance of a Milestones process: then they are those
+    /// for its value. Otherwise, as in a net, they are those that are executable, if there are any.
     fn considered(&self, state: &State, id: u32, process: &ProcessState, movable: &Movable) -> Vec<EdgeId> {
-        let all = &self.location(process).edges;
-        let mut chosen: Vec<EdgeId> = all.clone();
-        if self.system.process(process.process).locations.len() == 1 {
-            let context = self.context(state, Some(id), Some(false));
-            let begins = |edge: &EdgeId| {
-                let first = self.edge(process.process, *edge).guard.first();
-                first.is_none_or(|condition| context.holds(condition) == Ok(true))
-            };
+        let mut chosen = self.location(process).edges.clone();
+        if self.system.process(process.process).locations.len() > 1 {
+            return chosen;
+        }
+        let context = self.context(state, Some(id), Some(false));
+        let first = |edge: &EdgeId| self.edge(process.process, *edge).guard.first();
+        let tested = |edge: &EdgeId| first(edge).and_then(tested_variable);
+        let controls: HashSet<Option<&Place>> = chosen.iter().map(tested).collect();
+        if controls.len() == 1 && !controls.contains(&None) {
+            chosen.retain(|edge| first(edge).is_none_or(|test| context.holds(test) == Ok(true)));
+            return chosen;
+        }
+        if chosen.iter().any(|edge| movable.contains(&(id, *edge))) {
             chosen.retain(|edge| movable.contains(&(id, *edge)));
-            if chosen.is_empty() {
-                chosen = all.iter().copied().filter(begins).collect();
-            }
-            if chosen.is_empty() {
-                chosen.clone_from(all);
-            }
         }
         chosen
     }
@@ -182,6 +181,17 @@ impl Interpreter<'_> {
                 }
             }
         }
+    }
+}
+
+/// The variable that a condition compares with a constant.
+fn tested_variable(condition: &Expr) -> Option<&Place> {
+    match condition {
+        Expr::Binary(BinaryOp::Equal, x, y) => match (&**x, &**y) {
+            (Expr::Read(place), Expr::Const(_)) if place.indices.is_empty() => Some(place),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

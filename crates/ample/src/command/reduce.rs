@@ -12,8 +12,8 @@ use ample::{Algorithm, Limits, System};
 use serde_json::{Value, json};
 
 use super::arguments::{self, Reduce};
-use super::paint::Paint;
 use super::layout::Extent;
+use super::paint::Paint;
 use super::state;
 use super::steps::{one_line, place};
 use super::{Context, Exit, failed, load, print, print_json, traces};
@@ -373,13 +373,7 @@ impl Text {
         Ok(())
     }
 
-    fn choice(
-        &self,
-        out: &mut impl Write,
-        system: &System,
-        scheme: &Scheme<'_>,
-        choice: &Choice,
-    ) -> io::Result<()> {
+    fn choice(&self, out: &mut impl Write, system: &System, scheme: &Scheme<'_>, choice: &Choice) -> io::Result<()> {
         let after: Vec<String> = choice.after.iter().map(usize::to_string).collect();
         let steps = plural(after.len(), "move", "moves");
         let path = if after.is_empty() { String::new() } else { format!(": {}", after.join(",")) };

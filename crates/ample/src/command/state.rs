@@ -58,7 +58,11 @@ fn situation(standing: &Standing, extent: Extent) -> String {
     if standing.finished {
         return "has finished, and waits for younger processes to end".into();
     }
-    let verb = if standing.statements.iter().any(|statement| statement.executable) { "stands before" } else { "waits for" };
+    if standing.statements.is_empty() {
+        return "has no statement of its own to execute".into();
+    }
+    let verb =
+        if standing.statements.iter().any(|statement| statement.executable) { "stands before" } else { "waits for" };
     let valid = if standing.valid_end { "  (a valid end)" } else { "" };
     let (shown, more) = first(extent.items, &standing.statements);
     let mut shown: Vec<String> = shown.iter().map(|statement| blocked(statement, extent)).collect();

@@ -13,9 +13,7 @@ pub(crate) use trees::confirm_tree;
 
 use std::time::{Duration, Instant};
 
-use ample_model::{
-    Expr, Fault, Interpreter, Move, Observer, Progress, Reason, State, System, Trace, Violation,
-};
+use ample_model::{Expr, Fault, Interpreter, Move, Observer, Progress, Reason, State, System, Trace, Violation};
 
 /// What an engine claims that a run shows.
 #[derive(Clone, Copy, Debug)]

@@ -58,6 +58,14 @@ fn straighten(shown: &mut Branch) {
     }
 }
 
+/// The run of a branch is the one that it branches off, which shows the same: `EG EX p` is seen on a run through `p`.
+fn is_along(branch: &Tree, tree: &Tree, after: usize) -> bool {
+    let run = tree.prefix.iter().chain(&tree.cycle).chain(tree.cycle.iter().cycle());
+    let has_more = branch.branches.iter().any(|(_, inner)| !inner.formula.is_propositional());
+    let ends = !branch.prefix.is_empty() && branch.cycle.is_empty() && !branch.stutters;
+    ends && !has_more && run.skip(after).take(branch.prefix.len()).eq(&branch.prefix)
+}
+
 struct Court<'a> {
     interpreter: &'a Interpreter<'a>,
     numbered: &'a Numbered,
@@ -100,7 +108,7 @@ impl Court<'_> {
                 None => (last, faulty),
             };
             let branch_at = Branch { after: *after, ..self.replay(state, stopped, branch)? };
-            if !branch.formula.is_propositional() {
+            if !branch.formula.is_propositional() && !branches.contains(&branch_at) && !is_along(branch, tree, *after) {
                 branches.push(branch_at);
             }
         }
