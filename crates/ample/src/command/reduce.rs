@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::time::Instant;
 
 use ample::reduce::{
     Choice, Closure, Count, Object, Point, Process, ReduceError, ReduceOptions, Reduction, Safety, Scheme, Step,
     Transition,
 };
-use ample::{Algorithm, Limits, System};
+use ample::{Algorithm, Limits, LoadOptions, System};
 use serde_json::{Value, json};
 
 use super::arguments::{self, Reduce};
@@ -16,7 +15,7 @@ use super::layout::Extent;
 use super::paint::Paint;
 use super::state;
 use super::steps::{one_line, place};
-use super::{Context, Exit, failed, load, print, print_json, traces};
+use super::{Context, Exit, failed, load, load_options, print, print_json, traces};
 
 /// So many of the worst are named in a summary.
 const WORST: usize = 5;
@@ -25,25 +24,23 @@ const WORST: usize = 5;
 const WIDE: usize = 96;
 
 pub fn reduce(arguments: &Reduce, context: &Context) -> Exit {
-    let begun = Instant::now();
-    let Some(loaded) = load(&arguments.file, &arguments.common, context) else { return Exit::Wrong };
+    let budget = context.budget(&arguments.file, &arguments.common);
+    let loaded = match load(&arguments.file, &arguments.common, context, &budget) {
+        Ok(loaded) => loaded,
+        Err(exit) => return exit,
+    };
     let system = &loaded.system;
-    let point = match point(arguments, system) {
+    let point = match point(arguments, system, &load_options(&arguments.common, &budget)) {
         Ok(point) => point,
         Err(message) => return failed(context, &arguments.file, &message),
     };
-    let memory_limit = arguments.common.memory_limit.or_else(ample::sensible_memory_limit);
     let options = ReduceOptions {
         algorithm: algorithm(arguments.por_algorithm),
         most_states: arguments.max_states,
-        time: arguments.common.time_limit.map(|limit| limit.saturating_sub(begun.elapsed())),
-        memory_limit,
+        time: budget.time_left(),
+        memory_limit: budget.memory_limit(),
     };
-    let mut limits = Limits::new()
-        .since(begun)
-        .time(arguments.common.time_limit)
-        .memory(memory_limit)
-        .interrupt(context.interrupt.clone());
+    let mut limits = Limits::from(budget);
     if let Some(point) = point {
         return match ample::reduce::choice(system, &point, &options, &mut limits) {
             Ok((scheme, choice)) => show_choice(system, &scheme, &choice, arguments, context),
@@ -101,10 +98,10 @@ fn refused(system: &System, arguments: &Reduce, context: &Context, error: &Reduc
 }
 
 /// The state that is asked for.
-fn point(arguments: &Reduce, system: &System) -> Result<Option<Point>, String> {
+fn point(arguments: &Reduce, system: &System, options: &LoadOptions) -> Result<Option<Point>, String> {
     let place = &arguments.place;
     if let Some(path) = &place.trace {
-        let recorded = traces::read(path, system, place.property.as_deref())?;
+        let recorded = traces::read(path, system, place.property.as_deref(), options)?;
         return Ok(Some(Point::Trace(Box::new(recorded.trace), place.step)));
     }
     let moves = place.after.as_ref().map(|moves| Point::Moves(moves.0.clone()));

@@ -13,7 +13,7 @@ use super::layout::{Extent, padded, shortened, width};
 use super::steps::{Columns, Steps, one_line, place};
 use super::text::{Evidence, View};
 use super::traces::{self, Recorded};
-use super::{Context, Exit, complain, failed, load, msc, print, state};
+use super::{Context, Exit, complain, failed, load, load_options, msc, print, state};
 
 /// Why a run is over.
 enum Over {
@@ -62,10 +62,15 @@ impl<W: Write> Run<'_, W> {
 }
 
 pub fn simulate(arguments: &Simulate, context: &Context) -> Exit {
-    let Some(loaded) = load(&arguments.file, &arguments.common, context) else { return Exit::Wrong };
+    let budget = context.budget(&arguments.file, &arguments.common);
+    let loaded = match load(&arguments.file, &arguments.common, context, &budget) {
+        Ok(loaded) => loaded,
+        Err(exit) => return exit,
+    };
     let system = &loaded.system;
+    let options = load_options(&arguments.common, &budget);
     let path = arguments.trace.as_ref();
-    let given = match path.map(|path| traces::read(path, system, arguments.property.as_deref())) {
+    let given = match path.map(|path| traces::read(path, system, arguments.property.as_deref(), &options)) {
         Some(Err(message)) => return failed(context, &arguments.file, &message),
         Some(Ok(recorded)) => Some(recorded),
         None => None,
@@ -100,7 +105,7 @@ fn walk(
     let seed = arguments.seed.unwrap_or_else(any_seed);
     let start = given.map_or(0, |given| given.trace.start);
     let at_random = given.is_none() && !arguments.interactive;
-    let extent = if arguments.full { Extent::FULL } else { Extent::OF_FILE };
+    let extent = if context.full { Extent::FULL } else { Extent::OF_FILE };
     if !context.json && !context.quiet {
         heading(out, system, given, at_random.then_some(seed), context)?;
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use ample::{Branch, Report, System, Trace, simulate};
+use ample::{Branch, LoadOptions, Report, System, Trace, simulate};
 use serde_json::{Value, json};
 
 use super::layout;
@@ -37,9 +37,9 @@ pub struct Recorded {
 
 /// The run of a model in a file: one that `check --trace` wrote, a JSON report, or a bare trace. Of several it is the
 /// first one about the property, if one is named, or else the first counterexample. It is one of the model indeed.
-pub fn read(path: &Path, system: &System, property: Option<&str>) -> Result<Recorded, String> {
+pub fn read(path: &Path, system: &System, property: Option<&str>, options: &LoadOptions) -> Result<Recorded, String> {
     let shown = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    let text = ample::read_text(path, options).map_err(|error| error.to_string())?;
     // A run of `check --json` over several files has written several objects.
     let values = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
     let mut runs = Vec::new();
