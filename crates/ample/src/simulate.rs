@@ -288,6 +288,26 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The state at the end of a trace, or where its cycle begins; none if it is not a run of the model.
+///
+/// ```
+/// let text = "byte x; active proctype P() { x = 1; x = 2 }";
+/// let model = ample::load_text("m.pml", text.into(), &Default::default())?;
+/// let end = ample::simulate::end_of(&model.system, &ample::Trace::default()).unwrap();
+/// assert_eq!(end.processes[0].waits_for, ["x = 1"]);
+/// # Ok::<(), ample::LoadError>(())
+/// ```
+pub fn end_of(system: &System, trace: &Trace) -> Option<EndState> {
+    let mut simulation = Simulation::new(system, trace.start).ok()?;
+    for step in &trace.prefix {
+        if simulation.interpreter.step(&simulation.state, &step.taken).violations.contains(&Fault::NotEnabled) {
+            return None;
+        }
+        simulation.take(&step.taken);
+    }
+    Some(simulation.state())
+}
+
 /// A small generator of random numbers (SplitMix64): the same seed gives the same run on every machine.
 #[derive(Clone, Debug)]
 pub struct Random(u64);

@@ -21,7 +21,7 @@ const MOST: usize = 20;
 pub fn load_error(out: &mut impl Write, error: &LoadError, paint: Paint) -> std::io::Result<()> {
     match error {
         LoadError::Rejected(rejected) => show(out, &rejected.sources, &rejected.diagnostics, paint),
-        _ => writeln!(out, "{} {error}", paint.red("Error:")),
+        _ => writeln!(out, "{} {}", paint.red("Error:"), shortened(&error.to_string(), MESSAGE)),
     }
 }
 
@@ -211,7 +211,7 @@ fn list(files: &[Source], diagnostics: &[Diagnostic]) -> Vec<Value> {
             "help": diagnostic.help,
         })
     };
-    diagnostics.iter().take(MOST).map(one).collect()
+    diagnostics.iter().map(one).collect()
 }
 
 #[cfg(test)]

@@ -178,9 +178,12 @@ fn refused(context: &Context, model: &Path, error: &LoadError) -> Exit {
     if matches!(error, LoadError::Interrupted { .. }) { Exit::Undecided } else { Exit::Wrong }
 }
 
+/// So much of a message without a place is shown, which may list what there is.
+const LONG_MESSAGE: usize = 4000;
+
 /// An error that has no place in a source.
 fn failed(context: &Context, model: &Path, message: &str) -> Exit {
-    complain(|out| writeln!(out, "{} {message}", context.err.red("Error:")));
+    complain(|out| writeln!(out, "{} {}", context.err.red("Error:"), layout::shortened(message, LONG_MESSAGE)));
     if context.json {
         let model = model.display().to_string();
         print_json(&json!({"schema": ample::SCHEMA, "model": model, "error": message, "diagnostics": []}));

@@ -121,7 +121,7 @@ impl Chart {
             }
         }
         if let Some(violation) = &step.violation {
-            rows.push(self.row(number, &self.lifelines(), &shortened(violation, Extent::SCREEN.text)));
+            rows.push(self.row(number, &self.lifelines(), &shortened(violation, self.line)));
         }
     }
 

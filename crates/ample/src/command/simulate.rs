@@ -112,7 +112,7 @@ fn walk(
     // A trace is shown when it has been followed: its length is known then.
     let sink = match (context.json || arguments.msc || given.is_some(), context.quiet) {
         (true, false) => Sink::Nowhere,
-        (true, true) if context.json => Sink::Nowhere,
+        (true, true) if context.json || arguments.msc => Sink::Nowhere,
         (_, true) => Sink::Output(&mut *out),
         (false, false) => Sink::Steps(&mut *out, Steps::new(Columns::of(system), Extent::FULL, context.out)),
     };

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use ample::System;
 use ample::evidence::{Cell, Contents, EndState, Standing, Statement};
+use ample::{System, Trace};
 
 use super::layout::{Extent, first, listed, padded, shortened, width};
 use super::steps::{one_line, place};
@@ -20,6 +20,14 @@ pub fn state(out: &mut impl Write, system: &System, end: &EndState, extent: Exte
     }
     channels(out, end, extent)?;
     values(out, system, end, extent)
+}
+
+/// The state at the end of a run, or where its cycle begins.
+pub fn at_end(out: &mut impl Write, system: &System, trace: &Trace, end: &EndState, extent: Extent) -> io::Result<()> {
+    if !trace.cycle.is_empty() {
+        writeln!(out, "  where the cycle begins:")?;
+    }
+    state(out, system, end, extent)
 }
 
 /// A net is one process that stands before all its transitions: nothing that its user knows.

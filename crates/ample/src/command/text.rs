@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use ample::evidence::EndState;
 use ample::{
     Answer, Branch, Certainty, DiagramStatistics, Outcome, Reason, Report, Statistics, System, Trace, Violation,
 };
@@ -117,7 +116,7 @@ impl Evidence<'_> {
             writeln!(out, "{}", shortened(&branch.message, self.extent.text))?;
             self.run(out, &branch.trace, columns)?;
             if let Some(end) = branch.end.as_deref().filter(|_| steps > 0) {
-                self.state(out, &branch.trace, end)?;
+                state::at_end(out, self.system, &branch.trace, end, self.extent)?;
             }
             self.some_branches(out, &branch.branches, &name, columns, left)?;
         }
@@ -144,7 +143,7 @@ impl Evidence<'_> {
             writeln!(out, "{}", self.reason(answer, violation))?;
         }
         match &answer.end {
-            Some(end) => self.state(out, trace, end),
+            Some(end) => state::at_end(out, self.system, trace, end, self.extent),
             None => Ok(()),
         }
     }
@@ -161,14 +160,6 @@ impl Evidence<'_> {
             _ => self.paint.green(message),
         };
         format!("{message}{formula}")
-    }
-
-    /// The state at the end of a run, or where its cycle begins.
-    fn state(&self, out: &mut impl Write, trace: &Trace, end: &EndState) -> io::Result<()> {
-        if !trace.cycle.is_empty() {
-            writeln!(out, "  where the cycle begins:")?;
-        }
-        state::state(out, self.system, end, self.extent)
     }
 }
 

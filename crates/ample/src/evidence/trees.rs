@@ -1,6 +1,6 @@
 //! Evidence in branching time: a run, and what branches off it.
 
-use ample_logic::{Atom, Dialect, Formula, Unary, print_with, semantics};
+use ample_logic::{Atom, Binary, Dialect, Formula, Unary, print_with, semantics};
 use ample_model::{Branch, Fault, Interpreter, Move, State, Step, System, Trace, Violation};
 
 use super::{EndState, Unconfirmed, refuted};
@@ -58,6 +58,22 @@ fn straighten(shown: &mut Branch) {
     }
 }
 
+/// A run shows the value of the formula as soon as it comes to a certain state, whatever follows: what it takes are
+/// conditions on single states, until one of them.
+fn decides_at_once(formula: &Formula, holds: bool) -> bool {
+    let path = match formula {
+        Formula::Unary(Unary::Exists, path) if holds => path,
+        Formula::Unary(Unary::All, path) if !holds => path,
+        _ => return false,
+    };
+    let is_until = match &**path {
+        Formula::Unary(Unary::Finally, _) | Formula::Binary(Binary::Until | Binary::StrongRelease, ..) => holds,
+        Formula::Unary(Unary::Globally, _) | Formula::Binary(Binary::Release | Binary::WeakUntil, ..) => !holds,
+        _ => false,
+    };
+    is_until && path.operands().all(Formula::is_propositional)
+}
+
 /// The run of a branch is the one that it branches off, which shows the same: `EG EX p` is seen on a run through `p`.
 fn is_along(branch: &Tree, tree: &Tree, after: usize) -> bool {
     let run = tree.prefix.iter().chain(&tree.cycle).chain(tree.cycle.iter().cycle());
@@ -101,6 +117,9 @@ impl Court<'_> {
             return Err("the run is not stuck where it ends".into());
         }
         self.judge(&states, tree)?;
+        let needed = if faulty { trace.prefix.len() } else { self.needed(&states, tree) };
+        trace.prefix.truncate(needed);
+        let turn = &states[needed.min(states.len() - 1)];
         let mut branches = Vec::new();
         for (after, branch) in &tree.branches {
             let (state, stopped) = match states.get(*after) {
@@ -114,6 +133,24 @@ impl Court<'_> {
         }
         let end = self.end(turn).map(Box::new);
         Ok(Branch { after: 0, message: self.message(tree), trace, branches, end })
+    }
+
+    /// How many steps of the prefix it takes to see the value of the formula. A reduction may have put steps after them
+    /// that nobody sees.
+    fn needed(&self, states: &[State], tree: &Tree) -> usize {
+        let mut needed = tree.prefix.len();
+        let is_whole = !tree.cycle.is_empty() || tree.stutters || !tree.branches.is_empty();
+        if is_whole || !decides_at_once(&tree.formula, tree.holds) {
+            return needed;
+        }
+        for last in (0..needed).rev().filter(|last| self.is_visible(&states[*last])) {
+            let shorter = Tree { prefix: tree.prefix[..last].to_vec(), ..tree.clone() };
+            if self.judge(&states[..=last], &shorter).is_err() {
+                break;
+            }
+            needed = last;
+        }
+        needed
     }
 
     /// The state in words, as long as that is not too much in all.
