@@ -114,9 +114,9 @@ fn what_ends_early_says_so() {
                         results.is_empty() || results.iter().any(|result| result["verdict"] == "unknown")
                     });
                     let decided = command == "check" && !open;
-                    let violated = report["results"].as_array().is_some_and(|results| {
-                        results.iter().any(|result| result["verdict"] == "violated")
-                    });
+                    let violated = report["results"]
+                        .as_array()
+                        .is_some_and(|results| results.iter().any(|result| result["verdict"] == "violated"));
                     if !decided && code != Some(if violated { 1 } else { 3 }) {
                         blame(&format!("exit {code:?}"));
                     }
@@ -142,7 +142,8 @@ fn the_text_says_that_it_did_not_come_to_its_end() {
     for file in &files {
         for (end, reason) in [(End::Time, "time limit"), (End::Signal("-INT"), "interrupted")] {
             let output = start(&["states"], end, file);
-            let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+            let text =
+                format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
             assert_eq!(output.status.code(), Some(3), "{text}");
             assert!(text.contains("did not come to its end") && text.contains(reason), "{}: {text}", file.display());
         }
