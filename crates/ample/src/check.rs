@@ -16,6 +16,7 @@ use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_
 use crate::explicit::branching::look_at;
 use crate::explicit::liveness::{Watch, look_for};
 use crate::explicit::{self, Request, Run};
+use crate::faults::{Fallible, Survey};
 use crate::justice;
 use crate::limits::resident_memory;
 use crate::petri;
@@ -529,9 +530,44 @@ fn temporal(
     observer: &mut dyn Observer,
 ) -> (Answer, Option<Reason>) {
     match judge(system, property, options, observer) {
-        Ok(answered) => answered,
+        Ok(answered) => {
+            let fallible = Survey::of(system).fallible(property, &options.justice);
+            if fallible.is_empty() { answered } else { evaluable(system, &fallible, options, observer, answered) }
+        }
         Err(why) => (answer(property, Outcome::Unknown(Reason::Unsupported(why))), None),
     }
+}
+
+/// The answer to a property in which a fault was taken for false: if it holds, it is looked whether there is one.
+fn evaluable(
+    system: &System,
+    fallible: &Fallible,
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+    (answer, ended): (Answer, Option<Reason>),
+) -> (Answer, Option<Reason>) {
+    if answer.verdict() == Verdict::Violated || matches!(ended, Some(Reason::Time | Reason::Interrupted)) {
+        return (fallible.told(system, answer), ended);
+    }
+    let request = Request { invariants: vec![fallible.invariant()], ..Request::default() };
+    let mut run = explicit::run(system, &request, options, observer);
+    if let Some(statistics) = &answer.statistics {
+        run.add(statistics);
+    }
+    let outcome = match run.invariants.first() {
+        Some(Some(found)) => {
+            match confirm(system, found.start, &found.moves, Claim::Evaluation(fallible.parts()), observer) {
+                Ok((violation, _)) => Outcome::Violated(Box::new(violation)),
+                Err(unconfirmed) => not_confirmed(unconfirmed, found.moves.len()),
+            }
+        }
+        _ if run.only_deadlocks && run.ended.is_none() => Outcome::Unknown(Reason::Unsupported(NO_PROVISO.into())),
+        _ => undisturbed(&run, options),
+    };
+    let answer = Answer { statistics: Some(run.statistics), ..answer };
+    let answer = fallible.joined(system, answer, outcome);
+    let is_decided = answer.verdict() == Verdict::Violated;
+    (answer, if is_decided { None } else { ended.or(run.ended) })
 }
 
 /// A property in branching time.

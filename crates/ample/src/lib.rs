@@ -44,6 +44,7 @@ mod check;
 mod choose;
 pub mod evidence;
 mod explicit;
+mod faults;
 mod justice;
 mod limits;
 mod load;

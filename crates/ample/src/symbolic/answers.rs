@@ -23,8 +23,9 @@ use crate::check::{CheckOptions, Fairness};
 use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_tree};
 use crate::explicit::branching::Tree;
 use crate::explicit::liveness::{Ending, Run};
+use crate::faults::{Fallible, Survey};
 use crate::justice;
-use crate::report::Answer;
+use crate::report::{Answer, Verdict};
 use crate::temporal::Numbered;
 
 /// So long at least it is looked for what shows an answer that was found in another way.
@@ -119,8 +120,35 @@ fn has_bit(expr: &Expr, bit: i64) -> Expr {
     Expr::binary(BinaryOp::BitAnd, lowest, Expr::Const(1))
 }
 
-/// Answers all properties.
+/// Answers all properties. A formula that may be a fault somewhere is asked for that too, as an invariant.
 pub fn all(system: &System, shapes: &[Shape], properties: &[Property], options: &CheckOptions, desk: &Desk) -> Done {
+    let survey = Survey::of(system);
+    let fallible: Vec<Fallible> =
+        properties.iter().map(|property| survey.fallible(property, &options.justice)).collect();
+    let mut asked = properties.to_vec();
+    let mut formulas = Vec::new();
+    for (number, one) in fallible.iter().enumerate().filter(|(_, one)| !one.is_empty()) {
+        asked.push(Property { question: Question::Invariant(one.invariant()), ..Property::assertions() });
+        formulas.push(number);
+    }
+    let mut done = each(system, shapes, &asked, &formulas, options, desk);
+    let evaluated = done.answers.split_off(properties.len().min(done.answers.len()));
+    for (number, evaluated) in formulas.into_iter().zip(evaluated) {
+        let answer = done.answers[number].clone();
+        done.answers[number] = fallible[number].joined(system, answer, evaluated.outcome);
+    }
+    done
+}
+
+/// Answers properties, the last of which say that the formulas of these numbers can be evaluated.
+fn each(
+    system: &System,
+    shapes: &[Shape],
+    properties: &[Property],
+    formulas: &[usize],
+    options: &CheckOptions,
+    desk: &Desk,
+) -> Done {
     let mut symbolic = options.symbolic;
     if symbolic.exploration.is_some() && symbolic.reach == Reach::Auto {
         // What is reduced is not searched in full first.
@@ -144,9 +172,15 @@ pub fn all(system: &System, shapes: &[Shape], properties: &[Property], options: 
         Ok(session) => session,
         Err(trouble) => return nothing(properties, trouble),
     };
-    let mut answers = Vec::new();
+    let mut answers: Vec<Answer> = Vec::new();
     let mut trouble = None;
-    for (property, asked) in properties.iter().zip(&asked) {
+    let first = properties.len() - formulas.len();
+    for (number, (property, asked)) in properties.iter().zip(&asked).enumerate() {
+        let formula = number.checked_sub(first).map(|number| &answers[formulas[number]]);
+        if formula.is_some_and(|formula| formula.verdict() == Verdict::Violated) {
+            answers.push(answer(property, Outcome::Unknown(Reason::Unsupported("nobody needs to know".into()))));
+            continue;
+        }
         let mut court = Court { session: &mut session, setting: &setting, options, property, justice: &justice };
         match court.judge(asked) {
             Ok(answer) => answers.push(answer),
