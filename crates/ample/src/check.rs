@@ -6,9 +6,12 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use ample_model::{
-    Certainty, Expr, Formula, Observer, Outcome, Progress, Property, Question, Reason, Role, Statistics, System,
+    Certainty, EdgeId, Expr, Formula, Observer, Outcome, ProcessId, Progress, Property, Question, Reason, Role,
+    Statistics, System,
 };
 
+use ample_explicit::liveness::Stops;
+use ample_explicit::space::Culprit;
 use ample_logic::Acceptance;
 
 use crate::choose;
@@ -21,7 +24,7 @@ use crate::justice;
 use crate::limits::resident_memory;
 use crate::petri;
 use crate::reduction::PartialOrder;
-use crate::report::{Answer, Report, Verdict};
+use crate::report::{Answer, Cut, Report, Verdict};
 use crate::sog;
 use crate::symbolic::{self, Symbolic};
 use crate::temporal::{Forbidden, NoAutomaton, Numbered, negation};
@@ -326,6 +329,7 @@ impl<'a> Work<'a> {
         let mut answers = Vec::new();
         let mut run = std::mem::take(&mut self.safety);
         let undisturbed = undisturbed(&run, self.options);
+        let is_partial = is_partial(&run, &self.request, self.options);
         let alone = self.answers.is_empty();
         for (number, property) in self.properties.iter().enumerate() {
             let (found, claim) = match &property.question {
@@ -356,7 +360,14 @@ impl<'a> Work<'a> {
         if !alone {
             run.statistics.time_s = self.took.as_secs_f64();
         }
-        report(self.system, answers, run)
+        let cut = cut(self.system, &run, is_partial);
+        if let Some(cut) = &cut {
+            let properties = answers.iter_mut().zip(self.properties);
+            // The searches for the others have told it themselves.
+            let safety = properties.filter(|(_, property)| !is_temporal(property)).map(|(answer, _)| answer);
+            safety.for_each(|answer| cut.tell(std::slice::from_mut(answer)));
+        }
+        Report { cut, ..report(self.system, answers, run) }
     }
 }
 
@@ -445,7 +456,9 @@ pub fn states(system: &System, options: &CheckOptions, observer: &mut dyn Observ
         return symbolic::states(system, options, observer);
     }
     let explicit = |observer: &mut dyn Observer| {
-        report(system, Vec::new(), explicit::run(system, &Request::default(), options, observer))
+        let run = explicit::run(system, &Request::default(), options, observer);
+        let cut = cut(system, &run, is_partial(&run, &Request::default(), options));
+        Report { cut, ..report(system, Vec::new(), run) }
     };
     if choose::is_open(options) {
         return choose::states(system, options, observer, explicit);
@@ -463,7 +476,23 @@ fn report(system: &System, answers: Vec<Answer>, run: Run) -> Report {
         reduction: run.reduction,
         diagrams: None,
         choice: None,
+        cut: None,
     }
+}
+
+/// The search has not looked at all steps.
+fn is_partial(run: &Run, request: &Request, options: &CheckOptions) -> bool {
+    let is_open = request.deadlock && run.deadlock.is_none()
+        || request.assertions && run.assertions.is_none()
+        || run.invariants.iter().any(Option::is_none);
+    let is_done = options.stop_at_first && run.found_something() || !request.is_empty() && !is_open;
+    run.is_reduced || run.ended.is_some() || is_done
+}
+
+/// The run-time errors that a search has met.
+fn cut(system: &System, run: &Run, is_partial: bool) -> Option<Cut> {
+    let met = run.cuts.iter().map(|cut| (statement(cut.by), cut.message.clone(), cut.count));
+    Cut::of(system, met, is_partial)
 }
 
 fn answer(property: &Property, outcome: Outcome) -> Answer {
@@ -602,7 +631,8 @@ fn branching(
         (None, _) => Outcome::Unknown(found.ended.clone().unwrap_or(Reason::Interrupted)),
     };
     let (statistics, note, reduction) = (Some(found.statistics), found.note, found.reduction);
-    Ok((Answer { statistics, end, note, reduction, ..answer(property, outcome) }, found.ended))
+    let answer = Answer { statistics, end, note, reduction, ..answer(property, outcome) };
+    Ok((tell_stops(system, &found.stops, answer), found.ended))
 }
 
 fn judge(
@@ -676,5 +706,19 @@ fn judge(
     answer.statistics = Some(found.statistics);
     answer.note = found.note;
     answer.reduction = found.reduction;
-    Ok((answer, found.ended))
+    Ok((tell_stops(system, &found.stops, answer), found.ended))
+}
+
+/// Says at which run-time errors runs stop, if nothing is wrong with those that do.
+fn tell_stops(system: &System, stops: &Stops, mut answer: Answer) -> Answer {
+    let met = stops.iter().map(|(by, message)| (statement(*by), message.clone(), 1));
+    if let Some(cut) = Cut::of(system, met, true) {
+        cut.tell(std::slice::from_mut(&mut answer));
+    }
+    answer
+}
+
+/// A step of a compiled system.
+fn statement(by: Option<Culprit>) -> Option<(ProcessId, EdgeId)> {
+    by.map(|(process, edge)| (ProcessId(process), EdgeId(edge)))
 }

@@ -68,7 +68,7 @@ pub use check::{CheckOptions, Emptiness, Engine, Fairness, Search, check, stated
 pub use limits::{Limits, peak_memory, resident_memory, sensible_memory_limit};
 pub use load::{LoadError, LoadOptions, Loaded, adapt, ctl, expression, load, load_text, ltl};
 pub use reduction::{Algorithm, Cache, Methods, PartialOrder, Proviso, Replacement};
-pub use report::{Answer, Report, SCHEMA, Verdict};
+pub use report::{Answer, Cut, CutBy, Report, SCHEMA, Verdict};
 pub use symbolic::{
     DiagramKind, DiagramStatistics, Direction, Exploration, Method, Preserve, Reach, Reorder, Symbolic, Variant,
 };

@@ -305,6 +305,7 @@ pub(crate) fn check_all(
         reduction: None,
         diagrams: None,
         choice: None,
+        cut: None,
     }
 }
 

@@ -9,6 +9,7 @@ use ample_explicit::check as safety;
 use ample_explicit::compile::{Method, NotReduced, Reduced, Tally};
 use ample_explicit::partial::{self, Counts, Mark};
 use ample_explicit::store::{FlatStore, Parent, Visible, Whole};
+use ample_model::facts::Facts;
 use ample_model::{Observer, Progress, Reason, System};
 
 use super::{REPORT_EVERY, Request, Run, collect, has_hidden_variables, room_for_the_store};
@@ -39,8 +40,8 @@ pub fn run(
     options: &CheckOptions,
     observer: &mut dyn Observer,
 ) -> Attempt {
-    // Who counts states wants those of the usual check.
-    let assertions = request.assertions || request.is_empty();
+    // Who counts states wants those of the usual check. A run-time error cuts runs whatever is asked, and is told.
+    let assertions = request.assertions || request.is_empty() || may_fault(system);
     let looks_further = assertions || !request.invariants.is_empty();
     let method = method(methods.persistent.unwrap_or_default());
     let space = match Reduced::new(system, &request.invariants, assertions, method) {
@@ -57,6 +58,14 @@ pub fn run(
     }
     let visible = space.visible_bytes();
     search(space, visible, request, methods, options, observer)
+}
+
+/// Some step may be a run-time error.
+fn may_fault(system: &System) -> bool {
+    let facts = Facts::of(system);
+    let provided = (0..system.processes.len()).filter_map(|process| facts.provided(process.into()));
+    facts.edges().any(|edge| edge.all.traits.may_fault || edge.monitored)
+        || provided.into_iter().any(|usage| usage.traits.may_fault)
 }
 
 pub fn method(algorithm: Algorithm) -> Method {
@@ -137,7 +146,7 @@ fn search(
     if space.unfolding().is_full() {
         reduction.push_str(", given up because there are too many transitions");
     }
-    Attempt::Done(Box::new(Run { reduction: Some(reduction), only_deadlocks, ..run }))
+    Attempt::Done(Box::new(Run { reduction: Some(reduction), only_deadlocks, is_reduced: true, ..run }))
 }
 
 fn refused(why: partial::Incompatible) -> Attempt {

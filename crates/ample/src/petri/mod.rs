@@ -332,5 +332,6 @@ fn report(
         reduction: None,
         diagrams,
         choice: None,
+        cut: None,
     }
 }
