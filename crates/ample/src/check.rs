@@ -366,6 +366,10 @@ impl<'a> Work<'a> {
             // The searches for the others have told it themselves.
             let safety = properties.filter(|(_, property)| !is_temporal(property)).map(|(answer, _)| answer);
             safety.for_each(|answer| cut.tell(std::slice::from_mut(answer)));
+        } else if run.may_miss_faults {
+            let deadlock = answers.iter_mut().find(|answer| answer.property == "deadlock");
+            let holds = deadlock.filter(|answer| answer.verdict() == Verdict::Holds);
+            holds.into_iter().for_each(|answer| answer.note = Some(MISSED_FAULTS.into()));
         }
         Report { cut, ..report(self.system, answers, run) }
     }
@@ -546,6 +550,10 @@ pub(crate) fn not_confirmed(unconfirmed: Unconfirmed, steps: usize) -> Outcome {
 
 /// Of a search that may have put off steps for ever.
 const NO_PROVISO: &str = "without a proviso only deadlocks are decided: steps may have been put off for ever";
+
+/// Of a search that looks for deadlocks only.
+const MISSED_FAULTS: &str =
+    "a run-time error may end runs early, and without a proviso not all of them are met; `--assertions` looks for them";
 
 fn stopped() -> Outcome {
     Outcome::Unknown(Reason::Unsupported("the search stopped at the first violation".into()))

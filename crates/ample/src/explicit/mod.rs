@@ -90,6 +90,8 @@ pub struct Run {
     pub cuts: Vec<Cut>,
     /// They were met in a part of the orders of steps only.
     pub is_reduced: bool,
+    /// There may be others, and nobody would know.
+    pub may_miss_faults: bool,
 }
 
 impl Run {
@@ -133,6 +135,7 @@ impl Run {
             only_deadlocks: later.only_deadlocks,
             cuts,
             is_reduced,
+            may_miss_faults: later.may_miss_faults,
         }
     }
 
@@ -382,6 +385,7 @@ where
         only_deadlocks: false,
         cuts: report.cuts,
         is_reduced: false,
+        may_miss_faults: false,
     }
 }
 

@@ -40,8 +40,11 @@ pub fn run(
     options: &CheckOptions,
     observer: &mut dyn Observer,
 ) -> Attempt {
-    // Who counts states wants those of the usual check. A run-time error cuts runs whatever is asked, and is told.
-    let assertions = request.assertions || request.is_empty() || may_fault(system);
+    // A run-time error cuts runs whatever is asked, and is told. Who names a method gets that method.
+    let may_fault = may_fault(system);
+    let is_auto = options.partial_order == PartialOrder::Auto;
+    // Who counts states wants those of the usual check.
+    let assertions = request.assertions || request.is_empty() || is_auto && may_fault;
     let looks_further = assertions || !request.invariants.is_empty();
     let method = method(methods.persistent.unwrap_or_default());
     let space = match Reduced::new(system, &request.invariants, assertions, method) {
@@ -53,11 +56,19 @@ pub fn run(
         }
     };
     let methods = Methods { proviso: proviso(&methods, options, looks_further), ..methods };
-    if !has_hidden_variables(system) {
-        return search(space, Whole, request, methods, options, observer);
+    let attempt = if has_hidden_variables(system) {
+        let visible = space.visible_bytes();
+        search(space, visible, request, methods, options, observer)
+    } else {
+        search(space, Whole, request, methods, options, observer)
+    };
+    match attempt {
+        Attempt::Done(run) => {
+            let may_miss_faults = run.only_deadlocks && may_fault;
+            Attempt::Done(Box::new(Run { may_miss_faults, ..*run }))
+        }
+        other => other,
     }
-    let visible = space.visible_bytes();
-    search(space, visible, request, methods, options, observer)
 }
 
 /// Some step may be a run-time error.
