@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZero;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use ample_budget::{Budget, resident_memory};
 use ample_model::{
     Certainty, EdgeId, Expr, Formula, Observer, Outcome, ProcessId, Progress, Property, Question, Reason, Role,
     Statistics, System,
@@ -14,14 +15,14 @@ use ample_explicit::liveness::Stops;
 use ample_explicit::space::Culprit;
 use ample_logic::Acceptance;
 
+use crate::board::Board;
 use crate::choose;
-use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_tree};
+use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_tree, without_run};
 use crate::explicit::branching::look_at;
 use crate::explicit::liveness::{Watch, look_for};
 use crate::explicit::{self, Request, Run};
 use crate::faults::{Fallible, Survey};
 use crate::justice;
-use crate::limits::resident_memory;
 use crate::petri;
 use crate::reduction::PartialOrder;
 use crate::report::{Answer, Cut, Report, Verdict};
@@ -109,12 +110,25 @@ pub struct CheckOptions {
     pub threads: Option<usize>,
     /// Bytes that the search may take. An [`Observer`] can watch over the rest of the process.
     pub memory_limit: Option<u64>,
+    /// What all phases may take, those before and after the searches included.
+    pub budget: Budget,
+    /// Where answers are posted as soon as they are known.
+    pub board: Option<Arc<Board>>,
     /// End at the first violation, whatever it is of.
     pub stop_at_first: bool,
     /// How the symbolic engine works.
     pub symbolic: Symbolic,
     /// On a net, ways that are tried in turn get so long at first; a moment if nobody says.
     pub first_turn: Option<Duration>,
+}
+
+impl CheckOptions {
+    /// Posts the answer to the property of that number.
+    pub(crate) fn post(&self, number: usize, answer: &Answer) {
+        if let Some(board) = &self.board {
+            board.post(number, answer);
+        }
+    }
 }
 
 /// All that a model states: its assertions, the absence of deadlocks, and the properties in its text.
@@ -149,6 +163,9 @@ pub fn stated(system: &System) -> Vec<Property> {
 /// ```
 pub fn check(system: &System, options: &CheckOptions, observer: &mut dyn Observer) -> Report {
     let properties = options.properties.clone().unwrap_or_else(|| stated(system));
+    if let Some(board) = &options.board {
+        board.open(&properties);
+    }
     if options.justice.is_empty() {
         return check_all(system, &properties, options, observer);
     }
@@ -300,13 +317,29 @@ impl<'a> Work<'a> {
             Found::Temporal(_, ended) => ended,
         };
         let cut = slice.cut || parts > 1 && *ended == Some(Reason::Memory);
+        if let Found::Safety(run) = &result
+            && !cut
+        {
+            self.post_safety(run, &mut slice);
+        }
         Done { result, cut }
+    }
+
+    /// Posts what the search for safety properties has found so far.
+    fn post_safety(&self, run: &Run, observer: &mut dyn Observer) {
+        if self.options.board.is_none() {
+            return;
+        }
+        for (number, answer) in self.safety_answers(run, observer) {
+            self.options.post(number, &answer);
+        }
     }
 
     /// Keeps what a search has found; true if it has to be done again.
     fn keep(&mut self, job: Job, done: Done) -> bool {
         match (job, done.result) {
             (Job::Temporal(number), Found::Temporal(answer, ended)) => {
+                self.options.post(number, &answer);
                 self.answers.insert(number, (answer, ended));
             }
             (_, Found::Safety(run)) => {
@@ -324,52 +357,60 @@ impl<'a> Work<'a> {
         (self.options.stop_at_first && (self.safety.found_something() || violated())).then(stopped)
     }
 
-    fn report(mut self, observer: &mut dyn Observer) -> Report {
-        let mut invariants = 0;
+    /// The answers to the safety properties, by their numbers, that follow from what their search has found.
+    fn safety_answers(&self, run: &Run, observer: &mut dyn Observer) -> Vec<(usize, Answer)> {
+        let undisturbed = undisturbed(run, self.options);
+        let mut invariants = run.invariants.iter();
         let mut answers = Vec::new();
-        let mut run = std::mem::take(&mut self.safety);
-        let undisturbed = undisturbed(&run, self.options);
-        let is_partial = is_partial(&run, &self.request, self.options);
-        let alone = self.answers.is_empty();
+        let cut = self.cut(run);
         for (number, property) in self.properties.iter().enumerate() {
             let (found, claim) = match &property.question {
                 Question::Deadlock => (&run.deadlock, Claim::Deadlock),
                 Question::Assertions => (&run.assertions, Claim::Assertion),
-                Question::Invariant(condition) => {
-                    invariants += 1;
-                    (run.invariants.get(invariants - 1).unwrap_or(&None), Claim::Invariant(condition))
-                }
-                _ => {
-                    let Some((answer, ended)) = self.answers.remove(&number) else { continue };
-                    if let Some(statistics) = &answer.statistics {
-                        run.add(statistics);
-                    }
-                    run.ended = run.ended.or(ended);
-                    run.reduction = run.reduction.or_else(|| answer.reduction.clone());
-                    answers.push(answer);
-                    continue;
-                }
+                Question::Invariant(condition) => (invariants.next().unwrap_or(&None), Claim::Invariant(condition)),
+                _ => continue,
             };
             let undecided = run.only_deadlocks && !matches!(claim, Claim::Deadlock) && run.ended.is_none();
-            answers.push(match found {
+            let mut answer = match found {
                 Some(found) => violated(self.system, property, found, claim, observer),
                 None if undecided => answer(property, Outcome::Unknown(Reason::Unsupported(NO_PROVISO.into()))),
                 None => answer(property, undisturbed.clone()),
-            });
+            };
+            if let Some(cut) = &cut {
+                cut.tell(std::slice::from_mut(&mut answer));
+            } else if run.may_miss_faults && answer.verdict() == Verdict::Holds {
+                answer.note = Some(MISSED_FAULTS.into());
+            }
+            answers.push((number, answer));
+        }
+        answers
+    }
+
+    /// The run-time errors that the search for safety properties has met.
+    fn cut(&self, run: &Run) -> Option<Cut> {
+        cut(self.system, run, is_partial(run, &self.request, self.options))
+    }
+
+    fn report(mut self, observer: &mut dyn Observer) -> Report {
+        let mut run = std::mem::take(&mut self.safety);
+        let cut = self.cut(&run);
+        let mut safety: HashMap<usize, Answer> = self.safety_answers(&run, observer).into_iter().collect();
+        let alone = self.answers.is_empty();
+        let mut answers = Vec::new();
+        for number in 0..self.properties.len() {
+            if let Some(answer) = safety.remove(&number) {
+                answers.push(answer);
+            } else if let Some((answer, ended)) = self.answers.remove(&number) {
+                if let Some(statistics) = &answer.statistics {
+                    run.add(statistics);
+                }
+                run.ended = run.ended.or(ended);
+                run.reduction = run.reduction.or_else(|| answer.reduction.clone());
+                answers.push(answer);
+            }
         }
         if !alone {
             run.statistics.time_s = self.took.as_secs_f64();
-        }
-        let cut = cut(self.system, &run, is_partial);
-        if let Some(cut) = &cut {
-            let properties = answers.iter_mut().zip(self.properties);
-            // The searches for the others have told it themselves.
-            let safety = properties.filter(|(_, property)| !is_temporal(property)).map(|(answer, _)| answer);
-            safety.for_each(|answer| cut.tell(std::slice::from_mut(answer)));
-        } else if run.may_miss_faults {
-            let deadlock = answers.iter_mut().find(|answer| answer.property == "deadlock");
-            let holds = deadlock.filter(|answer| answer.verdict() == Verdict::Holds);
-            holds.into_iter().for_each(|answer| answer.note = Some(MISSED_FAULTS.into()));
         }
         Report { cut, ..report(self.system, answers, run) }
     }
@@ -453,6 +494,10 @@ fn is_temporal(property: &Property) -> bool {
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn states(system: &System, options: &CheckOptions, observer: &mut dyn Observer) -> Report {
+    if options.engine == Engine::Sog {
+        let why = "an observation graph has aggregates, and their states are not counted; `ample sog` builds the graph";
+        return unfinished(system, Vec::new(), Reason::Unsupported(why.into()));
+    }
     if let Some(net) = petri::net_of(system, options) {
         return petri::states(system, &net, options, observer);
     }
@@ -468,6 +513,11 @@ pub fn states(system: &System, options: &CheckOptions, observer: &mut dyn Observ
         return choose::states(system, options, observer, explicit);
     }
     explicit(observer)
+}
+
+/// A report of work that ended before it had counted anything.
+pub(crate) fn unfinished(system: &System, answers: Vec<Answer>, reason: Reason) -> Report {
+    report(system, answers, Run { ended: Some(reason), ..Run::default() })
 }
 
 fn report(system: &System, answers: Vec<Answer>, run: Run) -> Report {
@@ -633,9 +683,7 @@ fn branching(
             }
             Err(unconfirmed) => not_confirmed(unconfirmed, tree.prefix.len() + tree.cycle.len()),
         },
-        (Some(false), None) => Outcome::Unknown(Reason::Unsupported(
-            "it does not hold, but the search was ended before a run was found that shows it".into(),
-        )),
+        (Some(false), None) => without_run(&property.question, "by explicit search"),
         (None, _) => Outcome::Unknown(found.ended.clone().unwrap_or(Reason::Interrupted)),
     };
     let (statistics, note, reduction) = (Some(found.statistics), found.note, found.reduction);

@@ -163,6 +163,22 @@ pub enum Verdict {
 }
 
 impl Answer {
+    /// An answer to a property whose name and text are not filled in yet.
+    pub(crate) fn open(outcome: Outcome) -> Answer {
+        Answer {
+            property: String::new(),
+            formula: String::new(),
+            outcome,
+            engine: "explicit",
+            value: None,
+            witness: None,
+            end: None,
+            note: None,
+            statistics: None,
+            reduction: None,
+        }
+    }
+
     /// The answer in one word.
     pub fn verdict(&self) -> Verdict {
         match self.outcome {

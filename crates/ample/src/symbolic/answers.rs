@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use ample_model::{
     BinaryOp, Certainty, EdgeId, Expr, Formula, Interpreter, Outcome, ProcessId, Property, Question, Reason, Silent,
-    Statistics, System, Trace, Violation,
+    Statistics, System,
 };
 use ample_symbolic::ctl::{Ctl, Evaluator};
 use ample_symbolic::diagram::Bdd;
@@ -21,7 +21,7 @@ use super::{
     Desk, DiagramStatistics, Direction, Done, Exploration, Preserve, Reach, Shape, Symbolic, Trouble, Variant,
 };
 use crate::check::{CheckOptions, Fairness};
-use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_tree};
+use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_tree, without_run};
 use crate::explicit::branching::Tree;
 use crate::explicit::liveness::{Ending, Run};
 use crate::faults::{Fallible, Survey};
@@ -141,6 +141,7 @@ pub fn all(system: &System, shapes: &[Shape], properties: &[Property], options: 
     if let Some(cut) = &done.cut {
         cut.tell(&mut done.answers);
     }
+    done.answers.iter().enumerate().for_each(|(number, answer)| options.post(number, answer));
     done
 }
 
@@ -187,7 +188,14 @@ fn each(
         }
         let mut court = Court { session: &mut session, setting: &setting, options, property, justice: &justice };
         match court.judge(asked) {
-            Ok(answer) => answers.push(answer),
+            Ok(answer) => {
+                // What may have to be said beside an answer is not known yet, nor whether a formula can be evaluated.
+                let is_final = answer.verdict() == Verdict::Violated || session.space.faulty.is_false();
+                if is_final && number < first && !formulas.contains(&number) {
+                    options.post(number, &answer);
+                }
+                answers.push(answer);
+            }
             Err(why) => {
                 answers.push(answer(property, Outcome::Unknown(reason(&why))));
                 // Memory may do for another property; a wish to end is for all.
@@ -594,11 +602,9 @@ impl Court<'_, '_> {
         Ok(holds)
     }
 
-    /// It is known to be violated, and nothing is there to show for it.
-    fn violated_unseen(&self) -> Answer {
-        let message = "it is false at the start; what shows it was not found in time".to_owned();
-        let violation = Violation { message, trace: Trace::default(), branches: Vec::new() };
-        answer(self.property, Outcome::Violated(Box::new(violation)))
+    /// It is known to be violated, and there is no run to show it.
+    pub(super) fn violated_unseen(&self) -> Answer {
+        answer(self.property, without_run(&self.property.question, "by decision diagrams"))
     }
 
     /// What shows that the formula does not hold.
