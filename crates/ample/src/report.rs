@@ -198,12 +198,14 @@ impl Answer {
 }
 
 impl Answer {
-    /// What is shown for it: the counterexample, or the witness.
+    /// What is shown for it: the counterexample, or the witness. Where it is the absence of runs that violates a
+    /// property, there is nothing to show.
     pub fn shown(&self) -> Option<&Violation> {
-        match &self.outcome {
-            Outcome::Violated(violation) => Some(violation),
+        let shown = match &self.outcome {
+            Outcome::Violated(violation) => Some(&**violation),
             _ => self.witness.as_deref(),
-        }
+        };
+        shown.filter(|shown| self.end.is_some() || shown.trace != Trace::default() || !shown.branches.is_empty())
     }
 
     /// What branches off the counterexample.

@@ -32,6 +32,7 @@ pub use ample_sog::{Balance, Canonical, Graph, ProductSize, Rule, Size, Work};
 use ample_sog::{Binary, BuildOptions, Halt, Lists, Meaning, Model, Observed, Question, Witness, check as judge};
 
 use crate::check::{CheckOptions, Engine, Fairness};
+use crate::evidence::EndState;
 use crate::faults::{Fallible, Survey};
 use crate::load::Loaded;
 use crate::report::{Answer, Report};
@@ -151,6 +152,8 @@ enum Said {
 pub struct Judged {
     /// A run that violates the formula; if there is none, it holds.
     pub violation: Option<Violation>,
+    /// The state at the end of that run, or where its cycle begins.
+    pub end: Option<EndState>,
     /// Aggregates that were found, and how many of them were expanded.
     pub aggregates: (usize, usize),
     /// The product with the automaton.
@@ -274,10 +277,13 @@ pub(crate) fn check_all(
     let mut ended = None;
     let mut answers = Vec::new();
     for (number, property) in properties.iter().enumerate() {
+        let mut end = None;
         let (outcome, note) = match &property.question {
             Asked::Ltl(_) if options.fairness != Fairness::None => unsupported("observation graphs know no fairness"),
             Asked::Ltl(formula) => {
-                outcome_of(check(system, &SogFormula::stated(formula), &graph, observer), &mut ended)
+                let mut judged = check(system, &SogFormula::stated(formula), &graph, observer);
+                end = judged.as_mut().ok().and_then(|judged| judged.end.take());
+                outcome_of(judged, &mut ended)
             }
             _ => unsupported(ONLY_RUNS),
         };
@@ -288,7 +294,7 @@ pub(crate) fn check_all(
             engine: "sog",
             value: None,
             witness: None,
-            end: None,
+            end,
             note,
             statistics: None,
             reduction: None,
@@ -351,10 +357,13 @@ pub fn check(
     })?;
     let fallible = formula.fallible(system);
     if !fallible.is_empty() {
-        judged.violation = match judged.violation {
-            Some(violation) => Some(fallible.met_on(system, &violation).map_or(violation, |(fault, _)| fault)),
+        let met = match &judged.violation {
+            Some(violation) => fallible.met_on(system, violation),
             None => fault(system, &fallible, options, observer)?,
         };
+        if let Some((violation, end)) = met {
+            (judged.violation, judged.end) = (Some(violation), Some(end));
+        }
     }
     Ok(judged)
 }
@@ -365,7 +374,7 @@ fn fault(
     fallible: &Fallible,
     options: &SogOptions,
     observer: &mut dyn Observer,
-) -> Result<Option<Violation>, SogError> {
+) -> Result<Option<(Violation, EndState)>, SogError> {
     let invariant = Property { question: Asked::Invariant(fallible.invariant()), ..Property::assertions() };
     let options =
         CheckOptions { engine: Engine::Symbolic, memory_limit: options.memory_limit, ..CheckOptions::default() };
@@ -373,7 +382,7 @@ fn fault(
     match report.answers.into_iter().next().map(|answer| answer.outcome) {
         Some(Outcome::Holds(_)) => Ok(None),
         Some(Outcome::Violated(violation)) => match fallible.met_on(system, &violation) {
-            Some((violation, _)) => Ok(Some(violation)),
+            Some(met) => Ok(Some(met)),
             None => Err(SogError::Internal("no condition is a fault where one was found".into())),
         },
         Some(Outcome::Unknown(reason)) => Err(SogError::Ended(reason)),
@@ -548,12 +557,11 @@ impl Task<Judged> for Check<'_> {
             collapsed: self.options.collapsed,
         };
         let checked = judge(model, &question, &options)?;
-        let violation = match &checked.violation {
-            Some(witness) => Some(self.perform_run(witness, actions, model.actions())?),
-            None => None,
-        };
+        let shown = checked.violation.as_ref().map(|witness| self.perform_run(witness, actions, model.actions()));
+        let (violation, end) = shown.transpose()?.unzip();
         Ok(Judged {
             violation,
+            end,
             aggregates: checked.aggregates,
             product: checked.product,
             size: checked.graph.as_ref().map(Graph::size),
@@ -566,7 +574,12 @@ impl Task<Judged> for Check<'_> {
 
 impl Check<'_> {
     /// The run, step by step with the reference interpreter; one that it does not perform is a bug.
-    fn perform_run(&self, witness: &Witness, actions: &Actions<'_>, names: &[String]) -> Result<Violation, SogError> {
+    fn perform_run(
+        &self,
+        witness: &Witness,
+        actions: &Actions<'_>,
+        names: &[String],
+    ) -> Result<(Violation, EndState), SogError> {
         let refuted = |why: &str| SogError::Internal(format!("a counterexample does not replay: {why}"));
         let interpreter = Interpreter::new(self.system);
         let start = (actions.start)(&witness.start).ok_or_else(|| refuted("no such initial state"))?;
@@ -607,7 +620,8 @@ impl Check<'_> {
             ample_sog::Ending::Fault => "the run ends with a fault and does not satisfy the formula",
         };
         self.judge(&interpreter, witness, &states, names)?;
-        Ok(Violation { message: message.into(), trace, branches: Vec::new() })
+        let end = EndState::of(&interpreter, &states[witness.prefix.len().min(states.len() - 1)]);
+        Ok((Violation { message: message.into(), trace, branches: Vec::new() }, end))
     }
 
     /// Judges a run that was performed by the plain meaning of the formula: a run that satisfies it is a bug, whatever

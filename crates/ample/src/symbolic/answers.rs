@@ -7,7 +7,7 @@ use ample_model::{
     BinaryOp, Certainty, EdgeId, Expr, Formula, Interpreter, Outcome, ProcessId, Property, Question, Reason, Silent,
     Statistics, System,
 };
-use ample_symbolic::ctl::{Ctl, Evaluator};
+use ample_symbolic::ctl::{Ctl, Evaluator, FairRuns};
 use ample_symbolic::diagram::Bdd;
 use ample_symbolic::evidence::{Evidence, Explainer};
 use ample_symbolic::ltl::{self, Lasso, Product, Runs};
@@ -609,33 +609,43 @@ impl Court<'_, '_> {
 
     /// What shows that the formula does not hold.
     fn show_branching(&mut self, numbered: &Numbered, ctl: &Ctl, atoms: &[Bdd]) -> Result<Answer, Trouble> {
-        let (start, tree) = match self.explain(&numbered.formula, ctl, atoms)? {
-            Ok(explained) => explained,
-            Err(answer) => return Ok(*answer),
-        };
-        Ok(match confirm_tree(self.session.system, start, &tree, numbered) {
+        Ok(match self.explain(&numbered.formula, ctl, atoms, None)? {
+            Ok((start, tree)) => self.confirmed(numbered, start, &tree),
+            Err(answer) => *answer,
+        })
+    }
+
+    /// The answer that a tree of runs shows, once it has been replayed.
+    pub(super) fn confirmed(&self, numbered: &Numbered, start: u32, tree: &Tree) -> Answer {
+        match confirm_tree(self.session.system, start, tree, numbered) {
             Ok((violation, end)) => {
                 Answer { end: Some(end), ..answer(self.property, Outcome::Violated(Box::new(violation))) }
             }
             Err(unconfirmed) => self.unconfirmed(unconfirmed, tree.prefix.len() + tree.cycle.len()),
-        })
+        }
     }
 
     /// A start state in which the formula does not hold, and what shows it; or the answer if there is no such thing.
-    fn explain(
+    pub(super) fn explain(
         &mut self,
         formula: &ample_logic::Formula,
         ctl: &Ctl,
         atoms: &[Bdd],
+        fair: Option<&FairRuns>,
     ) -> Result<Result<(u32, Tree), Box<Answer>>, Trouble> {
         let reached = self.session.reached(self.setting)?;
         let space = &self.session.space;
         let mut evaluator = Evaluator::new(space, atoms, reached);
+        if let Some(fair) = fair {
+            evaluator = evaluator.over(fair)?;
+        }
         let states = evaluator.states(ctl)?;
         let Some(bad) = start_states(self.session)?.minus(&states)?.pick() else {
             return Ok(Err(Box::new(self.unknown("internal error: the ways to evaluate the formula disagree"))));
         };
-        let evidence = Explainer::new(space, &mut evaluator).evidence(formula, &bad)?;
+        let explainer = Explainer::new(space, &mut evaluator);
+        let mut explainer = if fair.is_some() { explainer.fairly() } else { explainer };
+        let evidence = explainer.evidence(formula, &bad)?;
         drop(evaluator);
         let mut tree = self.tree(&evidence);
         let mut start_bits = bad;
@@ -727,7 +737,8 @@ impl Court<'_, '_> {
             Some(false) => {}
         }
         // What shows that a formula of this kind is false branches nowhere: it is a run.
-        let Some(Ok((start, tree))) = in_time(&diagrams, AS_BRANCHING, || self.explain(&formula, &ctl, &atoms))? else {
+        let Some(Ok((start, tree))) = in_time(&diagrams, AS_BRANCHING, || self.explain(&formula, &ctl, &atoms, None))?
+        else {
             return Ok(None);
         };
         // Of a run that may go on anyhow it has to be seen that it does: an atomic sequence may have no end.
