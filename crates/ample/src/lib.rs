@@ -45,6 +45,7 @@ mod check;
 mod choose;
 pub mod evidence;
 mod explicit;
+mod faults;
 mod justice;
 mod limits;
 mod load;
@@ -70,7 +71,7 @@ pub use check::{CheckOptions, Emptiness, Engine, Fairness, Search, check, stated
 pub use limits::Limits;
 pub use load::{LoadError, LoadOptions, Loaded, adapt, ctl, expression, load, load_text, ltl, read_text};
 pub use reduction::{Algorithm, Cache, Methods, PartialOrder, Proviso, Replacement};
-pub use report::{Answer, Report, SCHEMA, Verdict};
+pub use report::{Answer, Cut, CutBy, Report, SCHEMA, Verdict};
 pub use symbolic::{
     DiagramKind, DiagramStatistics, Direction, Exploration, Method, Preserve, Reach, Reorder, Symbolic, Variant,
 };

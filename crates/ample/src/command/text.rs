@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use ample::evidence::{EndState, Standing};
 use ample::{
-    Answer, Branch, Certainty, DiagramStatistics, Outcome, Reason, Report, Source, Statistics, Step, System, Trace,
+    Answer, Branch, Certainty, Cut, CutBy, DiagramStatistics, Outcome, Reason, Report, Source, Statistics, Step,
+    System, Trace,
 };
 
 use super::msc;
@@ -49,10 +50,28 @@ pub fn report(out: &mut impl Write, system: &System, report: &Report, view: View
     if let Some(choice) = &report.choice {
         writeln!(out, "{choice}")?;
     }
+    if let Some(cut) = &report.cut {
+        cuts(out, cut)?;
+    }
     match &report.diagrams {
         Some(diagrams) => symbolic_statistics(out, report, diagrams),
         None => statistics(out, &report.statistics, report.reduction.as_deref(), report.ended.as_ref()),
     }
+}
+
+/// The run-time errors at which runs end.
+fn cuts(out: &mut impl Write, cut: &Cut) -> io::Result<()> {
+    let at_least = if cut.at_least { ", at least" } else { "" };
+    writeln!(
+        out,
+        "Run-time errors, after which nothing was searched ({}{at_least}):",
+        plural(cut.steps as usize, "step")
+    )?;
+    for CutBy { process, statement, at, error, steps } in &cut.by {
+        let place = at.as_deref().map_or_else(|| process.clone(), |at| format!("{process} {at}"));
+        writeln!(out, "{steps:>9} {error}: {statement}{}{place}", if place.is_empty() { "" } else { ", " })?;
+    }
+    Ok(())
 }
 
 /// What the symbolic engine did.

@@ -333,5 +333,6 @@ fn report(
         reduction: None,
         diagrams,
         choice: None,
+        cut: None,
     }
 }
