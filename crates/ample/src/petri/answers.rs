@@ -133,9 +133,9 @@ fn brief(message: String, instead: &str) -> String {
 fn with_brief_branches(violation: Violation) -> Violation {
     fn all(branches: Vec<Branch>) -> Vec<Branch> {
         let one = |branch: Branch| {
-            let Branch { after, message, trace, branches } = branch;
-            let message = brief(message, "a part of the formula, from there on");
-            Branch { after, message, trace, branches: all(branches) }
+            let message = brief(branch.message, "a part of the formula, from there on");
+            let end = branch.end.map(|end| Box::new(plain(*end)));
+            Branch { message, branches: all(branch.branches), end, ..branch }
         };
         branches.into_iter().map(one).collect()
     }
