@@ -179,8 +179,10 @@ fn check_all(system: &System, properties: &[Property], options: &CheckOptions, o
     if options.engine == Engine::Sog {
         return sog::check_all(system, properties, options, observer);
     }
-    if let Some(net) = petri::net_of(system, options) {
-        return petri::check(system, &net, properties, options, observer);
+    match petri::net_of(system, options) {
+        Ok(Some(net)) => return petri::check(system, &net, properties, options, observer),
+        Ok(None) => {}
+        Err(interrupted) => return not_begun(system, properties, &interrupted.into()),
     }
     if options.engine == Engine::Symbolic {
         return symbolic::check(system, properties, options, observer);
@@ -194,6 +196,12 @@ fn check_all(system: &System, properties: &[Property], options: &CheckOptions, o
         return choose::check(system, properties, options, observer, explicit);
     }
     explicit(observer)
+}
+
+/// Nothing was looked at.
+fn not_begun(system: &System, properties: &[Property], reason: &Reason) -> Report {
+    let unknown = |property: &Property| answer(property, Outcome::Unknown(reason.clone()));
+    unfinished(system, properties.iter().map(unknown).collect(), reason.clone())
 }
 
 /// The searches that a check consists of.
@@ -498,8 +506,10 @@ pub fn states(system: &System, options: &CheckOptions, observer: &mut dyn Observ
         let why = "an observation graph has aggregates, and their states are not counted; `ample sog` builds the graph";
         return unfinished(system, Vec::new(), Reason::Unsupported(why.into()));
     }
-    if let Some(net) = petri::net_of(system, options) {
-        return petri::states(system, &net, options, observer);
+    match petri::net_of(system, options) {
+        Ok(Some(net)) => return petri::states(system, &net, options, observer),
+        Ok(None) => {}
+        Err(interrupted) => return not_begun(system, &[], &interrupted.into()),
     }
     if options.engine == Engine::Symbolic {
         return symbolic::states(system, options, observer);

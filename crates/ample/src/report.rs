@@ -179,6 +179,11 @@ impl Answer {
         }
     }
 
+    /// An answer to something that is not looked at, for a reason.
+    pub fn unsupported(property: String, why: String) -> Answer {
+        Answer { property, ..Answer::open(Outcome::Unknown(Reason::Unsupported(why))) }
+    }
+
     /// The answer in one word.
     pub fn verdict(&self) -> Verdict {
         match self.outcome {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ample::{
-    Algorithm, Board, Budget, Cache, CheckOptions, DiagramKind, Direction, Emptiness, Engine, Exploration, Fairness,
-    Limits, Loaded, Method, Methods, PartialOrder, Preserve, Property, Proviso, Question, Reach, Reorder, Replacement,
+    Algorithm, Answer, Board, Budget, Cache, CheckOptions, DiagramKind, Direction, Emptiness, Engine, Exploration, Fairness,
+    Limits, Loaded, Method, Methods, PartialOrder, Preserve, Property, Proviso, Question, Reach, Refused, Reorder, Replacement,
     Report, Search, Symbolic, System, Variant,
 };
 
@@ -56,7 +56,8 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Repor
     let budget = context.budget(file, &arguments.common);
     let mut loaded = load(file, &arguments.common, context, &budget)?;
     let mut properties = named(&loaded, arguments, context, file)?;
-    let contest = of_contest(&loaded, arguments, context, file, &budget)?;
+    let (contest, too_large) = of_contest(&loaded, arguments, context, file, &budget)?;
+    let is_named = !properties.is_empty() || !contest.is_empty() || !too_large.is_empty();
     let ids: HashMap<String, String> = contest.iter().map(|property| (property.id(), property.name.clone())).collect();
     properties.extend(contest);
     let justice = arguments.temporal.justice.iter().map(|text| loaded.expression(text));
@@ -74,7 +75,7 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Repor
     let board = supervised(&system, ids.clone(), view, context);
     let options = CheckOptions {
         board: Some(Arc::clone(&board)),
-        properties: (!properties.is_empty()).then_some(properties),
+        properties: is_named.then_some(properties),
         stop_at_first: arguments.stop_at_first,
         fairness: match arguments.temporal.fairness {
             arguments::Fairness::None => Fairness::None,
@@ -92,6 +93,7 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Repor
     let mut report =
         search(&budget, &board, &arguments.search, context, |limits| ample::check(&system, &options, limits));
     rename(&mut report, &ids);
+    report.answers.extend(too_large.into_iter().map(|refused| Answer::unsupported(refused.name, refused.why)));
     show(&system, &report, view, context);
     show_diagrams(&report, &arguments.search, context);
     Ok(report)
@@ -194,26 +196,29 @@ fn named(loaded: &Loaded, arguments: &Check, context: &Context, file: &Path) -> 
     Ok(properties)
 }
 
-/// The properties of formula files, and the questions about a whole net. In reports they have the contest's names.
+/// The properties of formula files, and the questions about a whole net. In reports they have the contest's names. Of
+/// formulas that are too large to be checked only the names are there.
 fn of_contest(
     loaded: &Loaded,
     arguments: &Check,
     context: &Context,
     file: &Path,
     budget: &Budget,
-) -> Result<Vec<Property>, Exit> {
+) -> Result<(Vec<Property>, Vec<Refused>), Exit> {
     let options = load_options(&arguments.common, budget);
-    let mut properties = Vec::new();
+    let (mut properties, mut too_large) = (Vec::new(), Vec::new());
     for path in &arguments.properties.formulas {
         let name = path.display().to_string();
-        let stated = ample::read_text(path, &options).and_then(|text| loaded.formulas(&name, &text));
-        properties.extend(stated.map_err(|error| refused(context, file, &error))?);
+        let stated = ample::read_text(path, &options).and_then(|text| loaded.formulas_within(&name, &text, budget));
+        let stated = stated.map_err(|error| refused(context, file, &error))?;
+        properties.extend(stated.properties);
+        too_large.extend(stated.refused);
     }
     for examination in &arguments.properties.examination {
-        let property = loaded.examination(*examination);
+        let property = loaded.examination_within(*examination, budget);
         properties.push(property.map_err(|error| refused(context, file, &error))?);
     }
-    Ok(properties)
+    Ok((properties, too_large))
 }
 
 /// A property that was typed on the command line, and has no other name.

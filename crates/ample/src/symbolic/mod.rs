@@ -227,6 +227,7 @@ impl Shape {
             Expr::Unary(op, x) => Expr::Unary(*op, inner(x)),
             Expr::Binary(op, x, y) => Expr::Binary(*op, inner(x), inner(y)),
             Expr::Cast(scalar, x) => Expr::Cast(*scalar, inner(x)),
+            Expr::Shared(x) => self.condition(x),
             Expr::Conditional(c, x, y) => Expr::Conditional(inner(c), inner(x), inner(y)),
             // What is left speaks of processes, and these are the same.
             _ => expr.clone(),
