@@ -45,12 +45,21 @@ impl Diagnostic {
 
 /// The input was refused: all that is wrong with it, and the sources to show it in.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("{}", self.diagnostics.first().map_or("invalid input", |d| d.message.as_str()))]
+#[error("{}", self.first_error())]
 pub struct Rejected {
     /// The files read.
     pub sources: Vec<Source>,
     /// Errors, and warnings given on the way.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Rejected {
+    /// The message of the first error, which warnings may stand before.
+    fn first_error(&self) -> &str {
+        let is_error = |diagnostic: &&Diagnostic| diagnostic.severity == Severity::Error;
+        let first = self.diagnostics.iter().find(is_error).or(self.diagnostics.first());
+        first.map_or("invalid input", |diagnostic| diagnostic.message.as_str())
+    }
 }
 
 /// A number of things: `1 argument`, `2 arguments`.

@@ -104,6 +104,7 @@ pub fn system(name: &str, source: Source, net: Flat, units: Units) -> System {
         initial: LocationId(0),
         provided: None,
         priority: 1,
+        unreachable_labels: Vec::new(),
         span: None,
     };
     System {

@@ -28,7 +28,7 @@ use document::Kind;
 
 pub use examination::Examination;
 pub use formulas::formulas;
-pub use typed::{ctl, expression, ltl};
+pub use typed::{ctl, expression, ltl, quoted};
 
 /// After so many errors the rest of a file is not looked at.
 const MAX_ERRORS: usize = 20;

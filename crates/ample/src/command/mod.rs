@@ -108,9 +108,7 @@ fn load(path: &Path, common: &Common, context: &Context) -> Option<Loaded> {
     let options = LoadOptions { defines: common.defines.clone() };
     match ample::load(path, &options) {
         Ok(loaded) => {
-            if !context.quiet {
-                complain(|out| diagnostics::show(out, &loaded.system.sources, &loaded.warnings, context.err));
-            }
+            complain(|out| diagnostics::show(out, &loaded.system.sources, &loaded.warnings, context.err));
             Some(loaded)
         }
         Err(error) => {
