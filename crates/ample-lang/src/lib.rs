@@ -5,5 +5,7 @@ pub mod export;
 pub mod milestones;
 pub mod pnml;
 pub mod promela;
+pub mod refused;
 
 pub use diagnostic::{Diagnostic, Rejected, Severity};
+pub use refused::RefusedFormula;

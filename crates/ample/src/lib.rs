@@ -58,7 +58,7 @@ mod temporal;
 mod together;
 
 pub use ample_lang::pnml::Examination;
-pub use ample_lang::{Diagnostic, Rejected, Severity};
+pub use ample_lang::{Diagnostic, RefusedFormula, Rejected, Severity};
 pub use ample_model::{
     Branch, Certainty, Change, EventKind, Formula, Message, Move, Observer, Outcome, Progress, Property, Question,
     Reason, Silent, Source, Span, Statistics, Step, System, Trace, Violation,

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use ample_lang::promela::{self, preprocess::FileLoader};
-use ample_lang::{Diagnostic, Rejected, Severity, milestones, pnml};
+use ample_lang::{Diagnostic, RefusedFormula, Rejected, Severity, milestones, pnml};
 use ample_model::{Expr, Formula, Property, System};
 
 /// How to read a model.
@@ -12,6 +12,9 @@ use ample_model::{Expr, Formula, Property, System};
 pub struct LoadOptions {
     /// Macros that are defined before the first line, with their values.
     pub defines: Vec<(String, String)>,
+    /// Read a model without those of its formulas that are refused, which are then [`Loaded::refused`]. Otherwise one
+    /// of them is enough to refuse the model.
+    pub without_refused: bool,
 }
 
 /// A model that was read.
@@ -23,6 +26,8 @@ pub struct Loaded {
     pub warnings: Vec<Diagnostic>,
     /// What became of the nodes of a Petri net, if it is one.
     pub net: Option<pnml::Names>,
+    /// The formulas of its text that were left out, see [`LoadOptions::without_refused`].
+    pub refused: Vec<RefusedFormula>,
 }
 
 /// Why there is no model.
@@ -113,18 +118,25 @@ pub fn load_text(name: &str, text: String, options: &LoadOptions) -> Result<Load
 fn read(language: Language, name: &str, text: String, options: &LoadOptions) -> Result<Loaded, LoadError> {
     let loaded = match language {
         Language::Promela => {
-            let lowered = promela::read(name, text, &mut FileLoader, &options.defines)?;
-            Loaded { system: lowered.system, warnings: lowered.warnings, net: None }
+            let (lowered, refused) = match options.without_refused {
+                true => promela::read_apart_from_refused(name, text, &mut FileLoader, &options.defines)?,
+                false => (promela::read(name, text, &mut FileLoader, &options.defines)?, Vec::new()),
+            };
+            Loaded { system: lowered.system, warnings: lowered.warnings, net: None, refused }
         }
         Language::Milestones => {
-            let mut lowered = milestones::read(name, &text)?;
+            let (mut lowered, refused) = match options.without_refused {
+                true => milestones::read_apart_from_refused(name, &text)?,
+                false => (milestones::read(name, &text)?, Vec::new()),
+            };
             lowered.warnings.extend(unused_macros(options, "Milestones has no macros"));
-            Loaded { system: lowered.system, warnings: lowered.warnings, net: None }
+            Loaded { system: lowered.system, warnings: lowered.warnings, net: None, refused }
         }
         Language::Pnml => {
             let mut unfolded = pnml::read(name, &text)?;
             unfolded.warnings.extend(unused_macros(options, "a net has no macros"));
-            Loaded { system: unfolded.system, warnings: unfolded.warnings, net: Some(unfolded.names) }
+            let (system, warnings, net) = (unfolded.system, unfolded.warnings, Some(unfolded.names));
+            Loaded { system, warnings, net, refused: Vec::new() }
         }
     };
     if let Err(problems) = ample_model::check::check(&loaded.system) {
@@ -236,6 +248,18 @@ impl Loaded {
     pub fn formulas(&self, name: &str, text: &str) -> Result<Vec<Property>, LoadError> {
         match &self.net {
             Some(names) => Ok(pnml::formulas(&self.system, names, name, text)?),
+            None => Err(self.no_net()),
+        }
+    }
+
+    /// As [`formulas`](Loaded::formulas), but a formula that is refused is no reason to refuse the others.
+    pub fn formulas_apart_from_refused(
+        &self,
+        name: &str,
+        text: &str,
+    ) -> Result<(Vec<Property>, Vec<RefusedFormula>), LoadError> {
+        match &self.net {
+            Some(names) => Ok(pnml::formulas_apart_from_refused(&self.system, names, name, text)?),
             None => Err(self.no_net()),
         }
     }

@@ -11,6 +11,7 @@ use super::tree::Tree;
 use super::xml::{Element, Item, Read, Reader};
 use super::{MAX_ERRORS, Names, typed};
 use crate::diagnostic::{Diagnostic, Rejected};
+use crate::refused::RefusedFormula;
 
 /// Reads a formula file of the Model Checking Contest about a net; `name` is what reports call it.
 ///
@@ -33,6 +34,29 @@ use crate::diagnostic::{Diagnostic, Rejected};
 /// # Ok::<(), ample_lang::Rejected>(())
 /// ```
 pub fn formulas(system: &System, names: &Names, name: &str, text: &str) -> Result<Vec<Property>, Rejected> {
+    let (properties, refused) = formulas_apart_from_refused(system, names, name, text)?;
+    match refused.is_empty() {
+        true => Ok(properties),
+        false => {
+            let mut diagnostics: Vec<Diagnostic> = refused.into_iter().flat_map(|one| one.diagnostics).collect();
+            diagnostics.truncate(MAX_ERRORS);
+            Err(Rejected { sources: vec![source(name, text)], diagnostics })
+        }
+    }
+}
+
+fn source(name: &str, text: &str) -> Source {
+    Source { path: name.to_owned(), text: text.strip_prefix('\u{feff}').unwrap_or(text).to_owned() }
+}
+
+/// As [`formulas`], but a formula that is refused is no reason to refuse the others. What is wrong with it lies in the
+/// text without its byte order mark.
+pub fn formulas_apart_from_refused(
+    system: &System,
+    names: &Names,
+    name: &str,
+    text: &str,
+) -> Result<(Vec<Property>, Vec<RefusedFormula>), Rejected> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let rejected = |diagnostics| {
         Err(Rejected { sources: vec![Source { path: name.to_owned(), text: text.to_owned() }], diagnostics })
@@ -40,14 +64,12 @@ pub fn formulas(system: &System, names: &Names, name: &str, text: &str) -> Resul
     if u32::try_from(text.len()).is_err() {
         return rejected(vec![start_of_file("files of more than 4 GiB are not read")]);
     }
-    let mut file = File { atoms: Atoms::new(system, names), stated: Vec::new(), errors: Vec::new() };
+    let mut file = File { atoms: Atoms::new(system, names), stated: Vec::new(), refused: Vec::new() };
     if let Err(error) = file.read(text) {
-        file.errors.push(error);
+        let before = file.refused.into_iter().flat_map(|one| one.diagnostics).take(MAX_ERRORS - 1);
+        return rejected(before.chain([error]).collect());
     }
-    match file.errors.is_empty() {
-        true => Ok(file.properties()),
-        false => rejected(file.errors),
-    }
+    Ok(file.properties())
 }
 
 fn start_of_file(message: &str) -> Diagnostic {
@@ -57,13 +79,14 @@ fn start_of_file(message: &str) -> Diagnostic {
 struct File<'n> {
     atoms: Atoms<'n>,
     stated: Vec<Stated>,
-    errors: Vec<Diagnostic>,
+    refused: Vec<RefusedFormula>,
 }
 
 /// A formula with its name.
 struct Stated {
     name: String,
     asked: Asked,
+    place: Span,
 }
 
 enum Asked {
@@ -90,10 +113,10 @@ impl File<'_> {
             let element = reader.whole(element)?;
             match self.property(&element) {
                 Ok(stated) => self.stated.push(stated),
-                Err(error) => self.errors.push(error),
-            }
-            if self.errors.len() >= MAX_ERRORS {
-                return Ok(());
+                Err(error) => {
+                    let name = element.child("id").map_or_else(String::new, |id| id.text.to_string());
+                    self.refused.push(RefusedFormula { property: name, text: String::new(), diagnostics: vec![error] });
+                }
             }
         }
         Ok(())
@@ -112,23 +135,38 @@ impl File<'_> {
         };
         if formula.name == "place-bound" {
             let (bound, text) = self.tokens(formula)?;
-            return Ok(Stated { name, asked: Asked::Bound(bound, text) });
+            return Ok(Stated { name, asked: Asked::Bound(bound, text), place: formula.span });
         }
         let tree = self.formula(formula)?;
         if !tree.is_ltl() && !tree.is_ctl() {
             let error = formula.error(format!("the formula `{name}` is neither one of LTL nor one of CTL"));
             return Err(error.with_help("in CTL each of the operators about paths stands right behind a quantifier"));
         }
-        Ok(Stated { name, asked: Asked::Formula(tree) })
+        Ok(Stated { name, asked: Asked::Formula(tree), place: formula.span })
+    }
+
+    /// Refuses formulas that mean something else in each logic, where those that are refused may have said which it is.
+    fn refuse_undecided(&mut self) {
+        let decides = |stated: &Stated| matches!(&stated.asked, Asked::Formula(tree) if !tree.is_ctl() || !tree.is_ltl());
+        if self.refused.is_empty() || self.stated.iter().any(decides) {
+            return;
+        }
+        let is_open = |stated: &mut Stated| matches!(&stated.asked, Asked::Formula(tree) if tree.has_next());
+        for Stated { name, place, .. } in self.stated.extract_if(.., is_open) {
+            let message = format!("whether `{name}` is in linear or in branching time depends on formulas that are refused");
+            let diagnostics = vec![Diagnostic::error(place, message)];
+            self.refused.push(RefusedFormula { property: name, text: String::new(), diagnostics });
+        }
     }
 
     /// Gives every formula its logic.
-    fn properties(self) -> Vec<Property> {
+    fn properties(mut self) -> (Vec<Property>, Vec<RefusedFormula>) {
+        self.refuse_undecided();
         let any = |test: &dyn Fn(&Tree) -> bool| {
             self.stated.iter().any(|stated| matches!(&stated.asked, Asked::Formula(tree) if test(tree)))
         };
         let is_linear = any(&|tree| !tree.is_ctl()) && !any(&|tree| !tree.is_ltl());
-        let property = |Stated { name, asked }: Stated| {
+        let property = |Stated { name, asked, .. }: Stated| {
             let (text, question) = match asked {
                 Asked::Bound(bound, text) => (text, Question::Bound(bound)),
                 Asked::Formula(tree) => {
@@ -139,7 +177,7 @@ impl File<'_> {
             };
             Property { name, question, text, span: None }
         };
-        self.stated.into_iter().map(property).collect()
+        (self.stated.into_iter().map(property).collect(), self.refused)
     }
 
     // Formulas.

@@ -27,7 +27,7 @@ use crate::diagnostic::{Diagnostic, Rejected};
 use document::Kind;
 
 pub use examination::Examination;
-pub use formulas::formulas;
+pub use formulas::{formulas, formulas_apart_from_refused};
 pub use typed::{ctl, expression, ltl, quoted};
 
 /// After so many errors the rest of a file is not looked at.

@@ -1,19 +1,21 @@
 //! `ample check` and `ample states`.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::time::Instant;
 
 use ample::{
-    Algorithm, Cache, CheckOptions, DiagramKind, Direction, Emptiness, Engine, Exploration, Fairness, Limits,
-    LoadError, Loaded, Method, Methods, PartialOrder, Preserve, Property, Proviso, Question, Reach, Reorder,
-    Replacement, Report, Search, Symbolic, System, Variant,
+    Algorithm, Cache, CheckOptions, DiagramKind, Direction, Emptiness, Engine, Exploration, Fairness, Limits, Method,
+    Methods, PartialOrder, Preserve, Proviso, Question, Reach, Reorder, Replacement, Report, Search, Symbolic,
+    System, Variant,
 };
 
 use super::arguments::{self, Check, Common, Por, States};
 use super::progress::Display;
+use super::questions::{Questions, empty_report, typed};
 use super::text::{self, View};
-use super::{Context, Exit, complain, failed, guarded, load, print, refused, traces};
+use super::{
+    Context, Exit, complain, diagnostics, failed, guarded, load, load_model, print, print_json, show_refused, traces,
+};
 
 /// Checks the files one after the other.
 pub fn check(arguments: &Check, context: &Context) -> Exit {
@@ -21,8 +23,7 @@ pub fn check(arguments: &Check, context: &Context) -> Exit {
     let mut reports = Vec::new();
     for file in &arguments.files {
         let one = guarded(context, file, || match check_file(file, arguments, context) {
-            Ok(report) => {
-                let exit = report.verdict().into();
+            Ok((report, exit)) => {
                 // Only what goes into the trace file is needed again.
                 if arguments.trace.is_some() {
                     reports.push(report);
@@ -43,22 +44,33 @@ pub fn check(arguments: &Check, context: &Context) -> Exit {
     }
 }
 
-fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Report, Exit> {
+fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Report, Exit), Exit> {
     let begun = Instant::now();
     is_consistent(&arguments.search, file, context)?;
-    let mut loaded = load(file, &arguments.common, context).ok_or(Exit::Wrong)?;
-    let mut properties = named(&loaded, arguments, context, file)?;
-    let contest = of_contest(&loaded, arguments, context, file)?;
-    let ids: HashMap<String, String> = contest.iter().map(|property| (property.id(), property.name.clone())).collect();
-    properties.extend(contest);
-    let justice = arguments.temporal.justice.iter().map(|text| loaded.expression(text));
-    let justice = justice.collect::<Result<Vec<_>, _>>().map_err(|error| refused(context, file, &error))?;
+    let mut loaded = load_model(file, &arguments.common, context).ok_or(Exit::Wrong)?;
+    let mut questions = Questions::of(&loaded, arguments);
+    show_refused(context, &loaded, questions.refused_unasked(&loaded));
+    let mut properties = questions.properties();
+    let mut justice = Vec::new();
+    for text in &arguments.temporal.justice {
+        match loaded.expression(text) {
+            Ok(condition) => justice.push(condition),
+            Err(error) => {
+                questions.refuse_runs(&loaded, text, error);
+                properties = questions.properties();
+            }
+        }
+    }
+    for refused in questions.refused() {
+        complain(|out| diagnostics::load_error(out, &refused.error, context.err));
+    }
     ample::adapt(&mut loaded.system, &properties);
     for condition in &justice {
         ample::adapt(&mut loaded.system, &[typed("", Question::Invariant(condition.clone()))]);
     }
+    let nothing_left = properties.is_empty();
     let options = CheckOptions {
-        properties: (!properties.is_empty()).then_some(properties),
+        properties: Some(properties),
         stop_at_first: arguments.stop_at_first,
         time: arguments.common.time_limit.map(|limit| limit.saturating_sub(begun.elapsed())),
         fairness: match arguments.temporal.fairness {
@@ -74,22 +86,32 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Repor
         },
         ..options(&arguments.search, &arguments.common)
     };
-    let mut report = search(begun, &arguments.search, &arguments.common, context, |limits| {
-        ample::check(&loaded.system, &options, limits)
-    });
+    let mut report = match nothing_left {
+        true => empty_report(&loaded.system),
+        false => search(begun, &arguments.search, &arguments.common, context, |limits| {
+            ample::check(&loaded.system, &options, limits)
+        }),
+    };
     for answer in &mut report.answers {
-        if let Some(name) = ids.get(&answer.property) {
+        if let Some(name) = questions.contest.get(&answer.property) {
             answer.property.clone_from(name);
         }
     }
-    let view = match (context.quiet, arguments.msc) {
+    questions.complete(&mut report);
+    let view = match (context.quiet || nothing_left, arguments.msc) {
         (true, _) => View::Nothing,
         (false, true) => View::Chart,
         (false, false) => View::Steps,
     };
-    show(&loaded.system, &report, view, context);
+    let is_refused = questions.refused().next().is_some();
+    match questions.json(&report) {
+        Ok(value) if context.json && is_refused => print_json(&value),
+        _ => show(&loaded.system, &report, view, context),
+    }
     show_diagrams(&report, &arguments.search, context);
-    Ok(report)
+    let verdict: Exit = report.verdict().into();
+    let exit = if is_refused { Exit::Wrong } else { verdict };
+    Ok((report, exit))
 }
 
 /// The limit that is asked for, or one that spares the machine.
@@ -111,83 +133,6 @@ pub fn states(arguments: &States, context: &Context) -> Exit {
     show(&loaded.system, &report, View::Steps, context);
     show_diagrams(&report, &arguments.search, context);
     report.verdict().into()
-}
-
-/// The properties that are named on the command line.
-fn named(loaded: &Loaded, arguments: &Check, context: &Context, file: &Path) -> Result<Vec<Property>, Exit> {
-    let system = &loaded.system;
-    let asked = &arguments.properties;
-    let mut properties = Vec::new();
-    if asked.assertions {
-        properties.push(Property::assertions());
-    }
-    if asked.deadlock {
-        properties.push(Property::deadlock());
-    }
-    for text in &asked.invariant {
-        let condition = loaded.expression(text).map_err(|error| refused(context, file, &error))?;
-        properties.push(typed(text, Question::Invariant(condition)));
-    }
-    if asked.acceptance {
-        properties.push(Property::acceptance());
-    }
-    if asked.non_progress {
-        properties.push(Property::progress());
-    }
-    if asked.never {
-        let before = properties.len();
-        properties.extend(stated_if(system, |property| matches!(property.question, Question::Never(_))));
-        if properties.len() == before {
-            return Err(failed(context, file, "there is no never claim in this file"));
-        }
-    }
-    for text in &asked.ltl {
-        let named = |property: &Property| matches!(property.question, Question::Ltl(_)) && property.name == text.trim();
-        match stated_if(system, named).next() {
-            Some(property) => properties.push(property),
-            None => {
-                let formula = loaded.ltl(text).map_err(|error| refused(context, file, &error))?;
-                properties.push(typed(text, Question::Ltl(formula)));
-            }
-        }
-    }
-    for text in &asked.ctl {
-        let named = |property: &Property| matches!(property.question, Question::Ctl(_)) && property.name == text.trim();
-        match stated_if(system, named).next() {
-            Some(property) => properties.push(property),
-            None => {
-                let formula = loaded.ctl(text).map_err(|error| refused(context, file, &error))?;
-                properties.push(typed(text, Question::Ctl(formula)));
-            }
-        }
-    }
-    Ok(properties)
-}
-
-/// The properties of formula files, and the questions about a whole net. In reports they have the contest's names.
-fn of_contest(loaded: &Loaded, arguments: &Check, context: &Context, file: &Path) -> Result<Vec<Property>, Exit> {
-    let mut properties = Vec::new();
-    for path in &arguments.properties.formulas {
-        let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|source| LoadError::Read { path: name.clone(), source });
-        let stated = text.and_then(|text| loaded.formulas(&name, &text));
-        properties.extend(stated.map_err(|error| refused(context, file, &error))?);
-    }
-    for examination in &arguments.properties.examination {
-        let property = loaded.examination(*examination);
-        properties.push(property.map_err(|error| refused(context, file, &error))?);
-    }
-    Ok(properties)
-}
-
-/// A property that was typed on the command line, and has no other name.
-fn typed(text: &str, question: Question) -> Property {
-    Property { name: text.to_owned(), question, text: text.to_owned(), span: None }
-}
-
-/// The properties in the model's text for which that holds.
-fn stated_if<'a>(system: &'a System, holds: impl Fn(&Property) -> bool + 'a) -> impl Iterator<Item = Property> + 'a {
-    system.properties.iter().filter(move |property| holds(property)).cloned()
 }
 
 fn options(search: &arguments::Search, common: &Common) -> CheckOptions {

@@ -102,13 +102,19 @@ fn one_kind_of_line_end(text: &str) -> String {
 
 /// The error as the JSON object that stands for a report.
 pub fn load_error_json(model: &str, error: &LoadError) -> Value {
-    let diagnostics = match error {
+    json!({
+        "schema": ample::SCHEMA, "model": model, "error": error.to_string(), "diagnostics": of_error(error),
+    })
+}
+
+/// The diagnostics of an error.
+pub fn of_error(error: &LoadError) -> Vec<Value> {
+    match error {
         LoadError::Rejected(rejected) => list(&rejected.sources, &rejected.diagnostics),
         LoadError::Read { path, .. } | LoadError::Language { path, .. } | LoadError::Malformed { path, .. } => {
             vec![json!({"file": path, "line": null, "column": null, "severity": "error", "message": error.to_string()})]
         }
-    };
-    json!({"schema": ample::SCHEMA, "model": model, "error": error.to_string(), "diagnostics": diagnostics})
+    }
 }
 
 fn list(files: &[Source], diagnostics: &[Diagnostic]) -> Vec<Value> {

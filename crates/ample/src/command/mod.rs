@@ -7,6 +7,7 @@ mod diagnostics;
 mod msc;
 mod paint;
 mod progress;
+mod questions;
 mod reduce;
 mod simulate;
 mod sog;
@@ -19,7 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use ample::{LoadError, LoadOptions, Loaded, Verdict};
+use ample::{LoadError, LoadOptions, Loaded, RefusedFormula, Verdict};
 use serde_json::{Value, json};
 
 use arguments::{Command, Common};
@@ -103,9 +104,22 @@ fn guarded(context: &Context, model: &Path, work: impl FnOnce() -> Exit) -> Exit
     })
 }
 
-/// Reads the model; what is wrong with it is told.
+/// Reads the model; what is wrong with it is told. Formulas that are refused are no matter here.
 fn load(path: &Path, common: &Common, context: &Context) -> Option<Loaded> {
-    let options = LoadOptions { defines: common.defines.clone() };
+    let loaded = load_model(path, common, context)?;
+    show_refused(context, &loaded, loaded.refused.iter());
+    Some(loaded)
+}
+
+/// Tells of formulas in the file that are refused, where nobody asks about them.
+fn show_refused<'a>(context: &Context, loaded: &Loaded, refused: impl Iterator<Item = &'a RefusedFormula>) {
+    let warnings = questions::warnings(refused);
+    complain(|out| diagnostics::show(out, &loaded.system.sources, &warnings, context.err));
+}
+
+/// Reads the model, without its formulas that are refused; what else is wrong with it is told.
+fn load_model(path: &Path, common: &Common, context: &Context) -> Option<Loaded> {
+    let options = LoadOptions { defines: common.defines.clone(), without_refused: true };
     match ample::load(path, &options) {
         Ok(loaded) => {
             complain(|out| diagnostics::show(out, &loaded.system.sources, &loaded.warnings, context.err));

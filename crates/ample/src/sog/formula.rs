@@ -119,7 +119,9 @@ impl<'a> Names<'a> {
     }
 
     fn is_declared(&self, word: &str) -> bool {
-        self.actions.contains(word) || self.is_condition(word)
+        // A variable that is a number says nothing alone, but it is a name.
+        let is_variable = || self.loaded.system.globals.iter().any(|variable| variable.name == word);
+        self.actions.contains(word) || is_variable() || self.is_condition(word)
     }
 
     /// The condition that a name or a text in quotes is.
