@@ -415,6 +415,8 @@ impl<'a> Lower<'a> {
         }
         let mut labels = Vec::new();
         for Built { process, mut body } in built {
+            // The automaton is built once from a flow.
+            let unbuilt = body.flow.clone();
             let done = body.flow.automaton(&statement::is_dead).and_then(|automaton| {
                 let (locations, edges, numbers) = edges(&body.flow, &automaton, self.roles[process.index()], self)?;
                 Ok((locations, edges, numbers, automaton.start))
@@ -427,7 +429,7 @@ impl<'a> Lower<'a> {
                     target.edges = edges;
                     target.locals = body.locals.variables;
                     let table = label_table(&body.flow, &numbers);
-                    target.unreachable_labels = unreachable_labels(&body.flow, &table);
+                    target.unreachable_labels = unreachable_labels(unbuilt, &table);
                     labels.push((process, table));
                 }
                 Err(error) => self.diagnostics.push(error),
@@ -572,12 +574,11 @@ fn label_table(flow: &Flow<Leaf>, numbers: &HashMap<u32, LocationId>) -> HashMap
 
 /// The labels at which control never rests, not even if somebody refers to them: a jump that a label stands before
 /// becomes a state only where the label is referred to.
-fn unreachable_labels(flow: &Flow<Leaf>, table: &HashMap<String, Vec<LocationId>>) -> Vec<String> {
+fn unreachable_labels(mut fixed: Flow<Leaf>, table: &HashMap<String, Vec<LocationId>>) -> Vec<String> {
     let mut idle: Vec<&String> = table.iter().filter(|(_, found)| found.is_empty()).map(|(name, _)| name).collect();
     if idle.is_empty() {
         return Vec::new();
     }
-    let mut fixed = flow.clone();
     for name in &idle {
         if let Some(element) = find_remote_label(&fixed, name) {
             fixed.fix_remote_label(element);

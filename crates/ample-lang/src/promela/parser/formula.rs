@@ -366,7 +366,11 @@ impl Parser {
         let written = source.get(span.start as usize..span.end as usize).unwrap_or("").trim();
         let glue = if written.len() > 2 { " " } else { "" };
         let message = format!("`{written}` has no path quantifier");
+        // `A [ f U g ]` where `A` is a variable.
+        let bracketed = self.tokens.windows(2).filter(|pair| pair[1].kind == Kind::Op(Op::OpenBracket));
+        let name = bracketed.filter(|pair| pair[1].span.start < span.start).find_map(|pair| self.help_for_name(pair[0]));
         let help = match binary {
+            _ if name.is_some() => name.unwrap_or_default(),
             true => format!("write `A [ f {written} g ]` or `E [ f {written} g ]`, or check the formula with --ltl"),
             false => format!("write `A{glue}{written}` or `E{glue}{written}`, or check the formula with --ltl"),
         };
@@ -411,6 +415,16 @@ impl Parser {
             return None;
         }
         Some(format!("`{text}` is a name of the model and so no operator: {}", other_spelling(text)))
+    }
+
+    /// What to do about a variable whose name is an operator in an `ltl` block, if that may be what stands there.
+    pub(super) fn help_in_block(&self, token: Token) -> Option<String> {
+        let Kind::Name(name) = token.kind else { return None };
+        let text = self.symbols.text(name);
+        if self.notation != Notation::Block || self.notation.word(text).is_none() {
+            return None;
+        }
+        Some(format!("`{text}` is an operator in an ltl block, as in Spin: a formula of --ltl can speak of such a variable"))
     }
 
     fn help_after_operand(&self) -> Option<String> {
