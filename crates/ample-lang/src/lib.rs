@@ -6,6 +6,7 @@ pub mod milestones;
 pub mod pnml;
 pub mod promela;
 pub mod refused;
+pub mod source;
 
 pub use diagnostic::{Diagnostic, Rejected, Severity};
 pub use refused::RefusedFormula;

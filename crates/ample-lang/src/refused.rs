@@ -63,6 +63,7 @@ pub(crate) fn read_apart(
         }
         match read(apart.changed()) {
             Ok(accepted) => return Ok(apart.finish(accepted)),
+            Err(more) if more.interrupted.is_some() => return Err(more),
             Err(more) => faults = more,
         }
     }

@@ -493,7 +493,11 @@ mod tests {
             (Dialect::Plain, "GoEat U Ga", "Until(GoEat,Globally(a))".to_owned()),
             (Dialect::Plain, "XX1 & Gtrue_", "And(Next(X1),Globally(true_))".to_owned()),
             (Dialect::Plain, "Gb & Fab", "And(Globally(b),Finally(ab))".to_owned()),
-            (Dialect::Plain, "GFa", "`GFa` can be read as `G Fa` and as `G F a`: write `G \"Fa\"` or `G F a`".to_owned()),
+            (
+                Dialect::Plain,
+                "GFa",
+                "`GFa` can be read as `G Fa` and as `G F a`: write `G \"Fa\"` or `G F a`".to_owned(),
+            ),
             (Dialect::Plain, "G \"Fa\" & G F a", "And(Globally(Fa),Globally(Finally(a)))".to_owned()),
             (Dialect::Plain, "U U U & !U", "And(Until(U,U),Not(U))".to_owned()),
             (Dialect::Plain, "X X & (X) & X a", "And(And(Next(X),X),Next(a))".to_owned()),

@@ -1,8 +1,6 @@
 //! What is printed is read again as the same formula, in every dialect.
 
-use ample_logic::{
-    Atom, Atoms, Binary, Dialect, Formula, Options, Unary, expressible, hoa, parse, print, translate,
-};
+use ample_logic::{Atom, Atoms, Binary, Dialect, Formula, Options, Unary, expressible, hoa, parse, print, translate};
 use proptest::prelude::*;
 
 fn formula(quantifiers: bool) -> impl Strategy<Value = Formula> {
@@ -40,7 +38,8 @@ fn ctl() -> impl Strategy<Value = Formula> {
 }
 
 fn names() -> Atoms {
-    let names = ["a", "F1_1", "x > 3", "True", "GFoo", "U", "say \"\\\"", "Fa", "X", "AG1", "GoEat_0", "true_", "AG", "1"];
+    let names =
+        ["a", "F1_1", "x > 3", "True", "GFoo", "U", "say \"\\\"", "Fa", "X", "AG1", "GoEat_0", "true_", "AG", "1"];
     names.iter().collect()
 }
 

@@ -1,7 +1,9 @@
 //! Outcomes: the one kind of answer that every engine gives.
 
+use ample_budget::Interrupted;
 use serde::{Deserialize, Serialize};
 
+use crate::interpret::EndState;
 use crate::trace::Trace;
 
 /// How sure a "holds" is. An approximate method never says [`Certainty::Proved`].
@@ -42,6 +44,16 @@ impl std::fmt::Display for Reason {
     }
 }
 
+impl From<Interrupted> for Reason {
+    fn from(interrupted: Interrupted) -> Reason {
+        match interrupted {
+            Interrupted::Deadline => Reason::Time,
+            Interrupted::Memory => Reason::Memory,
+            Interrupted::Cancelled => Reason::Interrupted,
+        }
+    }
+}
+
 /// The answer to one property.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Outcome {
@@ -76,6 +88,9 @@ pub struct Branch {
     pub trace: Trace,
     /// What branches off it in turn.
     pub branches: Vec<Branch>,
+    /// The state at its end, or where its cycle begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<Box<EndState>>,
 }
 
 /// What a search did.

@@ -3,18 +3,36 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use ample_lang::promela::{self, preprocess::FileLoader};
-use ample_lang::{Diagnostic, RefusedFormula, Rejected, Severity, milestones, pnml};
+use ample_budget::{Budget, Interrupted};
+use ample_lang::source::{self, Files, NotRead};
+use ample_lang::{Diagnostic, RefusedFormula, Rejected, Severity, milestones, pnml, promela};
 use ample_model::{Expr, Formula, Property, System};
 
 /// How to read a model.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct LoadOptions {
     /// Macros that are defined before the first line, with their values.
     pub defines: Vec<(String, String)>,
+    /// The bytes that all files of the model may have together.
+    pub max_source_bytes: u64,
+    /// What reading may take.
+    pub budget: Budget,
     /// Read a model without those of its formulas that are refused, which are then [`Loaded::refused`]. Otherwise one
     /// of them is enough to refuse the model.
     pub without_refused: bool,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        let (defines, max_source_bytes) = (Vec::new(), source::DEFAULT_MAX_BYTES);
+        LoadOptions { defines, max_source_bytes, budget: Budget::unlimited(), without_refused: false }
+    }
+}
+
+impl LoadOptions {
+    fn files(&self) -> Files {
+        Files::new(self.max_source_bytes, self.budget.clone())
+    }
 }
 
 /// A model that was read.
@@ -39,7 +57,15 @@ pub enum LoadError {
         /// The file.
         path: String,
         /// Why not.
-        source: std::io::Error,
+        source: NotRead,
+    },
+    /// The budget was exhausted before the model was read.
+    #[error("{path}: {reason} while it was being read")]
+    Interrupted {
+        /// The file.
+        path: String,
+        /// What ended it.
+        reason: Interrupted,
     },
     /// The file is in a language that is not read.
     #[error("{path}: {reason}")]
@@ -51,7 +77,7 @@ pub enum LoadError {
     },
     /// The text is not a model.
     #[error(transparent)]
-    Rejected(#[from] Rejected),
+    Rejected(Rejected),
     /// The front end made a system that is not well-formed: a bug in ample.
     #[error("internal error: {path} was translated into a malformed system: {problem}")]
     Malformed {
@@ -60,6 +86,23 @@ pub enum LoadError {
         /// The first thing that is wrong.
         problem: String,
     },
+}
+
+impl From<Rejected> for LoadError {
+    fn from(rejected: Rejected) -> LoadError {
+        match rejected.interrupted {
+            Some(reason) => LoadError::Interrupted { path: "the formula".into(), reason },
+            None => LoadError::Rejected(rejected),
+        }
+    }
+}
+
+/// A file that was not read, or a text that is no model.
+fn not_read(path: &str, error: NotRead) -> LoadError {
+    match error {
+        NotRead::Interrupted(reason) => LoadError::Interrupted { path: path.to_owned(), reason },
+        source => LoadError::Read { path: path.to_owned(), source },
+    }
 }
 
 /// Extensions of Promela files in the wild.
@@ -86,11 +129,10 @@ enum Language {
 /// ```
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
     let name = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|source| LoadError::Read { path: name.clone(), source })?;
-    // Old models have comments in other encodings; their bytes do not matter.
-    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let mut files = options.files();
+    let text = files.read(path).map_err(|error| not_read(&name, error))?;
     match language(path, &text) {
-        Some(language) => read(language, &name, text, options),
+        Some(language) => read(language, &name, text, files, options),
         None => {
             let reason =
                 "not a language that ample reads; it reads Promela (.pml), Milestones (.mil) and Petri nets (.pnml)";
@@ -112,38 +154,64 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
 /// ```
 pub fn load_text(name: &str, text: String, options: &LoadOptions) -> Result<Loaded, LoadError> {
     let language = language(Path::new(name), &text).unwrap_or(Language::Promela);
-    read(language, name, text, options)
+    read(language, name, text, options.files(), options)
 }
 
-fn read(language: Language, name: &str, text: String, options: &LoadOptions) -> Result<Loaded, LoadError> {
-    let loaded = match language {
-        Language::Promela => {
-            let (lowered, refused) = match options.without_refused {
-                true => promela::read_apart_from_refused(name, text, &mut FileLoader, &options.defines)?,
-                false => (promela::read(name, text, &mut FileLoader, &options.defines)?, Vec::new()),
-            };
-            Loaded { system: lowered.system, warnings: lowered.warnings, net: None, refused }
-        }
-        Language::Milestones => {
-            let (mut lowered, refused) = match options.without_refused {
-                true => milestones::read_apart_from_refused(name, &text)?,
-                false => (milestones::read(name, &text)?, Vec::new()),
-            };
-            lowered.warnings.extend(unused_macros(options, "Milestones has no macros"));
-            Loaded { system: lowered.system, warnings: lowered.warnings, net: None, refused }
-        }
-        Language::Pnml => {
-            let mut unfolded = pnml::read(name, &text)?;
-            unfolded.warnings.extend(unused_macros(options, "a net has no macros"));
-            let (system, warnings, net) = (unfolded.system, unfolded.warnings, Some(unfolded.names));
-            Loaded { system, warnings, net, refused: Vec::new() }
-        }
-    };
+/// Reads a text file that is not a model, such as a trace, within a budget.
+pub fn read_text(path: &Path, options: &LoadOptions) -> Result<String, LoadError> {
+    options.files().read(path).map_err(|error| not_read(&path.display().to_string(), error))
+}
+
+fn read(
+    language: Language,
+    name: &str,
+    text: String,
+    files: Files,
+    options: &LoadOptions,
+) -> Result<Loaded, LoadError> {
+    let loaded = translate(language, name, text, files, options).map_err(|error| match error {
+        LoadError::Interrupted { reason, .. } => LoadError::Interrupted { path: name.to_owned(), reason },
+        error => error,
+    })?;
     if let Err(problems) = ample_model::check::check(&loaded.system) {
         let problem = problems.first().map_or_else(String::new, ToString::to_string);
         return Err(LoadError::Malformed { path: name.to_owned(), problem });
     }
     Ok(loaded)
+}
+
+fn translate(
+    language: Language,
+    name: &str,
+    text: String,
+    mut files: Files,
+    options: &LoadOptions,
+) -> Result<Loaded, LoadError> {
+    let budget = &options.budget;
+    Ok(match language {
+        Language::Promela => {
+            let defines = &options.defines;
+            let (lowered, refused) = match options.without_refused {
+                true => promela::read_apart_from_refused(name, text, &mut files, defines, budget)?,
+                false => (promela::read_within(name, text, &mut files, defines, budget)?, Vec::new()),
+            };
+            Loaded { system: lowered.system, warnings: lowered.warnings, net: None, refused }
+        }
+        Language::Milestones => {
+            let (mut lowered, refused) = match options.without_refused {
+                true => milestones::read_apart_from_refused(name, &text, budget)?,
+                false => (milestones::read_within(name, &text, budget)?, Vec::new()),
+            };
+            lowered.warnings.extend(unused_macros(options, "Milestones has no macros"));
+            Loaded { system: lowered.system, warnings: lowered.warnings, net: None, refused }
+        }
+        Language::Pnml => {
+            let mut unfolded = pnml::read_within(name, &text, budget)?;
+            unfolded.warnings.extend(unused_macros(options, "a net has no macros"));
+            let (system, warnings, net) = (unfolded.system, unfolded.warnings, Some(unfolded.names));
+            Loaded { system, warnings, net, refused: Vec::new() }
+        }
+    })
 }
 
 /// A warning that macros mean nothing in a language that has none.
@@ -252,16 +320,14 @@ impl Loaded {
         }
     }
 
-    /// As [`formulas`](Loaded::formulas), but a formula that is refused is no reason to refuse the others.
-    pub fn formulas_apart_from_refused(
-        &self,
-        name: &str,
-        text: &str,
-    ) -> Result<(Vec<Property>, Vec<RefusedFormula>), LoadError> {
-        match &self.net {
-            Some(names) => Ok(pnml::formulas_apart_from_refused(&self.system, names, name, text)?),
-            None => Err(self.no_net()),
-        }
+    /// As [`formulas`](Loaded::formulas), within a budget, and with formulas that are too large to be checked beside
+    /// the others.
+    pub fn formulas_within(&self, name: &str, text: &str, budget: &Budget) -> Result<pnml::Formulas, LoadError> {
+        let Some(names) = &self.net else { return Err(self.no_net()) };
+        pnml::formulas_within(&self.system, names, name, text, budget).map_err(|rejected| match rejected.interrupted {
+            Some(reason) => LoadError::Interrupted { path: name.to_owned(), reason },
+            None => LoadError::Rejected(rejected),
+        })
     }
 
     /// One of the contest's questions about whole nets.
@@ -274,10 +340,19 @@ impl Loaded {
     /// # Ok::<(), ample::LoadError>(())
     /// ```
     pub fn examination(&self, examination: pnml::Examination) -> Result<Property, LoadError> {
+        self.examination_within(examination, &Budget::unlimited())
+    }
+
+    /// As [`examination`](Loaded::examination), within a budget.
+    pub fn examination_within(&self, examination: pnml::Examination, budget: &Budget) -> Result<Property, LoadError> {
         let Some(names) = &self.net else { return Err(self.no_net()) };
-        examination.property(&self.system, names).ok_or_else(|| LoadError::Language {
-            path: self.system.name.clone(),
-            reason: format!("the net is too large for {}", examination.name()),
+        let path = || self.system.name.clone();
+        examination.property_within(&self.system, names, budget).ok_or_else(|| match budget.check() {
+            Err(reason) => LoadError::Interrupted { path: path(), reason },
+            Ok(()) => {
+                let reason = format!("the net is too large for {}", examination.name());
+                LoadError::Language { path: path(), reason }
+            }
         })
     }
 

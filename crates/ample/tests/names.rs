@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// Names that are operators, or begin like some.
-const NAMES: [&str; 18] = [
-    "Fa", "GoEat_0", "X1", "AG1", "U", "true_", "GF", "GFa", "X", "G", "F", "A", "E", "V", "AG", "EFx", "Xor", "R",
-];
+const NAMES: [&str; 18] =
+    ["Fa", "GoEat_0", "X1", "AG1", "U", "true_", "GF", "GFa", "X", "G", "F", "A", "E", "V", "AG", "EFx", "Xor", "R"];
 
 struct Folder(PathBuf);
 
@@ -86,7 +85,8 @@ fn contest(place: &str) -> String {
 
 /// In Promela a name of the model is never an operator, and an operator of an `ltl` block is never a name. Who needs
 /// both is told what to write instead.
-const TOLD: [&str; 2] = ["is a name of the model and so no operator: write", "is an operator in an ltl block, as in Spin"];
+const TOLD: [&str; 2] =
+    ["is a name of the model and so no operator: write", "is an operator in an ltl block, as in Spin"];
 
 /// Asks, and says what is wrong if the exit code is not the one that is expected.
 fn ask(words: &[&str], file: &Path, expected: i32) -> Option<String> {
@@ -111,7 +111,11 @@ fn questions(condition: &str, never: &str) -> Vec<(Vec<&'static str>, String, i3
         (vec!["check", "--ctl"], format!("AF ({condition})"), 0),
         (vec!["check", "--ctl"], format!("A [ true U ({condition}) ]"), 0),
         (vec!["check", "--invariant"], format!("!({condition})"), 1),
-        (vec!["check", "--ltl", &*Box::leak(format!("F ({never})").into_boxed_str()), "--justice"], condition.to_owned(), 1),
+        (
+            vec!["check", "--ltl", &*Box::leak(format!("F ({never})").into_boxed_str()), "--justice"],
+            condition.to_owned(),
+            1,
+        ),
         (vec!["sog", "--ltl"], format!("F ({condition})"), 0),
         (vec!["sog", "--kind", "state", "--atoms"], condition.to_owned(), 0),
     ]
@@ -152,9 +156,8 @@ fn an_action_is_that_action() {
     for name in NAMES {
         let net = folder.file("n.pnml", &net("end", name, &decoys(name)));
         let variables: String = decoys(name).iter().map(|decoy| format!(" {decoy}:1:=0;")).collect();
-        let text = format!(
-            "VARIABLE g:1:=0;{variables} END ACTION {name}; END MAIN CASE [{name}] g == 0: g := 1; END END"
-        );
+        let text =
+            format!("VARIABLE g:1:=0;{variables} END ACTION {name}; END MAIN CASE [{name}] g == 0: g := 1; END END");
         let milestones = folder.file("m.mil", &text);
         for file in [&net, &milestones] {
             wrong.extend(ask(&["sog", "--ltl", &format!("F {name}")], file, 0));

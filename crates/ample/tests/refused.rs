@@ -66,7 +66,8 @@ ltl live { <> (x == 3) }
 fn formulas_of_the_command_line_block_themselves() {
     let folder = Folder::new("typed");
     let file = folder.file("m.pml", COUNTER);
-    let words = ["check", "--ltl", "[] (x < 4)", "--ltl", "b@d", "--deadlock", "--ctl", "AG F x", "--invariant", "y < 2"];
+    let words =
+        ["check", "--ltl", "[] (x < 4)", "--ltl", "b@d", "--deadlock", "--ctl", "AG F x", "--invariant", "y < 2"];
     let (found, report) = results(&words, &file, 2);
     assert_eq!(
         found,

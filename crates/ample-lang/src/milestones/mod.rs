@@ -14,6 +14,7 @@ pub mod resolve;
 
 use std::result::Result;
 
+use ample_budget::Budget;
 use ample_model::{Source, SourceId};
 
 use crate::diagnostic::Rejected;
@@ -47,21 +48,33 @@ pub fn parse(name: &str, text: &str) -> Result<Model, Rejected> {
 /// # Ok::<(), ample_lang::Rejected>(())
 /// ```
 pub fn read(name: &str, text: &str) -> Result<Lowered, Rejected> {
-    lower::lower(&parse(name, text)?)
+    read_within(name, text, &Budget::unlimited())
 }
 
-/// As [`read`], but a formula that is refused is no reason to refuse the model: it is left out.
+/// As [`read`], within a budget.
+pub fn read_within(name: &str, text: &str, budget: &Budget) -> Result<Lowered, Rejected> {
+    let parsed = parse(name, text)?;
+    budget.check()?;
+    lower::lower(&parsed)
+}
+
+/// As [`read_within`], but a formula that is refused is no reason to refuse the model: it is left out.
 ///
 /// ```
 /// let text = "VARIABLE g:2:=0; END ACTION up; END MAIN CASE [up] g < 3: g := g + 1; END END
 ///             LTL F g == 3; bad: F h == 3; END";
-/// let (lowered, refused) = ample_lang::milestones::read_apart_from_refused("up.mil", text)?;
+/// let budget = ample_budget::Budget::unlimited();
+/// let (lowered, refused) = ample_lang::milestones::read_apart_from_refused("up.mil", text, &budget)?;
 /// assert_eq!(lowered.system.properties.len(), 1);
 /// assert_eq!(refused[0].property, "ltl:bad");
 /// # Ok::<(), ample_lang::Rejected>(())
 /// ```
-pub fn read_apart_from_refused(name: &str, text: &str) -> Result<(Lowered, Vec<RefusedFormula>), Rejected> {
-    let mut once = |text: String| read(name, &text).map(|lowered| (lowered.system, lowered.warnings));
+pub fn read_apart_from_refused(
+    name: &str,
+    text: &str,
+    budget: &Budget,
+) -> Result<(Lowered, Vec<RefusedFormula>), Rejected> {
+    let mut once = |text: String| read_within(name, &text, budget).map(|lowered| (lowered.system, lowered.warnings));
     let ((system, warnings), refused) = read_apart(text, blocks, &mut once)?;
     Ok((Lowered { system, warnings }, refused))
 }

@@ -5,12 +5,14 @@
 //! `_` are written between quotation marks. A name of the net is that name, even if it begins like an operator; what
 //! could be both is refused, and quotation marks say which is meant.
 
+use ample_budget::Budget;
 use ample_logic::{Atom, Binary, Dialect, ParseError, Reading, Unary, parse_with, reading};
 use ample_model::{BinaryOp, Expr, Formula, Source, SourceId, Span, System};
 
 use super::Names;
 use super::atoms::{Atoms, Problem};
 use super::tree::Tree;
+use super::watch::Watch;
 use crate::diagnostic::{Diagnostic, Rejected};
 
 /// Words that mean something else as well: where a node has that name, it is shown between quotation marks.
@@ -96,10 +98,8 @@ pub fn quoted(name: &str) -> String {
 
 fn rejected(text: &str, from: usize, to: usize, message: String, help: Option<String>) -> Rejected {
     let span = Span { source: SourceId(0), start: from as u32, end: to as u32 };
-    Rejected {
-        sources: vec![Source { path: LABEL.to_owned(), text: text.to_owned() }],
-        diagnostics: vec![Diagnostic { help, ..Diagnostic::error(span, message) }],
-    }
+    let source = Source { path: LABEL.to_owned(), text: text.to_owned() };
+    Rejected::new(vec![source], vec![Diagnostic { help, ..Diagnostic::error(span, message) }])
 }
 
 fn whole(text: &str, message: &str) -> Rejected {
@@ -107,7 +107,9 @@ fn whole(text: &str, message: &str) -> Rejected {
 }
 
 fn parse(system: &System, names: &Names, text: &str, dialect: Dialect) -> Result<Tree, Rejected> {
-    let mut atoms = Atoms::new(system, names);
+    let budget = Budget::unlimited();
+    let watch = Watch::new(&budget);
+    let mut atoms = Atoms::new(system, names, &watch);
     let mut known: Vec<(Expr, String)> = Vec::new();
     let mut help = None;
     let parsed = parse_with(text, dialect, &mut |rest| {
@@ -254,7 +256,7 @@ impl<'t> Scanner<'t, '_, '_> {
         }
         if self.atoms.is_transition(word) {
             let message = format!("`{word}` is a transition");
-            return Err(Problem { message, help: Some(format!("write `fireable({word})`")) });
+            return Err(Problem { help: Some(format!("write `fireable({word})`")), ..Problem::new(message) });
         }
         self.atoms.tokens(&[word]).map(Some)
     }
@@ -270,7 +272,7 @@ impl<'t> Scanner<'t, '_, '_> {
             None if self.atoms.is_place(word) => {
                 let message = "`deadlock` says that nothing can fire, and is also the name of a place";
                 let help = "write `\"deadlock\"` for the place, and `deadlock()` for the other".to_owned();
-                return Err(Problem { message: message.to_owned(), help: Some(help) });
+                return Err(Problem { help: Some(help), ..Problem::new(message) });
             }
             None => {}
         }
@@ -379,7 +381,7 @@ impl<'t> Scanner<'t, '_, '_> {
         if is_number && self.atoms.is_place(word) {
             let message = format!("`{word}` is a number, and also the name of a place");
             let help = format!("write `\"{word}\"` for the place, and `0{word}` for the number");
-            return Err(Problem { message, help: Some(help) });
+            return Err(Problem { help: Some(help), ..Problem::new(message) });
         }
         if !word.starts_with(|c: char| c.is_ascii_digit()) || self.atoms.is_place(word) {
             return Ok(None);
@@ -457,5 +459,5 @@ impl<'t> Scanner<'t, '_, '_> {
 }
 
 fn problem(message: &str) -> Problem {
-    Problem { message: message.to_owned(), help: None }
+    Problem::new(message)
 }

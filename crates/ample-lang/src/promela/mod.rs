@@ -12,6 +12,7 @@ pub mod preprocess;
 
 pub use lower::{Lowered, ctl, expression, ltl};
 
+use ample_budget::Budget;
 use ample_model::SourceId;
 
 use crate::diagnostic::Rejected;
@@ -34,16 +35,30 @@ pub fn read(
     loader: &mut dyn preprocess::Loader,
     defines: &[(String, String)],
 ) -> Result<Lowered, Rejected> {
-    lower::lower(parser::parse(path, text, loader, defines)?, path)
+    read_within(path, text, loader, defines, &Budget::unlimited())
 }
 
-/// As [`read`], but an `ltl` block that is refused is no reason to refuse the model: it is left out.
+/// As [`read`], within a budget.
+pub fn read_within(
+    path: &str,
+    text: String,
+    loader: &mut dyn preprocess::Loader,
+    defines: &[(String, String)],
+    budget: &Budget,
+) -> Result<Lowered, Rejected> {
+    let parsed = parser::parse(path, text, loader, defines)?;
+    budget.check()?;
+    lower::lower(parsed, path)
+}
+
+/// As [`read_within`], but an `ltl` block that is refused is no reason to refuse the model: it is left out.
 ///
 /// ```
 /// use ample_lang::promela::{self, preprocess::FileLoader};
 ///
 /// let text = "byte x; active proctype P() { x = 1 } ltl live { <> (x == 1) } ltl bad { [] (y == 1) }";
-/// let (lowered, refused) = promela::read_apart_from_refused("m.pml", text.into(), &mut FileLoader, &[])?;
+/// let budget = ample_budget::Budget::unlimited();
+/// let (lowered, refused) = promela::read_apart_from_refused("m.pml", text.into(), &mut FileLoader, &[], &budget)?;
 /// assert_eq!(lowered.system.properties[0].name, "live");
 /// assert_eq!(refused[0].property, "ltl:bad");
 /// # Ok::<(), ample_lang::Rejected>(())
@@ -53,8 +68,11 @@ pub fn read_apart_from_refused(
     text: String,
     loader: &mut dyn preprocess::Loader,
     defines: &[(String, String)],
+    budget: &Budget,
 ) -> Result<(Lowered, Vec<RefusedFormula>), Rejected> {
-    let mut once = |text: String| read(path, text, loader, defines).map(|lowered| (lowered.system, lowered.warnings));
+    let mut once = |text: String| {
+        read_within(path, text, loader, defines, budget).map(|lowered| (lowered.system, lowered.warnings))
+    };
     let ((system, warnings), refused) = read_apart(&text, blocks, &mut once)?;
     Ok((Lowered { system, warnings }, refused))
 }

@@ -1,24 +1,33 @@
 //! `ample check` and `ample states`.
 
-use std::path::Path;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ample::{
-    Algorithm, Cache, CheckOptions, DiagramKind, Direction, Emptiness, Engine, Exploration, Fairness, Limits, Method,
-    Methods, PartialOrder, Preserve, Proviso, Question, Reach, Reorder, Replacement, Report, Search, Symbolic,
-    System, Variant,
+    Algorithm, Board, Budget, Cache, CheckOptions, DiagramKind, Direction, Emptiness, Engine, Exploration, Fairness,
+    Limits, Method, Methods, PartialOrder, Preserve, Proviso, Question, Reach, Reorder, Replacement, Report, Search,
+    Symbolic, System, Variant,
 };
 
-use super::arguments::{self, Check, Common, Por, States};
+use super::arguments::{self, Check, Por, States};
 use super::progress::Display;
 use super::questions::{Questions, empty_report, typed};
 use super::text::{self, View};
 use super::{
-    Context, Exit, complain, diagnostics, failed, guarded, load, load_model, print, print_json, show_refused, traces,
+    Context, Exit, complain, diagnostics, failed, guarded, load, load_model, load_options, print, print_json, refused,
+    show_refused, traces,
 };
+use super::{output, supervisor};
 
 /// Checks the files one after the other.
 pub fn check(arguments: &Check, context: &Context) -> Exit {
+    if let Some(trace) = &arguments.trace {
+        let inputs = arguments.files.iter().chain(&arguments.properties.formulas);
+        let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
+        if let Some(why) = output::conflict(&[trace], &inputs) {
+            return failed(context, trace, &why);
+        }
+    }
     let mut exit = Exit::Fine;
     let mut reports = Vec::new();
     for file in &arguments.files {
@@ -45,34 +54,39 @@ pub fn check(arguments: &Check, context: &Context) -> Exit {
 }
 
 fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Report, Exit), Exit> {
-    let begun = Instant::now();
     is_consistent(&arguments.search, file, context)?;
-    let mut loaded = load_model(file, &arguments.common, context).ok_or(Exit::Wrong)?;
-    let mut questions = Questions::of(&loaded, arguments);
+    let budget = context.budget(file, &arguments.common);
+    let mut loaded = load_model(file, &arguments.common, context, &budget)?;
+    let questions = Questions::of(&loaded, arguments, &load_options(&arguments.common, &budget));
+    let mut questions = questions.map_err(|error| refused(context, file, &error))?;
     show_refused(context, &loaded, questions.refused_unasked(&loaded));
-    let mut properties = questions.properties();
     let mut justice = Vec::new();
     for text in &arguments.temporal.justice {
         match loaded.expression(text) {
             Ok(condition) => justice.push(condition),
-            Err(error) => {
-                questions.refuse_runs(&loaded, text, error);
-                properties = questions.properties();
-            }
+            Err(error) => questions.refuse_runs(&loaded, text, error),
         }
     }
     for refused in questions.refused() {
         complain(|out| diagnostics::load_error(out, &refused.error, context.err));
     }
+    let properties = questions.properties();
     ample::adapt(&mut loaded.system, &properties);
     for condition in &justice {
         ample::adapt(&mut loaded.system, &[typed("", Question::Invariant(condition.clone()))]);
     }
+    let (system, questions) = (Arc::new(loaded.system), Arc::new(questions));
     let nothing_left = properties.is_empty();
+    let view = match (context.quiet || nothing_left, arguments.msc) {
+        (true, _) => View::Nothing,
+        (false, true) => View::Chart,
+        (false, false) => View::Steps,
+    };
+    let board = supervised(&system, &questions, view, context);
     let options = CheckOptions {
+        board: Some(Arc::clone(&board)),
         properties: Some(properties),
         stop_at_first: arguments.stop_at_first,
-        time: arguments.common.time_limit.map(|limit| limit.saturating_sub(begun.elapsed())),
         fairness: match arguments.temporal.fairness {
             arguments::Fairness::None => Fairness::None,
             arguments::Fairness::Weak => Fairness::Weak,
@@ -84,58 +98,67 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
             arguments::Emptiness::Components => Emptiness::Components,
             arguments::Emptiness::Nested => Emptiness::Nested,
         },
-        ..options(&arguments.search, &arguments.common)
+        ..options(&arguments.search, &budget)
     };
     let mut report = match nothing_left {
-        true => empty_report(&loaded.system),
-        false => search(begun, &arguments.search, &arguments.common, context, |limits| {
-            ample::check(&loaded.system, &options, limits)
-        }),
+        true => empty_report(&system),
+        false => search(&budget, &board, &arguments.search, context, |limits| ample::check(&system, &options, limits)),
     };
-    for answer in &mut report.answers {
-        if let Some(name) = questions.contest.get(&answer.property) {
-            answer.property.clone_from(name);
-        }
-    }
     questions.complete(&mut report);
-    let view = match (context.quiet || nothing_left, arguments.msc) {
-        (true, _) => View::Nothing,
-        (false, true) => View::Chart,
-        (false, false) => View::Steps,
-    };
-    let is_refused = questions.refused().next().is_some();
-    match questions.json(&report) {
-        Ok(value) if context.json && is_refused => print_json(&value),
-        _ => show(&loaded.system, &report, view, context),
-    }
+    show_answers(&system, &questions, &report, view, context);
     show_diagrams(&report, &arguments.search, context);
     let verdict: Exit = report.verdict().into();
-    let exit = if is_refused { Exit::Wrong } else { verdict };
+    let exit = if questions.refused().next().is_some() { Exit::Wrong } else { verdict };
     Ok((report, exit))
 }
 
-/// The limit that is asked for, or one that spares the machine.
-fn memory_limit(common: &Common) -> Option<u64> {
-    common.memory_limit.or_else(ample::sensible_memory_limit)
+/// Where answers are posted. If the supervisor has to end the work, it tells what is on it.
+fn supervised(system: &Arc<System>, questions: &Arc<Questions>, view: View, context: &Context) -> Arc<Board> {
+    let board = Arc::new(Board::default());
+    let (seen, system, context) = (Arc::clone(&board), Arc::clone(system), context.clone());
+    let questions = Arc::clone(questions);
+    supervisor::tell_at_the_end(move |reason| {
+        let mut report = seen.report(&system, &reason.into());
+        questions.complete(&mut report);
+        report.statistics.memory_bytes = ample::peak_memory().unwrap_or(0);
+        show_answers(&system, &questions, &report, view, &context);
+    });
+    board
+}
+
+/// Shows a report with what is refused in it.
+fn show_answers(system: &System, questions: &Questions, report: &Report, view: View, context: &Context) {
+    match questions.json(report) {
+        Ok(value) if context.json && questions.refused().next().is_some() => print_json(&value),
+        _ => show(system, report, view, context),
+    }
 }
 
 /// Counts the states.
 pub fn states(arguments: &States, context: &Context) -> Exit {
-    let begun = Instant::now();
     if let Err(exit) = is_consistent(&arguments.search, &arguments.file, context) {
         return exit;
     }
-    let Some(loaded) = load(&arguments.file, &arguments.common, context) else { return Exit::Wrong };
-    let options = options(&arguments.search, &arguments.common);
-    let report = search(begun, &arguments.search, &arguments.common, context, |limits| {
-        ample::states(&loaded.system, &options, limits)
-    });
-    show(&loaded.system, &report, View::Steps, context);
+    let budget = context.budget(&arguments.file, &arguments.common);
+    let loaded = match load(&arguments.file, &arguments.common, context, &budget) {
+        Ok(loaded) => loaded,
+        Err(exit) => return exit,
+    };
+    if arguments.search.engine == arguments::Engine::Sog {
+        let why = "an observation graph has aggregates, whose states are not counted: `ample sog` builds the graph, and \
+                   `--engine auto` counts states";
+        return failed(context, &arguments.file, why);
+    }
+    let system = Arc::new(loaded.system);
+    let board = supervised(&system, &Arc::default(), View::Steps, context);
+    let options = options(&arguments.search, &budget);
+    let report = search(&budget, &board, &arguments.search, context, |limits| ample::states(&system, &options, limits));
+    show(&system, &report, View::Steps, context);
     show_diagrams(&report, &arguments.search, context);
     report.verdict().into()
 }
 
-fn options(search: &arguments::Search, common: &Common) -> CheckOptions {
+fn options(search: &arguments::Search, budget: &Budget) -> CheckOptions {
     CheckOptions {
         engine: match search.engine {
             arguments::Engine::Auto if is_exploration(search) || search.symbolic.liveness_to_safety => Engine::Symbolic,
@@ -153,7 +176,9 @@ fn options(search: &arguments::Search, common: &Common) -> CheckOptions {
         partial_order: partial_order(search),
         max_depth: search.max_depth,
         threads: search.threads,
-        memory_limit: memory_limit(common),
+        time: budget.time_left(),
+        memory_limit: budget.memory_limit(),
+        budget: budget.clone(),
         ..CheckOptions::default()
     }
 }
@@ -283,20 +308,18 @@ fn partial_order(search: &arguments::Search) -> PartialOrder {
 
 /// Runs a search within the limits of the command line, and shows how it goes.
 fn search(
-    begun: Instant,
+    budget: &Budget,
+    board: &Board,
     search: &arguments::Search,
-    common: &Common,
     context: &Context,
     work: impl FnOnce(&mut Limits<'_>) -> Report,
 ) -> Report {
     let mut display = Display::new(search.progress, context.quiet);
-    let mut show = |progress: &_, elapsed| display.show(progress, elapsed);
-    let mut limits = Limits::new()
-        .since(begun)
-        .time(common.time_limit)
-        .memory(memory_limit(common))
-        .interrupt(context.interrupt.clone())
-        .show(&mut show);
+    let mut show = |progress: &_, elapsed| {
+        board.note(progress);
+        display.show(progress, elapsed);
+    };
+    let mut limits = Limits::from(budget.clone()).show(&mut show);
     let mut report = work(&mut limits);
     display.finish();
     let statistics = &mut report.statistics;
@@ -311,7 +334,7 @@ fn show(system: &System, report: &Report, view: View, context: &Context) {
             serde_json::to_writer(&mut *out, report)?;
             writeln!(out)
         } else {
-            text::report(out, system, report, view, context.out)
+            text::report(out, system, report, view, context.extent(), context.out)
         }
     });
 }
@@ -326,14 +349,11 @@ fn show_diagrams(report: &Report, search: &arguments::Search, context: &Context)
 }
 
 fn write_traces(path: &Path, reports: &[Report], context: &Context) -> Exit {
-    match std::fs::write(path, format!("{:#}\n", traces::to_json(reports))) {
-        Ok(()) => Exit::Fine,
-        Err(error) => {
-            complain(|out| {
-                use std::io::Write;
-                writeln!(out, "{} cannot write {}: {error}", context.err.red("Error:"), path.display())
-            });
-            Exit::Wrong
-        }
-    }
+    let text = format!("{:#}\n", traces::to_json(reports));
+    let Err(error) = output::write(path, text.as_bytes()) else { return Exit::Fine };
+    complain(|out| {
+        use std::io::Write;
+        writeln!(out, "{} {error}", context.err.red("Error:"))
+    });
+    Exit::Wrong
 }

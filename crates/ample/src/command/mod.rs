@@ -4,26 +4,34 @@ pub mod arguments;
 mod check;
 mod convert;
 mod diagnostics;
+mod layout;
 mod msc;
+pub mod output;
 mod paint;
 mod progress;
 mod questions;
 mod reduce;
 mod simulate;
 mod sog;
+mod state;
+mod steps;
+pub mod supervisor;
 mod text;
 mod traces;
 
-use std::io::{self, BufWriter, Write, stderr, stdout};
+use std::io::{Write, stderr, stdout};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use ample::{LoadError, LoadOptions, Loaded, RefusedFormula, Verdict};
+use ample::{Budget, Interrupted, LoadError, LoadOptions, Loaded, RefusedFormula, Verdict};
+use ample_lang::source::DEFAULT_MAX_BYTES;
 use serde_json::{Value, json};
 
 use arguments::{Command, Common};
+use layout::Extent;
+use output::{complain, print};
 use paint::Paint;
 
 /// How the command ended, the worst first.
@@ -61,13 +69,36 @@ impl From<Verdict> for Exit {
 }
 
 /// What all subcommands share.
+#[derive(Clone)]
 pub struct Context {
     pub out: Paint,
     pub err: Paint,
     pub json: bool,
     pub quiet: bool,
+    /// Nothing is left out of what is long.
+    pub full: bool,
     /// Set by the first Ctrl-C.
     pub interrupt: Arc<AtomicBool>,
+}
+
+impl Context {
+    /// How much of something long is shown.
+    fn extent(&self) -> Extent {
+        if self.full { Extent::FULL } else { Extent::SCREEN }
+    }
+
+    /// What the work on a file may take, from now on. The supervisor sees to it that no phase of it takes more.
+    pub fn budget(&self, file: &Path, common: &Common) -> Budget {
+        let mut budget = Budget::unlimited().with_cancellation(&Arc::clone(&self.interrupt).into());
+        if let Some(time) = common.time_limit {
+            budget = budget.with_time(time);
+        }
+        if let Some(limit) = common.memory_limit.or_else(ample::sensible_memory_limit) {
+            budget = budget.with_memory(limit);
+        }
+        supervisor::begin(file, &budget);
+        budget
+    }
 }
 
 /// Runs the command.
@@ -78,6 +109,11 @@ pub fn run(command: &Command, interrupt: Arc<AtomicBool>) -> Exit {
         err: Paint::on(common.color, &stderr()),
         json: common.json,
         quiet: common.quiet,
+        full: match command {
+            Command::Check(arguments) => arguments.full,
+            Command::Simulate(arguments) => arguments.full,
+            _ => false,
+        },
         interrupt,
     };
     match command {
@@ -88,6 +124,18 @@ pub fn run(command: &Command, interrupt: Arc<AtomicBool>) -> Exit {
         Command::Convert(arguments) => guarded(&context, &arguments.file, || convert::convert(arguments, &context)),
         Command::Sog(arguments) => guarded(&context, &arguments.file, || sog::sog(arguments, &context)),
     }
+}
+
+/// Tells that nothing is known of a file, because the work on it had to be ended before there was anything to tell.
+pub fn unknown(command: &Command, file: &Path, reason: Interrupted) {
+    let common = command.common();
+    let (file, reason) = (file.display(), format!("{reason} before there was an answer"));
+    if common.json {
+        print_json(&json!({
+            "schema": ample::SCHEMA, "model": file.to_string(), "complete": false, "results": [], "reason": reason,
+        }));
+    }
+    complain(|out| writeln!(out, "{} {file}: unknown: {reason}", Paint::on(common.color, &stderr()).red("Error:")));
 }
 
 /// The last line of defence: a panic about one model is told, and is not an answer.
@@ -105,10 +153,10 @@ fn guarded(context: &Context, model: &Path, work: impl FnOnce() -> Exit) -> Exit
 }
 
 /// Reads the model; what is wrong with it is told. Formulas that are refused are no matter here.
-fn load(path: &Path, common: &Common, context: &Context) -> Option<Loaded> {
-    let loaded = load_model(path, common, context)?;
+fn load(path: &Path, common: &Common, context: &Context, budget: &Budget) -> Result<Loaded, Exit> {
+    let loaded = load_model(path, common, context, budget)?;
     show_refused(context, &loaded, loaded.refused.iter());
-    Some(loaded)
+    Ok(loaded)
 }
 
 /// Tells of formulas in the file that are refused, where nobody asks about them.
@@ -118,17 +166,20 @@ fn show_refused<'a>(context: &Context, loaded: &Loaded, refused: impl Iterator<I
 }
 
 /// Reads the model, without its formulas that are refused; what else is wrong with it is told.
-fn load_model(path: &Path, common: &Common, context: &Context) -> Option<Loaded> {
-    let options = LoadOptions { defines: common.defines.clone(), without_refused: true };
-    match ample::load(path, &options) {
-        Ok(loaded) => {
-            complain(|out| diagnostics::show(out, &loaded.system.sources, &loaded.warnings, context.err));
-            Some(loaded)
-        }
-        Err(error) => {
-            refused(context, path, &error);
-            None
-        }
+fn load_model(path: &Path, common: &Common, context: &Context, budget: &Budget) -> Result<Loaded, Exit> {
+    let options = LoadOptions { without_refused: true, ..load_options(common, budget) };
+    let loaded = ample::load(path, &options).map_err(|error| refused(context, path, &error))?;
+    complain(|out| diagnostics::show(out, &loaded.system.sources, &loaded.warnings, context.err));
+    Ok(loaded)
+}
+
+/// How files are read.
+fn load_options(common: &Common, budget: &Budget) -> LoadOptions {
+    LoadOptions {
+        defines: common.defines.clone(),
+        max_source_bytes: common.max_source_size.unwrap_or(DEFAULT_MAX_BYTES),
+        budget: budget.clone(),
+        ..LoadOptions::default()
     }
 }
 
@@ -138,35 +189,20 @@ fn refused(context: &Context, model: &Path, error: &LoadError) -> Exit {
     if context.json {
         print_json(&diagnostics::load_error_json(&model.display().to_string(), error));
     }
-    Exit::Wrong
+    if matches!(error, LoadError::Interrupted { .. }) { Exit::Undecided } else { Exit::Wrong }
 }
+
+/// So much of a message without a place is shown, which may list what there is.
+const LONG_MESSAGE: usize = 4000;
 
 /// An error that has no place in a source.
 fn failed(context: &Context, model: &Path, message: &str) -> Exit {
-    complain(|out| writeln!(out, "{} {message}", context.err.red("Error:")));
+    complain(|out| writeln!(out, "{} {}", context.err.red("Error:"), layout::shortened(message, LONG_MESSAGE)));
     if context.json {
         let model = model.display().to_string();
         print_json(&json!({"schema": ample::SCHEMA, "model": model, "error": message, "diagnostics": []}));
     }
     Exit::Wrong
-}
-
-/// Writes to standard error. That nobody listens is no reason to stop.
-fn complain(write: impl FnOnce(&mut BufWriter<io::StderrLock<'static>>) -> io::Result<()>) {
-    let mut out = BufWriter::new(stderr().lock());
-    let _ = write(&mut out).and_then(|()| out.flush());
-}
-
-/// Writes to standard output. That nobody listens any more (`ample … | head`) is no reason to stop, or to complain.
-fn print(write: impl FnOnce(&mut BufWriter<io::StdoutLock<'static>>) -> io::Result<()>) {
-    let mut out = BufWriter::new(stdout().lock());
-    if let Err(error) = write(&mut out).and_then(|()| out.flush())
-        && error.kind() != io::ErrorKind::BrokenPipe
-    {
-        complain(|out| writeln!(out, "cannot write to standard output: {error}"));
-    }
-    // Whatever is left in the buffer has nowhere to go.
-    let _ = out.into_parts();
 }
 
 /// One JSON value on a line of its own.

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use ample::{
-    Answer, Diagnostic, LoadError, Loaded, Outcome, Property, Question, Reason, RefusedFormula, Rejected, Report, Severity,
-    Statistics, System,
+    Answer, Diagnostic, Formulas, LoadError, LoadOptions, Loaded, Property, Question, Refused as Unsupported,
+    RefusedFormula, Rejected, Report, Severity, Source, Statistics, System,
 };
 use ample_lang::diagnostic::closest;
 use serde_json::{Value, json};
@@ -15,10 +15,15 @@ use serde_json::{Value, json};
 use super::arguments::Check;
 use super::diagnostics;
 
+/// The engine of what nobody has looked at.
+const NO_ENGINE: &str = "none";
+
 /// A question, in the order in which they are asked.
 pub enum Asked {
     /// One that can be answered.
     Property(Property),
+    /// One with which nothing is wrong, but that is not looked at.
+    Unsupported(Unsupported),
     /// One that cannot.
     Refused(Refused),
 }
@@ -27,7 +32,7 @@ impl Asked {
     fn property(&self) -> Option<&Property> {
         match self {
             Asked::Property(property) => Some(property),
-            Asked::Refused(_) => None,
+            Asked::Unsupported(_) | Asked::Refused(_) => None,
         }
     }
 }
@@ -43,25 +48,27 @@ pub struct Refused {
 }
 
 /// All that is asked about a file.
+#[derive(Default)]
 pub struct Questions {
     /// In the order in which they are asked.
-    pub asked: Vec<Asked>,
+    asked: Vec<Asked>,
     /// What properties of the Model Checking Contest are called in reports, by their ids.
-    pub contest: HashMap<String, String>,
+    contest: HashMap<String, String>,
 }
 
 impl Questions {
-    /// The questions of the command line; all that the file states if there are none.
-    pub fn of(loaded: &Loaded, arguments: &Check) -> Questions {
+    /// The questions of the command line; all that the file states if there are none. It is an error if the budget was
+    /// exhausted while they were read.
+    pub fn of(loaded: &Loaded, arguments: &Check, options: &LoadOptions) -> Result<Questions, LoadError> {
         let mut asked = named(loaded, arguments);
-        let of_contest = of_contest(loaded, arguments);
+        let of_contest = of_contest(loaded, arguments, options)?;
         let contest = of_contest.iter().filter_map(Asked::property).map(|one| (one.id(), one.name.clone())).collect();
         asked.extend(of_contest);
         if asked.is_empty() {
             asked.extend(ample::stated(&loaded.system).into_iter().map(Asked::Property));
             asked.extend(loaded.refused.iter().map(|one| Asked::Refused(block(loaded, one))));
         }
-        Questions { asked, contest }
+        Ok(Questions { asked, contest })
     }
 
     /// The properties to be checked.
@@ -79,7 +86,7 @@ impl Questions {
     pub fn refused(&self) -> impl Iterator<Item = &Refused> {
         self.asked.iter().filter_map(|asked| match asked {
             Asked::Refused(refused) => Some(refused),
-            Asked::Property(_) => None,
+            Asked::Property(_) | Asked::Unsupported(_) => None,
         })
     }
 
@@ -100,12 +107,21 @@ impl Questions {
         self.asked.push(Asked::Refused(Refused::new("justice", text, error)));
     }
 
-    /// Puts the results of what is refused where they belong.
+    /// Puts the results of what was not looked at where they belong. The formulas of the contest get the names that the
+    /// contest gave them.
     pub fn complete(&self, report: &mut Report) {
+        for answer in &mut report.answers {
+            if let Some(name) = self.contest.get(&answer.property) {
+                answer.property.clone_from(name);
+            }
+        }
         let mut answers = std::mem::take(&mut report.answers).into_iter();
         for asked in &self.asked {
             match asked {
                 Asked::Property(_) => report.answers.extend(answers.next()),
+                Asked::Unsupported(one) => {
+                    report.answers.push(Answer::unsupported(one.name.clone(), one.why.clone()));
+                }
                 Asked::Refused(refused) => report.answers.push(refused.answer()),
             }
         }
@@ -116,10 +132,12 @@ impl Questions {
     pub fn json(&self, report: &Report) -> serde_json::Result<Value> {
         let mut value = serde_json::to_value(report)?;
         let mut all = Vec::new();
-        for (number, asked) in self.asked.iter().enumerate() {
-            let Asked::Refused(refused) = asked else { continue };
+        let mut answers = report.answers.iter().enumerate();
+        for refused in self.refused() {
             let diagnostics = diagnostics::of_error(&refused.error);
-            if let Some(result) = value["results"].get_mut(number) {
+            if let Some((number, _)) = answers.find(|(_, answer)| refused.is_answered_by(answer))
+                && let Some(result) = value["results"].get_mut(number)
+            {
                 result["diagnostics"] = Value::Array(diagnostics.clone());
             }
             all.extend(diagnostics);
@@ -142,18 +160,12 @@ impl Refused {
             LoadError::Language { reason, .. } => reason.clone(),
             error => format!("the formula is refused: {error}"),
         };
-        Answer {
-            property: self.property.clone(),
-            formula: self.formula.clone(),
-            outcome: Outcome::Unknown(Reason::Unsupported(why)),
-            engine: "none",
-            value: None,
-            witness: None,
-            end: None,
-            note: None,
-            statistics: None,
-            reduction: None,
-        }
+        let formula = self.formula.clone();
+        Answer { formula, engine: NO_ENGINE, ..Answer::unsupported(self.property.clone(), why) }
+    }
+
+    fn is_answered_by(&self, answer: &Answer) -> bool {
+        answer.engine == NO_ENGINE && answer.property == self.property
     }
 }
 
@@ -168,6 +180,7 @@ pub fn empty_report(system: &System) -> Report {
         reduction: None,
         diagrams: None,
         choice: None,
+        cut: None,
     }
 }
 
@@ -271,9 +284,8 @@ fn with_near_name(loaded: &Loaded, text: &str, logic: Logic, mut error: LoadErro
     let stated = || loaded.system.properties.iter();
     let refused = loaded.refused.iter().filter_map(|one| one.property.strip_prefix(logic.prefix())?.strip_prefix(':'));
     let names = stated().filter(|property| logic.holds(property)).map(|property| property.name.as_str()).chain(refused);
-    let is_other = |property: &Property| {
-        property.name == text && matches!(property.question, Question::Ltl(_) | Question::Ctl(_))
-    };
+    let is_other =
+        |property: &Property| property.name == text && matches!(property.question, Question::Ltl(_) | Question::Ctl(_));
     if stated().any(is_other) {
         let option = if logic == Logic::Linear { "--ctl" } else { "--ltl" };
         first.help = Some(format!("the formula `{text}` of the file is checked with {option}"));
@@ -291,8 +303,8 @@ fn block(loaded: &Loaded, refused: &RefusedFormula) -> Refused {
     of_file(&loaded.system.sources, refused)
 }
 
-fn of_file(sources: &[ample::Source], refused: &RefusedFormula) -> Refused {
-    let rejected = Rejected { sources: sources.to_vec(), diagnostics: refused.diagnostics.clone() };
+fn of_file(sources: &[Source], refused: &RefusedFormula) -> Refused {
+    let rejected = Rejected::new(sources.to_vec(), refused.diagnostics.clone());
     Refused { property: refused.property.clone(), formula: refused.text.clone(), error: rejected.into() }
 }
 
@@ -307,33 +319,33 @@ pub fn warnings<'a>(refused: impl Iterator<Item = &'a RefusedFormula>) -> Vec<Di
 }
 
 /// The properties of formula files, and the questions about a whole net.
-fn of_contest(loaded: &Loaded, arguments: &Check) -> Vec<Asked> {
+fn of_contest(loaded: &Loaded, arguments: &Check, options: &LoadOptions) -> Result<Vec<Asked>, LoadError> {
     let mut all = Vec::new();
     for path in &arguments.properties.formulas {
-        all.extend(of_formula_file(loaded, path));
+        let name = path.display().to_string();
+        match of_formula_file(loaded, path, &name, options) {
+            Ok(asked) => all.extend(asked),
+            Err(error @ LoadError::Interrupted { .. }) => return Err(error),
+            Err(error) => all.push(Asked::Refused(Refused { property: name, formula: String::new(), error })),
+        }
     }
     for examination in &arguments.properties.examination {
-        all.push(match loaded.examination(*examination) {
+        let name = examination.name().to_owned();
+        all.push(match loaded.examination_within(*examination, &options.budget) {
             Ok(property) => Asked::Property(property),
-            Err(error) => Asked::Refused(Refused {
-                property: examination.name().to_owned(),
-                formula: examination.name().to_owned(),
-                error,
-            }),
+            Err(error @ LoadError::Interrupted { .. }) => return Err(error),
+            Err(error) => Asked::Refused(Refused { property: name.clone(), formula: name, error }),
         });
     }
-    all
+    Ok(all)
 }
 
-fn of_formula_file(loaded: &Loaded, path: &Path) -> Vec<Asked> {
-    let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|source| LoadError::Read { path: name.clone(), source });
-    let read = text.and_then(|text| {
-        let (properties, refused) = loaded.formulas_apart_from_refused(&name, &text)?;
-        let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
-        let sources = [ample::Source { path: name.clone(), text }];
-        let refused = refused.iter().map(|one| Asked::Refused(of_file(&sources, one)));
-        Ok(properties.into_iter().map(Asked::Property).chain(refused).collect())
-    });
-    read.unwrap_or_else(|error| vec![Asked::Refused(Refused { property: name.clone(), formula: String::new(), error })])
+fn of_formula_file(loaded: &Loaded, path: &Path, name: &str, options: &LoadOptions) -> Result<Vec<Asked>, LoadError> {
+    let text = ample::read_text(path, options)?;
+    let Formulas { properties, refused, faulty } = loaded.formulas_within(name, &text, &options.budget)?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
+    let sources = [Source { path: name.to_owned(), text }];
+    let properties = properties.into_iter().map(Asked::Property);
+    let faulty = faulty.iter().map(|one| Asked::Refused(of_file(&sources, one)));
+    Ok(properties.chain(refused.into_iter().map(Asked::Unsupported)).chain(faulty).collect())
 }

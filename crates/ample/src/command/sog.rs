@@ -1,29 +1,29 @@
 //! `ample sog`: the symbolic observation graph of a model, and formulas on it.
 
 use std::io::{self, Write};
-use std::time::Instant;
 
 use ample::sog::{self, Balance, Built, Canonical, Judged, Kind, Names, Rule, SogError, SogOptions};
 use ample::{Limits, LoadError, Loaded};
 use serde_json::{Value, json};
 
 use super::arguments::{self, Sog};
-use super::text::Steps;
+use super::layout::Extent;
+use super::state;
+use super::steps::{Columns, Steps};
 use super::{Context, Exit, complain, diagnostics, failed, load, print, print_json};
 
 /// Builds the graph, or checks formulas while it is being built.
 pub fn sog(arguments: &Sog, context: &Context) -> Exit {
-    let begun = Instant::now();
-    let Some(loaded) = load(&arguments.file, &arguments.common, context) else { return Exit::Wrong };
+    let budget = context.budget(&arguments.file, &arguments.common);
+    let loaded = match load(&arguments.file, &arguments.common, context, &budget) {
+        Ok(loaded) => loaded,
+        Err(exit) => return exit,
+    };
     let options = match options(&loaded, arguments) {
         Ok(options) => options,
         Err(message) => return failed(context, &arguments.file, &message),
     };
-    let mut limits = Limits::new()
-        .since(begun)
-        .time(arguments.common.time_limit)
-        .memory(options.memory_limit)
-        .interrupt(context.interrupt.clone());
+    let mut limits = Limits::from(budget);
     if arguments.ltl.is_empty() {
         return match sog::build(&loaded.system, &options, &mut limits) {
             Ok(built) => show_graph(&loaded, &built, arguments, context),
@@ -171,6 +171,7 @@ fn show_verdict(loaded: &Loaded, formula: &str, judged: &Judged, context: &Conte
             "formula": formula,
             "verdict": if judged.violation.is_some() { "violated" } else { "holds" },
             "violation": judged.violation,
+            "end": judged.violation.as_ref().and_then(|shown| ample::simulate::end_of(&loaded.system, &shown.trace)),
             "engine": judged.engine,
             "time_s": judged.took.as_secs_f64(),
             "aggregates": {"found": found, "expanded": expanded, "complete": judged.size.is_some()},
@@ -187,7 +188,12 @@ fn show_verdict(loaded: &Loaded, formula: &str, judged: &Judged, context: &Conte
                 writeln!(out, "  {} {formula}", context.out.red("violated"))?;
                 if !context.quiet {
                     writeln!(out, "  {}", violation.message)?;
-                    Steps::of(&loaded.system, context.out).trace(out, &violation.trace)?;
+                    let columns = Columns::fitting(&violation.trace, &[]);
+                    let extent = Extent { hint: "--json has all", ..Extent::SCREEN };
+                    Steps::new(columns, extent, context.out).trace(out, &violation.trace)?;
+                    if let Some(end) = ample::simulate::end_of(&loaded.system, &violation.trace) {
+                        state::at_end(out, &loaded.system, &violation.trace, &end, extent)?;
+                    }
                 }
             }
         }

@@ -12,7 +12,6 @@ use ample_model::{Expr, Source, SourceId, Span, System};
 
 use super::{Said, SogFormula, is_kept};
 use crate::load::{LoadError, Loaded};
-use crate::temporal::Numbered;
 
 /// What the text of a formula is called in messages.
 const LABEL: &str = "<formula>";
@@ -34,7 +33,7 @@ pub fn formula(loaded: &Loaded, text: &str) -> Result<SogFormula, LoadError> {
         return names.read(text).map_err(|refusal| refusal.rejected.into());
     }
     let error = match loaded.ltl(text) {
-        Ok(formula) => return over_states(loaded, text, Numbered::of(&formula)),
+        Ok(formula) => return over_states(loaded, text, SogFormula::stated(&formula)),
         Err(error) => error,
     };
     // A text in quotes may be an action; a name that is not known may have been meant as one.
@@ -45,20 +44,17 @@ pub fn formula(loaded: &Loaded, text: &str) -> Result<SogFormula, LoadError> {
     }
 }
 
-fn over_states(loaded: &Loaded, text: &str, numbered: Numbered) -> Result<SogFormula, LoadError> {
-    let Numbered { formula, atoms } = numbered;
-    for expr in &atoms {
-        is_kept(&loaded.system, expr).map_err(|why| rejected(text, 0, text.len(), why))?;
+fn over_states(loaded: &Loaded, text: &str, formula: SogFormula) -> Result<SogFormula, LoadError> {
+    for expr in formula.conditions() {
+        is_kept(&loaded.system, &expr).map_err(|why| rejected(text, 0, text.len(), why))?;
     }
-    Ok(SogFormula { formula, atoms: atoms.into_iter().map(Said::State).collect() })
+    Ok(formula)
 }
 
 fn rejected(text: &str, from: usize, to: usize, message: String) -> Rejected {
     let span = Span { source: SourceId(0), start: from as u32, end: to as u32 };
-    Rejected {
-        sources: vec![Source { path: LABEL.to_owned(), text: text.to_owned() }],
-        diagnostics: vec![Diagnostic::error(span, message)],
-    }
+    let source = Source { path: LABEL.to_owned(), text: text.to_owned() };
+    Rejected::new(vec![source], vec![Diagnostic::error(span, message)])
 }
 
 /// The names of all actions of a model.
@@ -166,7 +162,7 @@ impl<'a> Names<'a> {
             Ok(Some((length, Atom(atoms.len() as u32 - 1))))
         });
         match parsed {
-            Ok(formula) => Ok(SogFormula { formula, atoms }),
+            Ok(formula) => Ok(SogFormula { formula, atoms, stated: None }),
             Err(ParseError { offset, message }) => {
                 let rest = text.get(offset..).unwrap_or("");
                 let word = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());

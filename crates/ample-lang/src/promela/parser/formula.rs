@@ -154,7 +154,7 @@ pub fn parse_formula(
     let parsed = if parser.errors() == 0 { parser.whole_formula() } else { Err(Failed) };
     match parsed {
         Ok(formula) if parser.errors() == 0 => Ok((formula, parser.sources)),
-        _ => Err(Rejected { sources: parser.sources, diagnostics: parser.diagnostics }),
+        _ => Err(Rejected::new(parser.sources, parser.diagnostics)),
     }
 }
 
@@ -368,7 +368,8 @@ impl Parser {
         let message = format!("`{written}` has no path quantifier");
         // `A [ f U g ]` where `A` is a variable.
         let bracketed = self.tokens.windows(2).filter(|pair| pair[1].kind == Kind::Op(Op::OpenBracket));
-        let name = bracketed.filter(|pair| pair[1].span.start < span.start).find_map(|pair| self.help_for_name(pair[0]));
+        let name =
+            bracketed.filter(|pair| pair[1].span.start < span.start).find_map(|pair| self.help_for_name(pair[0]));
         let help = match binary {
             _ if name.is_some() => name.unwrap_or_default(),
             true => format!("write `A [ f {written} g ]` or `E [ f {written} g ]`, or check the formula with --ltl"),
@@ -424,7 +425,9 @@ impl Parser {
         if self.notation != Notation::Block || self.notation.word(text).is_none() {
             return None;
         }
-        Some(format!("`{text}` is an operator in an ltl block, as in Spin: a formula of --ltl can speak of such a variable"))
+        Some(format!(
+            "`{text}` is an operator in an ltl block, as in Spin: a formula of --ltl can speak of such a variable"
+        ))
     }
 
     fn help_after_operand(&self) -> Option<String> {
