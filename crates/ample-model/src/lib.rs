@@ -22,7 +22,7 @@ pub mod trace;
 mod samples;
 
 pub use ample_budget::{Budget, Cancellation, Interrupted};
-pub use expr::{BinaryOp, Expr, Index, Pattern, Place, Scope, UnaryOp};
+pub use expr::{BinaryOp, Expr, Index, Pattern, Place, Scope, Shared, UnaryOp};
 pub use interpret::{Cell, Contents, EndState, Fault, Interpreter, Standing, State, Statement};
 pub use observer::{Observer, Progress, Silent};
 pub use outcome::{Branch, Certainty, Outcome, Reason, Statistics, Violation};

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use ample::{
-    Answer, Branch, Certainty, DiagramStatistics, Outcome, Reason, Report, Statistics, System, Trace, Violation,
+    Answer, Branch, Certainty, Cut, CutBy, DiagramStatistics, Outcome, Reason, Report, Statistics, System, Trace,
+    Violation,
 };
 
 use super::layout::{Extent, padded, shortened, width};
@@ -41,10 +42,28 @@ pub fn report(
     if let Some(choice) = &report.choice {
         writeln!(out, "{choice}")?;
     }
+    if let Some(cut) = &report.cut {
+        cuts(out, cut)?;
+    }
     match &report.diagrams {
         Some(diagrams) => symbolic_statistics(out, report, diagrams),
         None => statistics(out, &report.statistics, report.reduction.as_deref(), report.ended.as_ref()),
     }
+}
+
+/// The run-time errors at which runs end.
+fn cuts(out: &mut impl Write, cut: &Cut) -> io::Result<()> {
+    let at_least = if cut.at_least { ", at least" } else { "" };
+    writeln!(
+        out,
+        "Run-time errors, after which nothing was searched ({}{at_least}):",
+        plural(cut.steps as usize, "step")
+    )?;
+    for CutBy { process, statement, at, error, steps } in &cut.by {
+        let place = at.as_deref().map_or_else(|| process.clone(), |at| format!("{process} {at}"));
+        writeln!(out, "{steps:>9} {error}: {statement}{}{place}", if place.is_empty() { "" } else { ", " })?;
+    }
+    Ok(())
 }
 
 /// Shows counterexamples and witnesses.
@@ -289,16 +308,26 @@ pub fn statistics(
         writeln!(out, "Partial-order reduction: {reduction}")?;
     }
     let Statistics { states, transitions, atomic_states, atomic_steps, depth, time_s, .. } = statistics;
-    writeln!(out, "State-vector {} byte, depth reached {depth}", statistics.state_bytes)?;
+    let used = format!("{} used, {time_s:.3} seconds", bytes(statistics.memory_bytes));
+    if *states == 0 {
+        if statistics.counts_transitions {
+            writeln!(out, "{transitions:>9} transitions")?;
+        }
+        return writeln!(out, "{used}");
+    }
+    let depth = if statistics.counts_depth { format!(", depth reached {depth}") } else { String::new() };
+    writeln!(out, "State-vector {} byte{depth}", statistics.state_bytes)?;
     writeln!(out, "{states:>9} states, stored")?;
-    writeln!(out, "{:>9} states, matched", transitions.saturating_sub(*states))?;
-    writeln!(out, "{transitions:>9} transitions (= stored+matched)")?;
-    writeln!(out, "{atomic_steps:>9} atomic steps")?;
+    if statistics.counts_transitions {
+        writeln!(out, "{:>9} states, matched", transitions.saturating_sub(*states))?;
+        writeln!(out, "{transitions:>9} transitions (= stored+matched)")?;
+        writeln!(out, "{atomic_steps:>9} atomic steps")?;
+    }
     if *atomic_states > 0 {
         writeln!(out, "{atomic_states:>9} states inside atomic sequences, stored beside the others")?;
     }
     let rate = if *time_s > 0.0 { (*states as f64 / time_s) as u64 } else { 0 };
-    writeln!(out, "{} used, {time_s:.3} seconds, {} states/second", bytes(statistics.memory_bytes), count(rate))
+    writeln!(out, "{used}, {} states/second", count(rate))
 }
 
 /// A number of bytes, for people.

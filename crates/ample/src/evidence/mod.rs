@@ -29,6 +29,8 @@ pub enum Claim<'a> {
     Assertion,
     /// In its last state the expression is false.
     Invariant(&'a Expr),
+    /// In its last state one of the expressions of a formula is a fault.
+    Evaluation(&'a [Expr]),
 }
 
 /// Why a claim was not confirmed.
@@ -165,6 +167,17 @@ impl Claim<'_> {
                 Ok(_) => Err("the invariant holds where the run ends".into()),
                 Err(fault) => Ok(format!("the invariant cannot be evaluated: {fault}")),
             },
+            Claim::Evaluation(parts) => evaluation_fault(interpreter, state, parts)
+                .ok_or_else(|| "no expression of the formula is a fault where the run ends".into()),
         }
     }
+}
+
+/// What goes wrong when expressions of a formula are evaluated in a state, in a sentence; `None` if nothing does.
+pub(crate) fn evaluation_fault(interpreter: &Interpreter<'_>, state: &State, parts: &[Expr]) -> Option<String> {
+    parts.iter().find_map(|part| {
+        let fault = interpreter.evaluate(state, None, part).err()?;
+        let text = interpreter.system().show_expr(None, part);
+        Some(format!("run-time error in the formula: {fault} in `{text}`"))
+    })
 }

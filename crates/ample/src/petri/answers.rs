@@ -30,6 +30,7 @@ pub fn all(
     let mut shower = Shower::new(net, board, observer);
     let one = |(property, wanted): (&Property, &Answerable)| match wanted {
         Answerable::Not(why) => answer(property, Outcome::Unknown(Reason::Unsupported(why.clone()))),
+        Answerable::Ended(reason) => answer(property, Outcome::Unknown(reason.clone())),
         Answerable::Value(task) => match board.found(*task) {
             Some(Found { finding: Finding::Value(value), engine, how }) => {
                 let outcome = Outcome::Holds(Certainty::Proved);
