@@ -196,11 +196,11 @@ impl Bounds {
     fn take_choices(&mut self, system: &System) {
         for (variable, offset) in system.globals.iter().zip(offsets(system, &system.globals)) {
             for (slot, initial) in &variable.initial {
-                if let Initial::AnyOf(values) = initial {
-                    let cell = &mut self.globals[offset + *slot as usize];
-                    for value in values {
-                        cell.take(*value);
-                    }
+                let cell = &mut self.globals[offset + *slot as usize];
+                match initial {
+                    Initial::AnyOf(values) => values.iter().for_each(|value| cell.take(*value)),
+                    Initial::Between(least, most) => [least, most].into_iter().for_each(|value| cell.take(*value)),
+                    Initial::Value(_) | Initial::Channel(_) => {}
                 }
             }
         }

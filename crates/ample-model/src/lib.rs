@@ -9,6 +9,7 @@
 pub mod check;
 pub mod expr;
 pub mod facts;
+pub mod initial;
 pub mod interpret;
 pub mod observer;
 pub mod outcome;
@@ -22,6 +23,7 @@ pub mod trace;
 mod samples;
 
 pub use expr::{BinaryOp, Expr, Index, Pattern, Place, Scope, UnaryOp};
+pub use initial::{Choice, Combinations, StartNumber};
 pub use interpret::{Fault, Interpreter, State};
 pub use observer::{Observer, Progress, Silent};
 pub use outcome::{Branch, Certainty, Outcome, Reason, Statistics, Violation};

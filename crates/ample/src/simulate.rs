@@ -1,6 +1,6 @@
 //! Simulation: one run through a model, step by step, with the reference interpreter.
 
-use ample_model::{Fault, Interpreter, Move, State, Step, System};
+use ample_model::{Fault, Interpreter, Move, StartNumber, State, Step, System};
 
 use crate::evidence::EndState;
 
@@ -44,7 +44,7 @@ pub struct Bookmark {
 
 impl<'a> Simulation<'a> {
     /// Begins in the initial state of that number; `None` if there are not so many.
-    pub fn new(system: &'a System, start: u32) -> Result<Simulation<'a>, Option<Fault>> {
+    pub fn new(system: &'a System, start: impl Into<StartNumber>) -> Result<Simulation<'a>, Option<Fault>> {
         let interpreter = Interpreter::new(system);
         match interpreter.initial_state(start) {
             Some(Ok(state)) => Ok(Simulation { interpreter, state, fault: None }),

@@ -65,8 +65,8 @@ pub fn simulate(arguments: &Simulate, context: &Context) -> Exit {
         Some(Ok(trace)) => Some(trace),
         None => None,
     };
-    let start = given.as_ref().map_or(0, |trace| trace.start);
-    let simulation = match Simulation::new(system, start) {
+    let start = given.as_ref().map_or_else(StartNumber::default, |trace| trace.start.clone());
+    let simulation = match Simulation::new(system, &start) {
         Ok(simulation) => simulation,
         Err(None) => {
             return failed(context, &arguments.file, &format!("the model has no initial state number {start}"));
@@ -98,7 +98,7 @@ fn walk(
     out: &mut impl Write,
 ) -> io::Result<Exit> {
     let seed = arguments.seed.unwrap_or_else(any_seed);
-    let start = given.map_or(0, |trace| trace.start);
+    let start = given.map_or_else(StartNumber::default, |trace| trace.start.clone());
     let at_random = given.is_none() && !arguments.interactive;
     if at_random && !context.json && !context.quiet {
         writeln!(out, "{}", context.out.bold(format!("{}: a random run, --seed {seed}", system.name)))?;
@@ -206,7 +206,7 @@ fn follow<W: Write>(run: &mut Run<'_, W>, given: &Trace) -> io::Result<Over> {
 /// to have the same number.
 fn fits(system: &System, trace: &Trace) -> Result<(), String> {
     let mut simulation =
-        Simulation::new(system, trace.start).map_err(|_| "there is no such initial state".to_owned())?;
+        Simulation::new(system, &trace.start).map_err(|_| "there is no such initial state".to_owned())?;
     for (number, step) in trace.prefix.iter().chain(&trace.cycle).enumerate() {
         let refuse = |why: String| Err(format!("step {}: {why}", number + 1));
         if !simulation.moves().contains(&step.taken) {

@@ -233,7 +233,7 @@ impl<'a> Session<'a> {
     }
 
     /// The number of an initial state.
-    pub fn start(&self, state: &[bool]) -> Option<u32> {
+    pub fn start(&self, state: &[bool]) -> Option<StartNumber> {
         let state = self.encoding.state(self.solved(), &|bit| state[bit as usize]);
         ample_model::Interpreter::new(self.solved()).number_of(&state)
     }

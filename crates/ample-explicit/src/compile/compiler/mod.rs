@@ -110,6 +110,7 @@ impl<'a> Compiler<'a> {
             locations: Vec::new(),
             edges: Vec::new(),
             globals: Vec::new(),
+            combinations: Combinations::of(system),
             start: Vec::new(),
             monitor: None,
             invariants: Vec::new(),
