@@ -22,6 +22,7 @@ pub mod trace;
 #[cfg(test)]
 mod samples;
 
+pub use ample_budget::{Budget, Cancellation, Interrupted};
 pub use expr::{BinaryOp, Expr, Index, Pattern, Place, Scope, UnaryOp};
 pub use initial::{Choice, Combinations, StartNumber};
 pub use interpret::{Fault, Interpreter, State};

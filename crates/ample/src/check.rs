@@ -5,6 +5,7 @@ use std::num::NonZero;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use ample_budget::{Budget, resident_memory};
 use ample_model::{
     Certainty, Expr, Formula, Observer, Outcome, Progress, Property, Question, Reason, Role, Statistics, System,
 };
@@ -17,7 +18,6 @@ use crate::explicit::branching::look_at;
 use crate::explicit::liveness::{Watch, look_for};
 use crate::explicit::{self, Request, Run};
 use crate::justice;
-use crate::limits::resident_memory;
 use crate::petri;
 use crate::reduction::PartialOrder;
 use crate::report::{Answer, Report, Verdict};
@@ -105,6 +105,8 @@ pub struct CheckOptions {
     pub threads: Option<usize>,
     /// Bytes that the search may take. An [`Observer`] can watch over the rest of the process.
     pub memory_limit: Option<u64>,
+    /// What all phases may take, those before and after the searches included.
+    pub budget: Budget,
     /// End at the first violation, whatever it is of.
     pub stop_at_first: bool,
     /// How the symbolic engine works.

@@ -175,7 +175,7 @@ impl Measured {
 /// What the symbolic engine may take beside the explicit search.
 fn shared(options: &CheckOptions) -> CheckOptions {
     let memory_limit = options.memory_limit.map(|limit| {
-        let used = crate::limits::resident_memory().unwrap_or(0).min(limit);
+        let used = ample_budget::resident_memory().unwrap_or(0).min(limit);
         used + (limit - used) / MEMORY_SHARE
     });
     CheckOptions { memory_limit, symbolic: Symbolic::default(), ..options.clone() }

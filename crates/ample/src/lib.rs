@@ -57,6 +57,7 @@ mod symbolic;
 mod temporal;
 mod together;
 
+pub use ample_budget::{Budget, Cancellation, Interrupted, peak_memory, resident_memory, sensible_memory_limit};
 pub use ample_lang::pnml::Examination;
 pub use ample_lang::{Diagnostic, Rejected, Severity};
 pub use ample_model::{
@@ -64,8 +65,8 @@ pub use ample_model::{
     Reason, Silent, Source, Span, Statistics, Step, System, Trace, Violation,
 };
 pub use check::{CheckOptions, Emptiness, Engine, Fairness, Search, check, stated, states};
-pub use limits::{Limits, peak_memory, resident_memory, sensible_memory_limit};
-pub use load::{LoadError, LoadOptions, Loaded, adapt, ctl, expression, load, load_text, ltl};
+pub use limits::Limits;
+pub use load::{LoadError, LoadOptions, Loaded, adapt, ctl, expression, load, load_text, ltl, read_text};
 pub use reduction::{Algorithm, Cache, Methods, PartialOrder, Proviso, Replacement};
 pub use report::{Answer, Report, SCHEMA, Verdict};
 pub use symbolic::{

@@ -358,6 +358,9 @@ pub struct Common {
     /// [default: nine tenths of what is free]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory_limit: Option<u64>,
+    /// Read at most so many bytes of a model, the files that it includes counted: 512M, 4G [default: 256M]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub max_source_size: Option<u64>,
     /// Print one JSON object (one per file) on standard output, and nothing else there
     #[arg(long)]
     pub json: bool,

@@ -51,7 +51,7 @@ pub fn net_of(system: &System, options: &CheckOptions) -> Option<Net> {
 
 /// The memory that each of so many workers may take.
 fn memory(options: &CheckOptions, workers: u64) -> u64 {
-    let used = crate::limits::resident_memory().unwrap_or(0);
+    let used = ample_budget::resident_memory().unwrap_or(0);
     options.memory_limit.unwrap_or(DEFAULT_MEMORY).saturating_sub(used) / 10 * 8 / workers
 }
 
