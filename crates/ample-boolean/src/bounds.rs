@@ -197,10 +197,17 @@ impl Bounds {
         for (variable, offset) in system.globals.iter().zip(offsets(system, &system.globals)) {
             for (slot, initial) in &variable.initial {
                 let cell = &mut self.globals[offset + *slot as usize];
-                match initial {
-                    Initial::AnyOf(values) => values.iter().for_each(|value| cell.take(*value)),
-                    Initial::Between(least, most) => [least, most].into_iter().for_each(|value| cell.take(*value)),
-                    Initial::Value(_) | Initial::Channel(_) => {}
+                let ends;
+                let values = match initial {
+                    Initial::AnyOf(values) => &values[..],
+                    Initial::Between(least, most) => {
+                        ends = [*least, *most];
+                        &ends
+                    }
+                    Initial::Value(_) | Initial::Channel(_) => &[],
+                };
+                for value in values {
+                    cell.take(*value);
                 }
             }
         }

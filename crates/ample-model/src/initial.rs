@@ -47,9 +47,10 @@ impl Choice<'_> {
     pub fn position(&self, stored: i64, fit: impl Fn(i64) -> Option<i64>) -> Option<u64> {
         match self {
             Choice::Listed(values) => values.iter().position(|value| fit(*value) == Some(stored)).map(|at| at as u64),
-            Choice::Between(least, most) => {
-                (*least..=*most).contains(&stored).then(|| stored.abs_diff(*least)).filter(|_| fit(stored) == Some(stored))
-            }
+            Choice::Between(least, most) => (*least..=*most)
+                .contains(&stored)
+                .then(|| stored.abs_diff(*least))
+                .filter(|_| fit(stored) == Some(stored)),
         }
     }
 }

@@ -498,7 +498,7 @@ fn violated(
     claim: Claim<'_>,
     observer: &mut dyn Observer,
 ) -> Answer {
-    match confirm(system, found.start, &found.moves, claim, observer) {
+    match confirm(system, &found.start, &found.moves, claim, observer) {
         Ok((violation, end)) => Answer { end: Some(end), ..answer(property, Outcome::Violated(Box::new(violation))) },
         Err(unconfirmed) => answer(property, not_confirmed(unconfirmed, found.moves.len())),
     }

@@ -62,7 +62,7 @@ pub use ample_lang::pnml::Examination;
 pub use ample_lang::{Diagnostic, Rejected, Severity};
 pub use ample_model::{
     Branch, Certainty, Change, EventKind, Formula, Message, Move, Observer, Outcome, Progress, Property, Question,
-    Reason, Silent, Source, Span, Statistics, Step, System, Trace, Violation,
+    Reason, Silent, Source, Span, StartNumber, Statistics, Step, System, Trace, Violation,
 };
 pub use check::{CheckOptions, Emptiness, Engine, Fairness, Search, check, stated, states};
 pub use limits::Limits;

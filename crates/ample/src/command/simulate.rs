@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use ample::simulate::{Bookmark, Ending, Random, Simulation};
-use ample::{Move, Reason, Step, System, Trace};
+use ample::{Move, Reason, StartNumber, Step, System, Trace};
 use serde_json::json;
 
 use super::arguments::Simulate;

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use ample_model::{
-    BinaryOp, Certainty, Expr, Formula, Outcome, Property, Question, Reason, Silent, Statistics, System, Trace,
-    Violation,
+    BinaryOp, Certainty, Expr, Formula, Outcome, Property, Question, Reason, Silent, StartNumber, Statistics, System,
+    Trace, Violation,
 };
 use ample_symbolic::ctl::{Ctl, Evaluator};
 use ample_symbolic::diagram::Bdd;
@@ -545,7 +545,7 @@ impl Court<'_, '_> {
         formula: &ample_logic::Formula,
         ctl: &Ctl,
         atoms: &[Bdd],
-    ) -> Result<Result<(u32, Tree), Box<Answer>>, Trouble> {
+    ) -> Result<Result<(StartNumber, Tree), Box<Answer>>, Trouble> {
         let reached = self.session.reached(self.setting)?;
         let space = &self.session.space;
         let mut evaluator = Evaluator::new(space, atoms, reached);
@@ -743,7 +743,7 @@ impl Court<'_, '_> {
 }
 
 /// A tree that branches only at the ends of its runs, as one run. Whether it shows anything is seen when it is replayed.
-fn straightened(start: u32, tree: &Tree) -> Option<Run> {
+fn straightened(start: StartNumber, tree: &Tree) -> Option<Run> {
     let mut run = Run {
         start,
         prefix: Vec::new(),

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use ample_boolean::{Bounds, Encoding, Lit};
-use ample_model::{Expr, Move, System};
+use ample_model::{Expr, Move, StartNumber, System};
 use ample_symbolic::build::{Builder, Built, Grain, arrange, build};
 use ample_symbolic::diagram::{Bdd, Diagrams, Stop};
 use ample_symbolic::reach::{Effort, Method, reachable};

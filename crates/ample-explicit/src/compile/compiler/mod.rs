@@ -18,7 +18,7 @@ mod value;
 
 use std::collections::HashSet;
 
-use ample_model::{Action, EdgeId, Expr, Fault, ProcessId, System};
+use ample_model::{Action, Combinations, EdgeId, Expr, Fault, ProcessId, System};
 
 pub use self::survey::actions;
 use self::survey::{MAX_NESTING, assigned_variables, deeper_than};
