@@ -148,7 +148,20 @@ impl Encoding {
         let (cells, bits) = (cells.collect(), layout.bits);
         let dag = std::mem::take(dag);
         let budget = Budget::unlimited();
-        Ok(Encoding { budget, dag, cells, bits, initial, partitions, settled, stuck, end: proper, idle, timeout, layout })
+        Ok(Encoding {
+            budget,
+            dag,
+            cells,
+            bits,
+            initial,
+            partitions,
+            settled,
+            stuck,
+            end: proper,
+            idle,
+            timeout,
+            layout,
+        })
     }
 
     /// The formula of a state expression as seen by nobody in particular: where it is not 0, and where

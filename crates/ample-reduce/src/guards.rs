@@ -19,7 +19,9 @@ use std::collections::HashMap;
 use ample_model::VariableId;
 
 use crate::bits::{Bits, Matrix};
-use crate::scheme::{ConditionNumber, Kind, ObjectNumber, Operation, ProcessNumber, Step, TransitionNumber, Verb, View};
+use crate::scheme::{
+    ConditionNumber, Kind, ObjectNumber, Operation, ProcessNumber, Step, TransitionNumber, Verb, View,
+};
 use crate::unfold::{Hope, Question, Test, Unfolding};
 
 /// The relations, and memory for the search of a set.

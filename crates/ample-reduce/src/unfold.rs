@@ -815,13 +815,7 @@ fn reach_by(ty: &ample_model::ProcessType, by: impl Fn(&Edge) -> bool) -> Vec<Bi
 }
 
 /// Takes a complete component off the stack, and says what comes after its locations.
-fn complete(
-    root: u32,
-    stack: &mut Vec<u32>,
-    low: &mut [u32],
-    reach: &mut [Bits],
-    after: &impl Fn(u32) -> Vec<u32>,
-) {
+fn complete(root: u32, stack: &mut Vec<u32>, low: &mut [u32], reach: &mut [Bits], after: &impl Fn(u32) -> Vec<u32>) {
     let begin = stack.iter().rposition(|location| *location == root).unwrap_or(0);
     let members = stack.split_off(begin);
     let mut row: Bits = members.iter().copied().collect();

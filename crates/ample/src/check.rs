@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use ample_budget::{Budget, resident_memory};
+use ample_model::observer::ask_meanwhile;
 use ample_model::{
     Certainty, Expr, Formula, Observer, Outcome, Progress, Property, Question, Reason, Role, Statistics, System,
 };
@@ -594,10 +595,17 @@ fn judge(
                     return Ok((answer(property, Outcome::Unknown(reason.clone())), Some(reason)));
                 }
             };
-            let stutter_invariant = match ample_logic::is_stutter_invariant(&numbered.formula) {
-                Ok(true) => Ok(()),
-                Ok(false) => Err("the formula depends on how often a state is repeated (it uses X)"),
-                Err(_) => Err("it is not known whether the formula depends on how often a state is repeated"),
+            let formula = &numbered.formula;
+            let invariant =
+                ask_meanwhile(observer, |budget| ample_logic::is_stutter_invariant_within(formula, budget).ok());
+            let invariant = match invariant {
+                Ok(invariant) => invariant.flatten(),
+                Err(reason) => return Ok((answer(property, Outcome::Unknown(reason.clone())), Some(reason))),
+            };
+            let stutter_invariant = match invariant {
+                Some(true) => Ok(()),
+                Some(false) => Err("the formula depends on how often a state is repeated (it uses X)"),
+                None => Err("it is not known whether the formula depends on how often a state is repeated"),
             };
             let atoms = &numbered.atoms;
             let watch = Watch { watcher, atoms, stutters: true, is_simple: simple, stutter_invariant };

@@ -10,7 +10,10 @@ use ample_model::{Expr, Move, Observer, Reason, StartNumber, Statistics, System}
 
 use super::partial::Trial;
 use super::two_phase::{self, Guard};
-use super::{Limited, Patience, REPORT_EVERY, atomic, SEQUENTIAL, has_hidden_variables, is_sequential, room_for_the_store, start_of};
+use super::{
+    Limited, Patience, REPORT_EVERY, SEQUENTIAL, atomic, has_hidden_variables, is_sequential, room_for_the_store,
+    start_of,
+};
 use crate::check::{CheckOptions, Emptiness, Fairness, Search};
 use crate::reduction::{Methods, PartialOrder};
 

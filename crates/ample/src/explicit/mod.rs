@@ -23,7 +23,7 @@ use partial::Attempt;
 
 /// How many new states lie between two looks of the observer: few enough for a limit to be kept to the tenth of
 /// a second, and enough for the looking to cost nothing.
-const REPORT_EVERY: u64 = 256;
+const REPORT_EVERY: u64 = 64;
 
 /// What the rest of the process may need beside the store while the search runs.
 const MARGIN: u64 = 2 << 20;
