@@ -411,7 +411,7 @@ type Tokens = &'static [(&'static str, i64)];
 #[test]
 fn terms_mean_what_they_say() {
     let pair = |x: &str, n: &str| term("tuple", &[x, n]);
-    let cases: [(&str, String, Tokens); 7] = [
+    let cases: [(&str, String, Tokens); 11] = [
         ("three", all("three"), &[("P_a", 1), ("P_b", 1), ("P_c", 1)]),
         (
             "three",
@@ -427,6 +427,11 @@ fn terms_mean_what_they_say() {
             &[("P_c_1", 1), ("P_c_4", 2)],
         ),
         ("dot", times(7, "<dotconstant/>"), &[("P", 7)]),
+        // An element of a partition: all that belongs to it, or itself where the partition is the sort.
+        ("number", times(2, &constant("low")), &[("P_1", 2), ("P_2", 2)]),
+        ("number", term("add", &[&constant("high"), &number(1)]), &[("P_1", 1), ("P_3", 1), ("P_4", 1)]),
+        ("pair", pair(&constant("ta"), &constant("high")), &[("P_a_3", 1), ("P_a_4", 1)]),
+        ("half", constant("high"), &[("P_high", 1)]),
     ];
     for (sort, marking, expected) in cases {
         let net = accepted(&coloured(&[coloured_place("P", sort, &marking)]));
@@ -435,6 +440,31 @@ fn terms_mean_what_they_say() {
             found.places.iter().map(|place| (place.name.as_str(), place.initial as i64)).collect();
         assert_eq!(found, expected, "{marking}");
     }
+}
+
+#[test]
+fn an_element_of_a_partition_on_an_arc_is_all_that_belongs_to_it() {
+    let net = accepted(&coloured(&[
+        coloured_place("P", "number", &all("number")),
+        coloured_place("Q", "number", ""),
+        "<transition id=\"t\"/>".into(),
+        coloured_arc("P", "t", &constant("low")),
+        coloured_arc("t", "Q", &constant("high")),
+    ]));
+    let found = Net::of(&net.system).unwrap();
+    assert_eq!(place_names(&net), ["P_1", "P_2", "P_3", "P_4", "Q_3", "Q_4"]);
+    assert_eq!(found.transitions[0].takes, [(0, 1), (1, 1)]);
+    assert_eq!(found.transitions[0].adds, [(4, 1), (5, 1)]);
+}
+
+#[test]
+fn sorts_may_be_declared_after_their_use() {
+    let text = coloured(&[coloured_place("P", "halves", &term("tuple", &[&constant("ta"), &constant("low")]))]);
+    let product = "<namedsort id=\"halves\" name=\"halves\"><productsort><usersort declaration=\"three\"/>\
+        <usersort declaration=\"half\"/></productsort></namedsort>\
+        <variabledecl id=\"h\" name=\"h\"><usersort declaration=\"half\"/></variabledecl>";
+    let net = accepted(&text.replacen("<declarations>", &format!("<declarations>{product}"), 1));
+    assert_eq!(place_names(&net), ["P_a_low"]);
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod fault;
 mod moves;
 mod perform;
 mod print;
+mod standing;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ pub use describe::ReplayError;
 pub use explore::{Explored, explore};
 pub use fault::Fault;
 pub use perform::{Event, MAX_INSTRUCTIONS, Successor};
+pub use standing::{Cell, Contents, EndState, Standing, Statement};
 pub use state::{ChannelState, ProcessState, State};
 
 use evaluate::Context;

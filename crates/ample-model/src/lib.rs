@@ -23,9 +23,9 @@ pub mod trace;
 mod samples;
 
 pub use ample_budget::{Budget, Cancellation, Interrupted};
-pub use expr::{BinaryOp, Expr, Index, Pattern, Place, Scope, UnaryOp};
+pub use expr::{BinaryOp, Expr, Index, Pattern, Place, Scope, Shared, UnaryOp};
 pub use initial::{Choice, Combinations, StartNumber};
-pub use interpret::{Fault, Interpreter, State};
+pub use interpret::{Cell, Contents, EndState, Fault, Interpreter, Standing, State, Statement};
 pub use observer::{Observer, Progress, Silent};
 pub use outcome::{Branch, Certainty, Outcome, Reason, Statistics, Violation};
 pub use property::{Formula, Property, Question};

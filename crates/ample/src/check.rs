@@ -2,26 +2,31 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZero;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use ample_budget::{Budget, resident_memory};
 use ample_model::observer::ask_meanwhile;
 use ample_model::{
-    Certainty, Expr, Formula, Observer, Outcome, Progress, Property, Question, Reason, Role, Statistics, System,
+    Certainty, EdgeId, Expr, Formula, Observer, Outcome, ProcessId, Progress, Property, Question, Reason, Role,
+    Statistics, System,
 };
 
+use ample_explicit::liveness::Stops;
+use ample_explicit::space::Culprit;
 use ample_logic::Acceptance;
 
+use crate::board::Board;
 use crate::choose;
-use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_tree};
+use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_tree, without_run};
 use crate::explicit::branching::look_at;
 use crate::explicit::liveness::{Watch, look_for};
 use crate::explicit::{self, Request, Run};
+use crate::faults::{Fallible, Survey};
 use crate::justice;
 use crate::petri;
 use crate::reduction::PartialOrder;
-use crate::report::{Answer, Report, Verdict};
+use crate::report::{Answer, Cut, Report, Verdict};
 use crate::sog;
 use crate::symbolic::{self, Symbolic};
 use crate::temporal::{Forbidden, NoAutomaton, Numbered, negation};
@@ -108,12 +113,23 @@ pub struct CheckOptions {
     pub memory_limit: Option<u64>,
     /// What all phases may take, those before and after the searches included.
     pub budget: Budget,
+    /// Where answers are posted as soon as they are known.
+    pub board: Option<Arc<Board>>,
     /// End at the first violation, whatever it is of.
     pub stop_at_first: bool,
     /// How the symbolic engine works.
     pub symbolic: Symbolic,
     /// On a net, ways that are tried in turn get so long at first; a moment if nobody says.
     pub first_turn: Option<Duration>,
+}
+
+impl CheckOptions {
+    /// Posts the answer to the property of that number.
+    pub(crate) fn post(&self, number: usize, answer: &Answer) {
+        if let Some(board) = &self.board {
+            board.post(number, answer);
+        }
+    }
 }
 
 /// All that a model states: its assertions, the absence of deadlocks, and the properties in its text.
@@ -148,6 +164,9 @@ pub fn stated(system: &System) -> Vec<Property> {
 /// ```
 pub fn check(system: &System, options: &CheckOptions, observer: &mut dyn Observer) -> Report {
     let properties = options.properties.clone().unwrap_or_else(|| stated(system));
+    if let Some(board) = &options.board {
+        board.open(&properties);
+    }
     if options.justice.is_empty() {
         return check_all(system, &properties, options, observer);
     }
@@ -161,8 +180,10 @@ fn check_all(system: &System, properties: &[Property], options: &CheckOptions, o
     if options.engine == Engine::Sog {
         return sog::check_all(system, properties, options, observer);
     }
-    if let Some(net) = petri::net_of(system, options) {
-        return petri::check(system, &net, properties, options, observer);
+    match petri::net_of(system, options) {
+        Ok(Some(net)) => return petri::check(system, &net, properties, options, observer),
+        Ok(None) => {}
+        Err(interrupted) => return not_begun(system, properties, &interrupted.into()),
     }
     if options.engine == Engine::Symbolic {
         return symbolic::check(system, properties, options, observer);
@@ -176,6 +197,12 @@ fn check_all(system: &System, properties: &[Property], options: &CheckOptions, o
         return choose::check(system, properties, options, observer, explicit);
     }
     explicit(observer)
+}
+
+/// Nothing was looked at.
+fn not_begun(system: &System, properties: &[Property], reason: &Reason) -> Report {
+    let unknown = |property: &Property| answer(property, Outcome::Unknown(reason.clone()));
+    unfinished(system, properties.iter().map(unknown).collect(), reason.clone())
 }
 
 /// The searches that a check consists of.
@@ -299,13 +326,29 @@ impl<'a> Work<'a> {
             Found::Temporal(_, ended) => ended,
         };
         let cut = slice.cut || parts > 1 && *ended == Some(Reason::Memory);
+        if let Found::Safety(run) = &result
+            && !cut
+        {
+            self.post_safety(run, &mut slice);
+        }
         Done { result, cut }
+    }
+
+    /// Posts what the search for safety properties has found so far.
+    fn post_safety(&self, run: &Run, observer: &mut dyn Observer) {
+        if self.options.board.is_none() {
+            return;
+        }
+        for (number, answer) in self.safety_answers(run, observer) {
+            self.options.post(number, &answer);
+        }
     }
 
     /// Keeps what a search has found; true if it has to be done again.
     fn keep(&mut self, job: Job, done: Done) -> bool {
         match (job, done.result) {
             (Job::Temporal(number), Found::Temporal(answer, ended)) => {
+                self.options.post(number, &answer);
                 self.answers.insert(number, (answer, ended));
             }
             (_, Found::Safety(run)) => {
@@ -323,42 +366,62 @@ impl<'a> Work<'a> {
         (self.options.stop_at_first && (self.safety.found_something() || violated())).then(stopped)
     }
 
-    fn report(mut self, observer: &mut dyn Observer) -> Report {
-        let mut invariants = 0;
+    /// The answers to the safety properties, by their numbers, that follow from what their search has found.
+    fn safety_answers(&self, run: &Run, observer: &mut dyn Observer) -> Vec<(usize, Answer)> {
+        let undisturbed = undisturbed(run, self.options);
+        let mut invariants = run.invariants.iter();
         let mut answers = Vec::new();
-        let mut run = std::mem::take(&mut self.safety);
-        let undisturbed = undisturbed(&run, self.options);
-        let alone = self.answers.is_empty();
+        let cut = self.cut(run);
         for (number, property) in self.properties.iter().enumerate() {
             let (found, claim) = match &property.question {
                 Question::Deadlock => (&run.deadlock, Claim::Deadlock),
                 Question::Assertions => (&run.assertions, Claim::Assertion),
-                Question::Invariant(condition) => {
-                    invariants += 1;
-                    (run.invariants.get(invariants - 1).unwrap_or(&None), Claim::Invariant(condition))
-                }
-                _ => {
-                    let Some((answer, ended)) = self.answers.remove(&number) else { continue };
-                    if let Some(statistics) = &answer.statistics {
-                        run.add(statistics);
-                    }
-                    run.ended = run.ended.or(ended);
-                    run.reduction = run.reduction.or_else(|| answer.reduction.clone());
-                    answers.push(answer);
-                    continue;
-                }
+                Question::Invariant(condition) => (invariants.next().unwrap_or(&None), Claim::Invariant(condition)),
+                _ => continue,
             };
             let undecided = run.only_deadlocks && !matches!(claim, Claim::Deadlock) && run.ended.is_none();
-            answers.push(match found {
+            let mut answer = match found {
                 Some(found) => violated(self.system, property, found, claim, observer),
                 None if undecided => answer(property, Outcome::Unknown(Reason::Unsupported(NO_PROVISO.into()))),
                 None => answer(property, undisturbed.clone()),
-            });
+            };
+            if let Some(cut) = &cut {
+                cut.tell(std::slice::from_mut(&mut answer));
+            } else if run.may_miss_faults && answer.verdict() == Verdict::Holds {
+                answer.note = Some(MISSED_FAULTS.into());
+            }
+            answers.push((number, answer));
+        }
+        answers
+    }
+
+    /// The run-time errors that the search for safety properties has met.
+    fn cut(&self, run: &Run) -> Option<Cut> {
+        cut(self.system, run, is_partial(run, &self.request, self.options))
+    }
+
+    fn report(mut self, observer: &mut dyn Observer) -> Report {
+        let mut run = std::mem::take(&mut self.safety);
+        let cut = self.cut(&run);
+        let mut safety: HashMap<usize, Answer> = self.safety_answers(&run, observer).into_iter().collect();
+        let alone = self.answers.is_empty();
+        let mut answers = Vec::new();
+        for number in 0..self.properties.len() {
+            if let Some(answer) = safety.remove(&number) {
+                answers.push(answer);
+            } else if let Some((answer, ended)) = self.answers.remove(&number) {
+                if let Some(statistics) = &answer.statistics {
+                    run.add(statistics);
+                }
+                run.ended = run.ended.or(ended);
+                run.reduction = run.reduction.or_else(|| answer.reduction.clone());
+                answers.push(answer);
+            }
         }
         if !alone {
             run.statistics.time_s = self.took.as_secs_f64();
         }
-        report(self.system, answers, run)
+        Report { cut, ..report(self.system, answers, run) }
     }
 }
 
@@ -440,19 +503,32 @@ fn is_temporal(property: &Property) -> bool {
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn states(system: &System, options: &CheckOptions, observer: &mut dyn Observer) -> Report {
-    if let Some(net) = petri::net_of(system, options) {
-        return petri::states(system, &net, options, observer);
+    if options.engine == Engine::Sog {
+        let why = "an observation graph has aggregates, and their states are not counted; `ample sog` builds the graph";
+        return unfinished(system, Vec::new(), Reason::Unsupported(why.into()));
+    }
+    match petri::net_of(system, options) {
+        Ok(Some(net)) => return petri::states(system, &net, options, observer),
+        Ok(None) => {}
+        Err(interrupted) => return not_begun(system, &[], &interrupted.into()),
     }
     if options.engine == Engine::Symbolic {
         return symbolic::states(system, options, observer);
     }
     let explicit = |observer: &mut dyn Observer| {
-        report(system, Vec::new(), explicit::run(system, &Request::default(), options, observer))
+        let run = explicit::run(system, &Request::default(), options, observer);
+        let cut = cut(system, &run, is_partial(&run, &Request::default(), options));
+        Report { cut, ..report(system, Vec::new(), run) }
     };
     if choose::is_open(options) {
         return choose::states(system, options, observer, explicit);
     }
     explicit(observer)
+}
+
+/// A report of work that ended before it had counted anything.
+pub(crate) fn unfinished(system: &System, answers: Vec<Answer>, reason: Reason) -> Report {
+    report(system, answers, Run { ended: Some(reason), ..Run::default() })
 }
 
 fn report(system: &System, answers: Vec<Answer>, run: Run) -> Report {
@@ -465,7 +541,23 @@ fn report(system: &System, answers: Vec<Answer>, run: Run) -> Report {
         reduction: run.reduction,
         diagrams: None,
         choice: None,
+        cut: None,
     }
+}
+
+/// The search has not looked at all steps.
+fn is_partial(run: &Run, request: &Request, options: &CheckOptions) -> bool {
+    let is_open = request.deadlock && run.deadlock.is_none()
+        || request.assertions && run.assertions.is_none()
+        || run.invariants.iter().any(Option::is_none);
+    let is_done = options.stop_at_first && run.found_something() || !request.is_empty() && !is_open;
+    run.is_reduced || run.ended.is_some() || is_done
+}
+
+/// The run-time errors that a search has met.
+fn cut(system: &System, run: &Run, is_partial: bool) -> Option<Cut> {
+    let met = run.cuts.iter().map(|cut| (statement(cut.by), cut.message.clone(), cut.count));
+    Cut::of(system, met, is_partial)
 }
 
 fn answer(property: &Property, outcome: Outcome) -> Answer {
@@ -520,6 +612,10 @@ pub(crate) fn not_confirmed(unconfirmed: Unconfirmed, steps: usize) -> Outcome {
 /// Of a search that may have put off steps for ever.
 const NO_PROVISO: &str = "without a proviso only deadlocks are decided: steps may have been put off for ever";
 
+/// Of a search that looks for deadlocks only.
+const MISSED_FAULTS: &str =
+    "a run-time error may end runs early, and without a proviso not all of them are met; `--assertions` looks for them";
+
 fn stopped() -> Outcome {
     Outcome::Unknown(Reason::Unsupported("the search stopped at the first violation".into()))
 }
@@ -532,9 +628,44 @@ fn temporal(
     observer: &mut dyn Observer,
 ) -> (Answer, Option<Reason>) {
     match judge(system, property, options, observer) {
-        Ok(answered) => answered,
+        Ok(answered) => {
+            let fallible = Survey::of(system).fallible(property, &options.justice);
+            if fallible.is_empty() { answered } else { evaluable(system, &fallible, options, observer, answered) }
+        }
         Err(why) => (answer(property, Outcome::Unknown(Reason::Unsupported(why))), None),
     }
+}
+
+/// The answer to a property in which a fault was taken for false: if it holds, it is looked whether there is one.
+fn evaluable(
+    system: &System,
+    fallible: &Fallible,
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+    (answer, ended): (Answer, Option<Reason>),
+) -> (Answer, Option<Reason>) {
+    if answer.verdict() == Verdict::Violated || matches!(ended, Some(Reason::Time | Reason::Interrupted)) {
+        return (fallible.told(system, answer), ended);
+    }
+    let request = Request { invariants: vec![fallible.invariant()], ..Request::default() };
+    let mut run = explicit::run(system, &request, options, observer);
+    if let Some(statistics) = &answer.statistics {
+        run.add(statistics);
+    }
+    let outcome = match run.invariants.first() {
+        Some(Some(found)) => {
+            match confirm(system, &found.start, &found.moves, Claim::Evaluation(fallible.parts()), observer) {
+                Ok((violation, _)) => Outcome::Violated(Box::new(violation)),
+                Err(unconfirmed) => not_confirmed(unconfirmed, found.moves.len()),
+            }
+        }
+        _ if run.only_deadlocks && run.ended.is_none() => Outcome::Unknown(Reason::Unsupported(NO_PROVISO.into())),
+        _ => undisturbed(&run, options),
+    };
+    let answer = Answer { statistics: Some(run.statistics), ..answer };
+    let answer = fallible.joined(system, answer, outcome);
+    let is_decided = answer.verdict() == Verdict::Violated;
+    (answer, if is_decided { None } else { ended.or(run.ended) })
 }
 
 /// A property in branching time.
@@ -563,13 +694,12 @@ fn branching(
             }
             Err(unconfirmed) => not_confirmed(unconfirmed, tree.prefix.len() + tree.cycle.len()),
         },
-        (Some(false), None) => Outcome::Unknown(Reason::Unsupported(
-            "it does not hold, but the search was ended before a run was found that shows it".into(),
-        )),
+        (Some(false), None) => without_run(&property.question, "by explicit search"),
         (None, _) => Outcome::Unknown(found.ended.clone().unwrap_or(Reason::Interrupted)),
     };
     let (statistics, note, reduction) = (Some(found.statistics), found.note, found.reduction);
-    Ok((Answer { statistics, end, note, reduction, ..answer(property, outcome) }, found.ended))
+    let answer = Answer { statistics, end, note, reduction, ..answer(property, outcome) };
+    Ok((tell_stops(system, &found.stops, answer), found.ended))
 }
 
 fn judge(
@@ -650,5 +780,19 @@ fn judge(
     answer.statistics = Some(found.statistics);
     answer.note = found.note;
     answer.reduction = found.reduction;
-    Ok((answer, found.ended))
+    Ok((tell_stops(system, &found.stops, answer), found.ended))
+}
+
+/// Says at which run-time errors runs stop, if nothing is wrong with those that do.
+fn tell_stops(system: &System, stops: &Stops, mut answer: Answer) -> Answer {
+    let met = stops.iter().map(|(by, message)| (statement(*by), message.clone(), 1));
+    if let Some(cut) = Cut::of(system, met, true) {
+        cut.tell(std::slice::from_mut(&mut answer));
+    }
+    answer
+}
+
+/// A step of a compiled system.
+fn statement(by: Option<Culprit>) -> Option<(ProcessId, EdgeId)> {
+    by.map(|(process, edge)| (ProcessId(process), EdgeId(edge)))
 }

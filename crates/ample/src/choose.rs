@@ -205,7 +205,9 @@ fn put_together(explicit: Report, symbolic: Report, explicit_first: bool, measur
                     *answer = other;
                 }
             }
-            if report.answers.iter().all(|answer| answer.verdict() != Verdict::Unknown) {
+            // Where states are counted there are no answers, and neither count is complete.
+            let all_decided = report.answers.iter().all(|answer| answer.verdict() != Verdict::Unknown);
+            if all_decided && !report.answers.is_empty() {
                 report.ended = None;
             }
             let measured = measured.text();

@@ -307,6 +307,16 @@ impl Loaded {
         }
     }
 
+    /// As [`formulas`](Loaded::formulas), within a budget, and with formulas that are too large to be checked beside
+    /// the others.
+    pub fn formulas_within(&self, name: &str, text: &str, budget: &Budget) -> Result<pnml::Formulas, LoadError> {
+        let Some(names) = &self.net else { return Err(self.no_net()) };
+        pnml::formulas_within(&self.system, names, name, text, budget).map_err(|rejected| match rejected.interrupted {
+            Some(reason) => LoadError::Interrupted { path: name.to_owned(), reason },
+            None => LoadError::Rejected(rejected),
+        })
+    }
+
     /// One of the contest's questions about whole nets.
     ///
     /// ```
@@ -317,10 +327,23 @@ impl Loaded {
     /// # Ok::<(), ample::LoadError>(())
     /// ```
     pub fn examination(&self, examination: pnml::Examination) -> Result<Property, LoadError> {
+        self.examination_within(examination, &Budget::unlimited())
+    }
+
+    /// As [`examination`](Loaded::examination), within a budget.
+    pub fn examination_within(
+        &self,
+        examination: pnml::Examination,
+        budget: &Budget,
+    ) -> Result<Property, LoadError> {
         let Some(names) = &self.net else { return Err(self.no_net()) };
-        examination.property(&self.system, names).ok_or_else(|| LoadError::Language {
-            path: self.system.name.clone(),
-            reason: format!("the net is too large for {}", examination.name()),
+        let path = || self.system.name.clone();
+        examination.property_within(&self.system, names, budget).ok_or_else(|| match budget.check() {
+            Err(reason) => LoadError::Interrupted { path: path(), reason },
+            Ok(()) => {
+                let reason = format!("the net is too large for {}", examination.name());
+                LoadError::Language { path: path(), reason }
+            }
         })
     }
 

@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use clap::Parser;
 use command::arguments::Arguments;
 use command::output::has_failed;
-use command::supervisor::{Gate, supervise};
+use command::supervisor::{Gate, Unfinished, supervise};
 use command::{Exit, run, unknown};
 
 #[global_allocator]
@@ -65,9 +65,12 @@ fn supervised(arguments: Arguments, interrupt: Arc<AtomicBool>) -> Exit {
             }
             exit
         }
-        // The work panicked, which has been told.
-        Err(None) => Exit::Undecided,
-        Err(Some(_)) => std::process::exit(Exit::Undecided.code().into()),
+        Err(Unfinished::Panicked) => Exit::Undecided,
+        Err(Unfinished::Ended(file, reason)) => {
+            let left = arguments.command.files().iter().skip_while(|other| **other != file).skip(1);
+            left.for_each(|file| unknown(&arguments.command, file, reason));
+            std::process::exit(Exit::Undecided.code().into())
+        }
     }
 }
 

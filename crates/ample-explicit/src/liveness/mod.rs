@@ -25,7 +25,7 @@ pub use components::components;
 pub use fair::{Concurrent, Fairness, Processes};
 pub use lasso::Lasso;
 pub use nested::nested;
-pub use stopping::Stopping;
+pub use stopping::{Stopping, Stops};
 pub use watched::{Behind, MAX_STATES, Step, Tagged, Watched};
 pub use watcher::{Cube, Edge, TooManyAtoms, Watcher};
 

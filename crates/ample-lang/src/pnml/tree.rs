@@ -1,6 +1,6 @@
 //! Formulas between reading and use: what logic they are in, how they are written, and what they become.
 
-use ample_model::{BinaryOp, Expr, Formula, UnaryOp};
+use ample_model::{BinaryOp, Expr, Formula, Shared, UnaryOp};
 
 use super::atoms::{balanced, joined};
 
@@ -145,7 +145,8 @@ impl Tree {
             }
             Tree::Implies(f, g) => Expr::binary(BinaryOp::Or, not(f.expression()), g.expression()),
             Tree::Iff(f, g) => {
-                let (f, g) = (f.expression(), g.expression());
+                // Each side is needed twice, and may have such formulas inside.
+                let [f, g] = [f, g].map(|side| Expr::Shared(Shared::new(side.expression())));
                 let both = Expr::binary(BinaryOp::And, f.clone(), g.clone());
                 let neither = Expr::binary(BinaryOp::And, not(f), not(g));
                 Expr::binary(BinaryOp::Or, both, neither)

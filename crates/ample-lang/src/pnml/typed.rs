@@ -4,12 +4,14 @@
 //! tokens, a place alone (it is marked), `fireable(t, u)`, `deadlock`. Names that are not made of letters, digits and
 //! `_`, or that are operators, are written between quotation marks.
 
+use ample_budget::Budget;
 use ample_logic::{Atom, Binary, Dialect, ParseError, Unary, named_atom, parse_with};
 use ample_model::{BinaryOp, Expr, Formula, Source, SourceId, Span, System};
 
 use super::Names;
 use super::atoms::{Atoms, Problem};
 use super::tree::Tree;
+use super::watch::Watch;
 use crate::diagnostic::{Diagnostic, Rejected};
 
 /// Words that are operators even where a node has that name: it stands between quotation marks then.
@@ -104,7 +106,9 @@ fn whole(text: &str, message: &str) -> Rejected {
 }
 
 fn parse(system: &System, names: &Names, text: &str, dialect: Dialect) -> Result<Tree, Rejected> {
-    let mut atoms = Atoms::new(system, names);
+    let budget = Budget::unlimited();
+    let watch = Watch::new(&budget);
+    let mut atoms = Atoms::new(system, names, &watch);
     let (spaced, added) = if dialect == Dialect::Plain { spaced(text) } else { (text.to_owned(), Vec::new()) };
     let mut known: Vec<(Expr, String)> = Vec::new();
     let mut help = None;
@@ -280,7 +284,7 @@ impl<'t> Scanner<'t, '_, '_> {
         match named_atom(self.text, self.dialect) {
             Ok(Some(_)) if self.atoms.is_transition(word) => {
                 let message = format!("`{word}` is a transition");
-                Err(Problem { message, help: Some(format!("write `fireable({word})`")) })
+                Err(Problem { help: Some(format!("write `fireable({word})`")), ..Problem::new(message) })
             }
             Ok(Some(_)) if !OPERATORS.contains(&word) => self.atoms.tokens(&[word]).map(Some),
             _ => Ok(None),
@@ -467,5 +471,5 @@ impl<'t> Scanner<'t, '_, '_> {
 }
 
 fn problem(message: &str) -> Problem {
-    Problem { message: message.to_owned(), help: None }
+    Problem::new(message)
 }

@@ -52,6 +52,9 @@ pub struct Check {
     /// Show counterexamples as message sequence charts
     #[arg(long)]
     pub msc: bool,
+    /// Show all of a long counterexample, and of a large state
+    #[arg(long)]
+    pub full: bool,
     #[command(flatten)]
     pub common: Common,
 }
@@ -167,7 +170,7 @@ pub struct Simulate {
     /// Choose each move by hand
     #[arg(short, long, conflicts_with = "trace")]
     pub interactive: bool,
-    /// Replay the counterexample in a file that `ample check --trace` or `--json` wrote
+    /// Replay the model's counterexample in a file that `ample check --trace` or `--json` wrote
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     /// Which of the file's counterexamples, by its property
@@ -182,6 +185,9 @@ pub struct Simulate {
     /// Show the run as a message sequence chart
     #[arg(long)]
     pub msc: bool,
+    /// Show all of a long trace, and of a large state
+    #[arg(long)]
+    pub full: bool,
     #[command(flatten)]
     pub common: Common,
 }
@@ -577,6 +583,19 @@ impl Command {
     /// It waits for the user's answers; Ctrl-C ends it at once.
     pub fn is_dialogue(&self) -> bool {
         matches!(self, Command::Simulate(simulate) if simulate.interactive)
+    }
+
+    /// The models.
+    pub fn files(&self) -> &[PathBuf] {
+        use std::slice::from_ref;
+        match self {
+            Command::Check(check) => &check.files,
+            Command::States(states) => from_ref(&states.file),
+            Command::Simulate(simulate) => from_ref(&simulate.file),
+            Command::Reduce(reduce) => from_ref(&reduce.file),
+            Command::Convert(convert) => from_ref(&convert.file),
+            Command::Sog(sog) => from_ref(&sog.file),
+        }
     }
 
     pub fn common(&self) -> &Common {

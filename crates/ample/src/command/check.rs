@@ -2,18 +2,19 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ample::{
-    Algorithm, Budget, Cache, CheckOptions, DiagramKind, Direction, Emptiness, Engine, Exploration, Fairness, Limits,
-    Loaded, Method, Methods, PartialOrder, Preserve, Property, Proviso, Question, Reach, Reorder, Replacement, Report,
-    Search, Symbolic, System, Variant,
+    Algorithm, Answer, Board, Budget, Cache, CheckOptions, DiagramKind, Direction, Emptiness, Engine, Exploration, Fairness,
+    Limits, Loaded, Method, Methods, PartialOrder, Preserve, Property, Proviso, Question, Reach, Refused, Reorder, Replacement,
+    Report, Search, Symbolic, System, Variant,
 };
 
 use super::arguments::{self, Check, Por, States};
-use super::output;
 use super::progress::Display;
 use super::text::{self, View};
 use super::{Context, Exit, complain, failed, guarded, load, load_options, print, refused, traces};
+use super::{output, supervisor};
 
 /// Checks the files one after the other.
 pub fn check(arguments: &Check, context: &Context) -> Exit {
@@ -55,7 +56,8 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Repor
     let budget = context.budget(file, &arguments.common);
     let mut loaded = load(file, &arguments.common, context, &budget)?;
     let mut properties = named(&loaded, arguments, context, file)?;
-    let contest = of_contest(&loaded, arguments, context, file, &budget)?;
+    let (contest, too_large) = of_contest(&loaded, arguments, context, file, &budget)?;
+    let is_named = !properties.is_empty() || !contest.is_empty() || !too_large.is_empty();
     let ids: HashMap<String, String> = contest.iter().map(|property| (property.id(), property.name.clone())).collect();
     properties.extend(contest);
     let justice = arguments.temporal.justice.iter().map(|text| loaded.expression(text));
@@ -64,8 +66,16 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Repor
     for condition in &justice {
         ample::adapt(&mut loaded.system, &[typed("", Question::Invariant(condition.clone()))]);
     }
+    let system = Arc::new(loaded.system);
+    let view = match (context.quiet, arguments.msc) {
+        (true, _) => View::Nothing,
+        (false, true) => View::Chart,
+        (false, false) => View::Steps,
+    };
+    let board = supervised(&system, ids.clone(), view, context);
     let options = CheckOptions {
-        properties: (!properties.is_empty()).then_some(properties),
+        board: Some(Arc::clone(&board)),
+        properties: is_named.then_some(properties),
         stop_at_first: arguments.stop_at_first,
         fairness: match arguments.temporal.fairness {
             arguments::Fairness::None => Fairness::None,
@@ -81,20 +91,34 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Repor
         ..options(&arguments.search, &budget)
     };
     let mut report =
-        search(&budget, &arguments.search, context, |limits| ample::check(&loaded.system, &options, limits));
+        search(&budget, &board, &arguments.search, context, |limits| ample::check(&system, &options, limits));
+    rename(&mut report, &ids);
+    report.answers.extend(too_large.into_iter().map(|refused| Answer::unsupported(refused.name, refused.why)));
+    show(&system, &report, view, context);
+    show_diagrams(&report, &arguments.search, context);
+    Ok(report)
+}
+
+/// Where answers are posted. If the supervisor has to end the work, it tells what is on it.
+fn supervised(system: &Arc<System>, ids: HashMap<String, String>, view: View, context: &Context) -> Arc<Board> {
+    let board = Arc::new(Board::default());
+    let (seen, system, context) = (Arc::clone(&board), Arc::clone(system), context.clone());
+    supervisor::tell_at_the_end(move |reason| {
+        let mut report = seen.report(&system, &reason.into());
+        rename(&mut report, &ids);
+        report.statistics.memory_bytes = ample::peak_memory().unwrap_or(0);
+        show(&system, &report, view, &context);
+    });
+    board
+}
+
+/// The formulas of the contest have the names that the contest gave them.
+fn rename(report: &mut Report, ids: &HashMap<String, String>) {
     for answer in &mut report.answers {
         if let Some(name) = ids.get(&answer.property) {
             answer.property.clone_from(name);
         }
     }
-    let view = match (context.quiet, arguments.msc) {
-        (true, _) => View::Nothing,
-        (false, true) => View::Chart,
-        (false, false) => View::Steps,
-    };
-    show(&loaded.system, &report, view, context);
-    show_diagrams(&report, &arguments.search, context);
-    Ok(report)
 }
 
 /// Counts the states.
@@ -107,9 +131,16 @@ pub fn states(arguments: &States, context: &Context) -> Exit {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
+    if arguments.search.engine == arguments::Engine::Sog {
+        let why = "an observation graph has aggregates, whose states are not counted: `ample sog` builds the graph, and \
+                   `--engine auto` counts states";
+        return failed(context, &arguments.file, why);
+    }
+    let system = Arc::new(loaded.system);
+    let board = supervised(&system, HashMap::new(), View::Steps, context);
     let options = options(&arguments.search, &budget);
-    let report = search(&budget, &arguments.search, context, |limits| ample::states(&loaded.system, &options, limits));
-    show(&loaded.system, &report, View::Steps, context);
+    let report = search(&budget, &board, &arguments.search, context, |limits| ample::states(&system, &options, limits));
+    show(&system, &report, View::Steps, context);
     show_diagrams(&report, &arguments.search, context);
     report.verdict().into()
 }
@@ -165,26 +196,29 @@ fn named(loaded: &Loaded, arguments: &Check, context: &Context, file: &Path) -> 
     Ok(properties)
 }
 
-/// The properties of formula files, and the questions about a whole net. In reports they have the contest's names.
+/// The properties of formula files, and the questions about a whole net. In reports they have the contest's names. Of
+/// formulas that are too large to be checked only the names are there.
 fn of_contest(
     loaded: &Loaded,
     arguments: &Check,
     context: &Context,
     file: &Path,
     budget: &Budget,
-) -> Result<Vec<Property>, Exit> {
+) -> Result<(Vec<Property>, Vec<Refused>), Exit> {
     let options = load_options(&arguments.common, budget);
-    let mut properties = Vec::new();
+    let (mut properties, mut too_large) = (Vec::new(), Vec::new());
     for path in &arguments.properties.formulas {
         let name = path.display().to_string();
-        let stated = ample::read_text(path, &options).and_then(|text| loaded.formulas(&name, &text));
-        properties.extend(stated.map_err(|error| refused(context, file, &error))?);
+        let stated = ample::read_text(path, &options).and_then(|text| loaded.formulas_within(&name, &text, budget));
+        let stated = stated.map_err(|error| refused(context, file, &error))?;
+        properties.extend(stated.properties);
+        too_large.extend(stated.refused);
     }
     for examination in &arguments.properties.examination {
-        let property = loaded.examination(*examination);
+        let property = loaded.examination_within(*examination, budget);
         properties.push(property.map_err(|error| refused(context, file, &error))?);
     }
-    Ok(properties)
+    Ok((properties, too_large))
 }
 
 /// A property that was typed on the command line, and has no other name.
@@ -348,12 +382,16 @@ fn partial_order(search: &arguments::Search) -> PartialOrder {
 /// Runs a search within the limits of the command line, and shows how it goes.
 fn search(
     budget: &Budget,
+    board: &Board,
     search: &arguments::Search,
     context: &Context,
     work: impl FnOnce(&mut Limits<'_>) -> Report,
 ) -> Report {
     let mut display = Display::new(search.progress, context.quiet);
-    let mut show = |progress: &_, elapsed| display.show(progress, elapsed);
+    let mut show = |progress: &_, elapsed| {
+        board.note(progress);
+        display.show(progress, elapsed);
+    };
     let mut limits = Limits::from(budget.clone()).show(&mut show);
     let mut report = work(&mut limits);
     display.finish();
@@ -369,7 +407,7 @@ fn show(system: &System, report: &Report, view: View, context: &Context) {
             serde_json::to_writer(&mut *out, report)?;
             writeln!(out)
         } else {
-            text::report(out, system, report, view, context.out)
+            text::report(out, system, report, view, context.extent(), context.out)
         }
     });
 }

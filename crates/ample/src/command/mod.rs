@@ -4,6 +4,7 @@ pub mod arguments;
 mod check;
 mod convert;
 mod diagnostics;
+mod layout;
 mod msc;
 pub mod output;
 mod paint;
@@ -11,6 +12,8 @@ mod progress;
 mod reduce;
 mod simulate;
 mod sog;
+mod state;
+mod steps;
 pub mod supervisor;
 mod text;
 mod traces;
@@ -26,6 +29,7 @@ use ample_lang::source::DEFAULT_MAX_BYTES;
 use serde_json::{Value, json};
 
 use arguments::{Command, Common};
+use layout::Extent;
 use output::{complain, print};
 use paint::Paint;
 
@@ -64,16 +68,24 @@ impl From<Verdict> for Exit {
 }
 
 /// What all subcommands share.
+#[derive(Clone)]
 pub struct Context {
     pub out: Paint,
     pub err: Paint,
     pub json: bool,
     pub quiet: bool,
+    /// Nothing is left out of what is long.
+    pub full: bool,
     /// Set by the first Ctrl-C.
     pub interrupt: Arc<AtomicBool>,
 }
 
 impl Context {
+    /// How much of something long is shown.
+    fn extent(&self) -> Extent {
+        if self.full { Extent::FULL } else { Extent::SCREEN }
+    }
+
     /// What the work on a file may take, from now on. The supervisor sees to it that no phase of it takes more.
     pub fn budget(&self, file: &Path, common: &Common) -> Budget {
         let mut budget = Budget::unlimited().with_cancellation(&Arc::clone(&self.interrupt).into());
@@ -96,6 +108,11 @@ pub fn run(command: &Command, interrupt: Arc<AtomicBool>) -> Exit {
         err: Paint::on(common.color, &stderr()),
         json: common.json,
         quiet: common.quiet,
+        full: match command {
+            Command::Check(arguments) => arguments.full,
+            Command::Simulate(arguments) => arguments.full,
+            _ => false,
+        },
         interrupt,
     };
     match command {
@@ -161,9 +178,12 @@ fn refused(context: &Context, model: &Path, error: &LoadError) -> Exit {
     if matches!(error, LoadError::Interrupted { .. }) { Exit::Undecided } else { Exit::Wrong }
 }
 
+/// So much of a message without a place is shown, which may list what there is.
+const LONG_MESSAGE: usize = 4000;
+
 /// An error that has no place in a source.
 fn failed(context: &Context, model: &Path, message: &str) -> Exit {
-    complain(|out| writeln!(out, "{} {message}", context.err.red("Error:")));
+    complain(|out| writeln!(out, "{} {}", context.err.red("Error:"), layout::shortened(message, LONG_MESSAGE)));
     if context.json {
         let model = model.display().to_string();
         print_json(&json!({"schema": ample::SCHEMA, "model": model, "error": message, "diagnostics": []}));

@@ -7,7 +7,9 @@ use ample::{Limits, Loaded};
 use serde_json::{Value, json};
 
 use super::arguments::{self, Sog};
-use super::text::Steps;
+use super::layout::Extent;
+use super::state;
+use super::steps::{Columns, Steps};
 use super::{Context, Exit, complain, failed, load, print, print_json};
 
 /// Builds the graph, or checks formulas while it is being built.
@@ -135,6 +137,7 @@ fn show_verdict(loaded: &Loaded, formula: &str, judged: &Judged, context: &Conte
             "formula": formula,
             "verdict": if judged.violation.is_some() { "violated" } else { "holds" },
             "violation": judged.violation,
+            "end": judged.violation.as_ref().and_then(|shown| ample::simulate::end_of(&loaded.system, &shown.trace)),
             "engine": judged.engine,
             "time_s": judged.took.as_secs_f64(),
             "aggregates": {"found": found, "expanded": expanded, "complete": judged.size.is_some()},
@@ -151,7 +154,12 @@ fn show_verdict(loaded: &Loaded, formula: &str, judged: &Judged, context: &Conte
                 writeln!(out, "  {} {formula}", context.out.red("violated"))?;
                 if !context.quiet {
                     writeln!(out, "  {}", violation.message)?;
-                    Steps::of(&loaded.system, context.out).trace(out, &violation.trace)?;
+                    let columns = Columns::fitting(&violation.trace, &[]);
+                    let extent = Extent { hint: "--json has all", ..Extent::SCREEN };
+                    Steps::new(columns, extent, context.out).trace(out, &violation.trace)?;
+                    if let Some(end) = ample::simulate::end_of(&loaded.system, &violation.trace) {
+                        state::at_end(out, &loaded.system, &violation.trace, &end, extent)?;
+                    }
                 }
             }
         }

@@ -72,12 +72,20 @@ pub fn report() {
     }
 }
 
+/// The work did not come to its end.
+pub enum Unfinished {
+    /// It panicked, which has been told.
+    Panicked,
+    /// It had to be ended while it was busy with that file. What was found there has been told.
+    Ended(PathBuf, Interrupted),
+}
+
 /// Waits for the work to be done, and ends it where it has to be; `unknown` tells of a file of which nothing is known.
 pub fn supervise<T>(
     done: &Receiver<T>,
     interrupt: &AtomicBool,
     unknown: impl Fn(&Path, Interrupted),
-) -> Result<T, Option<Interrupted>> {
+) -> Result<T, Unfinished> {
     IS_SUPERVISOR.set(true);
     let mut interrupted = None;
     loop {
@@ -87,7 +95,7 @@ pub fn supervise<T>(
         };
         match done.recv_timeout(every) {
             Ok(result) => return Ok(result),
-            Err(RecvTimeoutError::Disconnected) => return Err(None),
+            Err(RecvTimeoutError::Disconnected) => return Err(Unfinished::Panicked),
             Err(RecvTimeoutError::Timeout) => {}
         }
         if interrupted.is_none() && interrupt.load(Ordering::Relaxed) {
@@ -102,7 +110,7 @@ pub fn supervise<T>(
             Some(tell) => tell(reason),
             None => unknown(file, reason),
         }
-        return Err(Some(reason));
+        return Err(Unfinished::Ended(file.clone(), reason));
     }
 }
 

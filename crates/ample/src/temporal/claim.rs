@@ -1,11 +1,13 @@
 //! Never claims as automata.
 //!
 //! A claim moves once for each visible state of the system, and reads that state. An atomic sequence in it is one
-//! such move. A claim that comes to its end has seen what must not be; so has one whose assertion fails.
+//! such move. A claim that comes to its end has seen what must not be; so has one whose assertion fails, and one that
+//! tries to evaluate a condition that is a fault there.
 
 use std::collections::HashMap;
 
 use ample_explicit::liveness::Edge;
+use ample_model::facts::Lens;
 use ample_model::{Action, BinaryOp, EdgeId, Expr, Instruction, LocationId, ProcessId, ProcessType, Role, System};
 
 use super::Forbidden;
@@ -21,12 +23,13 @@ pub fn read(system: &System, id: ProcessId) -> Result<Forbidden, String> {
     let labelled = system.processes.iter().filter(|process| process.role == Role::Process);
     let accepts = labelled.flat_map(|process| &process.locations).any(|location| location.accept);
     let seen = claim.locations.len() as u32;
-    let mut reader = Reader { claim, atoms: Vec::new(), numbers: HashMap::new(), seen, accepts, ways: 0 };
+    let lens = Lens::new(system);
+    let mut reader = Reader { id, claim, lens, atoms: Vec::new(), numbers: HashMap::new(), seen, accepts, ways: 0 };
     let mut edges = Vec::new();
     for number in 0..claim.locations.len() {
         edges.push(reader.location(LocationId::from(number))?);
     }
-    for all in [seen, seen + 1] {
+    for all in [seen, seen + 1, seen + 2] {
         edges.push(vec![Edge { when: vec![vec![]], to: all, marks: 1 }]);
     }
     let initial = if claim.locations[claim.initial.index()].end { seen } else { claim.initial.0 };
@@ -34,10 +37,13 @@ pub fn read(system: &System, id: ProcessId) -> Result<Forbidden, String> {
 }
 
 struct Reader<'a> {
+    id: ProcessId,
     claim: &'a ProcessType,
+    lens: Lens<'a>,
     atoms: Vec<Expr>,
     numbers: HashMap<Expr, u32>,
-    /// The state in which the claim has come to its end; after it comes the one in which an assertion has failed.
+    /// The state in which the claim has come to its end; after it come the one in which an assertion has failed, and the
+    /// one in which a condition was a fault.
     seen: u32,
     /// Processes have accept labels too: they count like those of the claim.
     accepts: bool,
@@ -89,14 +95,18 @@ impl Reader<'_> {
             }
             let edge = &claim.edges[edge.index()];
             let mut when = before.clone();
-            if !self.guard(edge, &mut when)? {
+            if !self.guard(edge, &mut when, out)? {
                 continue;
             }
             for instruction in &edge.effect {
                 match instruction {
                     Instruction::Do(Action::Print { .. }) => {}
-                    Instruction::Do(Action::Test(condition)) => when.push((self.atom(condition), true)),
+                    Instruction::Do(Action::Test(condition)) => {
+                        self.fault(condition, &when, out);
+                        when.push((self.atom(condition), true));
+                    }
                     Instruction::Do(Action::Assert { condition, .. }) => {
+                        self.fault(condition, &when, out);
                         let atom = self.atom(condition);
                         out.push((when.iter().copied().chain([(atom, false)]).collect(), self.seen + 1));
                         when.push((atom, true));
@@ -119,8 +129,18 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Adds the way to a fault, where a condition that is evaluated after others may be one. An atom that is a fault
+    /// counts as false, and so does one that would be true for either value of the condition.
+    fn fault(&mut self, condition: &Expr, before: &Cube, out: &mut Vec<(Cube, u32)>) {
+        if !self.lens.expr(self.id, condition).traits.may_fault {
+            return;
+        }
+        let evaluated = self.atom(&Expr::binary(BinaryOp::Or, condition.clone(), Expr::TRUE));
+        out.push((before.iter().copied().chain([(evaluated, false)]).collect(), self.seen + 2));
+    }
+
     /// Adds the guard of an edge; false if it is never true.
-    fn guard(&mut self, edge: &ample_model::Edge, when: &mut Cube) -> Result<bool, String> {
+    fn guard(&mut self, edge: &ample_model::Edge, when: &mut Cube, out: &mut Vec<(Cube, u32)>) -> Result<bool, String> {
         if edge.communication.is_some() {
             return Err("a never claim cannot send or receive".into());
         }
@@ -137,7 +157,10 @@ impl Reader<'_> {
                         }
                     }
                 }
-                condition => when.push((self.atom(condition), true)),
+                condition => {
+                    self.fault(condition, when, out);
+                    when.push((self.atom(condition), true));
+                }
             }
         }
         Ok(true)
