@@ -87,6 +87,8 @@ pub(super) struct Explainer<'e, 'a, S: StateSpace, St, O: ?Sized> {
     left: usize,
     /// How many states were looked at.
     work: usize,
+    /// A step of the path that is being explained: one that shows `EX` there needs no branch.
+    step: Option<(u32, u32)>,
 }
 
 impl<'e, 'a, S, St, O> Explainer<'e, 'a, S, St, O>
@@ -97,7 +99,7 @@ where
     Buffer<S>: Default,
 {
     pub(super) fn new(evaluator: &'e mut Evaluator<'a, S, St, O>) -> Self {
-        Explainer { evaluator, left: MAX_PATHS, work: 0 }
+        Explainer { evaluator, left: MAX_PATHS, work: 0, step: None }
     }
 
     /// What shows the value of a formula in a state; none if no path does, or none is needed.
@@ -240,10 +242,11 @@ where
         }
         if let Some((operand, count)) = along.filter(|(operand, _)| !operand.is_propositional()) {
             let most = evidence.branches.len() + MAX_BRANCHES;
-            for (&state, &after) in way.states.iter().zip(&offsets).take(count) {
+            for (number, (&state, &after)) in way.states.iter().zip(&offsets).take(count).enumerate() {
                 if evidence.branches.len() == most || self.work > MAX_WORK {
                     break;
                 }
+                self.step = way.states.get(number + 1).map(|&next| (state, next));
                 evidence.branches.extend(self.explain(operand, state)?.map(|branch| (after, branch)));
             }
         }
@@ -277,6 +280,11 @@ where
     fn next(&mut self, f: Id, state: u32) -> Result<Way, Halted> {
         if self.evaluator.kripke.is_deadlocked(state) {
             return Ok(Way { stutters: true, ..Way::straight(vec![state]) });
+        }
+        if let Some((_, next)) = self.step.filter(|(from, _)| *from == state)
+            && self.evaluator.evaluate(f, next)?
+        {
+            return Ok(Way::straight(vec![state, next]));
         }
         let mut way = Way::straight(vec![state]);
         let mut list = self.evaluator.open(state)?;
