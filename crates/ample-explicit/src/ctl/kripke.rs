@@ -13,6 +13,7 @@ use ample_model::outcome::{Reason, Statistics};
 
 use super::number::Number;
 use super::{Dead, Options};
+use crate::pacing::Pacing;
 use crate::space::{Buffer, Checked, StateSpace};
 use crate::store::{ExactStore, Handle, Inserted};
 
@@ -60,6 +61,7 @@ pub(super) struct Kripke<'a, S: StateSpace, St, O: ?Sized> {
     options: &'a Options,
     /// States that will be stored or opened before the observer is told.
     countdown: u64,
+    pacing: Pacing,
     /// Each visible state, by its number.
     handles: Vec<Handle>,
     /// Lists of successors, each with its length in front and backwards.
@@ -96,12 +98,14 @@ where
         options: &'a Options,
         keep_lists: bool,
     ) -> Self {
+        let pacing = Pacing::new(options.report_every);
         Kripke {
             space,
             store,
             observer,
             options,
-            countdown: options.report_every.max(1),
+            countdown: pacing.first(),
+            pacing,
             handles: Vec::new(),
             lists: Vec::new(),
             kept: keep_lists.then(Vec::new),
@@ -344,7 +348,7 @@ where
     /// Tells the observer how it goes, with so many bytes held elsewhere.
     #[cold]
     pub(super) fn tell(&mut self, held: usize, pending: usize) -> Result<(), Halted> {
-        self.countdown = self.options.report_every.max(1);
+        self.countdown = self.pacing.next();
         let progress = Progress {
             states: self.statistics.states,
             transitions: self.statistics.transitions,

@@ -223,7 +223,7 @@ mod tests {
 
     fn drawn(prefix: Vec<Step>) -> String {
         let mut out = Vec::new();
-        chart(&mut out, &Trace { start: 0, prefix, cycle: Vec::new() }, Extent::SCREEN).unwrap();
+        chart(&mut out, &Trace { start: 0.into(), prefix, cycle: Vec::new() }, Extent::SCREEN).unwrap();
         String::from_utf8(out).unwrap()
     }
 
