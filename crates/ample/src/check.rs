@@ -25,6 +25,7 @@ use crate::sog;
 use crate::symbolic::{self, Symbolic};
 use crate::temporal::{Forbidden, NoAutomaton, Numbered, negation};
 use crate::together::together;
+use crate::vacuity;
 
 /// Who does the work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,6 +108,8 @@ pub struct CheckOptions {
     pub memory_limit: Option<u64>,
     /// End at the first violation, whatever it is of.
     pub stop_at_first: bool,
+    /// It is not asked whether what holds does so [vacuously](Answer::warnings).
+    pub no_vacuity: bool,
     /// How the symbolic engine works.
     pub symbolic: Symbolic,
     /// On a net, ways that are tried in turn get so long at first; a moment if nobody says.
@@ -144,17 +147,27 @@ pub fn stated(system: &System) -> Vec<Property> {
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn check(system: &System, options: &CheckOptions, observer: &mut dyn Observer) -> Report {
+    let begun = Instant::now();
     let properties = options.properties.clone().unwrap_or_else(|| stated(system));
-    if options.justice.is_empty() {
-        return check_all(system, &properties, options, observer);
-    }
-    let just = justice::under(&properties, &options.justice);
-    let mut report = check_all(system, &just, options, observer);
-    justice::tell(&mut report, &properties);
+    let mut report = if options.justice.is_empty() {
+        check_all(system, &properties, options, observer)
+    } else {
+        let just = justice::under(&properties, &options.justice);
+        let mut report = check_all(system, &just, options, observer);
+        justice::tell(&mut report, &properties);
+        report
+    };
+    vacuity::warn(&mut report, system, &properties, options, begun.elapsed(), observer);
     report
 }
 
-fn check_all(system: &System, properties: &[Property], options: &CheckOptions, observer: &mut dyn Observer) -> Report {
+/// Checks properties with the engine that is asked for, or that suits.
+pub(crate) fn check_all(
+    system: &System,
+    properties: &[Property],
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+) -> Report {
     if options.engine == Engine::Sog {
         return sog::check_all(system, properties, options, observer);
     }
@@ -475,6 +488,7 @@ fn answer(property: &Property, outcome: Outcome) -> Answer {
         witness: None,
         end: None,
         note: None,
+        warnings: Vec::new(),
         statistics: None,
         reduction: None,
     }

@@ -56,6 +56,7 @@ pub mod sog;
 mod symbolic;
 mod temporal;
 mod together;
+mod vacuity;
 
 pub use ample_lang::pnml::Examination;
 pub use ample_lang::{Diagnostic, Rejected, Severity};

@@ -261,6 +261,7 @@ pub(crate) fn check_all(
             witness: None,
             end: None,
             note,
+            warnings: Vec::new(),
             statistics: None,
             reduction: None,
         });

@@ -72,6 +72,7 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Repor
             arguments::Emptiness::Components => Emptiness::Components,
             arguments::Emptiness::Nested => Emptiness::Nested,
         },
+        no_vacuity: arguments.temporal.no_vacuity,
         ..options(&arguments.search, &arguments.common)
     };
     let mut report = search(begun, &arguments.search, &arguments.common, context, |limits| {

@@ -145,6 +145,9 @@ fn verdicts(out: &mut impl Write, report: &Report, paint: Paint) -> io::Result<(
         if let Some(note) = &answer.note {
             writeln!(out, "  {:width$}  {}", "", paint.dim(format!("({note})")))?;
         }
+        for warning in &answer.warnings {
+            writeln!(out, "  {:width$}  {} {warning}", "", paint.yellow("warning:"))?;
+        }
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The explicit engine, as the façade uses it: compile, search, and turn paths into moves.
 
-mod atomic;
+pub mod atomic;
 pub mod branching;
 pub mod liveness;
 mod partial;

@@ -58,6 +58,7 @@ fn answer(property: &Property, outcome: Outcome) -> Answer {
         witness: None,
         end: None,
         note: None,
+        warnings: Vec::new(),
         statistics: None,
         reduction: None,
     }
