@@ -203,8 +203,19 @@ impl<'a> Interpreter<'a> {
         self.moves(state).moves
     }
 
+    /// The state allows the move, which may be one of a [claim](Move::of_claim).
+    pub fn allows(&self, state: &State, taken: &Move) -> bool {
+        match taken.claim() {
+            Some(_) => !self.step(state, taken).violations.contains(&Fault::NotEnabled),
+            None => self.enabled(state).contains(taken),
+        }
+    }
+
     /// What the move leads to. A move that the state does not allow ends in [`Fault::NotEnabled`].
     pub fn step(&self, state: &State, taken: &Move) -> Successor {
+        if let Some(claim) = taken.claim() {
+            return self.step_of_claim(state, claim, taken);
+        }
         if state.control.is_none() && taken.partner.is_none() {
             // What is ready while nobody waits for `timeout` is a move, whatever the others are.
             let successor = self.perform(state, false, taken);
@@ -217,6 +228,27 @@ impl<'a> Interpreter<'a> {
             return Successor::fault(Fault::NotEnabled);
         }
         self.perform(state, moves.timeout, taken)
+    }
+
+    /// What a move of a never claim does to the state. Where the claim stands is no part of the state.
+    fn step_of_claim(&self, state: &State, claim: ProcessId, taken: &Move) -> Successor {
+        let edges = self.system.processes.get(claim.index()).map(|process| &process.edges);
+        let Some(edge) = edges.and_then(|edges| edges.get(taken.edge.index())) else {
+            return Successor::fault(Fault::NotEnabled);
+        };
+        let state = self.normalise(state);
+        if state.control.is_some() || !self.claim_may(&state, claim, edge) {
+            return Successor::fault(Fault::NotEnabled);
+        }
+        Run::new(self, state, false).perform_claim(taken.process, edge)
+    }
+
+    /// The guard of an edge of a claim holds.
+    fn claim_may(&self, state: &State, claim: ProcessId, edge: &Edge) -> bool {
+        edge.guard.iter().all(|condition| match condition {
+            Expr::Blocked(others) => !others.iter().any(|other| self.claim_may(state, claim, self.edge(claim, *other))),
+            condition => self.evaluate(state, None, condition).is_ok_and(|value| value != 0),
+        })
     }
 
     /// All moves of the state with what they lead to: [`enabled`](Self::enabled) and

@@ -12,10 +12,10 @@ use ample_model::{
 use ample_logic::Acceptance;
 
 use crate::choose;
-use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_tree};
+use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_acting, confirm_run, confirm_tree};
 use crate::explicit::branching::look_at;
 use crate::explicit::liveness::{Watch, look_for};
-use crate::explicit::{self, Request, Run};
+use crate::explicit::{self, Request, Run, claimed};
 use crate::justice;
 use crate::limits::resident_memory;
 use crate::petri;
@@ -23,6 +23,7 @@ use crate::reduction::PartialOrder;
 use crate::report::{Answer, Report, Verdict};
 use crate::sog;
 use crate::symbolic::{self, Symbolic};
+use crate::temporal::claim::Acting;
 use crate::temporal::{Forbidden, NoAutomaton, Numbered, negation};
 use crate::together::together;
 use crate::vacuity;
@@ -583,6 +584,30 @@ fn branching(
     Ok((Answer { statistics, end, note, reduction, ..answer(property, outcome) }, found.ended))
 }
 
+/// A never claim that changes the state.
+fn acted_upon(
+    system: &System,
+    property: &Property,
+    claim: &Acting,
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+) -> (Answer, Option<Reason>) {
+    let found = claimed::look_for(system, claim, options, observer);
+    let mut end = None;
+    let outcome = match &found.run {
+        None => found.ended.clone().map_or(Outcome::Holds(Certainty::Proved), Outcome::Unknown),
+        Some(run) => match confirm_acting(system, run, claim, options.fairness, observer) {
+            Ok((violation, state)) => {
+                end = Some(state);
+                Outcome::Violated(Box::new(violation))
+            }
+            Err(unconfirmed) => not_confirmed(unconfirmed, run.prefix.len() + run.cycle.len()),
+        },
+    };
+    let statistics = Some(found.statistics);
+    (Answer { statistics, end, note: found.note, ..answer(property, outcome) }, found.ended)
+}
+
 fn judge(
     system: &System,
     property: &Property,
@@ -591,6 +616,11 @@ fn judge(
 ) -> Result<(Answer, Option<Reason>), String> {
     if let Some(why) = justice::refusal(&property.question, &options.justice) {
         return Err(why.into());
+    }
+    if let Question::Never(claim) = property.question
+        && let Some(acting) = Acting::of(system, claim)?
+    {
+        return Ok(acted_upon(system, property, &acting, options, observer));
     }
     let simple = options.emptiness == Emptiness::Nested;
     let numbered;

@@ -58,6 +58,11 @@ impl<'a> Simulation<'a> {
         if self.fault.is_some() { Vec::new() } else { self.interpreter.enabled(&self.state) }
     }
 
+    /// The move is possible now; it may be one of a never claim that changes the state, as a counterexample has them.
+    pub fn allows(&self, taken: &Move) -> bool {
+        self.fault.is_none() && self.interpreter.allows(&self.state, taken)
+    }
+
     /// What the move would do, without doing it.
     pub fn preview(&self, taken: &Move) -> Step {
         self.interpreter.describe(&self.state, taken, &self.interpreter.step(&self.state, taken))

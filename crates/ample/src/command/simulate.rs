@@ -209,7 +209,7 @@ fn fits(system: &System, trace: &Trace) -> Result<(), String> {
         Simulation::new(system, trace.start).map_err(|_| "there is no such initial state".to_owned())?;
     for (number, step) in trace.prefix.iter().chain(&trace.cycle).enumerate() {
         let refuse = |why: String| Err(format!("step {}: {why}", number + 1));
-        if !simulation.moves().contains(&step.taken) {
+        if !simulation.allows(&step.taken) {
             return refuse(format!("{} cannot take `{}` there", step.process, text::one_line(&step.text)));
         }
         let taken = simulation.take(&step.taken);

@@ -2,6 +2,7 @@
 
 pub mod atomic;
 pub mod branching;
+pub mod claimed;
 pub mod liveness;
 mod partial;
 mod two_phase;
