@@ -1,6 +1,8 @@
 //! Diagnostics: what is wrong with an input, where, and what was expected.
 
-use ample_model::{Source, Span};
+use std::fmt;
+
+use ample_model::{Interrupted, Source, Span};
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,14 +46,41 @@ impl Diagnostic {
 }
 
 /// The input was refused: all that is wrong with it, and the sources to show it in.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("{}", self.diagnostics.first().map_or("invalid input", |d| d.message.as_str()))]
+#[derive(Clone, Debug)]
 pub struct Rejected {
     /// The files read.
     pub sources: Vec<Source>,
     /// Errors, and warnings given on the way.
     pub diagnostics: Vec<Diagnostic>,
+    /// Nothing is known to be wrong with it: its budget was exhausted before it was read.
+    pub interrupted: Option<Interrupted>,
 }
+
+impl Rejected {
+    /// With what is wrong with it.
+    pub fn new(sources: Vec<Source>, diagnostics: Vec<Diagnostic>) -> Rejected {
+        Rejected { sources, diagnostics, interrupted: None }
+    }
+}
+
+impl From<Interrupted> for Rejected {
+    fn from(interrupted: Interrupted) -> Rejected {
+        Rejected { sources: Vec::new(), diagnostics: Vec::new(), interrupted: Some(interrupted) }
+    }
+}
+
+/// The first error: what was warned of before it is not why the input was refused.
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(interrupted) = self.interrupted {
+            return interrupted.fmt(f);
+        }
+        let mut errors = self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
+        f.write_str(errors.next().map_or("invalid input", |error| &error.message))
+    }
+}
+
+impl std::error::Error for Rejected {}
 
 /// A number of things: `1 argument`, `2 arguments`.
 pub fn counted(number: usize, thing: &str) -> String {

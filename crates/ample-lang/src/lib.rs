@@ -5,5 +5,6 @@ pub mod export;
 pub mod milestones;
 pub mod pnml;
 pub mod promela;
+pub mod source;
 
 pub use diagnostic::{Diagnostic, Rejected, Severity};

@@ -21,6 +21,7 @@ pub mod trace;
 #[cfg(test)]
 mod samples;
 
+pub use ample_budget::{Budget, Cancellation, Interrupted};
 pub use expr::{BinaryOp, Expr, Index, Pattern, Place, Scope, UnaryOp};
 pub use interpret::{Fault, Interpreter, State};
 pub use observer::{Observer, Progress, Silent};

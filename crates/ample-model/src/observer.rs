@@ -1,5 +1,7 @@
 //! Observers: how long work tells what it is doing.
 
+use ample_budget::Budget;
+
 use crate::outcome::Reason;
 
 /// A moment of a search.
@@ -32,5 +34,12 @@ pub struct Silent;
 impl Observer for Silent {
     fn progress(&mut self, _: &Progress) -> Option<Reason> {
         None
+    }
+}
+
+/// A budget watches nothing, and ends a search when it is exhausted.
+impl Observer for Budget {
+    fn progress(&mut self, _: &Progress) -> Option<Reason> {
+        self.check().err().map(Reason::from)
     }
 }

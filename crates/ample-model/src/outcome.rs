@@ -1,5 +1,6 @@
 //! Outcomes: the one kind of answer that every engine gives.
 
+use ample_budget::Interrupted;
 use serde::{Deserialize, Serialize};
 
 use crate::trace::Trace;
@@ -38,6 +39,16 @@ impl std::fmt::Display for Reason {
             Reason::Depth => f.write_str("the depth limit was reached"),
             Reason::Interrupted => f.write_str("interrupted"),
             Reason::Unsupported(why) => f.write_str(why),
+        }
+    }
+}
+
+impl From<Interrupted> for Reason {
+    fn from(interrupted: Interrupted) -> Reason {
+        match interrupted {
+            Interrupted::Deadline => Reason::Time,
+            Interrupted::Memory => Reason::Memory,
+            Interrupted::Cancelled => Reason::Interrupted,
         }
     }
 }

@@ -61,12 +61,21 @@ pub struct Explainer<'e, 'a> {
     space: &'a Space,
     evaluator: &'e mut Evaluator<'a>,
     left: usize,
+    /// Only fair runs count.
+    fair: bool,
 }
 
 impl<'e, 'a> Explainer<'e, 'a> {
     /// With the sets of that evaluator.
     pub fn new(space: &'a Space, evaluator: &'e mut Evaluator<'a>) -> Explainer<'e, 'a> {
-        Explainer { space, evaluator, left: MAX_RUNS }
+        Explainer { space, evaluator, left: MAX_RUNS, fair: false }
+    }
+
+    /// Where the evaluator counts fair runs only: what is shown are finite runs, to states from which fair ones go on.
+    /// That a fair run goes on for ever in some way is not shown.
+    pub fn fairly(mut self) -> Self {
+        self.fair = true;
+        self
     }
 
     /// What shows the value of a CTL formula in a settled state.
@@ -227,6 +236,9 @@ impl<'e, 'a> Explainer<'e, 'a> {
     }
 
     fn next(&mut self, f: &Formula, value: bool, place: &Place) -> Maybe<Option<Way>> {
+        if self.fair {
+            return Ok(None);
+        }
         if self.is_at_rest(place) {
             return Ok(Some(Way { stutters: true, ..Way::at(place) }));
         }
@@ -299,6 +311,9 @@ impl<'e, 'a> Explainer<'e, 'a> {
 
     /// A way on which `g` has the value, to where `f` has it too, to where the run stands still, or around a cycle.
     fn release(&mut self, f: Option<&Formula>, g: &Formula, value: bool, place: &Place) -> Maybe<Option<Way>> {
+        if self.fair {
+            return Ok(None);
+        }
         if self.is_at_rest(place) {
             return Ok(Some(Way { stutters: true, ..Way::at(place) }));
         }

@@ -2,22 +2,23 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZero;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use ample_budget::{Budget, resident_memory};
 use ample_model::{
     Certainty, Expr, Formula, Observer, Outcome, Progress, Property, Question, Reason, Role, Statistics, System,
 };
 
 use ample_logic::Acceptance;
 
+use crate::board::Board;
 use crate::choose;
-use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_acting, confirm_run, confirm_tree};
+use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_acting, confirm_run, confirm_tree, without_run};
 use crate::explicit::branching::look_at;
 use crate::explicit::liveness::{Watch, look_for};
 use crate::explicit::{self, Request, Run, claimed};
 use crate::justice;
-use crate::limits::resident_memory;
 use crate::petri;
 use crate::reduction::PartialOrder;
 use crate::report::{Answer, Report, Verdict};
@@ -107,6 +108,10 @@ pub struct CheckOptions {
     pub threads: Option<usize>,
     /// Bytes that the search may take. An [`Observer`] can watch over the rest of the process.
     pub memory_limit: Option<u64>,
+    /// What all phases may take, those before and after the searches included.
+    pub budget: Budget,
+    /// Where answers are posted as soon as they are known.
+    pub board: Option<Arc<Board>>,
     /// End at the first violation, whatever it is of.
     pub stop_at_first: bool,
     /// It is not asked whether what holds does so [vacuously](Answer::warnings).
@@ -115,6 +120,15 @@ pub struct CheckOptions {
     pub symbolic: Symbolic,
     /// On a net, ways that are tried in turn get so long at first; a moment if nobody says.
     pub first_turn: Option<Duration>,
+}
+
+impl CheckOptions {
+    /// Posts the answer to the property of that number.
+    pub(crate) fn post(&self, number: usize, answer: &Answer) {
+        if let Some(board) = &self.board {
+            board.post(number, answer);
+        }
+    }
 }
 
 /// All that a model states: its assertions, the absence of deadlocks, and the properties in its text.
@@ -150,6 +164,9 @@ pub fn stated(system: &System) -> Vec<Property> {
 pub fn check(system: &System, options: &CheckOptions, observer: &mut dyn Observer) -> Report {
     let begun = Instant::now();
     let properties = options.properties.clone().unwrap_or_else(|| stated(system));
+    if let Some(board) = &options.board {
+        board.open(&properties);
+    }
     let mut report = if options.justice.is_empty() {
         check_all(system, &properties, options, observer)
     } else {
@@ -310,13 +327,29 @@ impl<'a> Work<'a> {
             Found::Temporal(_, ended) => ended,
         };
         let cut = slice.cut || parts > 1 && *ended == Some(Reason::Memory);
+        if let Found::Safety(run) = &result
+            && !cut
+        {
+            self.post_safety(run, &mut slice);
+        }
         Done { result, cut }
+    }
+
+    /// Posts what the search for safety properties has found so far.
+    fn post_safety(&self, run: &Run, observer: &mut dyn Observer) {
+        if self.options.board.is_none() {
+            return;
+        }
+        for (number, answer) in self.safety_answers(run, observer) {
+            self.options.post(number, &answer);
+        }
     }
 
     /// Keeps what a search has found; true if it has to be done again.
     fn keep(&mut self, job: Job, done: Done) -> bool {
         match (job, done.result) {
             (Job::Temporal(number), Found::Temporal(answer, ended)) => {
+                self.options.post(number, &answer);
                 self.answers.insert(number, (answer, ended));
             }
             (_, Found::Safety(run)) => {
@@ -334,37 +367,45 @@ impl<'a> Work<'a> {
         (self.options.stop_at_first && (self.safety.found_something() || violated())).then(stopped)
     }
 
-    fn report(mut self, observer: &mut dyn Observer) -> Report {
-        let mut invariants = 0;
+    /// The answers to the safety properties, by their numbers, that follow from what their search has found.
+    fn safety_answers(&self, run: &Run, observer: &mut dyn Observer) -> Vec<(usize, Answer)> {
+        let undisturbed = undisturbed(run, self.options);
+        let mut invariants = run.invariants.iter();
         let mut answers = Vec::new();
-        let mut run = std::mem::take(&mut self.safety);
-        let undisturbed = undisturbed(&run, self.options);
-        let alone = self.answers.is_empty();
         for (number, property) in self.properties.iter().enumerate() {
             let (found, claim) = match &property.question {
                 Question::Deadlock => (&run.deadlock, Claim::Deadlock),
                 Question::Assertions => (&run.assertions, Claim::Assertion),
-                Question::Invariant(condition) => {
-                    invariants += 1;
-                    (run.invariants.get(invariants - 1).unwrap_or(&None), Claim::Invariant(condition))
-                }
-                _ => {
-                    let Some((answer, ended)) = self.answers.remove(&number) else { continue };
-                    if let Some(statistics) = &answer.statistics {
-                        run.add(statistics);
-                    }
-                    run.ended = run.ended.or(ended);
-                    run.reduction = run.reduction.or_else(|| answer.reduction.clone());
-                    answers.push(answer);
-                    continue;
-                }
+                Question::Invariant(condition) => (invariants.next().unwrap_or(&None), Claim::Invariant(condition)),
+                _ => continue,
             };
             let undecided = run.only_deadlocks && !matches!(claim, Claim::Deadlock) && run.ended.is_none();
-            answers.push(match found {
+            let answer = match found {
                 Some(found) => violated(self.system, property, found, claim, observer),
                 None if undecided => answer(property, Outcome::Unknown(Reason::Unsupported(NO_PROVISO.into()))),
                 None => answer(property, undisturbed.clone()),
-            });
+            };
+            answers.push((number, answer));
+        }
+        answers
+    }
+
+    fn report(mut self, observer: &mut dyn Observer) -> Report {
+        let mut run = std::mem::take(&mut self.safety);
+        let mut safety: HashMap<usize, Answer> = self.safety_answers(&run, observer).into_iter().collect();
+        let alone = self.answers.is_empty();
+        let mut answers = Vec::new();
+        for number in 0..self.properties.len() {
+            if let Some(answer) = safety.remove(&number) {
+                answers.push(answer);
+            } else if let Some((answer, ended)) = self.answers.remove(&number) {
+                if let Some(statistics) = &answer.statistics {
+                    run.add(statistics);
+                }
+                run.ended = run.ended.or(ended);
+                run.reduction = run.reduction.or_else(|| answer.reduction.clone());
+                answers.push(answer);
+            }
         }
         if !alone {
             run.statistics.time_s = self.took.as_secs_f64();
@@ -451,6 +492,10 @@ fn is_temporal(property: &Property) -> bool {
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn states(system: &System, options: &CheckOptions, observer: &mut dyn Observer) -> Report {
+    if options.engine == Engine::Sog {
+        let why = "an observation graph has aggregates, and their states are not counted; `ample sog` builds the graph";
+        return unfinished(system, Vec::new(), Reason::Unsupported(why.into()));
+    }
     if let Some(net) = petri::net_of(system, options) {
         return petri::states(system, &net, options, observer);
     }
@@ -464,6 +509,11 @@ pub fn states(system: &System, options: &CheckOptions, observer: &mut dyn Observ
         return choose::states(system, options, observer, explicit);
     }
     explicit(observer)
+}
+
+/// A report of work that ended before it had counted anything.
+pub(crate) fn unfinished(system: &System, answers: Vec<Answer>, reason: Reason) -> Report {
+    report(system, answers, Run { ended: Some(reason), ..Run::default() })
 }
 
 fn report(system: &System, answers: Vec<Answer>, run: Run) -> Report {
@@ -575,9 +625,7 @@ fn branching(
             }
             Err(unconfirmed) => not_confirmed(unconfirmed, tree.prefix.len() + tree.cycle.len()),
         },
-        (Some(false), None) => Outcome::Unknown(Reason::Unsupported(
-            "it does not hold, but the search was ended before a run was found that shows it".into(),
-        )),
+        (Some(false), None) => without_run(&property.question, "by explicit search"),
         (None, _) => Outcome::Unknown(found.ended.clone().unwrap_or(Reason::Interrupted)),
     };
     let (statistics, note, reduction) = (Some(found.statistics), found.note, found.reduction);

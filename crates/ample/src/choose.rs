@@ -175,7 +175,7 @@ impl Measured {
 /// What the symbolic engine may take beside the explicit search.
 fn shared(options: &CheckOptions) -> CheckOptions {
     let memory_limit = options.memory_limit.map(|limit| {
-        let used = crate::limits::resident_memory().unwrap_or(0).min(limit);
+        let used = ample_budget::resident_memory().unwrap_or(0).min(limit);
         used + (limit - used) / MEMORY_SHARE
     });
     CheckOptions { memory_limit, symbolic: Symbolic::default(), ..options.clone() }
@@ -205,7 +205,9 @@ fn put_together(explicit: Report, symbolic: Report, explicit_first: bool, measur
                     *answer = other;
                 }
             }
-            if report.answers.iter().all(|answer| answer.verdict() != Verdict::Unknown) {
+            // Where states are counted there are no answers, and neither count is complete.
+            let all_decided = report.answers.iter().all(|answer| answer.verdict() != Verdict::Unknown);
+            if all_decided && !report.answers.is_empty() {
                 report.ended = None;
             }
             let measured = measured.text();

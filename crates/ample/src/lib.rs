@@ -40,6 +40,7 @@
 //! of memory. [`simulate`](mod@simulate) walks through a model one step at a time. Every run that is shown has been
 //! performed by the reference interpreter first ([`evidence`]).
 
+mod board;
 mod check;
 mod choose;
 pub mod evidence;
@@ -58,15 +59,17 @@ mod temporal;
 mod together;
 mod vacuity;
 
+pub use ample_budget::{Budget, Cancellation, Interrupted, peak_memory, resident_memory, sensible_memory_limit};
 pub use ample_lang::pnml::Examination;
 pub use ample_lang::{Diagnostic, Rejected, Severity};
 pub use ample_model::{
     Branch, Certainty, Change, EventKind, Formula, Message, Move, Observer, Outcome, Progress, Property, Question,
     Reason, Silent, Source, Span, Statistics, Step, System, Trace, Violation,
 };
+pub use board::Board;
 pub use check::{CheckOptions, Emptiness, Engine, Fairness, Search, check, stated, states};
-pub use limits::{Limits, peak_memory, resident_memory, sensible_memory_limit};
-pub use load::{LoadError, LoadOptions, Loaded, adapt, ctl, expression, load, load_text, ltl};
+pub use limits::Limits;
+pub use load::{LoadError, LoadOptions, Loaded, adapt, ctl, expression, load, load_text, ltl, read_text};
 pub use reduction::{Algorithm, Cache, Methods, PartialOrder, Proviso, Replacement};
 pub use report::{Answer, Report, SCHEMA, Verdict};
 pub use symbolic::{

@@ -3,15 +3,33 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use ample_lang::promela::{self, preprocess::FileLoader};
-use ample_lang::{Diagnostic, Rejected, Severity, milestones, pnml};
+use ample_budget::{Budget, Interrupted};
+use ample_lang::source::{self, Files, NotRead};
+use ample_lang::{Diagnostic, Rejected, Severity, milestones, pnml, promela};
 use ample_model::{Expr, Formula, Property, System};
 
 /// How to read a model.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct LoadOptions {
     /// Macros that are defined before the first line, with their values.
     pub defines: Vec<(String, String)>,
+    /// The bytes that all files of the model may have together.
+    pub max_source_bytes: u64,
+    /// What reading may take.
+    pub budget: Budget,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        let (defines, max_source_bytes) = (Vec::new(), source::DEFAULT_MAX_BYTES);
+        LoadOptions { defines, max_source_bytes, budget: Budget::unlimited() }
+    }
+}
+
+impl LoadOptions {
+    fn files(&self) -> Files {
+        Files::new(self.max_source_bytes, self.budget.clone())
+    }
 }
 
 /// A model that was read.
@@ -34,7 +52,15 @@ pub enum LoadError {
         /// The file.
         path: String,
         /// Why not.
-        source: std::io::Error,
+        source: NotRead,
+    },
+    /// The budget was exhausted before the model was read.
+    #[error("{path}: {reason} while it was being read")]
+    Interrupted {
+        /// The file.
+        path: String,
+        /// What ended it.
+        reason: Interrupted,
     },
     /// The file is in a language that is not read.
     #[error("{path}: {reason}")]
@@ -46,7 +72,7 @@ pub enum LoadError {
     },
     /// The text is not a model.
     #[error(transparent)]
-    Rejected(#[from] Rejected),
+    Rejected(Rejected),
     /// The front end made a system that is not well-formed: a bug in ample.
     #[error("internal error: {path} was translated into a malformed system: {problem}")]
     Malformed {
@@ -55,6 +81,23 @@ pub enum LoadError {
         /// The first thing that is wrong.
         problem: String,
     },
+}
+
+impl From<Rejected> for LoadError {
+    fn from(rejected: Rejected) -> LoadError {
+        match rejected.interrupted {
+            Some(reason) => LoadError::Interrupted { path: "the formula".into(), reason },
+            None => LoadError::Rejected(rejected),
+        }
+    }
+}
+
+/// A file that was not read, or a text that is no model.
+fn not_read(path: &str, error: NotRead) -> LoadError {
+    match error {
+        NotRead::Interrupted(reason) => LoadError::Interrupted { path: path.to_owned(), reason },
+        source => LoadError::Read { path: path.to_owned(), source },
+    }
 }
 
 /// Extensions of Promela files in the wild.
@@ -81,11 +124,10 @@ enum Language {
 /// ```
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
     let name = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|source| LoadError::Read { path: name.clone(), source })?;
-    // Old models have comments in other encodings; their bytes do not matter.
-    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let mut files = options.files();
+    let text = files.read(path).map_err(|error| not_read(&name, error))?;
     match language(path, &text) {
-        Some(language) => read(language, &name, text, options),
+        Some(language) => read(language, &name, text, files, options),
         None => {
             let reason =
                 "not a language that ample reads; it reads Promela (.pml), Milestones (.mil) and Petri nets (.pnml)";
@@ -107,31 +149,56 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
 /// ```
 pub fn load_text(name: &str, text: String, options: &LoadOptions) -> Result<Loaded, LoadError> {
     let language = language(Path::new(name), &text).unwrap_or(Language::Promela);
-    read(language, name, text, options)
+    read(language, name, text, options.files(), options)
 }
 
-fn read(language: Language, name: &str, text: String, options: &LoadOptions) -> Result<Loaded, LoadError> {
-    let loaded = match language {
-        Language::Promela => {
-            let lowered = promela::read(name, text, &mut FileLoader, &options.defines)?;
-            Loaded { system: lowered.system, warnings: lowered.warnings, net: None }
-        }
-        Language::Milestones => {
-            let mut lowered = milestones::read(name, &text)?;
-            lowered.warnings.extend(unused_macros(options, "Milestones has no macros"));
-            Loaded { system: lowered.system, warnings: lowered.warnings, net: None }
-        }
-        Language::Pnml => {
-            let mut unfolded = pnml::read(name, &text)?;
-            unfolded.warnings.extend(unused_macros(options, "a net has no macros"));
-            Loaded { system: unfolded.system, warnings: unfolded.warnings, net: Some(unfolded.names) }
-        }
-    };
+/// Reads a text file that is not a model, such as a trace, within a budget.
+pub fn read_text(path: &Path, options: &LoadOptions) -> Result<String, LoadError> {
+    options.files().read(path).map_err(|error| not_read(&path.display().to_string(), error))
+}
+
+fn read(
+    language: Language,
+    name: &str,
+    text: String,
+    files: Files,
+    options: &LoadOptions,
+) -> Result<Loaded, LoadError> {
+    let loaded = translate(language, name, text, files, options).map_err(|error| match error {
+        LoadError::Interrupted { reason, .. } => LoadError::Interrupted { path: name.to_owned(), reason },
+        error => error,
+    })?;
     if let Err(problems) = ample_model::check::check(&loaded.system) {
         let problem = problems.first().map_or_else(String::new, ToString::to_string);
         return Err(LoadError::Malformed { path: name.to_owned(), problem });
     }
     Ok(loaded)
+}
+
+fn translate(
+    language: Language,
+    name: &str,
+    text: String,
+    mut files: Files,
+    options: &LoadOptions,
+) -> Result<Loaded, LoadError> {
+    let budget = &options.budget;
+    Ok(match language {
+        Language::Promela => {
+            let lowered = promela::read_within(name, text, &mut files, &options.defines, budget)?;
+            Loaded { system: lowered.system, warnings: lowered.warnings, net: None }
+        }
+        Language::Milestones => {
+            let mut lowered = milestones::read_within(name, &text, budget)?;
+            lowered.warnings.extend(unused_macros(options, "Milestones has no macros"));
+            Loaded { system: lowered.system, warnings: lowered.warnings, net: None }
+        }
+        Language::Pnml => {
+            let mut unfolded = pnml::read_within(name, &text, budget)?;
+            unfolded.warnings.extend(unused_macros(options, "a net has no macros"));
+            Loaded { system: unfolded.system, warnings: unfolded.warnings, net: Some(unfolded.names) }
+        }
+    })
 }
 
 /// A warning that macros mean nothing in a language that has none.

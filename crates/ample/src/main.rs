@@ -5,10 +5,17 @@ mod command;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{self, Sender};
+use std::thread::JoinHandle;
 
 use clap::Parser;
 use command::arguments::Arguments;
-use command::{Exit, run};
+use command::output::has_failed;
+use command::supervisor::{Gate, Unfinished, supervise};
+use command::{Exit, run, unknown};
+
+#[global_allocator]
+static ALLOCATOR: Gate = Gate;
 
 /// Deeply nested models recurse deeply. The memory is only taken when it is used.
 const STACK: usize = 256 << 20;
@@ -27,17 +34,60 @@ fn main() -> ExitCode {
     if !arguments.command.is_dialogue() {
         listen(&interrupt);
     }
+    let exit =
+        if arguments.command.is_dialogue() { work(arguments, interrupt) } else { supervised(arguments, interrupt) };
+    let exit = if has_failed() { exit.min(Exit::Wrong) } else { exit };
+    ExitCode::from(exit.code())
+}
+
+/// Does the work in this thread, or in one with a large stack.
+fn work(arguments: Arguments, interrupt: Arc<AtomicBool>) -> Exit {
+    let (sender, receiver) = mpsc::channel();
+    let thread = start(&Arc::new(arguments), &interrupt, &sender);
+    drop(sender);
+    let exit = receiver.recv().unwrap_or(Exit::Undecided);
+    if let Some(thread) = thread {
+        let _ = thread.join();
+    }
+    exit
+}
+
+/// Does the work in another thread, while this one sees to it that it keeps within its budget.
+fn supervised(arguments: Arguments, interrupt: Arc<AtomicBool>) -> Exit {
+    let (sender, receiver) = mpsc::channel();
     let arguments = Arc::new(arguments);
-    // Where the address space is limited, a small stack has to do.
-    for stack in [STACK, STACK / 32] {
-        let (arguments, interrupt) = (Arc::clone(&arguments), Arc::clone(&interrupt));
-        let work = move || run(&arguments.command, interrupt);
-        if let Ok(thread) = std::thread::Builder::new().name("ample".into()).stack_size(stack).spawn(work) {
-            let exit = thread.join().unwrap_or(Exit::Undecided);
-            return ExitCode::from(exit.code());
+    let thread = start(&arguments, &interrupt, &sender);
+    drop(sender);
+    match supervise(&receiver, &interrupt, |file, reason| unknown(&arguments.command, file, reason)) {
+        Ok(exit) => {
+            if let Some(thread) = thread {
+                let _ = thread.join();
+            }
+            exit
+        }
+        Err(Unfinished::Panicked) => Exit::Undecided,
+        Err(Unfinished::Ended(file, reason)) => {
+            let left = arguments.command.files().iter().skip_while(|other| **other != file).skip(1);
+            left.for_each(|file| unknown(&arguments.command, file, reason));
+            std::process::exit(Exit::Undecided.code().into())
         }
     }
-    ExitCode::from(run(&arguments.command, interrupt).code())
+}
+
+/// Starts the work in a thread of its own; where there cannot be one, it is done at once.
+fn start(arguments: &Arc<Arguments>, interrupt: &Arc<AtomicBool>, done: &Sender<Exit>) -> Option<JoinHandle<()>> {
+    // Where the address space is limited, a small stack has to do.
+    for stack in [STACK, STACK / 32] {
+        let (arguments, interrupt, done) = (Arc::clone(arguments), Arc::clone(interrupt), done.clone());
+        let work = move || {
+            let _ = done.send(run(&arguments.command, interrupt));
+        };
+        if let Ok(thread) = std::thread::Builder::new().name("ample".into()).stack_size(stack).spawn(work) {
+            return Some(thread);
+        }
+    }
+    let _ = done.send(run(&arguments.command, Arc::clone(interrupt)));
+    None
 }
 
 /// The first Ctrl-C sets the flag, the second ends the process.

@@ -69,6 +69,23 @@ pub enum Verdict {
 }
 
 impl Answer {
+    /// An answer to a property whose name and text are not filled in yet.
+    pub(crate) fn open(outcome: Outcome) -> Answer {
+        Answer {
+            property: String::new(),
+            formula: String::new(),
+            outcome,
+            engine: "explicit",
+            value: None,
+            witness: None,
+            end: None,
+            note: None,
+            warnings: Vec::new(),
+            statistics: None,
+            reduction: None,
+        }
+    }
+
     /// The answer in one word.
     pub fn verdict(&self) -> Verdict {
         match self.outcome {
@@ -88,12 +105,14 @@ impl Answer {
 }
 
 impl Answer {
-    /// What is shown for it: the counterexample, or the witness.
+    /// What is shown for it: the counterexample, or the witness. Where it is the absence of runs that violates a
+    /// property, there is nothing to show.
     pub fn shown(&self) -> Option<&Violation> {
-        match &self.outcome {
-            Outcome::Violated(violation) => Some(violation),
+        let shown = match &self.outcome {
+            Outcome::Violated(violation) => Some(&**violation),
             _ => self.witness.as_deref(),
-        }
+        };
+        shown.filter(|shown| self.end.is_some() || shown.trace != Trace::default() || !shown.branches.is_empty())
     }
 
     /// What branches off the counterexample.

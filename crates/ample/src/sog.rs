@@ -21,9 +21,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use ample_logic::{Atom, Dialect, Formula as Logic, named_atom, parse_with};
+use ample_logic::{Atom, Dialect, Formula as Logic, named_atom, parse_with, semantics};
 use ample_model::{
-    Certainty, Expr, Fault, Interpreter, Move, Observer, Outcome, Progress, Property, Question as Asked, Reason,
+    Certainty, Expr, Fault, Interpreter, Move, Observer, Outcome, Progress, Property, Question as Asked, Reason, State,
     Statistics, System, Trace, Violation,
 };
 use ample_petri::net::{Condition, Net};
@@ -32,6 +32,7 @@ pub use ample_sog::{Balance, Canonical, Graph, ProductSize, Rule, Size, Work};
 use ample_sog::{Binary, BuildOptions, Halt, Lists, Meaning, Model, Observed, Question, Witness, check as judge};
 
 use crate::check::{CheckOptions, Fairness};
+use crate::evidence::EndState;
 use crate::load::Loaded;
 use crate::report::{Answer, Report};
 use crate::temporal::Numbered;
@@ -147,6 +148,8 @@ enum Said {
 pub struct Judged {
     /// A run that violates the formula; if there is none, it holds.
     pub violation: Option<Violation>,
+    /// The state at the end of that run, or where its cycle begins.
+    pub end: Option<EndState>,
     /// Aggregates that were found, and how many of them were expanded.
     pub aggregates: (usize, usize),
     /// The product with the automaton.
@@ -242,29 +245,34 @@ pub(crate) fn check_all(
     };
     let mut ended = None;
     let mut answers = Vec::new();
-    for property in properties {
+    for (number, property) in properties.iter().enumerate() {
+        let mut end = None;
         let (outcome, note) = match &property.question {
             Asked::Ltl(_) if options.fairness != Fairness::None => unsupported("observation graphs know no fairness"),
             Asked::Ltl(formula) => {
                 let Numbered { formula, atoms } = Numbered::of(formula);
                 let formula = SogFormula { formula, atoms: atoms.into_iter().map(Said::State).collect() };
-                outcome_of(check(system, &formula, &graph, observer), &mut ended)
+                let mut judged = check(system, &formula, &graph, observer);
+                end = judged.as_mut().ok().and_then(|judged| judged.end.take());
+                outcome_of(judged, &mut ended)
             }
             _ => unsupported(ONLY_RUNS),
         };
-        answers.push(Answer {
+        let answer = Answer {
             property: property.id(),
             formula: property.text.clone(),
             outcome,
             engine: "sog",
             value: None,
             witness: None,
-            end: None,
+            end,
             note,
             warnings: Vec::new(),
             statistics: None,
             reduction: None,
-        });
+        };
+        options.post(number, &answer);
+        answers.push(answer);
     }
     let statistics =
         Statistics { time_s: begun.elapsed().as_secs_f64(), complete: ended.is_none(), ..Statistics::default() };
@@ -413,11 +421,14 @@ fn encoded(system: &System, atoms: &[(String, Expr)], memory: u64, stop: &Arc<At
 
 /// The actions of a name: that of the action itself, or of its statement.
 fn find(names: &[String], name: &str) -> Result<Vec<usize>, SogError> {
-    let is_it = |full: &String| {
-        full == name || full.split(" / ").any(|one| one == name || one.split_once("):").is_some_and(|(_, l)| l == name))
-    };
-    let found: Vec<usize> = (0..names.len()).filter(|number| is_it(&names[*number])).collect();
+    let found: Vec<usize> = (0..names.len()).filter(|number| is_called(&names[*number], name)).collect();
     if found.is_empty() { Err(SogError::NoSuchAction(name.to_owned())) } else { Ok(found) }
+}
+
+/// Whether a name means the action: its own, or that of its statement.
+fn is_called(action: &str, name: &str) -> bool {
+    let is_statement = |one: &str| one == name || one.split_once("):").is_some_and(|(_, label)| label == name);
+    action == name || action.split(" / ").any(is_statement)
 }
 
 fn build_options(options: &SogOptions, stop: &Arc<AtomicBool>) -> BuildOptions {
@@ -485,12 +496,11 @@ impl Task<Judged> for Check<'_> {
             collapsed: self.options.collapsed,
         };
         let checked = judge(model, &question, &options)?;
-        let violation = match &checked.violation {
-            Some(witness) => Some(self.perform_run(witness, actions)?),
-            None => None,
-        };
+        let shown = checked.violation.as_ref().map(|witness| self.perform_run(witness, actions, model.actions()));
+        let (violation, end) = shown.transpose()?.unzip();
         Ok(Judged {
             violation,
+            end,
             aggregates: checked.aggregates,
             product: checked.product,
             size: checked.graph.as_ref().map(Graph::size),
@@ -503,7 +513,12 @@ impl Task<Judged> for Check<'_> {
 
 impl Check<'_> {
     /// The run, step by step with the reference interpreter; one that it does not perform is a bug.
-    fn perform_run(&self, witness: &Witness, actions: &Actions<'_>) -> Result<Violation, SogError> {
+    fn perform_run(
+        &self,
+        witness: &Witness,
+        actions: &Actions<'_>,
+        names: &[String],
+    ) -> Result<(Violation, EndState), SogError> {
         let refuted = |why: &str| SogError::Internal(format!("a counterexample does not replay: {why}"));
         let interpreter = Interpreter::new(self.system);
         let start = (actions.start)(&witness.start).ok_or_else(|| refuted("no such initial state"))?;
@@ -513,6 +528,7 @@ impl Check<'_> {
         };
         let mut trace = Trace { start, ..Trace::default() };
         let mut base = interpreter.identity(&state);
+        let mut states = vec![state.clone()];
         for (number, action) in witness.prefix.iter().chain(&witness.cycle).enumerate() {
             let taken = actions.moves.get(*action).ok_or_else(|| refuted("no such action"))?;
             let successor = interpreter.step(&state, taken);
@@ -523,8 +539,12 @@ impl Check<'_> {
             if number < witness.prefix.len() { &mut trace.prefix } else { &mut trace.cycle }.push(step);
             let is_last = number + 1 == witness.prefix.len() + witness.cycle.len();
             match successor.state {
-                Some(next) => state = next,
-                None if is_last && witness.ending == ample_sog::Ending::Fault => {}
+                Some(next) => {
+                    state = next;
+                    states.push(state.clone());
+                }
+                // The run stays for ever where the fault has stopped it.
+                None if is_last && witness.ending == ample_sog::Ending::Fault => states.push(state.clone()),
                 None => return Err(refuted("a step is a fault")),
             }
             if number + 1 == witness.prefix.len() {
@@ -538,6 +558,72 @@ impl Check<'_> {
             ample_sog::Ending::Stuck => "the run ends there and does not satisfy the formula",
             ample_sog::Ending::Fault => "the run ends with a fault and does not satisfy the formula",
         };
-        Ok(Violation { message: message.into(), trace, branches: Vec::new() })
+        self.judge(&interpreter, witness, &states, names)?;
+        let end = EndState::of(&interpreter, &states[witness.prefix.len().min(states.len() - 1)]);
+        Ok((Violation { message: message.into(), trace, branches: Vec::new() }, end))
     }
+
+    /// Judges a run that was performed by the plain meaning of the formula: a run that satisfies it is a bug, whatever
+    /// graph and automaton have found.
+    fn judge(
+        &self,
+        interpreter: &Interpreter<'_>,
+        witness: &Witness,
+        states: &[State],
+        names: &[String],
+    ) -> Result<(), SogError> {
+        let actions: Vec<usize> = witness.prefix.iter().chain(&witness.cycle).copied().collect();
+        let mut letters = Vec::new();
+        for (position, state) in states.iter().enumerate() {
+            let action = actions.get(position).copied();
+            let atom = |said: &Said| match said {
+                Said::State(expr) => interpreter.evaluate(state, None, expr).is_ok_and(|value| value != 0),
+                Said::Event(name) => action.is_some_and(|action| is_called(&names[action], name)),
+            };
+            let values: Vec<bool> = self.formula.atoms.iter().map(atom).collect();
+            let is_visible = interpreter.normalise(state).control.is_none() || position + 1 == states.len();
+            letters.push(Letter { values, is_visible, is_event: action.is_some_and(|a| self.is_event(&names[a])) });
+        }
+        let turn = if witness.cycle.is_empty() { states.len() - 1 } else { witness.prefix.len() };
+        let end = if witness.cycle.is_empty() { states.len() } else { states.len() - 1 };
+        let word = |keep: &dyn Fn(usize) -> bool| {
+            let prefix: Vec<usize> = (0..turn).filter(|at| keep(*at)).collect();
+            let mut cycle: Vec<usize> = (turn..end).filter(|at| keep(*at)).collect();
+            // What goes on for ever without being seen is seen once.
+            if cycle.is_empty() {
+                cycle.push(end - 1);
+            }
+            let positions: Vec<usize> = prefix.iter().chain(&cycle).copied().collect();
+            let value = |at: usize, atom: Atom| letters[positions[at]].values[atom.0 as usize];
+            semantics::holds_with(&self.formula.formula, prefix.len(), cycle.len(), &value).unwrap_or(true)
+        };
+        let all = |_: usize| true;
+        let visible = |at: usize| letters[at].is_visible;
+        // A position whose action is not observed and keeps the label is left out.
+        let collapsed = |at: usize| {
+            let next = if at + 1 == end { turn } else { at + 1 };
+            letters[at].is_event || letters[at].values != letters[next].values
+        };
+        let has_events = self.formula.atoms.iter().any(|said| matches!(said, Said::Event(_)));
+        let satisfied = match (has_events, self.options.collapsed) {
+            (false, _) => word(&visible),
+            (true, false) => word(&all),
+            (true, true) => word(&collapsed),
+        };
+        if satisfied { Err(SogError::Internal("the counterexample satisfies the formula".into())) } else { Ok(()) }
+    }
+
+    /// The formula speaks of the action.
+    fn is_event(&self, action: &str) -> bool {
+        self.formula.atoms.iter().any(|said| matches!(said, Said::Event(name) if is_called(action, name)))
+    }
+}
+
+/// A position of a run: the values of the formula's atoms there.
+struct Letter {
+    values: Vec<bool>,
+    /// It is not inside an atomic sequence.
+    is_visible: bool,
+    /// The action that is taken there is one that the formula speaks of.
+    is_event: bool,
 }

@@ -69,10 +69,12 @@ pub fn warn(
             max_depth: None,
             time: Some(time),
             no_vacuity: true,
+            budget: options.budget.clone().with_time(time),
+            board: None,
             ..options.clone()
         },
         used_diagrams,
-        budget: Budget { observer, deadline: Instant::now() + time, states },
+        cut_off: CutOff { observer, deadline: Instant::now() + time, states },
     };
     if let Some(why) = asking.no_run(&holding, properties) {
         for number in holding {
@@ -263,7 +265,7 @@ struct Asking<'a> {
     options: CheckOptions,
     /// The check itself had decision diagrams: where single states do not decide, they may.
     used_diagrams: bool,
-    budget: Budget<'a>,
+    cut_off: CutOff<'a>,
 }
 
 impl Asking<'_> {
@@ -328,7 +330,7 @@ impl Asking<'_> {
             return self.by_checking(&questions);
         }
         let request = Request { invariants, ..Request::default() };
-        let run = explicit::run(self.system, &request, &self.options, &mut self.budget);
+        let run = explicit::run(self.system, &request, &self.options, &mut self.cut_off);
         if run.ended.is_some() || run.only_deadlocks {
             return if self.used_diagrams { self.by_diagrams(&questions) } else { vec![false; questions.len()] };
         }
@@ -355,7 +357,7 @@ impl Asking<'_> {
 
     fn linear(&mut self, formula: &Formula) -> Option<bool> {
         let numbered = Numbered::of(formula);
-        let watcher = negation(&numbered, Acceptance::Generalised, &mut self.budget).ok()?;
+        let watcher = negation(&numbered, Acceptance::Generalised, &mut self.cut_off).ok()?;
         let stutter_invariant = match ample_logic::is_stutter_invariant(&numbered.formula) {
             Ok(true) => Ok(()),
             _ => Err("not asked"),
@@ -363,7 +365,7 @@ impl Asking<'_> {
         let atoms = &numbered.atoms;
         let watch = Watch { watcher, atoms, stutters: true, is_simple: false, stutter_invariant };
         let options = CheckOptions { emptiness: Default::default(), ..self.options.clone() };
-        let found = look_for(self.system, watch, &options, &mut self.budget);
+        let found = look_for(self.system, watch, &options, &mut self.cut_off);
         match (found.run, found.ended) {
             (Some(_), _) => Some(false),
             (None, None) => Some(true),
@@ -372,18 +374,18 @@ impl Asking<'_> {
     }
 
     fn branching(&mut self, formula: &Formula) -> Option<bool> {
-        look_at(self.system, &Numbered::of(formula), &self.options, &mut self.budget).ok()?.verdict
+        look_at(self.system, &Numbered::of(formula), &self.options, &mut self.cut_off).ok()?.verdict
     }
 
     fn by_diagrams(&mut self, questions: &[Question]) -> Vec<bool> {
         let just = justice::under(&questions.iter().map(property).collect::<Vec<_>>(), &self.options.justice);
-        let mut in_time = InTime(&mut self.budget);
+        let mut in_time = InTime(&mut self.cut_off);
         sure(symbolic::check(self.system, &just, &self.options, &mut in_time))
     }
 
     fn by_checking(&mut self, questions: &[Question]) -> Vec<bool> {
         let just = justice::under(&questions.iter().map(property).collect::<Vec<_>>(), &self.options.justice);
-        let mut in_time = InTime(&mut self.budget);
+        let mut in_time = InTime(&mut self.cut_off);
         sure(check_all(self.system, &just, &self.options, &mut in_time))
     }
 }
@@ -404,13 +406,13 @@ fn starts_with_errors(system: &System) -> bool {
 }
 
 /// Ends a search that takes more than the question is worth.
-struct Budget<'a> {
+struct CutOff<'a> {
     observer: &'a mut dyn Observer,
     deadline: Instant,
     states: u64,
 }
 
-impl Observer for Budget<'_> {
+impl Observer for CutOff<'_> {
     fn progress(&mut self, progress: &Progress) -> Option<Reason> {
         let over = progress.states > self.states || Instant::now() >= self.deadline;
         if over { Some(Reason::Time) } else { self.observer.progress(progress) }
@@ -418,11 +420,11 @@ impl Observer for Budget<'_> {
 }
 
 /// The same where states are not counted one by one.
-struct InTime<'a, 'b>(&'a mut Budget<'b>);
+struct InTime<'a, 'b>(&'a mut CutOff<'b>);
 
 impl Observer for InTime<'_, '_> {
     fn progress(&mut self, progress: &Progress) -> Option<Reason> {
-        let Budget { observer, deadline, .. } = &mut *self.0;
+        let CutOff { observer, deadline, .. } = &mut *self.0;
         if Instant::now() >= *deadline { Some(Reason::Time) } else { observer.progress(progress) }
     }
 }

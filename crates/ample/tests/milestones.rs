@@ -296,7 +296,7 @@ fn the_language_is_known_by_extension_and_by_content() {
     }
     assert!(load("m.pml", RUNNING).is_err());
     assert!(load("m.mil", "init { skip }").is_err());
-    let options = ample::LoadOptions { defines: vec![("N".into(), "3".into())] };
+    let options = ample::LoadOptions { defines: vec![("N".into(), "3".into())], ..Default::default() };
     let loaded = ample::load_text("m.mil", RUNNING.into(), &options).expect("macros are not forbidden");
     assert_eq!(loaded.warnings[0].message, "the macro `N` is not used: Milestones has no macros");
 }

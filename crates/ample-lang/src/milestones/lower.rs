@@ -55,7 +55,7 @@ pub fn lower(model: &Model) -> Result<Lowered, Rejected> {
     let Lower { variables, errors, .. } = lower;
     if !errors.is_empty() {
         let diagnostics = model.warnings.iter().cloned().chain(errors).collect();
-        return Err(Rejected { sources: vec![model.source.clone()], diagnostics });
+        return Err(Rejected::new(vec![model.source.clone()], diagnostics));
     }
     let start = |number| Instance { process: ProcessId::from(number), arguments: Vec::new(), priority: None };
     let system = System {
@@ -376,7 +376,7 @@ fn over(system: &System, text: &str, notation: Notation) -> Result<Formula, Reje
     let source = Source { path: LABEL.to_owned(), text: text.to_owned() };
     let names = Names::of(system);
     let parsed = parse_formula(&source, names.words(), notation)?;
-    let resolved = alone(&names, &parsed).map_err(|diagnostics| Rejected { sources: vec![source], diagnostics })?;
+    let resolved = alone(&names, &parsed).map_err(|diagnostics| Rejected::new(vec![source], diagnostics))?;
     let bits = |id: model::VariableId| match system.globals.get(id.0).map(|variable| &variable.ty) {
         Some(Type::Scalar(Scalar::Int { bits, .. })) => *bits,
         _ => 32,

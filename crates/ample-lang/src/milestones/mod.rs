@@ -14,6 +14,7 @@ pub mod resolve;
 
 use std::result::Result;
 
+use ample_budget::Budget;
 use ample_model::Source;
 
 use crate::diagnostic::Rejected;
@@ -45,5 +46,12 @@ pub fn parse(name: &str, text: &str) -> Result<Model, Rejected> {
 /// # Ok::<(), ample_lang::Rejected>(())
 /// ```
 pub fn read(name: &str, text: &str) -> Result<Lowered, Rejected> {
-    lower::lower(&parse(name, text)?)
+    read_within(name, text, &Budget::unlimited())
+}
+
+/// As [`read`], within a budget.
+pub fn read_within(name: &str, text: &str, budget: &Budget) -> Result<Lowered, Rejected> {
+    let parsed = parse(name, text)?;
+    budget.check()?;
+    lower::lower(&parsed)
 }

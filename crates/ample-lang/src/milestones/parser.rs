@@ -46,7 +46,7 @@ pub fn parse(source: &Source) -> Result<Text, Rejected> {
     let mut parser = Parser::new(source, HashSet::new());
     parser.sections();
     let Parser { text, errors, .. } = parser;
-    if errors.is_empty() { Ok(text) } else { Err(Rejected { sources: vec![source.clone()], diagnostics: errors }) }
+    if errors.is_empty() { Ok(text) } else { Err(Rejected::new(vec![source.clone()], errors)) }
 }
 
 /// Parses an expression or a formula that stands alone. `names` are those of the model: they are no operators.
@@ -56,7 +56,7 @@ pub fn parse_formula(source: &Source, names: HashSet<String>, notation: Notation
     parser.notation = notation;
     match parser.whole_formula() {
         Ok(formula) => Ok(formula),
-        Err(Failed) => Err(Rejected { sources: vec![source.clone()], diagnostics: parser.errors }),
+        Err(Failed) => Err(Rejected::new(vec![source.clone()], parser.errors)),
     }
 }
 

@@ -45,7 +45,7 @@ pub fn resolve(name: &str, source: Source, text: &Text) -> Result<Model, Rejecte
         errors += usize::from(diagnostic.severity == Severity::Error);
         errors <= MAX_ERRORS
     });
-    Err(Rejected { sources: vec![model.source], diagnostics })
+    Err(Rejected::new(vec![model.source], diagnostics))
 }
 
 fn empty(name: &str, source: Source) -> Model {

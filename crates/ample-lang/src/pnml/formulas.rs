@@ -34,9 +34,8 @@ use crate::diagnostic::{Diagnostic, Rejected};
 /// ```
 pub fn formulas(system: &System, names: &Names, name: &str, text: &str) -> Result<Vec<Property>, Rejected> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let rejected = |diagnostics| {
-        Err(Rejected { sources: vec![Source { path: name.to_owned(), text: text.to_owned() }], diagnostics })
-    };
+    let rejected =
+        |diagnostics| Err(Rejected::new(vec![Source { path: name.to_owned(), text: text.to_owned() }], diagnostics));
     if u32::try_from(text.len()).is_err() {
         return rejected(vec![start_of_file("files of more than 4 GiB are not read")]);
     }

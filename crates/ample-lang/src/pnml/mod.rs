@@ -21,6 +21,7 @@ mod xml;
 
 use std::collections::HashMap;
 
+use ample_budget::Budget;
 use ample_model::{EdgeId, Source, SourceId, Span, System, VariableId};
 
 use crate::diagnostic::{Diagnostic, Rejected};
@@ -68,12 +69,18 @@ pub struct Unfolded {
 /// # Ok::<(), ample_lang::Rejected>(())
 /// ```
 pub fn read(name: &str, text: &str) -> Result<Unfolded, Rejected> {
+    read_within(name, text, &Budget::unlimited())
+}
+
+/// As [`read`], within a budget.
+pub fn read_within(name: &str, text: &str, budget: &Budget) -> Result<Unfolded, Rejected> {
+    budget.check()?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if u32::try_from(text.len()).is_err() {
         let start = Span { source: SourceId(0), start: 0, end: 0 };
         let source = Source { path: name.to_owned(), text: String::new() };
         let diagnostics = vec![Diagnostic::error(start, "files of more than 4 GiB are not read")];
-        return Err(Rejected { sources: vec![source], diagnostics });
+        return Err(Rejected::new(vec![source], diagnostics));
     }
     let (mut errors, mut warnings) = (Vec::new(), Vec::new());
     let unfolded = document::read(text, &mut errors, &mut warnings).and_then(|document| {
@@ -90,7 +97,7 @@ pub fn read(name: &str, text: &str) -> Result<Unfolded, Rejected> {
         Some((net, names, units)) if errors.is_empty() => {
             Ok(Unfolded { system: lower::system(name, source, net, units), names, warnings })
         }
-        _ => Err(Rejected { sources: vec![source], diagnostics: errors.into_iter().chain(warnings).collect() }),
+        _ => Err(Rejected::new(vec![source], errors.into_iter().chain(warnings).collect())),
     }
 }
 

@@ -95,10 +95,8 @@ pub fn quoted(name: &str) -> String {
 
 fn rejected(text: &str, from: usize, to: usize, message: String, help: Option<String>) -> Rejected {
     let span = Span { source: SourceId(0), start: from as u32, end: to as u32 };
-    Rejected {
-        sources: vec![Source { path: LABEL.to_owned(), text: text.to_owned() }],
-        diagnostics: vec![Diagnostic { help, ..Diagnostic::error(span, message) }],
-    }
+    let source = Source { path: LABEL.to_owned(), text: text.to_owned() };
+    Rejected::new(vec![source], vec![Diagnostic { help, ..Diagnostic::error(span, message) }])
 }
 
 fn whole(text: &str, message: &str) -> Rejected {

@@ -12,6 +12,8 @@ pub mod preprocess;
 
 pub use lower::{Lowered, ctl, expression, ltl};
 
+use ample_budget::Budget;
+
 use crate::diagnostic::Rejected;
 
 /// Reads a model: `text` is the content of the file shown as `path`, `loader` finds what it includes,
@@ -30,5 +32,18 @@ pub fn read(
     loader: &mut dyn preprocess::Loader,
     defines: &[(String, String)],
 ) -> Result<Lowered, Rejected> {
-    lower::lower(parser::parse(path, text, loader, defines)?, path)
+    read_within(path, text, loader, defines, &Budget::unlimited())
+}
+
+/// As [`read`], within a budget.
+pub fn read_within(
+    path: &str,
+    text: String,
+    loader: &mut dyn preprocess::Loader,
+    defines: &[(String, String)],
+    budget: &Budget,
+) -> Result<Lowered, Rejected> {
+    let parsed = parser::parse(path, text, loader, defines)?;
+    budget.check()?;
+    lower::lower(parsed, path)
 }

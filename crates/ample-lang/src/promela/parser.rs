@@ -67,7 +67,7 @@ pub fn parse(
     // What a failed preprocessing leaves is not what was meant: its errors would only mislead.
     let model = if parser.errors() == 0 { parser.model() } else { Model::default() };
     if parser.errors() > 0 {
-        return Err(Rejected { sources: parser.sources, diagnostics: parser.diagnostics });
+        return Err(Rejected::new(parser.sources, parser.diagnostics));
     }
     Ok(Parsed { model, sources: parser.sources, diagnostics: parser.diagnostics })
 }

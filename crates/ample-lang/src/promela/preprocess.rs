@@ -17,12 +17,15 @@ use ample_model::{Source, SourceId, Span};
 
 use super::lexer::{Bad, Kind, Op, Symbol, Symbols, Token, classify, tokenize};
 use crate::diagnostic::{Diagnostic, Severity, closest};
+use crate::source::Files;
 use expand::{Frame, Macro};
 
 /// The most tokens that preprocessing may make, those on the way included.
 const MAX_TOKENS: usize = 4_000_000;
 /// How deep files may include each other.
 const MAX_INCLUDES: usize = 64;
+/// How many files a model may have, each counted as often as it is included.
+const MAX_FILES: usize = 10_000;
 /// The longest file, so that a place fits the 32 bits of a [`Span`].
 const MAX_FILE: usize = 1 << 30;
 /// What the source of the macros is called that are given on the command line.
@@ -46,14 +49,20 @@ pub struct FileLoader;
 
 impl Loader for FileLoader {
     fn load(&mut self, path: &str, from: Option<&str>) -> Result<(String, String), String> {
+        Files::default().load(path, from)
+    }
+}
+
+/// As [`FileLoader`], but the bytes of all files count, and reading has a budget.
+impl Loader for Files {
+    fn load(&mut self, path: &str, from: Option<&str>) -> Result<(String, String), String> {
         let beside = from.and_then(|from| Path::new(from).parent()).map(|directory| directory.join(path));
         let mut failure = String::new();
         for candidate in beside.into_iter().chain([Path::new(path).to_owned()]) {
-            match std::fs::read(&candidate) {
-                // Old models have comments in other encodings; their bytes do not matter.
-                Ok(bytes) => {
-                    return Ok((candidate.display().to_string(), String::from_utf8_lossy(&bytes).into_owned()));
-                }
+            match self.read(&candidate) {
+                Ok(text) => return Ok((candidate.display().to_string(), text)),
+                // A file that is there and cannot be read is the one that is meant.
+                Err(error) if candidate.exists() => return Err(error.to_string()),
                 Err(error) => failure = error.to_string(),
             }
         }
@@ -185,6 +194,8 @@ struct Preprocessor<'a> {
     active: HashSet<Symbol>,
     frames: Vec<Frame>,
     files: Vec<File>,
+    /// Files included so far.
+    included: usize,
     /// A line ended in what was swallowed since the last token.
     newline: bool,
     /// Tokens made so far.
@@ -205,6 +216,7 @@ impl<'a> Preprocessor<'a> {
             active: HashSet::new(),
             frames: Vec::new(),
             files: Vec::new(),
+            included: 0,
             newline: false,
             made: 0,
             nesting: 0,
@@ -514,6 +526,10 @@ impl<'a> Preprocessor<'a> {
         };
         if self.files.len() >= MAX_INCLUDES {
             return Err(self.stop(span, format!("files include each other more than {MAX_INCLUDES} deep")));
+        }
+        self.included += 1;
+        if self.included > MAX_FILES {
+            return Err(self.stop(span, format!("more than {MAX_FILES} files are included")));
         }
         let from = self.files.last().and_then(|file| self.sources.get(file.source.index()));
         let from = from.map(|source| source.path.clone());

@@ -361,6 +361,9 @@ pub struct Common {
     /// [default: nine tenths of what is free]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory_limit: Option<u64>,
+    /// Read at most so many bytes of a model, the files that it includes counted: 512M, 4G [default: 256M]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub max_source_size: Option<u64>,
     /// Print one JSON object (one per file) on standard output, and nothing else there
     #[arg(long)]
     pub json: bool,
@@ -577,6 +580,19 @@ impl Command {
     /// It waits for the user's answers; Ctrl-C ends it at once.
     pub fn is_dialogue(&self) -> bool {
         matches!(self, Command::Simulate(simulate) if simulate.interactive)
+    }
+
+    /// The models.
+    pub fn files(&self) -> &[PathBuf] {
+        use std::slice::from_ref;
+        match self {
+            Command::Check(check) => &check.files,
+            Command::States(states) => from_ref(&states.file),
+            Command::Simulate(simulate) => from_ref(&simulate.file),
+            Command::Reduce(reduce) => from_ref(&reduce.file),
+            Command::Convert(convert) => from_ref(&convert.file),
+            Command::Sog(sog) => from_ref(&sog.file),
+        }
     }
 
     pub fn common(&self) -> &Common {

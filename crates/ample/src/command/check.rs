@@ -1,22 +1,30 @@
 //! `ample check` and `ample states`.
 
 use std::collections::HashMap;
-use std::path::Path;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ample::{
-    Algorithm, Cache, CheckOptions, DiagramKind, Direction, Emptiness, Engine, Exploration, Fairness, Limits,
-    LoadError, Loaded, Method, Methods, PartialOrder, Preserve, Property, Proviso, Question, Reach, Reorder,
-    Replacement, Report, Search, Symbolic, System, Variant,
+    Algorithm, Board, Budget, Cache, CheckOptions, DiagramKind, Direction, Emptiness, Engine, Exploration, Fairness,
+    Limits, Loaded, Method, Methods, PartialOrder, Preserve, Property, Proviso, Question, Reach, Reorder, Replacement,
+    Report, Search, Symbolic, System, Variant,
 };
 
-use super::arguments::{self, Check, Common, Por, States};
+use super::arguments::{self, Check, Por, States};
 use super::progress::Display;
 use super::text::{self, View};
-use super::{Context, Exit, complain, failed, guarded, load, print, refused, traces};
+use super::{Context, Exit, complain, failed, guarded, load, load_options, print, refused, traces};
+use super::{output, supervisor};
 
 /// Checks the files one after the other.
 pub fn check(arguments: &Check, context: &Context) -> Exit {
+    if let Some(trace) = &arguments.trace {
+        let inputs = arguments.files.iter().chain(&arguments.properties.formulas);
+        let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
+        if let Some(why) = output::conflict(&[trace], &inputs) {
+            return failed(context, trace, &why);
+        }
+    }
     let mut exit = Exit::Fine;
     let mut reports = Vec::new();
     for file in &arguments.files {
@@ -44,11 +52,11 @@ pub fn check(arguments: &Check, context: &Context) -> Exit {
 }
 
 fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Report, Exit> {
-    let begun = Instant::now();
     is_consistent(&arguments.search, file, context)?;
-    let mut loaded = load(file, &arguments.common, context).ok_or(Exit::Wrong)?;
+    let budget = context.budget(file, &arguments.common);
+    let mut loaded = load(file, &arguments.common, context, &budget)?;
     let mut properties = named(&loaded, arguments, context, file)?;
-    let contest = of_contest(&loaded, arguments, context, file)?;
+    let contest = of_contest(&loaded, arguments, context, file, &budget)?;
     let ids: HashMap<String, String> = contest.iter().map(|property| (property.id(), property.name.clone())).collect();
     properties.extend(contest);
     let justice = arguments.temporal.justice.iter().map(|text| loaded.expression(text));
@@ -57,10 +65,17 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Repor
     for condition in &justice {
         ample::adapt(&mut loaded.system, &[typed("", Question::Invariant(condition.clone()))]);
     }
+    let system = Arc::new(loaded.system);
+    let view = match (context.quiet, arguments.msc) {
+        (true, _) => View::Nothing,
+        (false, true) => View::Chart,
+        (false, false) => View::Steps,
+    };
+    let board = supervised(&system, ids.clone(), view, context);
     let options = CheckOptions {
+        board: Some(Arc::clone(&board)),
         properties: (!properties.is_empty()).then_some(properties),
         stop_at_first: arguments.stop_at_first,
-        time: arguments.common.time_limit.map(|limit| limit.saturating_sub(begun.elapsed())),
         fairness: match arguments.temporal.fairness {
             arguments::Fairness::None => Fairness::None,
             arguments::Fairness::Weak => Fairness::Weak,
@@ -73,43 +88,58 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Repor
             arguments::Emptiness::Nested => Emptiness::Nested,
         },
         no_vacuity: arguments.temporal.no_vacuity,
-        ..options(&arguments.search, &arguments.common)
+        ..options(&arguments.search, &budget)
     };
-    let mut report = search(begun, &arguments.search, &arguments.common, context, |limits| {
-        ample::check(&loaded.system, &options, limits)
+    let mut report =
+        search(&budget, &board, &arguments.search, context, |limits| ample::check(&system, &options, limits));
+    rename(&mut report, &ids);
+    show(&system, &report, view, context);
+    show_diagrams(&report, &arguments.search, context);
+    Ok(report)
+}
+
+/// Where answers are posted. If the supervisor has to end the work, it tells what is on it.
+fn supervised(system: &Arc<System>, ids: HashMap<String, String>, view: View, context: &Context) -> Arc<Board> {
+    let board = Arc::new(Board::default());
+    let (seen, system, context) = (Arc::clone(&board), Arc::clone(system), context.clone());
+    supervisor::tell_at_the_end(move |reason| {
+        let mut report = seen.report(&system, &reason.into());
+        rename(&mut report, &ids);
+        report.statistics.memory_bytes = ample::peak_memory().unwrap_or(0);
+        show(&system, &report, view, &context);
     });
+    board
+}
+
+/// The formulas of the contest have the names that the contest gave them.
+fn rename(report: &mut Report, ids: &HashMap<String, String>) {
     for answer in &mut report.answers {
         if let Some(name) = ids.get(&answer.property) {
             answer.property.clone_from(name);
         }
     }
-    let view = match (context.quiet, arguments.msc) {
-        (true, _) => View::Nothing,
-        (false, true) => View::Chart,
-        (false, false) => View::Steps,
-    };
-    show(&loaded.system, &report, view, context);
-    show_diagrams(&report, &arguments.search, context);
-    Ok(report)
-}
-
-/// The limit that is asked for, or one that spares the machine.
-fn memory_limit(common: &Common) -> Option<u64> {
-    common.memory_limit.or_else(ample::sensible_memory_limit)
 }
 
 /// Counts the states.
 pub fn states(arguments: &States, context: &Context) -> Exit {
-    let begun = Instant::now();
     if let Err(exit) = is_consistent(&arguments.search, &arguments.file, context) {
         return exit;
     }
-    let Some(loaded) = load(&arguments.file, &arguments.common, context) else { return Exit::Wrong };
-    let options = options(&arguments.search, &arguments.common);
-    let report = search(begun, &arguments.search, &arguments.common, context, |limits| {
-        ample::states(&loaded.system, &options, limits)
-    });
-    show(&loaded.system, &report, View::Steps, context);
+    let budget = context.budget(&arguments.file, &arguments.common);
+    let loaded = match load(&arguments.file, &arguments.common, context, &budget) {
+        Ok(loaded) => loaded,
+        Err(exit) => return exit,
+    };
+    if arguments.search.engine == arguments::Engine::Sog {
+        let why = "an observation graph has aggregates, whose states are not counted: `ample sog` builds the graph, and \
+                   `--engine auto` counts states";
+        return failed(context, &arguments.file, why);
+    }
+    let system = Arc::new(loaded.system);
+    let board = supervised(&system, HashMap::new(), View::Steps, context);
+    let options = options(&arguments.search, &budget);
+    let report = search(&budget, &board, &arguments.search, context, |limits| ample::states(&system, &options, limits));
+    show(&system, &report, View::Steps, context);
     show_diagrams(&report, &arguments.search, context);
     report.verdict().into()
 }
@@ -166,12 +196,18 @@ fn named(loaded: &Loaded, arguments: &Check, context: &Context, file: &Path) -> 
 }
 
 /// The properties of formula files, and the questions about a whole net. In reports they have the contest's names.
-fn of_contest(loaded: &Loaded, arguments: &Check, context: &Context, file: &Path) -> Result<Vec<Property>, Exit> {
+fn of_contest(
+    loaded: &Loaded,
+    arguments: &Check,
+    context: &Context,
+    file: &Path,
+    budget: &Budget,
+) -> Result<Vec<Property>, Exit> {
+    let options = load_options(&arguments.common, budget);
     let mut properties = Vec::new();
     for path in &arguments.properties.formulas {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|source| LoadError::Read { path: name.clone(), source });
-        let stated = text.and_then(|text| loaded.formulas(&name, &text));
+        let stated = ample::read_text(path, &options).and_then(|text| loaded.formulas(&name, &text));
         properties.extend(stated.map_err(|error| refused(context, file, &error))?);
     }
     for examination in &arguments.properties.examination {
@@ -191,7 +227,7 @@ fn stated_if<'a>(system: &'a System, holds: impl Fn(&Property) -> bool + 'a) -> 
     system.properties.iter().filter(move |property| holds(property)).cloned()
 }
 
-fn options(search: &arguments::Search, common: &Common) -> CheckOptions {
+fn options(search: &arguments::Search, budget: &Budget) -> CheckOptions {
     CheckOptions {
         engine: match search.engine {
             arguments::Engine::Auto if is_exploration(search) || search.symbolic.liveness_to_safety => Engine::Symbolic,
@@ -209,7 +245,9 @@ fn options(search: &arguments::Search, common: &Common) -> CheckOptions {
         partial_order: partial_order(search),
         max_depth: search.max_depth,
         threads: search.threads,
-        memory_limit: memory_limit(common),
+        time: budget.time_left(),
+        memory_limit: budget.memory_limit(),
+        budget: budget.clone(),
         ..CheckOptions::default()
     }
 }
@@ -339,20 +377,18 @@ fn partial_order(search: &arguments::Search) -> PartialOrder {
 
 /// Runs a search within the limits of the command line, and shows how it goes.
 fn search(
-    begun: Instant,
+    budget: &Budget,
+    board: &Board,
     search: &arguments::Search,
-    common: &Common,
     context: &Context,
     work: impl FnOnce(&mut Limits<'_>) -> Report,
 ) -> Report {
     let mut display = Display::new(search.progress, context.quiet);
-    let mut show = |progress: &_, elapsed| display.show(progress, elapsed);
-    let mut limits = Limits::new()
-        .since(begun)
-        .time(common.time_limit)
-        .memory(memory_limit(common))
-        .interrupt(context.interrupt.clone())
-        .show(&mut show);
+    let mut show = |progress: &_, elapsed| {
+        board.note(progress);
+        display.show(progress, elapsed);
+    };
+    let mut limits = Limits::from(budget.clone()).show(&mut show);
     let mut report = work(&mut limits);
     display.finish();
     let statistics = &mut report.statistics;
@@ -382,14 +418,11 @@ fn show_diagrams(report: &Report, search: &arguments::Search, context: &Context)
 }
 
 fn write_traces(path: &Path, reports: &[Report], context: &Context) -> Exit {
-    match std::fs::write(path, format!("{:#}\n", traces::to_json(reports))) {
-        Ok(()) => Exit::Fine,
-        Err(error) => {
-            complain(|out| {
-                use std::io::Write;
-                writeln!(out, "{} cannot write {}: {error}", context.err.red("Error:"), path.display())
-            });
-            Exit::Wrong
-        }
-    }
+    let text = format!("{:#}\n", traces::to_json(reports));
+    let Err(error) = output::write(path, text.as_bytes()) else { return Exit::Fine };
+    complain(|out| {
+        use std::io::Write;
+        writeln!(out, "{} {error}", context.err.red("Error:"))
+    });
+    Exit::Wrong
 }

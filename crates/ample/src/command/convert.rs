@@ -9,13 +9,18 @@ use ample_lang::milestones::{self, Model};
 use serde_json::json;
 
 use super::arguments::{Convert, Target};
-use super::{Context, Exit, complain, diagnostics, failed, print, print_json, refused};
+use super::{Context, Exit, complain, diagnostics, failed, load_options, output, print, print_json, refused};
 
 /// What Milestones files are called.
 const EXTENSIONS: [&str; 3] = ["mil", "milestones", "ms"];
 
 pub fn convert(arguments: &Convert, context: &Context) -> Exit {
-    let model = match read(&arguments.file, context) {
+    let outputs = [&arguments.output, &arguments.order_file];
+    let outputs: Vec<&Path> = outputs.into_iter().filter_map(|path| path.as_deref()).collect();
+    if let Some(why) = output::conflict(&outputs, &[&arguments.file]) {
+        return failed(context, &arguments.file, &why);
+    }
+    let model = match read(arguments, context) {
         Ok(model) => model,
         Err(exit) => return exit,
     };
@@ -26,8 +31,8 @@ pub fn convert(arguments: &Convert, context: &Context) -> Exit {
     };
     let files = [(&arguments.output, Some(&text)), (&arguments.order_file, order.as_ref())];
     for (path, content) in files.into_iter().filter_map(|(path, content)| Some((path.as_ref()?, content?))) {
-        if let Err(error) = std::fs::write(path, content) {
-            return failed(context, &arguments.file, &format!("cannot write {}: {error}", path.display()));
+        if let Err(error) = output::write(path, content.as_bytes()) {
+            return failed(context, &arguments.file, &error);
         }
     }
     let is_written = arguments.output.is_some();
@@ -42,16 +47,17 @@ pub fn convert(arguments: &Convert, context: &Context) -> Exit {
 }
 
 /// Reads the model; what is wrong with it is told.
-fn read(path: &Path, context: &Context) -> Result<Model, Exit> {
+fn read(arguments: &Convert, context: &Context) -> Result<Model, Exit> {
+    let path = &arguments.file;
     let name = path.display().to_string();
-    let bytes = std::fs::read(path)
-        .map_err(|source| refused(context, path, &LoadError::Read { path: name.clone(), source }))?;
-    let text = String::from_utf8_lossy(&bytes);
+    let budget = context.budget(path, &arguments.common);
+    let options = load_options(&arguments.common, &budget);
+    let text = ample::read_text(path, &options).map_err(|error| refused(context, path, &error))?;
     if !is_milestones(path, &text) {
         return Err(failed(context, path, "convert reads Milestones models so far"));
     }
     let model =
-        milestones::parse(&name, &text).map_err(|rejected| refused(context, path, &LoadError::Rejected(rejected)))?;
+        milestones::parse(&name, &text).map_err(|rejected| refused(context, path, &LoadError::from(rejected)))?;
     if !context.quiet {
         let sources = std::slice::from_ref(&model.source);
         complain(|out| diagnostics::show(out, sources, &model.warnings, context.err));

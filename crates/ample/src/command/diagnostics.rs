@@ -104,6 +104,12 @@ fn one_kind_of_line_end(text: &str) -> String {
 pub fn load_error_json(model: &str, error: &LoadError) -> Value {
     let diagnostics = match error {
         LoadError::Rejected(rejected) => list(&rejected.sources, &rejected.diagnostics),
+        LoadError::Interrupted { .. } => {
+            let reason = error.to_string();
+            return json!({
+                "schema": ample::SCHEMA, "model": model, "complete": false, "results": [], "reason": reason,
+            });
+        }
         LoadError::Read { path, .. } | LoadError::Language { path, .. } | LoadError::Malformed { path, .. } => {
             vec![json!({"file": path, "line": null, "column": null, "severity": "error", "message": error.to_string()})]
         }
@@ -168,7 +174,7 @@ mod tests {
 
     #[test]
     fn unread_files_are_errors_too() {
-        let source = std::io::Error::from(std::io::ErrorKind::NotFound);
+        let source = std::io::Error::from(std::io::ErrorKind::NotFound).into();
         let json = load_error_json("m.pml", &LoadError::Read { path: "m.pml".into(), source });
         assert_eq!(json["diagnostics"][0]["severity"], "error");
     }

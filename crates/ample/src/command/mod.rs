@@ -5,24 +5,28 @@ mod check;
 mod convert;
 mod diagnostics;
 mod msc;
+pub mod output;
 mod paint;
 mod progress;
 mod reduce;
 mod simulate;
 mod sog;
+pub mod supervisor;
 mod text;
 mod traces;
 
-use std::io::{self, BufWriter, Write, stderr, stdout};
+use std::io::{Write, stderr, stdout};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use ample::{LoadError, LoadOptions, Loaded, Verdict};
+use ample::{Budget, Interrupted, LoadError, LoadOptions, Loaded, Verdict};
+use ample_lang::source::DEFAULT_MAX_BYTES;
 use serde_json::{Value, json};
 
 use arguments::{Command, Common};
+use output::{complain, print};
 use paint::Paint;
 
 /// How the command ended, the worst first.
@@ -60,6 +64,7 @@ impl From<Verdict> for Exit {
 }
 
 /// What all subcommands share.
+#[derive(Clone)]
 pub struct Context {
     pub out: Paint,
     pub err: Paint,
@@ -67,6 +72,21 @@ pub struct Context {
     pub quiet: bool,
     /// Set by the first Ctrl-C.
     pub interrupt: Arc<AtomicBool>,
+}
+
+impl Context {
+    /// What the work on a file may take, from now on. The supervisor sees to it that no phase of it takes more.
+    pub fn budget(&self, file: &Path, common: &Common) -> Budget {
+        let mut budget = Budget::unlimited().with_cancellation(&Arc::clone(&self.interrupt).into());
+        if let Some(time) = common.time_limit {
+            budget = budget.with_time(time);
+        }
+        if let Some(limit) = common.memory_limit.or_else(ample::sensible_memory_limit) {
+            budget = budget.with_memory(limit);
+        }
+        supervisor::begin(file, &budget);
+        budget
+    }
 }
 
 /// Runs the command.
@@ -89,6 +109,18 @@ pub fn run(command: &Command, interrupt: Arc<AtomicBool>) -> Exit {
     }
 }
 
+/// Tells that nothing is known of a file, because the work on it had to be ended before there was anything to tell.
+pub fn unknown(command: &Command, file: &Path, reason: Interrupted) {
+    let common = command.common();
+    let (file, reason) = (file.display(), format!("{reason} before there was an answer"));
+    if common.json {
+        print_json(&json!({
+            "schema": ample::SCHEMA, "model": file.to_string(), "complete": false, "results": [], "reason": reason,
+        }));
+    }
+    complain(|out| writeln!(out, "{} {file}: unknown: {reason}", Paint::on(common.color, &stderr()).red("Error:")));
+}
+
 /// The last line of defence: a panic about one model is told, and is not an answer.
 fn guarded(context: &Context, model: &Path, work: impl FnOnce() -> Exit) -> Exit {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
@@ -104,19 +136,20 @@ fn guarded(context: &Context, model: &Path, work: impl FnOnce() -> Exit) -> Exit
 }
 
 /// Reads the model; what is wrong with it is told.
-fn load(path: &Path, common: &Common, context: &Context) -> Option<Loaded> {
-    let options = LoadOptions { defines: common.defines.clone() };
-    match ample::load(path, &options) {
-        Ok(loaded) => {
-            if !context.quiet {
-                complain(|out| diagnostics::show(out, &loaded.system.sources, &loaded.warnings, context.err));
-            }
-            Some(loaded)
-        }
-        Err(error) => {
-            refused(context, path, &error);
-            None
-        }
+fn load(path: &Path, common: &Common, context: &Context, budget: &Budget) -> Result<Loaded, Exit> {
+    let loaded = ample::load(path, &load_options(common, budget)).map_err(|error| refused(context, path, &error))?;
+    if !context.quiet {
+        complain(|out| diagnostics::show(out, &loaded.system.sources, &loaded.warnings, context.err));
+    }
+    Ok(loaded)
+}
+
+/// How files are read.
+fn load_options(common: &Common, budget: &Budget) -> LoadOptions {
+    LoadOptions {
+        defines: common.defines.clone(),
+        max_source_bytes: common.max_source_size.unwrap_or(DEFAULT_MAX_BYTES),
+        budget: budget.clone(),
     }
 }
 
@@ -126,7 +159,7 @@ fn refused(context: &Context, model: &Path, error: &LoadError) -> Exit {
     if context.json {
         print_json(&diagnostics::load_error_json(&model.display().to_string(), error));
     }
-    Exit::Wrong
+    if matches!(error, LoadError::Interrupted { .. }) { Exit::Undecided } else { Exit::Wrong }
 }
 
 /// An error that has no place in a source.
@@ -137,24 +170,6 @@ fn failed(context: &Context, model: &Path, message: &str) -> Exit {
         print_json(&json!({"schema": ample::SCHEMA, "model": model, "error": message, "diagnostics": []}));
     }
     Exit::Wrong
-}
-
-/// Writes to standard error. That nobody listens is no reason to stop.
-fn complain(write: impl FnOnce(&mut BufWriter<io::StderrLock<'static>>) -> io::Result<()>) {
-    let mut out = BufWriter::new(stderr().lock());
-    let _ = write(&mut out).and_then(|()| out.flush());
-}
-
-/// Writes to standard output. That nobody listens any more (`ample … | head`) is no reason to stop, or to complain.
-fn print(write: impl FnOnce(&mut BufWriter<io::StdoutLock<'static>>) -> io::Result<()>) {
-    let mut out = BufWriter::new(stdout().lock());
-    if let Err(error) = write(&mut out).and_then(|()| out.flush())
-        && error.kind() != io::ErrorKind::BrokenPipe
-    {
-        complain(|out| writeln!(out, "cannot write to standard output: {error}"));
-    }
-    // Whatever is left in the buffer has nowhere to go.
-    let _ = out.into_parts();
 }
 
 /// One JSON value on a line of its own.

@@ -2,19 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::time::Instant;
 
 use ample::reduce::{
     Choice, Closure, Count, Object, Point, Process, ReduceError, ReduceOptions, Reduction, Safety, Scheme, Step,
     Transition,
 };
-use ample::{Algorithm, Limits, System};
+use ample::{Algorithm, Limits, LoadOptions, System};
 use serde_json::{Value, json};
 
 use super::arguments::{self, Reduce};
 use super::paint::Paint;
 use super::text::{self, one_line};
-use super::{Context, Exit, failed, load, print, print_json, traces};
+use super::{Context, Exit, failed, load, load_options, print, print_json, traces};
 
 /// So many of the worst are named in a summary.
 const WORST: usize = 5;
@@ -23,25 +22,23 @@ const WORST: usize = 5;
 const WIDE: usize = 96;
 
 pub fn reduce(arguments: &Reduce, context: &Context) -> Exit {
-    let begun = Instant::now();
-    let Some(loaded) = load(&arguments.file, &arguments.common, context) else { return Exit::Wrong };
+    let budget = context.budget(&arguments.file, &arguments.common);
+    let loaded = match load(&arguments.file, &arguments.common, context, &budget) {
+        Ok(loaded) => loaded,
+        Err(exit) => return exit,
+    };
     let system = &loaded.system;
-    let point = match point(arguments) {
+    let point = match point(arguments, &load_options(&arguments.common, &budget)) {
         Ok(point) => point,
         Err(message) => return failed(context, &arguments.file, &message),
     };
-    let memory_limit = arguments.common.memory_limit.or_else(ample::sensible_memory_limit);
     let options = ReduceOptions {
         algorithm: algorithm(arguments.por_algorithm),
         most_states: arguments.max_states,
-        time: arguments.common.time_limit.map(|limit| limit.saturating_sub(begun.elapsed())),
-        memory_limit,
+        time: budget.time_left(),
+        memory_limit: budget.memory_limit(),
     };
-    let mut limits = Limits::new()
-        .since(begun)
-        .time(arguments.common.time_limit)
-        .memory(memory_limit)
-        .interrupt(context.interrupt.clone());
+    let mut limits = Limits::from(budget);
     if let Some(point) = point {
         return match ample::reduce::choice(system, &point, &options, &mut limits) {
             Ok((scheme, choice)) => show_choice(system, &scheme, &choice, arguments, context),
@@ -99,10 +96,10 @@ fn refused(system: &System, arguments: &Reduce, context: &Context, error: &Reduc
 }
 
 /// The state that is asked for.
-fn point(arguments: &Reduce) -> Result<Option<Point>, String> {
+fn point(arguments: &Reduce, options: &LoadOptions) -> Result<Option<Point>, String> {
     let place = &arguments.place;
     if let Some(path) = &place.trace {
-        let trace = traces::read(path, place.property.as_deref())?;
+        let trace = traces::read(path, place.property.as_deref(), options)?;
         return Ok(Some(Point::Trace(Box::new(trace), place.step)));
     }
     let moves = place.after.as_ref().map(|moves| Point::Moves(moves.0.clone()));

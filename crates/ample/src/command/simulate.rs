@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::arguments::Simulate;
 use super::text::{self, Steps};
-use super::{Context, Exit, complain, failed, load, msc, print, traces};
+use super::{Context, Exit, complain, failed, load, load_options, msc, print, traces};
 
 /// Why a run is over.
 enum Over {
@@ -58,9 +58,14 @@ impl<W: Write> Run<'_, W> {
 }
 
 pub fn simulate(arguments: &Simulate, context: &Context) -> Exit {
-    let Some(loaded) = load(&arguments.file, &arguments.common, context) else { return Exit::Wrong };
+    let budget = context.budget(&arguments.file, &arguments.common);
+    let loaded = match load(&arguments.file, &arguments.common, context, &budget) {
+        Ok(loaded) => loaded,
+        Err(exit) => return exit,
+    };
     let system = &loaded.system;
-    let given = match arguments.trace.as_ref().map(|path| traces::read(path, arguments.property.as_deref())) {
+    let options = load_options(&arguments.common, &budget);
+    let given = match arguments.trace.as_ref().map(|path| traces::read(path, arguments.property.as_deref(), &options)) {
         Some(Err(message)) => return failed(context, &arguments.file, &message),
         Some(Ok(trace)) => Some(trace),
         None => None,

@@ -1,7 +1,6 @@
 //! `ample sog`: the symbolic observation graph of a model, and formulas on it.
 
 use std::io::{self, Write};
-use std::time::Instant;
 
 use ample::sog::{self, Balance, Built, Canonical, Judged, Kind, Names, Rule, SogError, SogOptions};
 use ample::{Limits, Loaded};
@@ -13,17 +12,16 @@ use super::{Context, Exit, complain, failed, load, print, print_json};
 
 /// Builds the graph, or checks formulas while it is being built.
 pub fn sog(arguments: &Sog, context: &Context) -> Exit {
-    let begun = Instant::now();
-    let Some(loaded) = load(&arguments.file, &arguments.common, context) else { return Exit::Wrong };
+    let budget = context.budget(&arguments.file, &arguments.common);
+    let loaded = match load(&arguments.file, &arguments.common, context, &budget) {
+        Ok(loaded) => loaded,
+        Err(exit) => return exit,
+    };
     let options = match options(&loaded, arguments) {
         Ok(options) => options,
         Err(message) => return failed(context, &arguments.file, &message),
     };
-    let mut limits = Limits::new()
-        .since(begun)
-        .time(arguments.common.time_limit)
-        .memory(options.memory_limit)
-        .interrupt(context.interrupt.clone());
+    let mut limits = Limits::from(budget);
     if arguments.ltl.is_empty() {
         return match sog::build(&loaded.system, &options, &mut limits) {
             Ok(built) => show_graph(&loaded, &built, arguments, context),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ample::{Report, Trace};
+use ample::{LoadOptions, Report, Trace};
 use serde_json::{Value, json};
 
 /// The counterexamples of some reports, and after them the witnesses, as a file holds them.
@@ -23,9 +23,9 @@ pub fn to_json(reports: &[Report]) -> Value {
 
 /// A trace from a file: one that `check --trace` wrote, a JSON report, or a bare trace. Of several the first that
 /// is about the property, if one is named, or else the first counterexample.
-pub fn read(path: &Path, property: Option<&str>) -> Result<Trace, String> {
+pub fn read(path: &Path, property: Option<&str>, options: &LoadOptions) -> Result<Trace, String> {
     let path_shown = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {path_shown}: {error}"))?;
+    let text = ample::read_text(path, options).map_err(|error| error.to_string())?;
     // A run of `check --json` over several files has written several objects.
     let values = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
     let mut traces = Vec::new();

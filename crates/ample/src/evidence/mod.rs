@@ -14,10 +14,14 @@ pub(crate) use trees::confirm_tree;
 
 use std::time::{Duration, Instant};
 
+use ample_logic::{Binary, Formula as Logic, Unary};
 use ample_model::{
-    Expr, Fault, Interpreter, Move, Observer, Progress, Reason, Scalar, State, System, Trace, Variable, Violation,
+    Expr, Fault, Interpreter, Move, Observer, Outcome, Progress, Question, Reason, Scalar, State, System, Trace,
+    Variable, Violation,
 };
 use serde::Serialize;
+
+use crate::temporal::Numbered;
 
 /// What an engine claims that a run shows.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +41,42 @@ pub enum Unconfirmed {
     Refuted(String),
     /// The replay was ended.
     Ended(Reason),
+}
+
+/// Whether nothing but a run, or a tree of runs, can show that the property is violated. Where it asks for the existence
+/// of runs (`EF p`), its violation is the absence of such runs: that is shown by a complete search, as `holds` is shown
+/// where it asks for all runs.
+pub(crate) fn needs_run(question: &Question) -> bool {
+    let Question::Ctl(formula) = question else { return true };
+    is_shown_by_runs(&Numbered::of(formula).formula, false)
+}
+
+/// Whether only runs can show that the formula has that value.
+fn is_shown_by_runs(formula: &Logic, value: bool) -> bool {
+    // A true conjunction is shown by both of its operands, a false one by either; and the other way round.
+    let both = |a, b| if value { a || b } else { a && b };
+    let either = |a, b| if value { a && b } else { a || b };
+    match formula {
+        Logic::Unary(Unary::Not, inner) => is_shown_by_runs(inner, !value),
+        Logic::Unary(Unary::Exists, _) => value,
+        Logic::Unary(Unary::All, _) => !value,
+        Logic::Binary(Binary::And, a, b) => both(is_shown_by_runs(a, value), is_shown_by_runs(b, value)),
+        Logic::Binary(Binary::Or, a, b) => either(is_shown_by_runs(a, value), is_shown_by_runs(b, value)),
+        Logic::Binary(Binary::Implies, a, b) => either(is_shown_by_runs(a, !value), is_shown_by_runs(b, value)),
+        _ => false,
+    }
+}
+
+/// The outcome where a property is known to be false and there is no evidence that could be validated: no verdict, unless
+/// a complete search is all that can show it.
+pub(crate) fn without_run(question: &Question, found_by: &str) -> Outcome {
+    if needs_run(question) {
+        let why =
+            format!("{found_by} it is false, but no counterexample was found within the limits that validates this");
+        return Outcome::Unknown(Reason::Unsupported(why));
+    }
+    let message = "no run from the initial state satisfies it".to_owned();
+    Outcome::Violated(Box::new(Violation { message, trace: Trace::default(), branches: Vec::new() }))
 }
 
 /// The state at the end of a run, in the words of the source.
@@ -86,7 +126,7 @@ pub struct Cell {
 }
 
 /// A replay may go on that long although the time is up: a violation that was found is worth telling.
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE: Duration = Duration::from_millis(250);
 
 /// The observer is asked every so many steps of a replay.
 const ASK_EVERY: usize = 64;

@@ -18,8 +18,8 @@ use ample_explicit::store::{ExactStore, FlatStore, Handle, Parent, Pathless, Vis
 use ample_model::{Expr, Move, Observer, Progress, Reason, Statistics, System};
 
 use crate::check::{CheckOptions, Search};
-use crate::limits::resident_memory;
 use crate::reduction::{Algorithm, Methods, PartialOrder};
+use ample_budget::resident_memory;
 use partial::Attempt;
 
 /// How many new states lie between two looks of the observer: few enough for a limit to be kept to the tenth of

@@ -6,10 +6,12 @@ use ample_model::{Branch, Certainty, Observer, Outcome, Property, Question, Reas
 use ample_petri::net::Net;
 
 use super::board::{Board, Finding, Found, NetRun};
-use super::shown::{Shower, moves};
+use super::shown::{Again, Shower, moves};
 use super::tasks::{Answerable, Wanted};
 use crate::check::Fairness;
-use crate::evidence::{Charge, Claim, EndState, Unconfirmed, confirm, confirm_run, confirm_tree};
+use crate::evidence::{
+    Charge, Claim, EndState, Unconfirmed, confirm, confirm_run, confirm_tree, needs_run, without_run,
+};
 use crate::explicit::branching::Tree;
 use crate::explicit::liveness::{Ending, Run};
 use crate::report::Answer;
@@ -170,11 +172,39 @@ fn violated(system: &System, property: &Property, wanted: &Wanted, shower: &mut 
             Answer { end: Some(plain(end)), ..answer(property, outcome) }
         }
         Some(Err(Unconfirmed::Refuted(why))) if !may_fail => refuted(property, length, &why),
-        Some(Err(_)) | None => {
-            let message = "false at the start; no single run is shown".to_owned();
+        // The certificate of the state equation has been checked, in whole numbers.
+        Some(Err(_)) | None if is_certified(wanted) => {
+            let message = "the state equation refutes it: no marking that it needs is reachable".to_owned();
             let violation = Violation { message, trace: Trace::default(), branches: Vec::new() };
             answer(property, Outcome::Violated(Box::new(violation)))
         }
+        Some(Err(_)) | None => shown_again(system, property, shower)
+            .unwrap_or_else(|| answer(property, without_run(&property.question, "by complete search"))),
+    }
+}
+
+/// The verdict with a counterexample that is looked for anew, where there has to be one.
+fn shown_again(system: &System, property: &Property, shower: &mut Shower<'_, '_>) -> Option<Answer> {
+    let (Question::Ltl(formula) | Question::Ctl(formula)) = &property.question else { return None };
+    if !needs_run(&property.question) {
+        return None;
+    }
+    let numbered = Numbered::of(formula);
+    let (violation, end) = match shower.look_again(&numbered)? {
+        Again::Run(run) => run_shown(system, property, &run, shower.observer())?.ok()?,
+        Again::Tree(tree) => confirm_tree(system, 0, &tree, &numbered).ok()?,
+    };
+    let outcome = Outcome::Violated(Box::new(with_brief_branches(violation)));
+    Some(Answer { end: Some(plain(end)), ..answer(property, outcome) })
+}
+
+/// Part of the answer follows from the structure of the net, which leaves no run behind.
+fn is_certified(wanted: &Wanted) -> bool {
+    match wanted {
+        Wanted::Proved(_) => true,
+        Wanted::Const(_) | Wanted::Task(_) => false,
+        Wanted::Not(inner) => is_certified(inner),
+        Wanted::All(parts) | Wanted::Any(parts) => parts.iter().any(is_certified),
     }
 }
 

@@ -51,7 +51,7 @@ pub fn net_of(system: &System, options: &CheckOptions) -> Option<Net> {
 
 /// The memory that each of so many workers may take.
 fn memory(options: &CheckOptions, workers: u64) -> u64 {
-    let used = crate::limits::resident_memory().unwrap_or(0);
+    let used = ample_budget::resident_memory().unwrap_or(0);
     options.memory_limit.unwrap_or(DEFAULT_MEMORY).saturating_sub(used) / 10 * 8 / workers
 }
 
@@ -88,6 +88,7 @@ pub fn check(
     let first = options.first_turn.unwrap_or(FIRST_ATTEMPT);
     let while_new = Times { until: has_formulas.then(|| begun + first), ..time };
     let mut all = attempt((system, net), properties, Tasks::new(net), options, while_new, observer);
+    all.answers.iter().enumerate().for_each(|(number, answer)| options.post(number, answer));
     if all.gave_up && !all.open.is_empty() {
         let most = options.time.map_or(2 * first, |time| (time / 20).min(2 * first));
         let conditions = std::mem::take(&mut all.conditions);

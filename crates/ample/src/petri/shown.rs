@@ -12,7 +12,7 @@ use ample_model::{EdgeId, Move, Observer, Progress, Reason};
 use ample_petri::evidence::{Evidence, fired};
 use ample_petri::explicit::shorten::{Goal, shorten};
 use ample_petri::explicit::{Limits, reduced, temporal};
-use ample_petri::net::Net;
+use ample_petri::net::{Condition, Net};
 
 use super::board::{Board, Finding, NetRun};
 use super::tasks::{Task, Tasks, Wanted};
@@ -23,6 +23,8 @@ use crate::temporal::Numbered;
 const TIME: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 /// One run gets so much of it.
 const FOR_ONE: Duration = Duration::from_millis(100);
+/// One that a verdict depends on gets so much, beside that.
+const FOR_A_VERDICT: Duration = Duration::from_secs(5);
 /// Bytes for a search.
 const MEMORY: usize = 256 << 20;
 /// A formula that holds because of many runs is not shown.
@@ -52,6 +54,14 @@ pub struct Shower<'a, 'b> {
     left: usize,
     /// How many more cells may be replayed.
     cells: usize,
+}
+
+/// What a second look at a formula has found.
+pub enum Again {
+    /// In linear time.
+    Run(NetRun),
+    /// In branching time.
+    Tree(Tree),
 }
 
 /// A formula with its value at the start, if that is known.
@@ -240,7 +250,24 @@ impl<'a, 'b> Shower<'a, 'b> {
             return None;
         }
         let back: HashMap<u32, u32> = numbers.iter().enumerate().map(|(number, ours)| (*ours, number as u32)).collect();
-        Some(tree(&evidence, &back))
+        Some(moved(&evidence, &|atom| Logic::Atom(Atom(back.get(&atom.0).copied().unwrap_or(u32::MAX)))))
+    }
+
+    /// Looks for a counterexample where the way to the verdict has left none behind: the formula is checked again, on the
+    /// net itself and by single markings, which ends at the first counterexample.
+    pub fn look_again(&mut self, numbered: &Numbered) -> Option<Again> {
+        let conditions: Vec<Condition> = numbered.atoms.iter().map(Condition::of).collect::<Option<_>>()?;
+        let limits = Limits { memory: MEMORY, report_every: 1000, ..Limits::default() };
+        let until = Instant::now() + FOR_A_VERDICT;
+        let observer = &mut Brief { until, observer: self.observer };
+        if numbered.formula.is_ltl() {
+            let run = temporal::ltl(self.net, &numbered.formula, &conditions, true, &limits, observer).counterexample?;
+            let open = run.ending == temporal::Ending::Open;
+            return Some(Again::Run(NetRun { prefix: run.prefix, cycle: run.cycle, open }));
+        }
+        let found = temporal::ctl(self.net, &numbered.formula, &conditions, &limits, observer);
+        let same = |atom: Atom| Logic::Atom(atom);
+        (found.verdict == Some(false)).then_some(found.evidence?).map(|evidence| Again::Tree(moved(&evidence, &same)))
     }
 
     fn value_of(&self, wanted: &Wanted) -> Option<bool> {
@@ -379,17 +406,14 @@ fn straight(evidence: &Evidence) -> Option<NetRun> {
 }
 
 /// Evidence in moves, about the formula as its property has it.
-fn tree(evidence: &Evidence, back: &HashMap<u32, u32>) -> Tree {
-    let formula = evidence
-        .formula
-        .substitute(&mut |atom: Atom| Logic::Atom(Atom(back.get(&atom.0).copied().unwrap_or(u32::MAX))));
+fn moved(evidence: &Evidence, back: &dyn Fn(Atom) -> Logic) -> Tree {
     Tree {
-        formula,
+        formula: evidence.formula.substitute(&mut |atom: Atom| back(atom)),
         holds: evidence.holds,
         prefix: moves(&evidence.prefix),
         cycle: moves(&evidence.cycle),
         stutters: evidence.stutters,
-        branches: evidence.branches.iter().map(|(after, branch)| (*after, tree(branch, back))).collect(),
+        branches: evidence.branches.iter().map(|(after, branch)| (*after, moved(branch, back))).collect(),
     }
 }
 

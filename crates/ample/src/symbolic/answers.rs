@@ -3,10 +3,9 @@
 use std::time::{Duration, Instant};
 
 use ample_model::{
-    BinaryOp, Certainty, Expr, Formula, Outcome, Property, Question, Reason, Silent, Statistics, System, Trace,
-    Violation,
+    BinaryOp, Certainty, Expr, Formula, Outcome, Property, Question, Reason, Silent, Statistics, System,
 };
-use ample_symbolic::ctl::{Ctl, Evaluator};
+use ample_symbolic::ctl::{Ctl, Evaluator, FairRuns};
 use ample_symbolic::diagram::Bdd;
 use ample_symbolic::evidence::{Evidence, Explainer};
 use ample_symbolic::ltl::{self, Lasso, Product, Runs};
@@ -20,7 +19,7 @@ use super::{
     Desk, DiagramStatistics, Direction, Done, Exploration, Preserve, Reach, Shape, Symbolic, Trouble, Variant,
 };
 use crate::check::{CheckOptions, Fairness};
-use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_tree};
+use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_tree, without_run};
 use crate::explicit::branching::Tree;
 use crate::explicit::liveness::{Ending, Run};
 use crate::justice;
@@ -146,10 +145,13 @@ pub fn all(system: &System, shapes: &[Shape], properties: &[Property], options: 
     };
     let mut answers = Vec::new();
     let mut trouble = None;
-    for (property, asked) in properties.iter().zip(&asked) {
+    for (number, (property, asked)) in properties.iter().zip(&asked).enumerate() {
         let mut court = Court { session: &mut session, setting: &setting, options, property, justice: &justice };
         match court.judge(asked) {
-            Ok(answer) => answers.push(answer),
+            Ok(answer) => {
+                options.post(number, &answer);
+                answers.push(answer);
+            }
             Err(why) => {
                 answers.push(answer(property, Outcome::Unknown(reason(&why))));
                 // Memory may do for another property; a wish to end is for all.
@@ -519,42 +521,50 @@ impl Court<'_, '_> {
         Ok(holds)
     }
 
-    /// It is known to be violated, and nothing is there to show for it.
-    fn violated_unseen(&self) -> Answer {
-        let message = "it is false at the start; what shows it was not found in time".to_owned();
-        let violation = Violation { message, trace: Trace::default(), branches: Vec::new() };
-        answer(self.property, Outcome::Violated(Box::new(violation)))
+    /// It is known to be violated, and there is no run to show it.
+    pub(super) fn violated_unseen(&self) -> Answer {
+        answer(self.property, without_run(&self.property.question, "by decision diagrams"))
     }
 
     /// What shows that the formula does not hold.
     fn show_branching(&mut self, numbered: &Numbered, ctl: &Ctl, atoms: &[Bdd]) -> Result<Answer, Trouble> {
-        let (start, tree) = match self.explain(&numbered.formula, ctl, atoms)? {
-            Ok(explained) => explained,
-            Err(answer) => return Ok(*answer),
-        };
-        Ok(match confirm_tree(self.session.system, start, &tree, numbered) {
+        Ok(match self.explain(&numbered.formula, ctl, atoms, None)? {
+            Ok((start, tree)) => self.confirmed(numbered, start, &tree),
+            Err(answer) => *answer,
+        })
+    }
+
+    /// The answer that a tree of runs shows, once it has been replayed.
+    pub(super) fn confirmed(&self, numbered: &Numbered, start: u32, tree: &Tree) -> Answer {
+        match confirm_tree(self.session.system, start, tree, numbered) {
             Ok((violation, end)) => {
                 Answer { end: Some(end), ..answer(self.property, Outcome::Violated(Box::new(violation))) }
             }
             Err(unconfirmed) => self.unconfirmed(unconfirmed, tree.prefix.len() + tree.cycle.len()),
-        })
+        }
     }
 
     /// A start state in which the formula does not hold, and what shows it; or the answer if there is no such thing.
-    fn explain(
+    pub(super) fn explain(
         &mut self,
         formula: &ample_logic::Formula,
         ctl: &Ctl,
         atoms: &[Bdd],
+        fair: Option<&FairRuns>,
     ) -> Result<Result<(u32, Tree), Box<Answer>>, Trouble> {
         let reached = self.session.reached(self.setting)?;
         let space = &self.session.space;
         let mut evaluator = Evaluator::new(space, atoms, reached);
+        if let Some(fair) = fair {
+            evaluator = evaluator.over(fair)?;
+        }
         let states = evaluator.states(ctl)?;
         let Some(bad) = start_states(self.session)?.minus(&states)?.pick() else {
             return Ok(Err(Box::new(self.unknown("internal error: the ways to evaluate the formula disagree"))));
         };
-        let evidence = Explainer::new(space, &mut evaluator).evidence(formula, &bad)?;
+        let explainer = Explainer::new(space, &mut evaluator);
+        let mut explainer = if fair.is_some() { explainer.fairly() } else { explainer };
+        let evidence = explainer.evidence(formula, &bad)?;
         drop(evaluator);
         let mut tree = self.tree(&evidence);
         let mut start_bits = bad;
@@ -646,7 +656,8 @@ impl Court<'_, '_> {
             Some(false) => {}
         }
         // What shows that a formula of this kind is false branches nowhere: it is a run.
-        let Some(Ok((start, tree))) = in_time(&diagrams, AS_BRANCHING, || self.explain(&formula, &ctl, &atoms))? else {
+        let Some(Ok((start, tree))) = in_time(&diagrams, AS_BRANCHING, || self.explain(&formula, &ctl, &atoms, None))?
+        else {
             return Ok(None);
         };
         // Of a run that may go on anyhow it has to be seen that it does: an atomic sequence may have no end.

@@ -61,7 +61,7 @@ pub struct Setting<'a> {
 
 impl Setting<'_> {
     fn max_nodes(&self) -> usize {
-        let used = crate::limits::resident_memory().unwrap_or(0);
+        let used = ample_budget::resident_memory().unwrap_or(0);
         let room = self.memory.unwrap_or(DEFAULT_MEMORY).saturating_sub(used) / 10 * 8;
         (room / NODE_BYTES) as usize
     }

@@ -116,7 +116,7 @@ fn over_system(
     let failed = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     match system.properties.into_iter().next() {
         Some(property) if !failed => Ok(property.question),
-        _ => Err(Rejected { sources, diagnostics }),
+        _ => Err(Rejected::new(sources, diagnostics)),
     }
 }
 

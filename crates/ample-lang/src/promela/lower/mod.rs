@@ -96,7 +96,7 @@ pub fn lower(parsed: Parsed, name: &str) -> std::result::Result<Lowered, Rejecte
                 errors <= MAX_ERRORS
             }
         });
-        return Err(Rejected { sources, diagnostics });
+        return Err(Rejected::new(sources, diagnostics));
     }
     system.sources = sources;
     Ok(Lowered { system, warnings: diagnostics })

@@ -152,7 +152,7 @@ pub fn parse_formula(
     let parsed = if parser.errors() == 0 { parser.whole_formula() } else { Err(Failed) };
     match parsed {
         Ok(formula) if parser.errors() == 0 => Ok((formula, parser.sources)),
-        _ => Err(Rejected { sources: parser.sources, diagnostics: parser.diagnostics }),
+        _ => Err(Rejected::new(parser.sources, parser.diagnostics)),
     }
 }
 

@@ -131,6 +131,16 @@ fn an_error_marks_the_text_that_it_is_about() {
 }
 
 #[test]
+fn files_that_include_others_twice_come_to_an_end() {
+    let names: Vec<String> = (0..30).map(|number| format!("{number}.h")).collect();
+    let texts: Vec<String> = (1..=30).map(|next| format!("#include \"{next}.h\"\n#include \"{next}.h\"\n")).collect();
+    let mut files: Vec<(&str, &str)> = names.iter().map(String::as_str).zip(texts.iter().map(String::as_str)).collect();
+    files.push(("30.h", ""));
+    let done = run("#include \"0.h\"\n", &files, &[]);
+    assert_eq!(first(&done).0, "more than 10000 files are included");
+}
+
+#[test]
 fn recursion_without_end_is_an_error() {
     let deep_call = format!("#define f(x) x\n{}1{}", "f(".repeat(5000), ")".repeat(5000));
     let doubling = "#include \"self.h\"\n#include \"self.h\"\n";

@@ -1,0 +1,84 @@
+//! The board: what is known of the properties of a model while engines work on them.
+//!
+//! Engines post an answer as soon as its evidence has been validated. Whoever has to end the work early finds on the
+//! board what was decided by then, and how far the search had come.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ample_model::{Outcome, Progress, Property, Reason, Statistics, System};
+
+use crate::check::unfinished;
+use crate::report::{Answer, Report, Verdict};
+
+/// The answers so far.
+///
+/// ```
+/// use std::sync::Arc;
+/// use ample::{Board, CheckOptions, Reason, Silent, Verdict};
+///
+/// let text = "byte x; active proctype P() { x = 1; assert(x == 2) }";
+/// let model = ample::load_text("m.pml", text.into(), &Default::default())?;
+/// let board = Arc::new(Board::default());
+/// let options = CheckOptions { board: Some(Arc::clone(&board)), ..CheckOptions::default() };
+/// ample::check(&model.system, &options, &mut Silent);
+/// let report = board.report(&model.system, &Reason::Time);
+/// assert_eq!(report.answer("assertions").unwrap().verdict(), Verdict::Violated);
+/// # Ok::<(), ample::LoadError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Board {
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// Of each property its name and what it says, and the answer.
+    properties: Vec<(String, String, Option<Answer>)>,
+    progress: Progress,
+}
+
+impl Board {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// These are asked.
+    pub(crate) fn open(&self, properties: &[Property]) {
+        let open = |property: &Property| (property.id(), property.text.clone(), None);
+        self.known().properties = properties.iter().map(open).collect();
+    }
+
+    /// The answer to the property of that number, if it is one. The first that is posted stays.
+    pub(crate) fn post(&self, number: usize, answer: &Answer) {
+        if answer.verdict() == Verdict::Unknown {
+            return;
+        }
+        if let Some((_, _, slot @ None)) = self.known().properties.get_mut(number) {
+            *slot = Some(answer.clone());
+        }
+    }
+
+    /// So far the search has come.
+    pub fn note(&self, progress: &Progress) {
+        // A replay has nothing to tell.
+        if progress.states > 0 || progress.nodes > 0 {
+            self.known().progress = *progress;
+        }
+    }
+
+    /// What is known by now, of work that is ended for that reason.
+    pub fn report(&self, system: &System, reason: &Reason) -> Report {
+        let known = self.known();
+        let answer = |(property, formula, answer): &(String, String, Option<Answer>)| {
+            let (property, formula) = (property.clone(), formula.clone());
+            match answer {
+                Some(answer) => Answer { property, formula, ..answer.clone() },
+                None => Answer { property, formula, ..Answer::open(Outcome::Unknown(reason.clone())) },
+            }
+        };
+        let Progress { states, transitions, depth, memory, .. } = known.progress;
+        let mut report = unfinished(system, known.properties.iter().map(answer).collect(), reason.clone());
+        report.statistics = Statistics { states, transitions, depth, store_bytes: memory, ..Statistics::default() };
+        report
+    }
+}
