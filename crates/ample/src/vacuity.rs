@@ -286,8 +286,11 @@ impl Asking<'_> {
         Some(match (just, self.options.fairness) {
             (true, Fairness::None) => "there is no run on which every `--justice` holds again and again".into(),
             (true, _) => "there is no fair run on which every `--justice` holds again and again".into(),
-            (false, _) => {
+            (false, Fairness::None) => {
                 "there is no run that counts, since each of them is lost in an endless atomic sequence".into()
+            }
+            (false, _) => {
+                "there is no fair run that counts, since each of them is lost in an endless atomic sequence".into()
             }
         })
     }

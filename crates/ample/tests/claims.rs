@@ -96,6 +96,30 @@ fn random_claims_that_assign_are_what_a_naive_product_says() {
     assert!(seeds.len() == 1 || violated > 50 && violated < 350, "{violated} violated");
 }
 
+/// A claim that comes to its end, an atomic sequence that may have none, and fairness: then a beginning is not enough, and
+/// a fair run has to be found that goes on from there. Whatever is found must replay.
+#[test]
+fn claims_that_end_are_decided_beside_endless_atomic_sequences_whatever_is_fair() {
+    let seeds = std::env::var("AMPLE_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seeds: Vec<u64> = seeds.map_or_else(|| (0..300).collect(), |seed| vec![seed]);
+    let mut counts = [0, 0];
+    for seed in &seeds {
+        let text = Author(Random(*seed)).wild_model();
+        let system = load(&text);
+        let mut before = Verdict::Violated;
+        for fairness in [Fairness::None, Fairness::Weak, Fairness::Strong] {
+            let report = check(&system, fairness);
+            let answer = &report.answers[0];
+            assert_ne!(answer.verdict(), Verdict::Unknown, "seed {seed}, {fairness:?}: {:?}\n{text}", answer.outcome);
+            // Fair runs are runs, and those that are strongly fair are weakly fair.
+            assert!(before <= answer.verdict(), "seed {seed}, {fairness:?}: {:?}\n{text}", answer.outcome);
+            before = answer.verdict();
+            counts[usize::from(before == Verdict::Violated)] += 1;
+        }
+    }
+    assert!(seeds.len() == 1 || counts.iter().all(|count| *count > 100), "{counts:?}");
+}
+
 /// Writes models and claims.
 struct Author(Random);
 
@@ -154,6 +178,62 @@ impl Author {
         // The last location of a claim is its end; that one is not.
         let end = self.one_of(&["end_it: false", "end_it: do :: true od", "end_it: skip"]);
         text + end + "\n}\n"
+    }
+
+    /// A statement that may block, fail or go on for ever.
+    fn wild(&mut self, depth: u32) -> String {
+        if depth > 2 {
+            return self.assignment().into();
+        }
+        match self.0.below(9) {
+            0 => self.condition().into(),
+            1 => self.one_of(&["rv!1", "rv?1", "rv!0", "rv?_", "q!1", "q?_"]).into(),
+            2 => format!("if :: {} :: {} fi", self.wild(depth + 1), self.wild(depth + 1)),
+            3 => format!("do :: {} :: {} od", self.wild(depth + 1), self.wild(depth + 1)),
+            4 => format!("do :: {} :: {} -> break od", self.wild(depth + 1), self.condition()),
+            5 => format!("atomic {{ {}; {} }}", self.wild(depth + 1), self.wild(depth + 1)),
+            6 => "a[x] = 1".into(),
+            _ => self.assignment().into(),
+        }
+    }
+
+    fn wild_process(&mut self, name: &str) -> String {
+        let (first, second) = (self.wild(0), self.wild(0));
+        let body = match self.0.below(5) {
+            0 => format!("do :: {first} :: {second} od"),
+            1 => format!("atomic {{ do :: {first} :: {second} od }}"),
+            2 => format!("do :: atomic {{ {first} }} :: {second} od"),
+            3 => format!("do :: atomic {{ {first}; do :: {second} :: break od }} od"),
+            _ => format!("{first}; {second}"),
+        };
+        format!("active proctype {name}() {{ {body} }}\n")
+    }
+
+    /// A claim that only observes, and may come to its end.
+    fn observer(&mut self) -> String {
+        let mut text = "never {\n".to_owned();
+        let names = ["T0", "accept_1", "T2"];
+        for name in names {
+            text += &format!("{name}: do ");
+            for _ in 0..=self.0.below(3) {
+                let (condition, other, goal) = (self.condition(), self.condition(), self.one_of(&names));
+                text += &match self.0.below(5) {
+                    0 => format!(":: {condition} -> goto {goal} "),
+                    1 => format!(":: {condition} "),
+                    2 => format!(":: atomic {{ {condition} -> {other}; goto {goal} }} "),
+                    3 => format!(":: atomic {{ {condition} -> assert({other}) }} "),
+                    _ => format!(":: {condition} -> goto end_it "),
+                };
+            }
+            text += self.one_of(&["od;\n", ":: else od;\n"]);
+        }
+        let end = self.one_of(&["end_it: skip", "end_it: x == 1"]);
+        text + end + "\n}\n"
+    }
+
+    fn wild_model(&mut self) -> String {
+        let head = "byte x, y; byte a[2]; chan rv = [0] of { bit }; chan q = [1] of { bit };\n";
+        format!("{head}{}{}{}", self.wild_process("P"), self.wild_process("Q"), self.observer())
     }
 
     fn model(&mut self) -> String {
