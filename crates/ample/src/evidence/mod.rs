@@ -4,10 +4,12 @@
 //! is what the engine claims, and the run is told in the words of the source. Moves that do not replay are a
 //! bug of the engine, and never an answer.
 
+mod claims;
 mod runs;
 mod trees;
 
 pub use ample_model::{Cell, Contents, EndState, Standing, Statement};
+pub(crate) use claims::confirm_acting;
 pub(crate) use runs::{Charge, confirm_run};
 pub(crate) use trees::confirm_tree;
 

@@ -1,7 +1,8 @@
 //! The explicit engine, as the façade uses it: compile, search, and turn paths into moves.
 
-mod atomic;
+pub mod atomic;
 pub mod branching;
+pub mod claimed;
 pub mod liveness;
 mod partial;
 mod two_phase;
