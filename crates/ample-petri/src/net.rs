@@ -8,7 +8,8 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use ample_model::{
-    Action, BinaryOp, Budget, Edge, Expr, Initial, Instruction, Interrupted, Place as Cell, Scalar, Scope, Shared, System, Type, UnaryOp,
+    Action, BinaryOp, Budget, Edge, Expr, Initial, Instruction, Interrupted, Place as Cell, Scalar, Scope, Shared,
+    System, Type, UnaryOp,
 };
 
 /// A place.

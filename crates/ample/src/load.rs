@@ -331,11 +331,7 @@ impl Loaded {
     }
 
     /// As [`examination`](Loaded::examination), within a budget.
-    pub fn examination_within(
-        &self,
-        examination: pnml::Examination,
-        budget: &Budget,
-    ) -> Result<Property, LoadError> {
+    pub fn examination_within(&self, examination: pnml::Examination, budget: &Budget) -> Result<Property, LoadError> {
         let Some(names) = &self.net else { return Err(self.no_net()) };
         let path = || self.system.name.clone();
         examination.property_within(&self.system, names, budget).ok_or_else(|| match budget.check() {

@@ -559,10 +559,11 @@ impl Colours {
     /// The sort of a sum of two terms: where one is of a partition of the other's sort, it is that.
     fn divided(&self, element: &Element<'_>, first: &[Simple], second: &[Simple]) -> Read<Vec<Simple>> {
         let pairs = first.iter().zip(second);
-        let sort = pairs.map(|(first, second)| match first == second || self.partition_between(*second, *first).is_some() {
-            true => Some(*first),
-            false => self.partition_between(*first, *second).map(|_| *second),
-        });
+        let sort =
+            pairs.map(|(first, second)| match first == second || self.partition_between(*second, *first).is_some() {
+                true => Some(*first),
+                false => self.partition_between(*first, *second).map(|_| *second),
+            });
         match sort.collect() {
             Some(sort) if first.len() == second.len() => Ok(sort),
             _ => Err(self.mismatch(element, first, second)),

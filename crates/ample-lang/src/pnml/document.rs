@@ -92,7 +92,8 @@ pub fn read<'t>(
     errors: &mut Vec<Diagnostic>,
     warnings: &mut Vec<Diagnostic>,
 ) -> Option<Document<'t>> {
-    let mut reading = Reading { reader: Reader::new(text, watch), errors, warnings, net: None, loose: Loose::default() };
+    let mut reading =
+        Reading { reader: Reader::new(text, watch), errors, warnings, net: None, loose: Loose::default() };
     if let Err(error) = reading.file() {
         reading.errors.push(error);
         return None;

@@ -8,8 +8,8 @@ use ample_budget::Budget;
 use ample_model::{BinaryOp, EdgeId, Expr, Formula, Initial, Property, Question, System, VariableId};
 
 use super::Names;
-use super::watch::Watch;
 use super::atoms::{Atoms, Problem, balanced, joined};
+use super::watch::Watch;
 
 /// A question about a whole net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

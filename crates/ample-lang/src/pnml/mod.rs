@@ -88,8 +88,9 @@ pub fn read_within(name: &str, text: &str, budget: &Budget) -> Result<Unfolded, 
     let watch = Watch::new(budget);
     let unfolded = document::read(text, &watch, &mut errors, &mut warnings).and_then(|document| {
         let flat = match document.kind {
-            Kind::Symmetric => unfold::unfold(&document, &watch, &mut errors)
-                .map(|(net, names)| (net, names, units::Units::default())),
+            Kind::Symmetric => {
+                unfold::unfold(&document, &watch, &mut errors).map(|(net, names)| (net, names, units::Units::default()))
+            }
             Kind::PlaceTransition => lower::Flat::of(&document, &watch).ok().map(|net| {
                 let names = Names::plain(&net);
                 (net, names, units::units(&document, &mut warnings))

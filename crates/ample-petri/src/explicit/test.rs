@@ -167,12 +167,10 @@ fn home(part: &Condition, is_and: bool) -> Option<u32> {
             [(place, factor)] if factor > 0 && *most >= 0 => Some(place),
             _ => None,
         },
-        (Condition::And(parts), false) | (Condition::Or(parts), true) => {
-            parts.iter().find_map(|part| match part {
-                Condition::AtMost { .. } => home(part, is_and),
-                _ => None,
-            })
-        }
+        (Condition::And(parts), false) | (Condition::Or(parts), true) => parts.iter().find_map(|part| match part {
+            Condition::AtMost { .. } => home(part, is_and),
+            _ => None,
+        }),
         _ => None,
     }
 }

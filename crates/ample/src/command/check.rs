@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ample::{
-    Algorithm, Answer, Board, Budget, Cache, CheckOptions, DiagramKind, Direction, Emptiness, Engine, Exploration, Fairness,
-    Limits, Loaded, Method, Methods, PartialOrder, Preserve, Property, Proviso, Question, Reach, Refused, Reorder, Replacement,
-    Report, Search, Symbolic, System, Variant,
+    Algorithm, Answer, Board, Budget, Cache, CheckOptions, DiagramKind, Direction, Emptiness, Engine, Exploration,
+    Fairness, Limits, Loaded, Method, Methods, PartialOrder, Preserve, Property, Proviso, Question, Reach, Refused,
+    Reorder, Replacement, Report, Search, Symbolic, System, Variant,
 };
 
 use super::arguments::{self, Check, Por, States};
