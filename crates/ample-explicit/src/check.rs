@@ -84,13 +84,15 @@
 //! assert!(report.invariants[0].as_ref().is_some_and(|finding| finding.path.len() >= 6));
 //! ```
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use ample_model::observer::{Observer, Progress};
 use ample_model::outcome::{Reason, Statistics};
 
+use crate::pacing::Pacing;
 use crate::search::{Backtrack, BreadthFirst, DepthFirst, Explore, Feedback, InsertionOrder, Path, Visit};
-use crate::space::{Buffer, Checked};
+use crate::space::{Buffer, Checked, Culprit};
 use crate::store::{ExactStore, Inserted, Linked};
 
 /// How many arrivals wait for the memory together.
@@ -146,11 +148,24 @@ pub struct Report<T> {
     pub assertions: Option<Finding<T>>,
     /// For each invariant that was asked for: a violation.
     pub invariants: Vec<Option<Finding<T>>>,
+    /// The steps that were faults, after which there is no state.
+    pub cuts: Vec<Cut>,
     /// Why the search ended early: what has not been found to be violated is not decided then. None if
     /// the state space was exhausted or everything was found to be violated.
     pub ended: Option<Reason>,
     /// What the search did.
     pub statistics: Statistics,
+}
+
+/// A step that ended in a fault, so that no run goes on after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// Which step, if the state space tells.
+    pub by: Option<Culprit>,
+    /// What went wrong when it was first met, in a sentence.
+    pub message: String,
+    /// How often it was met: the states in which it was taken, in a search that leaves nothing out.
+    pub count: u64,
 }
 
 /// Checks breadth-first. The paths to violations are shortest ones. The store must be empty.
@@ -201,10 +216,12 @@ pub(crate) struct Safety<'a, T, O: ?Sized> {
     pub(crate) invariants: Vec<Option<Finding<T>>>,
     /// The numbers of the invariants that have not been found to be violated.
     pub(crate) open: Vec<usize>,
+    cuts: BTreeMap<Option<Culprit>, Cut>,
     pub(crate) ended: Option<Reason>,
     pub(crate) statistics: Statistics,
     /// Arrivals until the observer is told next.
     pub(crate) countdown: u64,
+    pacing: Pacing,
     /// The bytes that the strategy holds.
     pub(crate) held: usize,
     /// Depth-first: the steps up to each state on the stack.
@@ -213,6 +230,7 @@ pub(crate) struct Safety<'a, T, O: ?Sized> {
 
 impl<'a, T, O: Observer + ?Sized> Safety<'a, T, O> {
     pub(crate) fn new(options: &'a Options, observer: &'a mut O) -> Self {
+        let pacing = Pacing::new(options.report_every);
         Safety {
             options,
             observer,
@@ -221,9 +239,11 @@ impl<'a, T, O: Observer + ?Sized> Safety<'a, T, O> {
             assertions: None,
             invariants: (0..options.invariants).map(|_| None).collect(),
             open: (0..options.invariants).collect(),
+            cuts: BTreeMap::new(),
             ended: None,
             statistics: Statistics::default(),
-            countdown: options.report_every.max(1),
+            countdown: pacing.first(),
+            pacing,
             held: 0,
             stack: None,
         }
@@ -236,12 +256,15 @@ impl<'a, T, O: Observer + ?Sized> Safety<'a, T, O> {
             store_bytes: store_bytes as u64,
             state_bytes: state_bytes as u64,
             complete: self.ended.is_none(),
+            counts_transitions: true,
+            counts_depth: true,
             ..self.statistics
         };
         Report {
             deadlock: self.deadlock,
             assertions: self.assertions,
             invariants: self.invariants,
+            cuts: self.cuts.into_values().collect(),
             ended: self.ended,
             statistics,
         }
@@ -262,7 +285,10 @@ impl<'a, T, O: Observer + ?Sized> Safety<'a, T, O> {
 
     /// What the state space says of the step it has just taken.
     #[inline]
-    pub(crate) fn note<S: Checked>(&self, space: &S) -> Note {
+    pub(crate) fn note<S: Checked>(&mut self, space: &S) -> Note {
+        if space.is_dead() {
+            self.cut(space);
+        }
         Note {
             violation: if self.asks_assertions() { space.violation() } else { None },
             dead: space.is_dead(),
@@ -270,10 +296,18 @@ impl<'a, T, O: Observer + ?Sized> Safety<'a, T, O> {
         }
     }
 
+    /// Counts a step that was a fault.
+    #[cold]
+    fn cut<S: Checked>(&mut self, space: &S) {
+        let by = space.culprit();
+        let new = || Cut { by, message: space.violation().unwrap_or_default(), count: 0 };
+        self.cuts.entry(by).or_insert_with(new).count += 1;
+    }
+
     /// Tells the observer how it goes.
     #[cold]
     pub(crate) fn tell(&mut self, pending: u64, memory: usize) -> bool {
-        self.countdown = self.options.report_every.max(1);
+        self.countdown = self.pacing.next();
         let progress = Progress {
             states: self.statistics.states,
             transitions: self.statistics.transitions,

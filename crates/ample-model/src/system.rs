@@ -218,6 +218,8 @@ pub enum Initial {
     Channel(ChannelId),
     /// With any of these values: one initial state for each. Only for globals.
     AnyOf(Vec<i64>),
+    /// With any value from the first to the second: one initial state for each. Only for globals.
+    Between(i64, i64),
 }
 
 /// A variable.
@@ -460,6 +462,10 @@ pub struct ProcessType {
     pub provided: Option<Expr>,
     /// The priority of a new process; 1 unless said otherwise. See [`System::uses_priorities`].
     pub priority: u8,
+    /// Labels of the source at which it never stands, because no location has them: those of code that cannot be
+    /// reached, and those inside a deterministic step.
+    #[serde(default)]
+    pub unreachable_labels: Vec<String>,
     /// Where it is declared.
     pub span: Option<Span>,
 }

@@ -61,12 +61,23 @@ pub struct Explainer<'e, 'a> {
     space: &'a Space,
     evaluator: &'e mut Evaluator<'a>,
     left: usize,
+    /// Only fair runs count.
+    fair: bool,
+    /// A move of the run that is being explained: one that shows `EX` there needs no branch.
+    step: Option<Way>,
 }
 
 impl<'e, 'a> Explainer<'e, 'a> {
     /// With the sets of that evaluator.
     pub fn new(space: &'a Space, evaluator: &'e mut Evaluator<'a>) -> Explainer<'e, 'a> {
-        Explainer { space, evaluator, left: MAX_RUNS }
+        Explainer { space, evaluator, left: MAX_RUNS, fair: false, step: None }
+    }
+
+    /// Where the evaluator counts fair runs only: what is shown are finite runs, to states from which fair ones go on.
+    /// That a fair run goes on for ever in some way is not shown.
+    pub fn fairly(mut self) -> Self {
+        self.fair = true;
+        self
     }
 
     /// What shows the value of a CTL formula in a settled state.
@@ -130,6 +141,9 @@ impl<'e, 'a> Explainer<'e, 'a> {
                 return Ok(branches);
             }
         };
+        // A condition that decides needs no run.
+        let mut deciding = deciding;
+        deciding.sort_by_key(|(operand, _)| !operand.is_propositional());
         for (operand, value) in deciding {
             if self.value(operand, place)? == value {
                 return self.operand(operand, place);
@@ -211,6 +225,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
                     break;
                 }
                 if place.stopped || self.space.settled.contains(&place.bits) {
+                    self.step = way.hop(after, self.space);
                     branches.extend(self.explain(operand, place)?.map(|branch| (after, branch)));
                 }
             }
@@ -227,10 +242,18 @@ impl<'e, 'a> Explainer<'e, 'a> {
     }
 
     fn next(&mut self, f: &Formula, value: bool, place: &Place) -> Maybe<Option<Way>> {
+        if self.fair {
+            return Ok(None);
+        }
         if self.is_at_rest(place) {
             return Ok(Some(Way { stutters: true, ..Way::at(place) }));
         }
         let goal = self.set(f, value, false)?;
+        if let Some(step) = self.step.take_if(|step| !place.stopped && step.places[0].bits == place.bits)
+            && step.places.last().is_some_and(|end| goal.contains(&end.bits))
+        {
+            return Ok(Some(step));
+        }
         if let Some(way) = self.hop(place, &goal)? {
             return Ok(Some(way));
         }
@@ -299,6 +322,9 @@ impl<'e, 'a> Explainer<'e, 'a> {
 
     /// A way on which `g` has the value, to where `f` has it too, to where the run stands still, or around a cycle.
     fn release(&mut self, f: Option<&Formula>, g: &Formula, value: bool, place: &Place) -> Maybe<Option<Way>> {
+        if self.fair {
+            return Ok(None);
+        }
         if self.is_at_rest(place) {
             return Ok(Some(Way { stutters: true, ..Way::at(place) }));
         }
@@ -365,6 +391,21 @@ impl<'e, 'a> Explainer<'e, 'a> {
 impl Way {
     fn at(place: &Place) -> Way {
         Way { places: vec![place.clone()], steps: Vec::new(), cycle: 0, stutters: false }
+    }
+
+    /// The move after so many steps, up to the next settled state.
+    fn hop(&self, after: usize, space: &Space) -> Option<Way> {
+        let mut hop = Way::at(&self.places[after]);
+        for (number, place) in self.steps.iter().zip(&self.places[1..]).skip(after) {
+            if place.stopped {
+                return None;
+            }
+            hop.push(*number, place.bits.clone());
+            if space.settled.contains(&place.bits) {
+                return Some(hop);
+            }
+        }
+        None
     }
 
     fn along(run: Run) -> Way {

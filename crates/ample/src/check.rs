@@ -6,26 +6,33 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use ample_budget::{Budget, resident_memory};
+use ample_model::observer::ask_meanwhile;
 use ample_model::{
-    Certainty, Expr, Formula, Observer, Outcome, Progress, Property, Question, Reason, Role, Statistics, System,
+    Certainty, EdgeId, Expr, Formula, Observer, Outcome, ProcessId, Progress, Property, Question, Reason, Role,
+    Statistics, System,
 };
 
+use ample_explicit::liveness::Stops;
+use ample_explicit::space::Culprit;
 use ample_logic::Acceptance;
 
 use crate::board::Board;
 use crate::choose;
-use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_tree, without_run};
+use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_acting, confirm_run, confirm_tree, without_run};
 use crate::explicit::branching::look_at;
 use crate::explicit::liveness::{Watch, look_for};
-use crate::explicit::{self, Request, Run};
+use crate::explicit::{self, Request, Run, claimed};
+use crate::faults::{Fallible, Survey};
 use crate::justice;
 use crate::petri;
 use crate::reduction::PartialOrder;
-use crate::report::{Answer, Report, Verdict};
+use crate::report::{Answer, Cut, Report, Verdict};
 use crate::sog;
 use crate::symbolic::{self, Symbolic};
+use crate::temporal::claim::Acting;
 use crate::temporal::{Forbidden, NoAutomaton, Numbered, negation};
 use crate::together::together;
+use crate::vacuity;
 
 /// Who does the work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,6 +119,8 @@ pub struct CheckOptions {
     pub board: Option<Arc<Board>>,
     /// End at the first violation, whatever it is of.
     pub stop_at_first: bool,
+    /// It is not asked whether what holds does so [vacuously](Answer::warnings).
+    pub no_vacuity: bool,
     /// How the symbolic engine works.
     pub symbolic: Symbolic,
     /// On a net, ways that are tried in turn get so long at first; a moment if nobody says.
@@ -158,20 +167,30 @@ pub fn stated(system: &System) -> Vec<Property> {
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn check(system: &System, options: &CheckOptions, observer: &mut dyn Observer) -> Report {
+    let begun = Instant::now();
     let properties = options.properties.clone().unwrap_or_else(|| stated(system));
     if let Some(board) = &options.board {
         board.open(&properties);
     }
-    if options.justice.is_empty() {
-        return check_all(system, &properties, options, observer);
-    }
-    let just = justice::under(&properties, &options.justice);
-    let mut report = check_all(system, &just, options, observer);
-    justice::tell(&mut report, &properties);
+    let mut report = if options.justice.is_empty() {
+        check_all(system, &properties, options, observer)
+    } else {
+        let just = justice::under(&properties, &options.justice);
+        let mut report = check_all(system, &just, options, observer);
+        justice::tell(&mut report, &properties);
+        report
+    };
+    vacuity::warn(&mut report, system, &properties, options, begun.elapsed(), observer);
     report
 }
 
-fn check_all(system: &System, properties: &[Property], options: &CheckOptions, observer: &mut dyn Observer) -> Report {
+/// Checks properties with the engine that is asked for, or that suits.
+pub(crate) fn check_all(
+    system: &System,
+    properties: &[Property],
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+) -> Report {
     if options.engine == Engine::Sog {
         return sog::check_all(system, properties, options, observer);
     }
@@ -366,6 +385,7 @@ impl<'a> Work<'a> {
         let undisturbed = undisturbed(run, self.options);
         let mut invariants = run.invariants.iter();
         let mut answers = Vec::new();
+        let cut = self.cut(run);
         for (number, property) in self.properties.iter().enumerate() {
             let (found, claim) = match &property.question {
                 Question::Deadlock => (&run.deadlock, Claim::Deadlock),
@@ -374,18 +394,29 @@ impl<'a> Work<'a> {
                 _ => continue,
             };
             let undecided = run.only_deadlocks && !matches!(claim, Claim::Deadlock) && run.ended.is_none();
-            let answer = match found {
+            let mut answer = match found {
                 Some(found) => violated(self.system, property, found, claim, observer),
                 None if undecided => answer(property, Outcome::Unknown(Reason::Unsupported(NO_PROVISO.into()))),
                 None => answer(property, undisturbed.clone()),
             };
+            if let Some(cut) = &cut {
+                cut.tell(std::slice::from_mut(&mut answer));
+            } else if run.may_miss_faults && answer.verdict() == Verdict::Holds {
+                answer.note = Some(MISSED_FAULTS.into());
+            }
             answers.push((number, answer));
         }
         answers
     }
 
+    /// The run-time errors that the search for safety properties has met.
+    fn cut(&self, run: &Run) -> Option<Cut> {
+        cut(self.system, run, is_partial(run, &self.request, self.options))
+    }
+
     fn report(mut self, observer: &mut dyn Observer) -> Report {
         let mut run = std::mem::take(&mut self.safety);
+        let cut = self.cut(&run);
         let mut safety: HashMap<usize, Answer> = self.safety_answers(&run, observer).into_iter().collect();
         let alone = self.answers.is_empty();
         let mut answers = Vec::new();
@@ -404,7 +435,7 @@ impl<'a> Work<'a> {
         if !alone {
             run.statistics.time_s = self.took.as_secs_f64();
         }
-        report(self.system, answers, run)
+        Report { cut, ..report(self.system, answers, run) }
     }
 }
 
@@ -499,7 +530,9 @@ pub fn states(system: &System, options: &CheckOptions, observer: &mut dyn Observ
         return symbolic::states(system, options, observer);
     }
     let explicit = |observer: &mut dyn Observer| {
-        report(system, Vec::new(), explicit::run(system, &Request::default(), options, observer))
+        let run = explicit::run(system, &Request::default(), options, observer);
+        let cut = cut(system, &run, is_partial(&run, &Request::default(), options));
+        Report { cut, ..report(system, Vec::new(), run) }
     };
     if choose::is_open(options) {
         return choose::states(system, options, observer, explicit);
@@ -522,7 +555,23 @@ fn report(system: &System, answers: Vec<Answer>, run: Run) -> Report {
         reduction: run.reduction,
         diagrams: None,
         choice: None,
+        cut: None,
     }
+}
+
+/// The search has not looked at all steps.
+fn is_partial(run: &Run, request: &Request, options: &CheckOptions) -> bool {
+    let is_open = request.deadlock && run.deadlock.is_none()
+        || request.assertions && run.assertions.is_none()
+        || run.invariants.iter().any(Option::is_none);
+    let is_done = options.stop_at_first && run.found_something() || !request.is_empty() && !is_open;
+    run.is_reduced || run.ended.is_some() || is_done
+}
+
+/// The run-time errors that a search has met.
+fn cut(system: &System, run: &Run, is_partial: bool) -> Option<Cut> {
+    let met = run.cuts.iter().map(|cut| (statement(cut.by), cut.message.clone(), cut.count));
+    Cut::of(system, met, is_partial)
 }
 
 fn answer(property: &Property, outcome: Outcome) -> Answer {
@@ -535,6 +584,7 @@ fn answer(property: &Property, outcome: Outcome) -> Answer {
         witness: None,
         end: None,
         note: None,
+        warnings: Vec::new(),
         statistics: None,
         reduction: None,
     }
@@ -556,7 +606,7 @@ fn violated(
     claim: Claim<'_>,
     observer: &mut dyn Observer,
 ) -> Answer {
-    match confirm(system, found.start, &found.moves, claim, observer) {
+    match confirm(system, &found.start, &found.moves, claim, observer) {
         Ok((violation, end)) => Answer { end: Some(end), ..answer(property, Outcome::Violated(Box::new(violation))) },
         Err(unconfirmed) => answer(property, not_confirmed(unconfirmed, found.moves.len())),
     }
@@ -577,6 +627,10 @@ pub(crate) fn not_confirmed(unconfirmed: Unconfirmed, steps: usize) -> Outcome {
 /// Of a search that may have put off steps for ever.
 const NO_PROVISO: &str = "without a proviso only deadlocks are decided: steps may have been put off for ever";
 
+/// Of a search that looks for deadlocks only.
+const MISSED_FAULTS: &str =
+    "a run-time error may end runs early, and without a proviso not all of them are met; `--assertions` looks for them";
+
 fn stopped() -> Outcome {
     Outcome::Unknown(Reason::Unsupported("the search stopped at the first violation".into()))
 }
@@ -589,9 +643,44 @@ fn temporal(
     observer: &mut dyn Observer,
 ) -> (Answer, Option<Reason>) {
     match judge(system, property, options, observer) {
-        Ok(answered) => answered,
+        Ok(answered) => {
+            let fallible = Survey::of(system).fallible(property, &options.justice);
+            if fallible.is_empty() { answered } else { evaluable(system, &fallible, options, observer, answered) }
+        }
         Err(why) => (answer(property, Outcome::Unknown(Reason::Unsupported(why))), None),
     }
+}
+
+/// The answer to a property in which a fault was taken for false: if it holds, it is looked whether there is one.
+fn evaluable(
+    system: &System,
+    fallible: &Fallible,
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+    (answer, ended): (Answer, Option<Reason>),
+) -> (Answer, Option<Reason>) {
+    if answer.verdict() == Verdict::Violated || matches!(ended, Some(Reason::Time | Reason::Interrupted)) {
+        return (fallible.told(system, answer), ended);
+    }
+    let request = Request { invariants: vec![fallible.invariant()], ..Request::default() };
+    let mut run = explicit::run(system, &request, options, observer);
+    if let Some(statistics) = &answer.statistics {
+        run.add(statistics);
+    }
+    let outcome = match run.invariants.first() {
+        Some(Some(found)) => {
+            match confirm(system, &found.start, &found.moves, Claim::Evaluation(fallible.parts()), observer) {
+                Ok((violation, _)) => Outcome::Violated(Box::new(violation)),
+                Err(unconfirmed) => not_confirmed(unconfirmed, found.moves.len()),
+            }
+        }
+        _ if run.only_deadlocks && run.ended.is_none() => Outcome::Unknown(Reason::Unsupported(NO_PROVISO.into())),
+        _ => undisturbed(&run, options),
+    };
+    let answer = Answer { statistics: Some(run.statistics), ..answer };
+    let answer = fallible.joined(system, answer, outcome);
+    let is_decided = answer.verdict() == Verdict::Violated;
+    (answer, if is_decided { None } else { ended.or(run.ended) })
 }
 
 /// A property in branching time.
@@ -624,7 +713,32 @@ fn branching(
         (None, _) => Outcome::Unknown(found.ended.clone().unwrap_or(Reason::Interrupted)),
     };
     let (statistics, note, reduction) = (Some(found.statistics), found.note, found.reduction);
-    Ok((Answer { statistics, end, note, reduction, ..answer(property, outcome) }, found.ended))
+    let answer = Answer { statistics, end, note, reduction, ..answer(property, outcome) };
+    Ok((tell_stops(system, &found.stops, answer), found.ended))
+}
+
+/// A never claim that changes the state.
+fn acted_upon(
+    system: &System,
+    property: &Property,
+    claim: &Acting,
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+) -> (Answer, Option<Reason>) {
+    let found = claimed::look_for(system, claim, options, observer);
+    let mut end = None;
+    let outcome = match &found.run {
+        None => found.ended.clone().map_or(Outcome::Holds(Certainty::Proved), Outcome::Unknown),
+        Some(run) => match confirm_acting(system, run, claim, options.fairness, observer) {
+            Ok((violation, state)) => {
+                end = Some(state);
+                Outcome::Violated(Box::new(violation))
+            }
+            Err(unconfirmed) => not_confirmed(unconfirmed, run.prefix.len() + run.cycle.len()),
+        },
+    };
+    let answer = Answer { statistics: Some(found.statistics), end, ..answer(property, outcome) };
+    (tell_stops(system, &found.stops, answer), found.ended)
 }
 
 fn judge(
@@ -635,6 +749,11 @@ fn judge(
 ) -> Result<(Answer, Option<Reason>), String> {
     if let Some(why) = justice::refusal(&property.question, &options.justice) {
         return Err(why.into());
+    }
+    if let Question::Never(claim) = property.question
+        && let Some(acting) = Acting::of(system, claim)?
+    {
+        return Ok(acted_upon(system, property, &acting, options, observer));
     }
     let simple = options.emptiness == Emptiness::Nested;
     let numbered;
@@ -650,10 +769,17 @@ fn judge(
                     return Ok((answer(property, Outcome::Unknown(reason.clone())), Some(reason)));
                 }
             };
-            let stutter_invariant = match ample_logic::is_stutter_invariant(&numbered.formula) {
-                Ok(true) => Ok(()),
-                Ok(false) => Err("the formula depends on how often a state is repeated (it uses X)"),
-                Err(_) => Err("it is not known whether the formula depends on how often a state is repeated"),
+            let formula = &numbered.formula;
+            let invariant =
+                ask_meanwhile(observer, |budget| ample_logic::is_stutter_invariant_within(formula, budget).ok());
+            let invariant = match invariant {
+                Ok(invariant) => invariant.flatten(),
+                Err(reason) => return Ok((answer(property, Outcome::Unknown(reason.clone())), Some(reason))),
+            };
+            let stutter_invariant = match invariant {
+                Some(true) => Ok(()),
+                Some(false) => Err("the formula depends on how often a state is repeated (it uses X)"),
+                None => Err("it is not known whether the formula depends on how often a state is repeated"),
             };
             let atoms = &numbered.atoms;
             let watch = Watch { watcher, atoms, stutters: true, is_simple: simple, stutter_invariant };
@@ -698,5 +824,19 @@ fn judge(
     answer.statistics = Some(found.statistics);
     answer.note = found.note;
     answer.reduction = found.reduction;
-    Ok((answer, found.ended))
+    Ok((tell_stops(system, &found.stops, answer), found.ended))
+}
+
+/// Says at which run-time errors runs stop, if nothing is wrong with those that do.
+fn tell_stops(system: &System, stops: &Stops, mut answer: Answer) -> Answer {
+    let met = stops.iter().map(|(by, message)| (statement(*by), message.clone(), 1));
+    if let Some(cut) = Cut::of(system, met, true) {
+        cut.tell(std::slice::from_mut(&mut answer));
+    }
+    answer
+}
+
+/// A step of a compiled system.
+fn statement(by: Option<Culprit>) -> Option<(ProcessId, EdgeId)> {
+    by.map(|(process, edge)| (ProcessId(process), EdgeId(edge)))
 }

@@ -16,25 +16,31 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod formula;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use ample_logic::{Atom, Dialect, Formula as Logic, named_atom, parse_with, semantics};
+use ample_logic::{Atom, Formula as Logic, semantics};
 use ample_model::{
-    Certainty, Expr, Fault, Interpreter, Move, Observer, Outcome, Progress, Property, Question as Asked, Reason, State,
-    Statistics, System, Trace, Violation,
+    Certainty, Expr, Fault, Formula, Interpreter, Move, Observer, Outcome, Progress, Property, Question as Asked,
+    Reason, StartNumber, State, Statistics, System, Trace, Violation,
 };
 use ample_petri::net::{Condition, Net};
 pub use ample_sog::output::{Names, dot, json};
 pub use ample_sog::{Balance, Canonical, Graph, ProductSize, Rule, Size, Work};
 use ample_sog::{Binary, BuildOptions, Halt, Lists, Meaning, Model, Observed, Question, Witness, check as judge};
 
-use crate::check::{CheckOptions, Fairness};
-use crate::load::Loaded;
+use crate::check::{CheckOptions, Engine, Fairness};
+use crate::evidence::EndState;
+use crate::faults::{Fallible, Survey};
 use crate::report::{Answer, Report};
+use crate::symbolic;
 use crate::temporal::Numbered;
+
+pub use formula::formula;
 
 /// Which graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -134,6 +140,8 @@ pub struct Built {
 pub struct SogFormula {
     formula: Logic,
     atoms: Vec<Said>,
+    /// The formula as the model's language has it, if it has no events.
+    stated: Option<Formula>,
 }
 
 #[derive(Clone, Debug)]
@@ -147,6 +155,8 @@ enum Said {
 pub struct Judged {
     /// A run that violates the formula; if there is none, it holds.
     pub violation: Option<Violation>,
+    /// The state at the end of that run, or where its cycle begins.
+    pub end: Option<EndState>,
     /// Aggregates that were found, and how many of them were expanded.
     pub aggregates: (usize, usize),
     /// The product with the automaton.
@@ -161,41 +171,31 @@ pub struct Judged {
     pub took: Duration,
 }
 
-/// Reads a formula in the notation of the model's own formulas, over its states; or one whose atoms are names of actions
-/// and conditions on states, these in quotes unless they are a name: `G ("x > 3" -> F send)`.
-pub fn formula(loaded: &Loaded, text: &str) -> Result<SogFormula, SogError> {
-    if let Ok(formula) = loaded.ltl(text) {
-        let Numbered { formula, atoms } = Numbered::of(&formula);
-        atoms.iter().try_for_each(|expr| is_kept(&loaded.system, expr)).map_err(SogError::Formula)?;
-        return Ok(SogFormula { formula, atoms: atoms.into_iter().map(Said::State).collect() });
-    }
-    let names = action_names(&loaded.system);
-    let mut known: Vec<(String, bool)> = Vec::new();
-    let mut atoms = Vec::new();
-    let mut read = |rest: &str| {
-        let Some((length, name)) = named_atom(rest, Dialect::Plain)? else { return Ok(None) };
-        let is_quoted = rest.starts_with('"');
-        if let Some(number) = known.iter().position(|k| *k == (name.clone(), is_quoted)) {
-            return Ok(Some((length, Atom(number as u32))));
+impl SogFormula {
+    /// A formula over states.
+    fn stated(formula: &Formula) -> SogFormula {
+        let Numbered { formula: numbered, atoms } = Numbered::of(formula);
+        SogFormula {
+            formula: numbered,
+            atoms: atoms.into_iter().map(Said::State).collect(),
+            stated: Some(formula.clone()),
         }
-        let expr = loaded.expression(&name);
-        let said = match (names.contains(&name), expr) {
-            (true, Ok(_)) if !is_quoted => {
-                return Err(format!("`{name}` is an action and says something about states: \"{name}\" is the latter"));
-            }
-            (_, Ok(expr)) => {
-                is_kept(&loaded.system, &expr)?;
-                Said::State(expr)
-            }
-            (true, Err(_)) => Said::Event(name.clone()),
-            (false, Err(error)) => return Err(format!("`{name}` is no action, and as a condition: {error}")),
-        };
-        known.push((name, is_quoted));
-        atoms.push(said);
-        Ok(Some((length, Atom(atoms.len() as u32 - 1))))
-    };
-    let formula = parse_with(text, Dialect::Plain, &mut read).map_err(|error| SogError::Formula(error.to_string()))?;
-    Ok(SogFormula { formula, atoms })
+    }
+
+    /// What it says about states.
+    fn conditions(&self) -> Vec<Expr> {
+        let state = |said: &Said| if let Said::State(expr) = said { Some(expr.clone()) } else { None };
+        self.atoms.iter().filter_map(state).collect()
+    }
+
+    /// What may be a fault in it. Beside events each condition is evaluated by itself.
+    fn fallible(&self, system: &System) -> Fallible {
+        let survey = Survey::of(system);
+        match &self.stated {
+            Some(formula) => survey.in_formula(formula),
+            None => survey.among(&self.conditions()),
+        }
+    }
 }
 
 /// What the expression asks about is part of the states.
@@ -207,10 +207,6 @@ fn is_kept(system: &System, expr: &Expr) -> Result<(), String> {
         _ => {}
     });
     if is_kept { Ok(()) } else { Err("who moved last, and priorities, are not part of the states".into()) }
-}
-
-fn action_names(system: &System) -> Vec<String> {
-    system.processes.iter().flat_map(|process| process.edges.iter().map(|edge| edge.label.clone())).collect()
 }
 
 /// Builds the graph.
@@ -243,12 +239,13 @@ pub(crate) fn check_all(
     let mut ended = None;
     let mut answers = Vec::new();
     for (number, property) in properties.iter().enumerate() {
+        let mut end = None;
         let (outcome, note) = match &property.question {
             Asked::Ltl(_) if options.fairness != Fairness::None => unsupported("observation graphs know no fairness"),
             Asked::Ltl(formula) => {
-                let Numbered { formula, atoms } = Numbered::of(formula);
-                let formula = SogFormula { formula, atoms: atoms.into_iter().map(Said::State).collect() };
-                outcome_of(check(system, &formula, &graph, observer), &mut ended)
+                let mut judged = check(system, &SogFormula::stated(formula), &graph, observer);
+                end = judged.as_mut().ok().and_then(|judged| judged.end.take());
+                outcome_of(judged, &mut ended)
             }
             _ => unsupported(ONLY_RUNS),
         };
@@ -259,8 +256,9 @@ pub(crate) fn check_all(
             engine: "sog",
             value: None,
             witness: None,
-            end: None,
+            end,
             note,
+            warnings: Vec::new(),
             statistics: None,
             reduction: None,
         };
@@ -278,6 +276,7 @@ pub(crate) fn check_all(
         reduction: None,
         diagrams: None,
         choice: None,
+        cut: None,
     }
 }
 
@@ -306,7 +305,7 @@ fn outcome_of(judged: Result<Judged, SogError>, ended: &mut Option<Reason>) -> (
     }
 }
 
-/// Checks a formula.
+/// Checks a formula. It is violated too if one of its conditions is a fault in some reachable state.
 pub fn check(
     system: &System,
     formula: &SogFormula,
@@ -314,12 +313,44 @@ pub fn check(
     observer: &mut dyn Observer,
 ) -> Result<Judged, SogError> {
     let begun = Instant::now();
-    let state = |said: &Said| if let Said::State(expr) = said { Some(expr.clone()) } else { None };
-    let exprs: Vec<Expr> = formula.atoms.iter().filter_map(state).collect();
-    supervised(observer, |stop| {
+    let exprs = formula.conditions();
+    let mut judged = supervised(observer, |stop| {
         let task = Check { system, formula, options, begun, stop };
         with_model(system, &exprs, options, stop, task)
-    })
+    })?;
+    let fallible = formula.fallible(system);
+    if !fallible.is_empty() {
+        let met = match &judged.violation {
+            Some(violation) => fallible.met_on(system, violation),
+            None => fault(system, &fallible, options, observer)?,
+        };
+        if let Some((violation, end)) = met {
+            (judged.violation, judged.end) = (Some(violation), Some(end));
+        }
+    }
+    Ok(judged)
+}
+
+/// A run to a state in which a condition is a fault, which the graph takes for false.
+fn fault(
+    system: &System,
+    fallible: &Fallible,
+    options: &SogOptions,
+    observer: &mut dyn Observer,
+) -> Result<Option<(Violation, EndState)>, SogError> {
+    let invariant = Property { question: Asked::Invariant(fallible.invariant()), ..Property::assertions() };
+    let options =
+        CheckOptions { engine: Engine::Symbolic, memory_limit: options.memory_limit, ..CheckOptions::default() };
+    let report = symbolic::check(system, &[invariant], &options, observer);
+    match report.answers.into_iter().next().map(|answer| answer.outcome) {
+        Some(Outcome::Holds(_)) => Ok(None),
+        Some(Outcome::Violated(violation)) => match fallible.met_on(system, &violation) {
+            Some(met) => Ok(Some(met)),
+            None => Err(SogError::Internal("no condition is a fault where one was found".into())),
+        },
+        Some(Outcome::Unknown(reason)) => Err(SogError::Ended(reason)),
+        None => Err(SogError::Ended(report.ended.unwrap_or(Reason::Interrupted))),
+    }
 }
 
 /// Runs the work in a thread of its own, and tells the observer.
@@ -369,7 +400,7 @@ impl From<Halt> for SogError {
 /// What is known of actions beside their names.
 struct Actions<'a> {
     moves: Vec<Move>,
-    start: &'a dyn Fn(&[u64]) -> Option<u32>,
+    start: &'a dyn Fn(&[u64]) -> Option<StartNumber>,
     engine: &'static str,
 }
 
@@ -392,7 +423,8 @@ fn with_model<T>(
         && let Some(conditions) = atoms.iter().map(condition).collect::<Option<Vec<_>>>()
     {
         let moves = (0..net.transitions.len()).map(|edge| Move { process: 0, edge: edge.into(), partner: None });
-        let actions = Actions { moves: moves.collect(), start: &|_| Some(0), engine: "list diagrams" };
+        let actions =
+            Actions { moves: moves.collect(), start: &|_| Some(StartNumber::default()), engine: "list diagrams" };
         return task.perform(&Lists::new(net, conditions, memory), &actions);
     }
     let atoms: Vec<(String, Expr)> = atoms.iter().map(named).collect();
@@ -489,12 +521,11 @@ impl Task<Judged> for Check<'_> {
             collapsed: self.options.collapsed,
         };
         let checked = judge(model, &question, &options)?;
-        let violation = match &checked.violation {
-            Some(witness) => Some(self.perform_run(witness, actions, model.actions())?),
-            None => None,
-        };
+        let shown = checked.violation.as_ref().map(|witness| self.perform_run(witness, actions, model.actions()));
+        let (violation, end) = shown.transpose()?.unzip();
         Ok(Judged {
             violation,
+            end,
             aggregates: checked.aggregates,
             product: checked.product,
             size: checked.graph.as_ref().map(Graph::size),
@@ -507,11 +538,16 @@ impl Task<Judged> for Check<'_> {
 
 impl Check<'_> {
     /// The run, step by step with the reference interpreter; one that it does not perform is a bug.
-    fn perform_run(&self, witness: &Witness, actions: &Actions<'_>, names: &[String]) -> Result<Violation, SogError> {
+    fn perform_run(
+        &self,
+        witness: &Witness,
+        actions: &Actions<'_>,
+        names: &[String],
+    ) -> Result<(Violation, EndState), SogError> {
         let refuted = |why: &str| SogError::Internal(format!("a counterexample does not replay: {why}"));
         let interpreter = Interpreter::new(self.system);
         let start = (actions.start)(&witness.start).ok_or_else(|| refuted("no such initial state"))?;
-        let mut state = match interpreter.initial_state(start) {
+        let mut state = match interpreter.initial_state(&start) {
             Some(Ok(state)) => state,
             _ => return Err(refuted("no such initial state")),
         };
@@ -548,7 +584,8 @@ impl Check<'_> {
             ample_sog::Ending::Fault => "the run ends with a fault and does not satisfy the formula",
         };
         self.judge(&interpreter, witness, &states, names)?;
-        Ok(Violation { message: message.into(), trace, branches: Vec::new() })
+        let end = EndState::of(&interpreter, &states[witness.prefix.len().min(states.len() - 1)]);
+        Ok((Violation { message: message.into(), trace, branches: Vec::new() }, end))
     }
 
     /// Judges a run that was performed by the plain meaning of the formula: a run that satisfies it is a bug, whatever

@@ -48,10 +48,11 @@ use ample_model::{EdgeId, Expr, Fault, Move, ProcessId, System};
 use thiserror::Error;
 
 use crate::liveness::{Concurrent, Processes};
-use crate::space::{Checked, StateSpace};
+use crate::space::{Checked, Culprit, StateSpace};
+use bytecode::NOWHERE;
 use machine::{Faulted, Machine, Timeout};
 use memory::{Reading, Writing, shape_of};
-use program::Program;
+use program::{EdgeCode, Program};
 pub use reduced::{Ample, Method, NotReduced, Reduced, Taken, Tally};
 use shape::Shapes;
 pub use successors::Transition;
@@ -114,6 +115,8 @@ pub struct Compiled {
     machine: Machine,
     atomic_steps: u32,
     dead: bool,
+    /// The edge that ended the last step in a fault, among all edges.
+    culprit: Option<u32>,
     /// Who took part in the last step, if that is to be noted.
     participants: Option<Processes>,
     /// How many steps of an atomic sequence are taken in one go.
@@ -140,6 +143,7 @@ impl Compiled {
             machine: Machine::default(),
             atomic_steps: 0,
             dead: false,
+            culprit: None,
             participants: None,
             most_steps: MAX_ATOMIC_STEPS,
         })
@@ -212,6 +216,31 @@ impl Compiled {
         self.machine.condition(&self.program, &memory, process, code)
     }
 
+    /// Performs the effect of an edge that is no process's: one of a never claim. False if an assertion in it fails.
+    /// The claim must have no variables of its own.
+    pub fn perform(
+        &mut self,
+        claim: ProcessId,
+        edge: EdgeId,
+        state: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<bool, Option<Fault>> {
+        let is_meant = |code: &&EdgeCode| (usize::from(code.process), code.id) == (claim.index(), edge.0);
+        let code = *self.program.edges.iter().find(is_meant).ok_or(None)?;
+        self.begin();
+        let tail = Reading::open(state, &mut self.shapes, &self.program.layout).shape.tail;
+        self.machine.leave(tail);
+        self.machine.surroundings.timeout = Timeout::No;
+        self.machine.surroundings.by_mask = false;
+        self.machine.surroundings.offered = false;
+        let mut memory = Writing::copy_of(state, out, &mut self.shapes, &self.program.layout);
+        self.machine.step(&mut memory, &code.step);
+        if code.effect != NOWHERE && self.machine.effect(&self.program, &mut memory, code.effect).is_err() {
+            return Err(self.machine.fault.take());
+        }
+        Ok(self.machine.violations.is_empty())
+    }
+
     /// The move that the transition begins with.
     pub fn first_move(&self, transition: &Transition) -> Move {
         move_of(&self.program, transition)
@@ -242,6 +271,9 @@ impl Compiled {
         let mut memory = Writing::copy_of(state, out, &mut self.shapes, &self.program.layout);
         let taken = prepared.and_then(|p| self.machine.take(&self.program, &mut memory, transition, &p));
         self.dead = taken.is_err();
+        if self.dead {
+            self.culprit = Some(transition.edge());
+        }
         if self.program.layout.control.is_some_and(|cell| out[cell.offset as usize] != 0) && !self.dead {
             self.run_on(out, note);
         }
@@ -267,6 +299,7 @@ impl Compiled {
             let taken = prepared.and_then(|p| self.machine.take(&self.program, &mut memory, &next, &p));
             if taken.is_err() {
                 self.dead = true;
+                self.culprit = Some(next.edge());
                 return;
             }
         }
@@ -276,20 +309,18 @@ impl Compiled {
     fn begin(&mut self) {
         self.atomic_steps = 0;
         self.dead = false;
+        self.culprit = None;
         self.machine.fault = None;
         self.machine.violations.clear();
     }
 
-    fn start(&mut self, mut number: usize, out: &mut Vec<u8>) -> Option<Result<(), Faulted>> {
+    fn start(&mut self, number: usize, out: &mut Vec<u8>) -> Option<Result<(), Faulted>> {
         let program = &*self.program;
-        // The last cell's choice varies fastest.
-        let mut places = 1usize;
-        for global in &program.globals {
-            places = places.saturating_mul(global.choices.as_ref().map_or(1, Vec::len));
-        }
-        if number >= places {
+        let mut numbers = Vec::new();
+        if !program.combinations.write(number as u64, &mut numbers) {
             return None;
         }
+        let mut numbers = numbers.into_iter();
         let root = self.shapes.known(0);
         out.clear();
         out.resize(root.length as usize, 0);
@@ -303,9 +334,7 @@ impl Compiled {
         }
         for global in &program.globals {
             if let Some(choices) = &global.choices {
-                places /= choices.len();
-                self.machine.give(&[choices[number / places]]);
-                number %= places;
+                self.machine.give(&[choices.as_choice().get(numbers.next().unwrap_or(0))]);
             }
             if self.machine.effect(program, &mut memory, global.code).is_err() {
                 return Some(Err(Faulted));
@@ -406,6 +435,11 @@ impl Checked for Compiled {
     #[inline]
     fn is_dead(&self) -> bool {
         self.dead
+    }
+
+    fn culprit(&self) -> Option<Culprit> {
+        let edge = &self.program.edges[self.culprit? as usize];
+        Some((edge.process.into(), edge.id))
     }
 
     fn stopped(&mut self, state: &[u8], transition: &Transition, out: &mut Vec<u8>) {

@@ -2,15 +2,18 @@
 
 use ample_explicit::check as safety;
 use ample_explicit::compile::{Ample, Compiled, Method, NotReduced, Reduced};
-use ample_explicit::liveness::{self, Behind, Concurrent, Lasso, Number, Step, Tagged, Watched, Watcher};
+use ample_explicit::liveness::{self, Behind, Concurrent, Lasso, Number, Step, Stops, Tagged, Watched, Watcher};
 use ample_explicit::partial::TwoPhase;
 use ample_explicit::space::Checked;
 use ample_explicit::store::{ExactStore, FlatStore, Handle, Marks, Parent, Visible, Whole};
-use ample_model::{Expr, Move, Observer, Reason, Statistics, System};
+use ample_model::{Expr, Move, Observer, Reason, StartNumber, Statistics, System};
 
 use super::partial::Trial;
 use super::two_phase::{self, Guard};
-use super::{Limited, Patience, REPORT_EVERY, atomic, has_hidden_variables, room_for_the_store, start_of};
+use super::{
+    Limited, Patience, REPORT_EVERY, SEQUENTIAL, atomic, has_hidden_variables, is_sequential, room_for_the_store,
+    start_of,
+};
 use crate::check::{CheckOptions, Emptiness, Fairness, Search};
 use crate::reduction::{Methods, PartialOrder};
 
@@ -43,7 +46,7 @@ pub enum Ending {
 #[derive(Clone, Debug)]
 pub struct Run {
     /// Which of the initial states it starts in.
-    pub start: u32,
+    pub start: StartNumber,
     /// The moves to the cycle.
     pub prefix: Vec<Move>,
     /// The moves of the cycle.
@@ -70,10 +73,12 @@ pub struct Found {
     pub reduction: Option<String>,
     /// What the user should know.
     pub note: Option<String>,
+    /// The run-time errors that stop runs.
+    pub stops: Stops,
 }
 
 impl Found {
-    fn nothing(why: impl ToString) -> Found {
+    pub(super) fn nothing(why: impl ToString) -> Found {
         Found { ended: Some(Reason::Unsupported(why.to_string())), ..Found::default() }
     }
 }
@@ -143,7 +148,10 @@ fn reduced(
     if let Err(why) = &watch.stutter_invariant {
         return Err(Everything::Because((*why).into()));
     }
-    let space = match Reduced::new(system, watch.atoms, true, method) {
+    if is_sequential(system) {
+        return Err(Everything::Plainly(SEQUENTIAL.into()));
+    }
+    let space = match Reduced::within(system, watch.atoms, true, method, &options.budget) {
         Ok(space) => space,
         Err(NotReduced::Irreducible(why)) => return Err(Everything::Because(why)),
         Err(NotReduced::Unsupported(unsupported)) => return Ok(Found::nothing(unsupported)),
@@ -226,7 +234,7 @@ fn shorten(
     }
 }
 
-fn limits(options: &CheckOptions) -> liveness::Options {
+pub(super) fn limits(options: &CheckOptions) -> liveness::Options {
     liveness::Options {
         fairness: match options.fairness {
             Fairness::None => liveness::Fairness::None,
@@ -329,7 +337,8 @@ where
     {
         ended = Some(Reason::Unsupported(limit));
     }
-    Found { run, ended, statistics: report.statistics, reduction: None, note: None }
+    let stops = product.stops().clone();
+    Found { run, ended, statistics: report.statistics, stops, ..Found::default() }
 }
 
 fn run<S, St>(product: &mut Watched<S>, store: &St, lasso: &Lasso<Step<S::Transition>>) -> Run

@@ -1,20 +1,21 @@
 //! The explicit engine, as the façade uses it: compile, search, and turn paths into moves.
 
-mod atomic;
+pub mod atomic;
 pub mod branching;
+pub mod claimed;
 pub mod liveness;
 mod partial;
 mod two_phase;
 
 use std::time::Instant;
 
-use ample_explicit::check::{self as safety, Finding};
+use ample_explicit::check::{self as safety, Cut, Finding};
 use ample_explicit::compile::{Ample, Compiled};
 use ample_explicit::liveness::Concurrent;
 use ample_explicit::search::Path;
 use ample_explicit::space::Checked;
 use ample_explicit::store::{ExactStore, FlatStore, Handle, Parent, Pathless, Visible, Whole};
-use ample_model::{Expr, Move, Observer, Progress, Reason, Statistics, System};
+use ample_model::{Action, Expr, Instruction, Move, Observer, Progress, Reason, StartNumber, Statistics, System};
 
 use crate::check::{CheckOptions, Search};
 use crate::reduction::{Algorithm, Methods, PartialOrder};
@@ -23,7 +24,7 @@ use partial::Attempt;
 
 /// How many new states lie between two looks of the observer: few enough for a limit to be kept to the tenth of
 /// a second, and enough for the looking to cost nothing.
-const REPORT_EVERY: u64 = 256;
+const REPORT_EVERY: u64 = 64;
 
 /// What the rest of the process may need beside the store while the search runs.
 const MARGIN: u64 = 2 << 20;
@@ -64,7 +65,7 @@ impl Request {
 #[derive(Clone, Debug)]
 pub struct Found {
     /// Which of the initial states the run starts in.
-    pub start: u32,
+    pub start: StartNumber,
     /// The moves from there.
     pub moves: Vec<Move>,
 }
@@ -86,6 +87,12 @@ pub struct Run {
     pub reduction: Option<String>,
     /// Only deadlocks are decided: of what was not found nothing is known.
     pub only_deadlocks: bool,
+    /// The steps that were run-time errors.
+    pub cuts: Vec<Cut>,
+    /// They were met in a part of the orders of steps only.
+    pub is_reduced: bool,
+    /// There may be others, and nobody would know.
+    pub may_miss_faults: bool,
 }
 
 impl Run {
@@ -114,6 +121,10 @@ impl Run {
     fn joined_by(self, invariant_count: usize, later: Run) -> Run {
         let invariants = later.invariants.into_iter().chain(std::iter::repeat(None));
         let before = self.invariants.into_iter().chain(std::iter::repeat(None));
+        // A search that was ended early may have met fewer of them than the one before.
+        let met = |cuts: &[Cut]| cuts.iter().map(|cut| cut.count).sum::<u64>();
+        let is_more = later.ended.is_none() || met(&later.cuts) >= met(&self.cuts);
+        let (cuts, is_reduced) = if is_more { (later.cuts, later.is_reduced) } else { (self.cuts, self.is_reduced) };
         let invariants = before.zip(invariants).take(invariant_count);
         Run {
             deadlock: self.deadlock.or(later.deadlock),
@@ -123,6 +134,9 @@ impl Run {
             statistics: later.statistics,
             reduction: later.reduction,
             only_deadlocks: later.only_deadlocks,
+            cuts,
+            is_reduced,
+            may_miss_faults: later.may_miss_faults,
         }
     }
 
@@ -139,6 +153,8 @@ impl Run {
         all.store_bytes = all.store_bytes.max(more.store_bytes);
         all.state_bytes = all.state_bytes.max(more.state_bytes);
         all.complete &= more.complete;
+        all.counts_transitions |= more.counts_transitions;
+        all.counts_depth |= more.counts_depth;
     }
 
     /// Something is violated.
@@ -159,7 +175,9 @@ pub fn run(system: &System, request: &Request, options: &CheckOptions, observer:
     };
     let is_auto = options.partial_order == PartialOrder::Auto;
     let mut patience = Patience { observer, lost: false };
-    let attempt = if options.partial_order == PartialOrder::TwoPhase {
+    let attempt = if is_sequential(system) && methods.cache.is_none() {
+        Attempt::Irreducible(SEQUENTIAL.into())
+    } else if options.partial_order == PartialOrder::TwoPhase {
         two_phase::run(system, request, options, patience.observer)
     } else if is_auto && options.search == Search::Auto {
         partial::run(system, request, methods, options, &mut patience)
@@ -247,6 +265,18 @@ fn run_plain(system: &System, request: &Request, options: &CheckOptions, observe
     }
     let visible = space.visible();
     search(space, visible, request, options, observer)
+}
+
+/// Why nothing is left out of a sequential program.
+const SEQUENTIAL: &str = "there is only one process";
+
+/// There is never more than one process, so that there are no orders of steps to choose from.
+fn is_sequential(system: &System) -> bool {
+    let spawns = |instruction: &Instruction| {
+        matches!(instruction, Instruction::Do(Action::Spawn { .. }) | Instruction::Try(Action::Spawn { .. }, _))
+    };
+    let mut edges = system.processes.iter().flat_map(|process| &process.edges);
+    system.start.len() <= 1 && !edges.any(|edge| edge.effect.iter().any(spawns))
 }
 
 fn has_hidden_variables(system: &System) -> bool {
@@ -358,6 +388,7 @@ where
     let mut report = report;
     if let Some(limit) = space.limit() {
         report.assertions = None;
+        report.cuts.clear();
         report.ended = Some(Reason::Unsupported(limit));
     }
     let mut moves = |finding: Option<Finding<P::Transition>>| finding.map(|finding| found(space, store, &finding.path));
@@ -369,6 +400,9 @@ where
         statistics: report.statistics,
         reduction: None,
         only_deadlocks: false,
+        cuts: report.cuts,
+        is_reduced: false,
+        may_miss_faults: false,
     }
 }
 
@@ -385,19 +419,19 @@ where
 }
 
 /// The number of the initial state that is that one in the store.
-fn start_of<P, S>(space: &mut P, store: &S, first: Option<Handle>) -> u32
+fn start_of<P, S>(space: &mut P, store: &S, first: Option<Handle>) -> StartNumber
 where
     P: Checked<State = [u8]>,
     S: ExactStore<[u8]>,
 {
     let mut state = Vec::new();
-    let mut number = 0;
+    let mut number = 0u64;
     while space.initial(number as usize, &mut state) {
         let here = if space.is_dead() { None } else { store.find(&state) };
         if here == first {
-            return number;
+            return number.into();
         }
         number += 1;
     }
-    0
+    StartNumber::default()
 }

@@ -1,7 +1,9 @@
 //! From what was found out to answers, with runs that were replayed.
 
 use ample_logic::{Formula as Logic, Unary};
-use ample_model::{Branch, Certainty, Observer, Outcome, Property, Question, Reason, System, Trace, Violation};
+use ample_model::{
+    Branch, Certainty, Observer, Outcome, Property, Question, Reason, StartNumber, System, Trace, Violation,
+};
 
 use ample_petri::net::Net;
 
@@ -61,6 +63,7 @@ fn answer(property: &Property, outcome: Outcome) -> Answer {
         witness: None,
         end: None,
         note: None,
+        warnings: Vec::new(),
         statistics: None,
         reduction: None,
     }
@@ -134,9 +137,9 @@ fn brief(message: String, instead: &str) -> String {
 fn with_brief_branches(violation: Violation) -> Violation {
     fn all(branches: Vec<Branch>) -> Vec<Branch> {
         let one = |branch: Branch| {
-            let Branch { after, message, trace, branches } = branch;
-            let message = brief(message, "a part of the formula, from there on");
-            Branch { after, message, trace, branches: all(branches) }
+            let message = brief(branch.message, "a part of the formula, from there on");
+            let end = branch.end.map(|end| Box::new(plain(*end)));
+            Branch { message, branches: all(branch.branches), end, ..branch }
         };
         branches.into_iter().map(one).collect()
     }
@@ -232,7 +235,7 @@ fn run_shown(system: &System, property: &Property, run: &NetRun, observer: &mut 
                 (false, false) => Ending::Cycle,
             };
             let run = Run {
-                start: 0,
+                start: StartNumber::default(),
                 prefix: moves(&run.prefix),
                 cycle: moves(&run.cycle),
                 ending,

@@ -360,5 +360,6 @@ fn report(
         reduction: None,
         diagrams,
         choice: None,
+        cut: None,
     }
 }

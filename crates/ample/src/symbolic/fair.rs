@@ -1,26 +1,25 @@
 //! Fairness and justice: which runs count, and branching time over those that do.
 //!
 //! A fair formula of CTL that does not hold is shown by a fair run where the formula says of all runs what a formula of
-//! LTL could say: then the quantifiers are left out, and the run violates the rest. For others there is the verdict
-//! only.
+//! LTL could say: then the quantifiers are left out, and the run violates the rest. For others there is a run to a state
+//! from which fair runs cannot do what the formula asks for; without one there is no verdict, if it takes a run to show it.
 
 use ample_logic::{Atom, Binary, Formula as Logic, Unary};
-use ample_model::{Expr, Move, Outcome, Trace, Violation};
+use ample_model::{Expr, Move};
 use ample_symbolic::ctl::{Ctl, Evaluator, FairRuns};
 use ample_symbolic::diagram::Bdd;
 use ample_symbolic::fair::{self, Condition};
-use ample_symbolic::reach::run_to;
 use ample_symbolic::space::Space;
 
-use super::answers::{Court, IN_PASSING, add, answer, start_states};
+use super::answers::{Court, IN_PASSING, add, start_states};
 use super::{Direction, Trouble};
 use crate::check::Fairness;
 use crate::evidence::Charge;
 use crate::report::Answer;
 use crate::temporal::Numbered;
 
-/// Of a formula that does not hold, and a run that would show it.
-const NOT_SHOWN: &str = "no single fair run would show this, so none is shown";
+/// Of a formula that does not hold, if no single fair run can show it.
+const SHOWN_IN_PART: &str = "how fair runs go on from where the run ends is not shown";
 /// Of a way that was asked for.
 const BACKWARD: &str = "evaluated backward: so are fair CTL formulas always";
 
@@ -81,7 +80,7 @@ impl Court<'_, '_> {
         }
         match self.as_a_run(numbered, numbers)? {
             Some(answer) => Ok(Answer { note: answer.note.clone().or(note), ..answer }),
-            None => self.verdict_only(&bad),
+            None => self.as_a_tree(numbered, &ctl, &atoms, &fair),
         }
     }
 
@@ -111,18 +110,17 @@ impl Court<'_, '_> {
         self.accuse(&lasso, Charge::Formula(&linear)).map(Some)
     }
 
-    /// It does not hold in some of these states.
-    fn verdict_only(&mut self, bad: &Bdd) -> Result<Answer, Trouble> {
-        let space = &self.session.space;
-        let Some(run) = run_to(space, &space.initial, &space.settled.not(), bad)? else {
-            return Ok(self.unknown("internal error: no run leads to a state that was reached"));
+    /// Finite runs that show in part why the formula does not hold.
+    fn as_a_tree(&mut self, numbered: &Numbered, ctl: &Ctl, atoms: &[Bdd], fair: &FairRuns) -> Result<Answer, Trouble> {
+        let (start, tree) = match self.explain(&numbered.formula, ctl, atoms, Some(fair))? {
+            Ok(explained) => explained,
+            Err(answer) => return Ok(*answer),
         };
-        let Some(start) = self.session.start(&run.start) else { return Ok(self.too_many_starts()) };
-        let trace = Trace { start, ..Trace::default() };
-        let message = "it does not hold in the initial state, if only fair runs count".into();
-        let violation = Violation { message, trace, branches: Vec::new() };
-        let outcome = Outcome::Violated(Box::new(violation));
-        Ok(Answer { note: Some(NOT_SHOWN.into()), ..answer(self.property, outcome) })
+        if tree.prefix.is_empty() && tree.branches.is_empty() {
+            return Ok(self.violated_unseen());
+        }
+        let answer = self.confirmed(numbered, start, &tree);
+        Ok(Answer { note: Some(SHOWN_IN_PART.into()), ..answer })
     }
 }
 

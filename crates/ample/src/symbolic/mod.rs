@@ -22,7 +22,7 @@ pub use ample_symbolic::reach::Method;
 use serde::Serialize;
 
 use crate::check::CheckOptions;
-use crate::report::{Answer, Report};
+use crate::report::{Answer, Cut, Report};
 
 /// How the symbolic engine works.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -272,6 +272,8 @@ struct Done {
     statistics: Statistics,
     diagrams: DiagramStatistics,
     reduction: Option<String>,
+    /// The run-time errors that were met.
+    cut: Option<Cut>,
 }
 
 /// Why a session has no answer.
@@ -328,6 +330,7 @@ fn supervised(system: &System, observer: &mut dyn Observer, work: &(dyn Fn(&Desk
         statistics: Statistics::default(),
         diagrams: DiagramStatistics::default(),
         reduction: None,
+        cut: None,
     });
     let left = desk.left();
     let report = report(system, with_what_is_left(done, &left), reason, begun.elapsed());
@@ -372,5 +375,6 @@ fn report(system: &System, done: Done, asked: Option<Reason>, took: Duration) ->
         reduction: done.reduction,
         diagrams: Some(done.diagrams),
         choice: None,
+        cut: done.cut,
     }
 }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use ample_boolean::{Bounds, Encoding, Lit};
-use ample_model::{Expr, Move, System};
+use ample_boolean::{Bounds, Encoding, Lit, NotEncoded};
+use ample_budget::{Budget, Interrupted};
+use ample_model::{Expr, Move, StartNumber, System};
 use ample_symbolic::build::{Builder, Built, Grain, arrange, build};
 use ample_symbolic::diagram::{Bdd, Diagrams, Stop};
 use ample_symbolic::reach::{Effort, Method, reachable};
@@ -14,7 +15,7 @@ use ample_symbolic::space::Space;
 use super::{Desk, DiagramStatistics, Reach, Reorder, Shape, Symbolic, Trouble};
 
 /// Bytes for a node, with its share of the tables around it.
-pub const NODE_BYTES: u64 = 40;
+pub const NODE_BYTES: u64 = ample_symbolic::diagram::NODE_BYTES as u64;
 /// Where nobody sets a limit to the memory.
 const DEFAULT_MEMORY: u64 = 4 << 30;
 /// How many states are looked at to guess how large variables get.
@@ -23,6 +24,16 @@ const SAMPLE: usize = 3000;
 const ENOUGH_FOR_RELATIONS: usize = 1_000_000;
 /// How often it starts again with more room.
 const MAX_RESTARTS: usize = 200;
+
+impl From<NotEncoded> for Trouble {
+    fn from(not: NotEncoded) -> Trouble {
+        match not {
+            NotEncoded::Unsupported(why) => Trouble::Unsupported(why.0),
+            NotEncoded::Interrupted(Interrupted::Memory) => Trouble::Memory,
+            NotEncoded::Interrupted(Interrupted::Deadline | Interrupted::Cancelled) => Trouble::Asked,
+        }
+    }
+}
 
 impl From<Stop> for Trouble {
     fn from(stop: Stop) -> Trouble {
@@ -60,6 +71,15 @@ pub struct Setting<'a> {
 }
 
 impl Setting<'_> {
+    /// What the encoding may take: until it is asked to end, and in its part of the memory.
+    fn budget(&self) -> Budget {
+        let budget = Budget::unlimited().with_cancellation(&Arc::clone(&self.desk.stop).into());
+        match self.memory {
+            Some(limit) => budget.with_memory(limit),
+            None => budget,
+        }
+    }
+
     fn max_nodes(&self) -> usize {
         let used = ample_budget::resident_memory().unwrap_or(0);
         let room = self.memory.unwrap_or(DEFAULT_MEMORY).saturating_sub(used) / 10 * 8;
@@ -70,8 +90,10 @@ impl Setting<'_> {
     /// once, bits are put beside those that they are copied from.
     fn build(&self, encoding: &Encoding) -> Result<(Diagrams, Built), Trouble> {
         let most = self.max_nodes();
+        let room = most;
         let make = |grain, most| {
             let diagrams = Diagrams::new(encoding.bits, most, Arc::clone(&self.desk.stop));
+            diagrams.make_room_for(room);
             arrange(encoding, &diagrams, grain);
             build(encoding, &diagrams).map(|built| (diagrams, built))
         };
@@ -127,13 +149,16 @@ impl<'a> Session<'a> {
         conditions: &[&Expr],
         setting: &Setting<'_>,
     ) -> Result<Session<'a>, Trouble> {
-        let mut bounds = if declared { Bounds::declared(system) } else { Bounds::sampled(system, SAMPLE) };
+        let budget = setting.budget();
+        let mut bounds = match declared {
+            true => Bounds::declared(system),
+            false => Bounds::sampled_within(system, SAMPLE, &budget),
+        };
         for restarts in 0..MAX_RESTARTS {
-            let mut encoding = Encoding::of(system, &bounds).map_err(|why| Trouble::Unsupported(why.0))?;
+            let mut encoding = Encoding::within(system, &bounds, &budget)?;
             let mut literals = Vec::new();
             for condition in conditions {
-                let (value, fault) =
-                    encoding.condition(system, condition).map_err(|why| Trouble::Unsupported(why.0))?;
+                let (value, fault) = encoding.condition_within(system, condition)?;
                 // Where it cannot be evaluated, it does not hold.
                 literals.push(encoding.dag.and(value, !fault));
             }
@@ -203,7 +228,9 @@ impl<'a> Session<'a> {
     /// a bit has the bit's number and that of all bits together.
     pub fn doubled(&self, conditions: &[usize], setting: &Setting<'_>) -> Result<(Space, Vec<Bdd>), Trouble> {
         let bits = self.encoding.bits;
-        let diagrams = Diagrams::new(2 * bits, setting.max_nodes(), Arc::clone(&setting.desk.stop));
+        let most = setting.max_nodes();
+        let diagrams = Diagrams::new(2 * bits, most, Arc::clone(&setting.desk.stop));
+        diagrams.make_room_for(most);
         let order = self.space.diagrams.order();
         let order: Vec<u32> = order.into_iter().filter(|pair| *pair < bits).flat_map(|bit| [bit, bits + bit]).collect();
         diagrams.set_order(&order);
@@ -233,7 +260,7 @@ impl<'a> Session<'a> {
     }
 
     /// The number of an initial state.
-    pub fn start(&self, state: &[bool]) -> Option<u32> {
+    pub fn start(&self, state: &[bool]) -> Option<StartNumber> {
         let state = self.encoding.state(self.solved(), &|bit| state[bit as usize]);
         ample_model::Interpreter::new(self.solved()).number_of(&state)
     }

@@ -1,14 +1,13 @@
 //! Temporal properties: from the question of a property to an automaton that accepts what must not be.
 
-mod claim;
+pub mod claim;
 
 use std::collections::HashMap;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
 
 use ample_explicit::liveness::{Edge, Watcher};
 use ample_logic::{Acceptance, Atom, Atoms, Formula as Logic};
-use ample_model::{Expr, Formula, Observer, ProcessId, Progress, Reason, System};
+use ample_model::observer::ask_meanwhile;
+use ample_model::{Budget, Expr, Formula, Observer, ProcessId, Reason, System};
 
 /// A formula whose atoms are numbered, and the expressions that they stand for.
 #[derive(Clone, Debug)]
@@ -67,7 +66,8 @@ pub struct Forbidden {
     pub atoms: Vec<Expr>,
     /// A run that does not go on repeats its last state for ever.
     pub stutters: bool,
-    /// The state in which a claim has come to its end; in the one after it, an assertion of its own has failed.
+    /// The state in which a claim has come to its end; in the one after it, an assertion of its own has failed; and in
+    /// the one after that, one of its conditions was a fault.
     pub end: u32,
 }
 
@@ -125,33 +125,18 @@ pub fn negation(
     acceptance: Acceptance,
     observer: &mut dyn Observer,
 ) -> Result<Watcher, NoAutomaton> {
-    let (done, result) = mpsc::channel();
-    let copy = numbered.clone();
-    // If the work is ended, the thread is left to itself: nobody waits for what it makes.
-    std::thread::spawn(move || done.send(translate(&copy, acceptance)));
-    loop {
-        match result.recv_timeout(ASK_EVERY) {
-            Ok(watcher) => return Ok(watcher?),
-            Err(RecvTimeoutError::Timeout) => {
-                if let Some(reason) = observer.progress(&Progress::default()) {
-                    return Err(NoAutomaton::Ended(reason));
-                }
-            }
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(NoAutomaton::Refused("internal error: the formula could not be translated".into()));
-            }
-        }
+    match ask_meanwhile(observer, |budget| translate(numbered, acceptance, budget)) {
+        Ok(Some(watcher)) => Ok(watcher?),
+        Ok(None) => Err(NoAutomaton::Refused("internal error: the formula could not be translated".into())),
+        Err(reason) => Err(NoAutomaton::Ended(reason)),
     }
 }
 
-/// How often the observer is asked.
-const ASK_EVERY: Duration = Duration::from_millis(10);
-
-fn translate(numbered: &Numbered, acceptance: Acceptance) -> Result<Watcher, String> {
+fn translate(numbered: &Numbered, acceptance: Acceptance, budget: &Budget) -> Result<Watcher, String> {
     let names: Atoms = (0..numbered.atoms.len()).map(|number| format!("p{number}")).collect();
     let options = ample_logic::Options { acceptance, ..ample_logic::Options::default() };
-    let automaton = ample_logic::translate(&!numbered.formula.clone(), &names, options).map_err(|e| e.to_string())?;
-    Watcher::of(&automaton).map_err(|error| error.to_string())
+    let automaton = ample_logic::translate_within(&!numbered.formula.clone(), &names, options, budget);
+    Watcher::of(&automaton.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
