@@ -172,3 +172,113 @@ fn typed_formulas_are_checked() {
         assert_eq!(report.answers[0].verdict(), verdict, "{formula}");
     }
 }
+
+/// A file of its own for a test.
+fn temporary(name: &str, bytes: &[u8]) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("ample-pnml-{}-{name}", std::process::id()));
+    std::fs::write(&path, bytes).expect("it can be written");
+    path
+}
+
+#[test]
+fn nets_and_formulas_in_utf_16_are_read() {
+    let net = format!("<?xml version=\"1.0\" encoding=\"UTF-16\"?>{}", MUTEX.replace("busy", "tätig"));
+    let formulas = "<?xml version=\"1.0\" encoding=\"UTF-16\"?><property-set><property><id>é</id><formula><place-bound>\
+        <place>tätig</place></place-bound></formula></property></property-set>";
+    let little = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let big = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>();
+    let encodings: [(&str, &dyn Fn(&str) -> Vec<u8>); 4] = [
+        ("little", &|text| [b"\xff\xfe".as_slice(), &little(text)].concat()),
+        ("big", &|text| [b"\xfe\xff".as_slice(), &big(text)].concat()),
+        ("little-without-mark", &|text| little(text)),
+        ("big-without-mark", &|text| big(text)),
+    ];
+    for (name, encode) in encodings {
+        let path = temporary(&format!("{name}.pnml"), &encode(&net));
+        let list = temporary(&format!("{name}.xml"), &encode(formulas));
+        let loaded = ample::load(&path, &LoadOptions::default()).expect(name);
+        let text = ample::read_text(&list, &LoadOptions::default()).expect(name);
+        let properties = loaded.formulas("f.xml", &text).expect(name);
+        assert_eq!(properties[0].name, "é", "{name}");
+        let report = ample::check(
+            &loaded.system,
+            &CheckOptions { properties: Some(properties), ..explicit() },
+            &mut ample::Limits::new(),
+        );
+        assert_eq!(report.answers[0].value, Some(1), "{name}");
+        [path, list].iter().for_each(|path| std::fs::remove_file(path).expect("it is there"));
+    }
+}
+
+/// Ten readers and many writers: a net with thousands of transitions and few markings. No proof about it may take longer
+/// than a look at them all.
+fn readers_and_writers(writers: usize) -> String {
+    let mut body = "<place id=\"permits\"><initialMarking><text>10</text></initialMarking></place>".to_owned();
+    for (kind, count, needs) in [("reader", 10, 1), ("writer", writers, 10)] {
+        for number in 0..count {
+            let weight = format!("<inscription><text>{needs}</text></inscription>");
+            body += &format!(
+                "<place id=\"{kind}{number}\"><initialMarking><text>1</text></initialMarking></place>\
+                 <place id=\"{kind}-busy{number}\"/><transition id=\"{kind}-begins{number}\"/>\
+                 <transition id=\"{kind}-ends{number}\"/>\
+                 <arc id=\"a-{kind}{number}\" source=\"{kind}{number}\" target=\"{kind}-begins{number}\"/>\
+                 <arc id=\"b-{kind}{number}\" source=\"permits\" target=\"{kind}-begins{number}\">{weight}</arc>\
+                 <arc id=\"c-{kind}{number}\" source=\"{kind}-begins{number}\" target=\"{kind}-busy{number}\"/>\
+                 <arc id=\"d-{kind}{number}\" source=\"{kind}-busy{number}\" target=\"{kind}-ends{number}\"/>\
+                 <arc id=\"e-{kind}{number}\" source=\"{kind}-ends{number}\" target=\"{kind}{number}\"/>\
+                 <arc id=\"f-{kind}{number}\" source=\"{kind}-ends{number}\" target=\"permits\">{weight}</arc>"
+            );
+        }
+    }
+    let kind = "http://www.pnml.org/version-2009/grammar/ptnet";
+    format!("<pnml><net id=\"n\" type=\"{kind}\"><page id=\"g\">{body}</page></net></pnml>")
+}
+
+#[test]
+fn a_wide_net_with_few_markings_is_checked_about_as_fast_as_it_is_counted() {
+    let text = readers_and_writers(1000);
+    let loaded = ample::load_text("rw.pnml", text, &LoadOptions::default()).expect("the net is right");
+    let begun = std::time::Instant::now();
+    let counted = ample::states(&loaded.system, &explicit(), &mut ample::Limits::new());
+    let counting = begun.elapsed();
+    assert_eq!(counted.statistics.states, 1024 + 1000);
+    let properties = vec![
+        ample::Property::deadlock(),
+        loaded.examination(Examination::Liveness).expect("it is a net"),
+        loaded.examination(Examination::QuasiLiveness).expect("it is a net"),
+    ];
+    for engine in [Engine::Auto, Engine::Explicit] {
+        let begun = std::time::Instant::now();
+        let options = CheckOptions { engine, properties: Some(properties.clone()), ..CheckOptions::default() };
+        let report = ample::check(&loaded.system, &options, &mut ample::Limits::new());
+        for answer in &report.answers {
+            assert_eq!(answer.verdict(), Verdict::Holds, "{} by {engine:?}", answer.property);
+        }
+        // Two thousand formulas are evaluated besides, on a machine that does other things, too.
+        let most = 60 * counting + std::time::Duration::from_secs(20);
+        assert!(begun.elapsed() < most, "{engine:?}: {:?}, and counting took {counting:?}", begun.elapsed());
+    }
+}
+
+/// What is read, unfolded and written out ends by its budget, and says so.
+#[test]
+fn limits_hold_before_the_first_marking_is_looked_at() {
+    use std::time::{Duration, Instant};
+    let limited = |time: u64| LoadOptions {
+        budget: ample::Budget::unlimited().with_time(Duration::from_millis(time)),
+        ..LoadOptions::default()
+    };
+    let wide = readers_and_writers(40_000);
+    let begun = Instant::now();
+    let error = ample::load_text("rw.pnml", wide, &limited(5)).expect_err("there is no time for that");
+    assert!(matches!(error, ample::LoadError::Interrupted { .. }), "{error}");
+    assert_eq!(error.to_string(), "rw.pnml: the time limit was reached while it was being read");
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    let loaded = ample::load_text("mutex.pnml", MUTEX.into(), &LoadOptions::default()).expect("the net is right");
+    let property = "<property><id>f</id><formula><place-bound><place>busy</place></place-bound></formula></property>";
+    let text = format!("<property-set>{}</property-set>", property.repeat(100_000));
+    let begun = Instant::now();
+    let error = loaded.formulas_within("f.xml", &text, &limited(5).budget).expect_err("there is no time for that");
+    assert_eq!(error.to_string(), "f.xml: the time limit was reached while it was being read");
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+}
