@@ -256,6 +256,8 @@ impl<'a, T, O: Observer + ?Sized> Safety<'a, T, O> {
             store_bytes: store_bytes as u64,
             state_bytes: state_bytes as u64,
             complete: self.ended.is_none(),
+            counts_transitions: true,
+            counts_depth: true,
             ..self.statistics
         };
         Report {

@@ -119,4 +119,10 @@ pub struct Statistics {
     pub state_bytes: u64,
     /// False if a limit or an interrupt ended the search.
     pub complete: bool,
+    /// Transitions and what atomic sequences took were counted, which searches over sets of states do not do.
+    #[serde(default)]
+    pub counts_transitions: bool,
+    /// The depth was measured.
+    #[serde(default)]
+    pub counts_depth: bool,
 }

@@ -61,7 +61,7 @@ mod together;
 
 pub use ample_budget::{Budget, Cancellation, Interrupted, peak_memory, resident_memory, sensible_memory_limit};
 pub use ample_lang::pnml::{Examination, Formulas, Refused};
-pub use ample_lang::{Diagnostic, Rejected, Severity};
+pub use ample_lang::{Diagnostic, RefusedFormula, Rejected, Severity};
 pub use ample_model::{
     Branch, Certainty, Change, EventKind, Formula, Message, Move, Observer, Outcome, Progress, Property, Question,
     Reason, Silent, Source, Span, StartNumber, Statistics, Step, System, Trace, Violation,

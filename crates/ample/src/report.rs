@@ -383,20 +383,25 @@ impl Serialize for JsonStatistics<'_> {
             store_bytes,
             state_bytes,
             complete: _,
+            counts_transitions,
+            counts_depth,
         } = self.0;
+        let counted = |count: &u64| counts_transitions.then_some(Count(*count));
+        // There is no model without a state, and no state without a byte.
+        let positive = |count: &u64| Some(Count(*count)).filter(|count| count.0 > 0);
         let mut map = serializer.serialize_map(None)?;
         match many_states {
             Some(many) => map.serialize_entry("states", many)?,
-            None => map.serialize_entry("states", &Count(*states))?,
+            None => map.serialize_entry("states", &positive(states))?,
         }
-        map.serialize_entry("transitions", &Count(*transitions))?;
-        map.serialize_entry("depth", depth)?;
+        map.serialize_entry("transitions", &counted(transitions))?;
+        map.serialize_entry("depth", &counts_depth.then_some(depth))?;
         map.serialize_entry("time_s", time_s)?;
         map.serialize_entry("memory_bytes", memory_bytes)?;
-        map.serialize_entry("atomic_states", &Count(*atomic_states))?;
-        map.serialize_entry("atomic_steps", &Count(*atomic_steps))?;
-        map.serialize_entry("store_bytes", store_bytes)?;
-        map.serialize_entry("state_bytes", state_bytes)?;
+        map.serialize_entry("atomic_states", &counted(atomic_states))?;
+        map.serialize_entry("atomic_steps", &counted(atomic_steps))?;
+        map.serialize_entry("store_bytes", &positive(store_bytes))?;
+        map.serialize_entry("state_bytes", &positive(state_bytes))?;
         map.end()
     }
 }
@@ -421,7 +426,8 @@ mod tests {
     }
 
     fn report(answers: Vec<Answer>) -> Report {
-        let statistics = Statistics { states: 3, transitions: 1 << 60, ..Statistics::default() };
+        let statistics =
+            Statistics { states: 3, transitions: 1 << 60, counts_transitions: true, ..Statistics::default() };
         Report {
             model: "m.pml".into(),
             language: "promela".into(),
@@ -449,6 +455,7 @@ mod tests {
         assert_eq!(json["results"][1]["reason"], "the time limit was reached");
         assert_eq!(json["stats"]["states"], 3);
         assert_eq!(json["stats"]["transitions"], (1u64 << 60).to_string());
+        assert_eq!(json["stats"]["depth"], serde_json::Value::Null);
     }
 
     #[test]

@@ -16,12 +16,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod formula;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use ample_logic::{Atom, Dialect, Formula as Logic, named_atom, parse_with, semantics};
+use ample_logic::{Atom, Formula as Logic, semantics};
 use ample_model::{
     Certainty, Expr, Fault, Formula, Interpreter, Move, Observer, Outcome, Progress, Property, Question as Asked,
     Reason, StartNumber, State, Statistics, System, Trace, Violation,
@@ -34,10 +36,11 @@ use ample_sog::{Binary, BuildOptions, Halt, Lists, Meaning, Model, Observed, Que
 use crate::check::{CheckOptions, Engine, Fairness};
 use crate::evidence::EndState;
 use crate::faults::{Fallible, Survey};
-use crate::load::Loaded;
 use crate::report::{Answer, Report};
 use crate::symbolic;
 use crate::temporal::Numbered;
+
+pub use formula::formula;
 
 /// Which graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -168,43 +171,6 @@ pub struct Judged {
     pub took: Duration,
 }
 
-/// Reads a formula in the notation of the model's own formulas, over its states; or one whose atoms are names of actions
-/// and conditions on states, these in quotes unless they are a name: `G ("x > 3" -> F send)`.
-pub fn formula(loaded: &Loaded, text: &str) -> Result<SogFormula, SogError> {
-    if let Ok(stated) = loaded.ltl(text) {
-        let formula = SogFormula::stated(&stated);
-        formula.conditions().iter().try_for_each(|expr| is_kept(&loaded.system, expr)).map_err(SogError::Formula)?;
-        return Ok(formula);
-    }
-    let names = action_names(&loaded.system);
-    let mut known: Vec<(String, bool)> = Vec::new();
-    let mut atoms = Vec::new();
-    let mut read = |rest: &str| {
-        let Some((length, name)) = named_atom(rest, Dialect::Plain)? else { return Ok(None) };
-        let is_quoted = rest.starts_with('"');
-        if let Some(number) = known.iter().position(|k| *k == (name.clone(), is_quoted)) {
-            return Ok(Some((length, Atom(number as u32))));
-        }
-        let expr = loaded.expression(&name);
-        let said = match (names.contains(&name), expr) {
-            (true, Ok(_)) if !is_quoted => {
-                return Err(format!("`{name}` is an action and says something about states: \"{name}\" is the latter"));
-            }
-            (_, Ok(expr)) => {
-                is_kept(&loaded.system, &expr)?;
-                Said::State(expr)
-            }
-            (true, Err(_)) => Said::Event(name.clone()),
-            (false, Err(error)) => return Err(format!("`{name}` is no action, and as a condition: {error}")),
-        };
-        known.push((name, is_quoted));
-        atoms.push(said);
-        Ok(Some((length, Atom(atoms.len() as u32 - 1))))
-    };
-    let formula = parse_with(text, Dialect::Plain, &mut read).map_err(|error| SogError::Formula(error.to_string()))?;
-    Ok(SogFormula { formula, atoms, stated: None })
-}
-
 impl SogFormula {
     /// A formula over states.
     fn stated(formula: &Formula) -> SogFormula {
@@ -241,10 +207,6 @@ fn is_kept(system: &System, expr: &Expr) -> Result<(), String> {
         _ => {}
     });
     if is_kept { Ok(()) } else { Err("who moved last, and priorities, are not part of the states".into()) }
-}
-
-fn action_names(system: &System) -> Vec<String> {
-    system.processes.iter().flat_map(|process| process.edges.iter().map(|edge| edge.label.clone())).collect()
 }
 
 /// Builds the graph.

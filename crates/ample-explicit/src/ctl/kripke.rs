@@ -77,6 +77,8 @@ pub(super) struct Kripke<'a, S: StateSpace, St, O: ?Sized> {
     pub(super) met_fault: bool,
     /// Why the search ended.
     pub(super) ended: Option<Reason>,
+    /// The observer has ended it, and is not to be asked again.
+    pub(super) is_cancelled: bool,
     /// What was done so far, without what is only known in the end.
     pub(super) statistics: Statistics,
 }
@@ -112,6 +114,7 @@ where
             taken: Vec::new(),
             met_fault: false,
             ended: None,
+            is_cancelled: false,
             statistics: Statistics::default(),
         }
     }
@@ -356,7 +359,10 @@ where
         };
         match self.observer.progress(&progress) {
             None => Ok(()),
-            Some(reason) => Err(self.halt(reason)),
+            Some(reason) => {
+                self.is_cancelled = true;
+                Err(self.halt(reason))
+            }
         }
     }
 

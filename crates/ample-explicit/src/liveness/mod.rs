@@ -198,6 +198,8 @@ impl<'a, O: Observer + ?Sized> Watch<'a, O> {
             store_bytes: store_bytes as u64,
             state_bytes: state_bytes as u64,
             complete: ended.is_none(),
+            counts_transitions: true,
+            counts_depth: true,
             ..self.statistics
         };
         Report { found, ended, statistics }

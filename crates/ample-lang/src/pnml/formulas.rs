@@ -13,6 +13,7 @@ use super::watch::Watch;
 use super::xml::{Element, Item, Read, Reader};
 use super::{MAX_ERRORS, Names, typed};
 use crate::diagnostic::{Diagnostic, Rejected};
+use crate::refused::RefusedFormula;
 
 /// Reads a formula file of the Model Checking Contest about a net; `name` is what reports call it.
 ///
@@ -36,11 +37,15 @@ use crate::diagnostic::{Diagnostic, Rejected};
 /// ```
 pub fn formulas(system: &System, names: &Names, name: &str, text: &str) -> Result<Vec<Property>, Rejected> {
     let read = formulas_within(system, names, name, text, &Budget::unlimited())?;
-    match read.refused.first() {
-        None => Ok(read.properties),
-        Some(refused) => {
-            let source = Source { path: name.to_owned(), text: text.to_owned() };
-            Err(Rejected::new(vec![source], vec![start_of_file(&format!("`{}`: {}", refused.name, refused.why))]))
+    let mut diagnostics: Vec<Diagnostic> = read.faulty.into_iter().flat_map(|one| one.diagnostics).collect();
+    diagnostics.truncate(MAX_ERRORS);
+    let refused = read.refused.iter().map(|one| start_of_file(&format!("`{}`: {}", one.name, one.why)));
+    diagnostics.extend(refused.take(usize::from(diagnostics.is_empty())));
+    match diagnostics.is_empty() {
+        true => Ok(read.properties),
+        false => {
+            let text = text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
+            Err(Rejected::new(vec![Source { path: name.to_owned(), text }], diagnostics))
         }
     }
 }
@@ -52,6 +57,8 @@ pub struct Formulas {
     pub properties: Vec<Property>,
     /// Those that cannot, though nothing is wrong with them.
     pub refused: Vec<Refused>,
+    /// Those with which something is wrong, with places in the text without its byte order mark.
+    pub faulty: Vec<RefusedFormula>,
 }
 
 /// A formula that cannot be checked.
@@ -63,7 +70,8 @@ pub struct Refused {
     pub why: String,
 }
 
-/// As [`formulas`], within a budget. A formula that is too large when it is written out does not spoil the others.
+/// As [`formulas`], within a budget. A formula that is faulty, or too large when it is written out, does not spoil the
+/// others.
 pub fn formulas_within(
     system: &System,
     names: &Names,
@@ -79,20 +87,21 @@ pub fn formulas_within(
     }
     let watch = Watch::new(budget);
     let atoms = Atoms::new(system, names, &watch);
-    let mut file = File { atoms, watch: &watch, stated: Vec::new(), refused: Vec::new(), errors: Vec::new() };
-    if let Err(error) = file.read(text) {
-        file.errors.push(error);
-    }
+    let mut file = File { atoms, watch: &watch, stated: Vec::new(), refused: Vec::new(), faulty: Vec::new() };
+    let read = file.read(text);
     if let Some(interrupted) = watch.ended() {
         return Err(interrupted.into());
     }
-    match file.errors.is_empty() {
-        true => {
-            let refused = std::mem::take(&mut file.refused);
-            let properties = file.properties();
-            watch.ended().map_or(Ok(Formulas { properties, refused }), |interrupted| Err(interrupted.into()))
-        }
-        false => rejected(file.errors),
+    if let Err(error) = read {
+        let before = file.faulty.into_iter().flat_map(|one| one.diagnostics).take(MAX_ERRORS - 1);
+        return rejected(before.chain([error]).collect());
+    }
+    file.refuse_undecided();
+    let (refused, faulty) = (std::mem::take(&mut file.refused), std::mem::take(&mut file.faulty));
+    let properties = file.properties();
+    match watch.ended() {
+        None => Ok(Formulas { properties, refused, faulty }),
+        Some(interrupted) => Err(interrupted.into()),
     }
 }
 
@@ -108,7 +117,7 @@ struct File<'n> {
     watch: &'n Watch<'n>,
     stated: Vec<Stated>,
     refused: Vec<Refused>,
-    errors: Vec<Diagnostic>,
+    faulty: Vec<RefusedFormula>,
 }
 
 /// A formula with its name.
@@ -142,14 +151,16 @@ impl File<'_> {
             self.atoms.next_formula();
             match self.property(&element) {
                 Ok(stated) => self.stated.push(stated),
-                Err(_) if self.atoms.was_too_large() => {
+                Err(error) => {
                     let name = element.child("id").map_or_else(String::new, |id| id.text.to_string());
-                    self.refused.push(Refused { name, why: TOO_LARGE.to_owned() });
+                    match self.atoms.was_too_large() {
+                        true => self.refused.push(Refused { name, why: TOO_LARGE.to_owned() }),
+                        false => {
+                            let (property, text) = (name, String::new());
+                            self.faulty.push(RefusedFormula { property, text, diagnostics: vec![error] });
+                        }
+                    }
                 }
-                Err(error) => self.errors.push(error),
-            }
-            if self.errors.len() >= MAX_ERRORS {
-                return Ok(());
             }
         }
         Ok(())
@@ -176,6 +187,20 @@ impl File<'_> {
             return Err(error.with_help("in CTL each of the operators about paths stands right behind a quantifier"));
         }
         Ok(Stated { name, asked: Asked::Formula(tree) })
+    }
+
+    /// Refuses formulas that mean something else in each logic, where those that are refused may have said which it is.
+    fn refuse_undecided(&mut self) {
+        let decides =
+            |stated: &Stated| matches!(&stated.asked, Asked::Formula(tree) if !tree.is_ctl() || !tree.is_ltl());
+        if self.refused.is_empty() && self.faulty.is_empty() || self.stated.iter().any(decides) {
+            return;
+        }
+        let is_open = |stated: &mut Stated| matches!(&stated.asked, Asked::Formula(tree) if tree.has_next());
+        for Stated { name, .. } in self.stated.extract_if(.., is_open) {
+            let why = "whether it is in linear or in branching time depends on formulas that are refused".to_owned();
+            self.refused.push(Refused { name, why });
+        }
     }
 
     /// Gives every formula its logic.

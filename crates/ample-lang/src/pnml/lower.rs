@@ -121,6 +121,7 @@ pub fn system(name: &str, source: Source, (globals, edges): (Vec<Variable>, Vec<
         initial: LocationId(0),
         provided: None,
         priority: 1,
+        unreachable_labels: Vec::new(),
         span: None,
     };
     System {

@@ -31,7 +31,7 @@ use watch::Watch;
 
 pub use examination::Examination;
 pub use formulas::{Formulas, Refused, formulas, formulas_within};
-pub use typed::{ctl, expression, ltl};
+pub use typed::{ctl, expression, ltl, quoted};
 
 /// After so many errors the rest of a file is not looked at.
 const MAX_ERRORS: usize = 20;

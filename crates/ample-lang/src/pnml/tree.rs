@@ -49,6 +49,11 @@ impl Tree {
         matches!(self, Next(_) | Globally(_) | Finally(_) | Until(..) | WeakUntil(..) | Release(..))
     }
 
+    /// There is an operator about the next state.
+    pub fn has_next(&self) -> bool {
+        matches!(self, Tree::Next(_)) || self.parts().into_iter().any(Tree::has_next)
+    }
+
     /// There is neither an operator about runs nor a quantifier.
     pub fn is_plain(&self) -> bool {
         !self.is_quantifier() && !self.is_temporal() && self.parts().into_iter().all(Tree::is_plain)

@@ -394,6 +394,8 @@ impl<'a, D: Side> Explorer<'a, D> {
             store_bytes: self.store.bytes() as u64,
             state_bytes: self.space.table.layout.len as u64,
             complete: self.ended.is_none(),
+            counts_transitions: true,
+            counts_depth: true,
             ..self.statistics.clone()
         }
     }

@@ -370,7 +370,8 @@ pub struct Common {
     /// Print one JSON object (one per file) on standard output, and nothing else there
     #[arg(long)]
     pub json: bool,
-    /// Print the verdicts only: no warnings, traces, statistics or progress (simulate: the model's own output only)
+    /// Print the verdicts only, and warnings on standard error: no traces, statistics or progress (simulate: the model's
+    /// own output only)
     #[arg(short, long)]
     pub quiet: bool,
     /// Colours

@@ -180,19 +180,24 @@ fn range(text: &str, span: Span) -> Range<usize> {
 
 /// The error as the JSON object that stands for a report.
 pub fn load_error_json(model: &str, error: &LoadError) -> Value {
-    let diagnostics = match error {
+    let message = error.to_string();
+    match error {
+        LoadError::Interrupted { .. } => json!({
+            "schema": ample::SCHEMA, "model": model, "complete": false, "results": [], "reason": message,
+        }),
+        _ => json!({"schema": ample::SCHEMA, "model": model, "error": message, "diagnostics": of_error(error)}),
+    }
+}
+
+/// The diagnostics of an error.
+pub fn of_error(error: &LoadError) -> Vec<Value> {
+    match error {
         LoadError::Rejected(rejected) => list(&rejected.sources, &rejected.diagnostics),
-        LoadError::Interrupted { .. } => {
-            let reason = error.to_string();
-            return json!({
-                "schema": ample::SCHEMA, "model": model, "complete": false, "results": [], "reason": reason,
-            });
-        }
+        LoadError::Interrupted { .. } => Vec::new(),
         LoadError::Read { path, .. } | LoadError::Language { path, .. } | LoadError::Malformed { path, .. } => {
             vec![json!({"file": path, "line": null, "column": null, "severity": "error", "message": error.to_string()})]
         }
-    };
-    json!({"schema": ample::SCHEMA, "model": model, "error": error.to_string(), "diagnostics": diagnostics})
+    }
 }
 
 fn list(files: &[Source], diagnostics: &[Diagnostic]) -> Vec<Value> {

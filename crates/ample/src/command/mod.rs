@@ -9,6 +9,7 @@ mod msc;
 pub mod output;
 mod paint;
 mod progress;
+mod questions;
 mod reduce;
 mod simulate;
 mod sog;
@@ -24,7 +25,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use ample::{Budget, Interrupted, LoadError, LoadOptions, Loaded, Verdict};
+use ample::{Budget, Interrupted, LoadError, LoadOptions, Loaded, RefusedFormula, Verdict};
 use ample_lang::source::DEFAULT_MAX_BYTES;
 use serde_json::{Value, json};
 
@@ -151,12 +152,24 @@ fn guarded(context: &Context, model: &Path, work: impl FnOnce() -> Exit) -> Exit
     })
 }
 
-/// Reads the model; what is wrong with it is told.
+/// Reads the model; what is wrong with it is told. Formulas that are refused are no matter here.
 fn load(path: &Path, common: &Common, context: &Context, budget: &Budget) -> Result<Loaded, Exit> {
-    let loaded = ample::load(path, &load_options(common, budget)).map_err(|error| refused(context, path, &error))?;
-    if !context.quiet {
-        complain(|out| diagnostics::show(out, &loaded.system.sources, &loaded.warnings, context.err));
-    }
+    let loaded = load_model(path, common, context, budget)?;
+    show_refused(context, &loaded, loaded.refused.iter());
+    Ok(loaded)
+}
+
+/// Tells of formulas in the file that are refused, where nobody asks about them.
+fn show_refused<'a>(context: &Context, loaded: &Loaded, refused: impl Iterator<Item = &'a RefusedFormula>) {
+    let warnings = questions::warnings(refused);
+    complain(|out| diagnostics::show(out, &loaded.system.sources, &warnings, context.err));
+}
+
+/// Reads the model, without its formulas that are refused; what else is wrong with it is told.
+fn load_model(path: &Path, common: &Common, context: &Context, budget: &Budget) -> Result<Loaded, Exit> {
+    let options = LoadOptions { without_refused: true, ..load_options(common, budget) };
+    let loaded = ample::load(path, &options).map_err(|error| refused(context, path, &error))?;
+    complain(|out| diagnostics::show(out, &loaded.system.sources, &loaded.warnings, context.err));
     Ok(loaded)
 }
 
@@ -166,6 +179,7 @@ fn load_options(common: &Common, budget: &Budget) -> LoadOptions {
         defines: common.defines.clone(),
         max_source_bytes: common.max_source_size.unwrap_or(DEFAULT_MAX_BYTES),
         budget: budget.clone(),
+        ..LoadOptions::default()
     }
 }
 

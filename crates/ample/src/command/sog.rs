@@ -3,14 +3,14 @@
 use std::io::{self, Write};
 
 use ample::sog::{self, Balance, Built, Canonical, Judged, Kind, Names, Rule, SogError, SogOptions};
-use ample::{Limits, Loaded};
+use ample::{Limits, LoadError, Loaded};
 use serde_json::{Value, json};
 
 use super::arguments::{self, Sog};
 use super::layout::Extent;
 use super::state;
 use super::steps::{Columns, Steps};
-use super::{Context, Exit, complain, failed, load, print, print_json};
+use super::{Context, Exit, complain, diagnostics, failed, load, print, print_json};
 
 /// Builds the graph, or checks formulas while it is being built.
 pub fn sog(arguments: &Sog, context: &Context) -> Exit {
@@ -32,13 +32,12 @@ pub fn sog(arguments: &Sog, context: &Context) -> Exit {
     }
     let mut exit = Exit::Fine;
     for text in &arguments.ltl {
-        let formula = match sog::formula(&loaded, text) {
-            Ok(formula) => formula,
-            Err(error) => return failed(context, &arguments.file, &error.to_string()),
-        };
-        let one = match sog::check(&loaded.system, &formula, &options, &mut limits) {
-            Ok(judged) => show_verdict(&loaded, text, &judged, context),
-            Err(error) => undecided(&error, arguments, context),
+        let one = match sog::formula(&loaded, text) {
+            Ok(formula) => match sog::check(&loaded.system, &formula, &options, &mut limits) {
+                Ok(judged) => show_verdict(&loaded, text, &judged, context),
+                Err(error) => show_unknown(&loaded, text, &error, context),
+            },
+            Err(error) => show_refused(&loaded, text, &error, context),
         };
         exit = exit.min(one);
     }
@@ -73,9 +72,44 @@ fn options(loaded: &Loaded, arguments: &Sog) -> Result<SogOptions, String> {
     })
 }
 
+/// A formula that is refused, which is no reason not to look at the others.
+fn show_refused(loaded: &Loaded, formula: &str, error: &LoadError, context: &Context) -> Exit {
+    complain(|out| diagnostics::load_error(out, error, context.err));
+    let reason = format!("the formula is refused: {error}");
+    show_reason(loaded, formula, &reason, diagnostics::of_error(error), context);
+    Exit::Wrong
+}
+
+/// A formula that has no verdict.
+fn show_unknown(loaded: &Loaded, formula: &str, error: &SogError, context: &Context) -> Exit {
+    let reason = error.to_string();
+    complain(|out| writeln!(out, "{} {reason}", context.err.red("Error:")));
+    show_reason(loaded, formula, &reason, Vec::new(), context);
+    exit_of(error)
+}
+
+fn show_reason(loaded: &Loaded, formula: &str, reason: &str, diagnostics: Vec<Value>, context: &Context) {
+    let model = &loaded.system.name;
+    if context.json {
+        print_json(&json!({
+            "schema": ample::SCHEMA, "model": model, "formula": formula, "verdict": "unknown", "reason": reason,
+            "error": reason, "diagnostics": diagnostics,
+        }));
+        return;
+    }
+    print(|out| {
+        writeln!(out, "{}", context.out.bold(model))?;
+        writeln!(out, "  {} {formula}: {reason}", context.out.yellow("unknown"))
+    });
+}
+
+fn exit_of(error: &SogError) -> Exit {
+    if matches!(error, SogError::NoSuchAction(_) | SogError::Formula(_)) { Exit::Wrong } else { Exit::Undecided }
+}
+
 fn undecided(error: &SogError, arguments: &Sog, context: &Context) -> Exit {
-    let exit = failed(context, &arguments.file, &error.to_string());
-    if matches!(error, SogError::NoSuchAction(_) | SogError::Formula(_)) { exit } else { Exit::Undecided }
+    failed(context, &arguments.file, &error.to_string());
+    exit_of(error)
 }
 
 fn show_graph(loaded: &Loaded, built: &Built, arguments: &Sog, context: &Context) -> Exit {

@@ -308,16 +308,26 @@ pub fn statistics(
         writeln!(out, "Partial-order reduction: {reduction}")?;
     }
     let Statistics { states, transitions, atomic_states, atomic_steps, depth, time_s, .. } = statistics;
-    writeln!(out, "State-vector {} byte, depth reached {depth}", statistics.state_bytes)?;
+    let used = format!("{} used, {time_s:.3} seconds", bytes(statistics.memory_bytes));
+    if *states == 0 {
+        if statistics.counts_transitions {
+            writeln!(out, "{transitions:>9} transitions")?;
+        }
+        return writeln!(out, "{used}");
+    }
+    let depth = if statistics.counts_depth { format!(", depth reached {depth}") } else { String::new() };
+    writeln!(out, "State-vector {} byte{depth}", statistics.state_bytes)?;
     writeln!(out, "{states:>9} states, stored")?;
-    writeln!(out, "{:>9} states, matched", transitions.saturating_sub(*states))?;
-    writeln!(out, "{transitions:>9} transitions (= stored+matched)")?;
-    writeln!(out, "{atomic_steps:>9} atomic steps")?;
+    if statistics.counts_transitions {
+        writeln!(out, "{:>9} states, matched", transitions.saturating_sub(*states))?;
+        writeln!(out, "{transitions:>9} transitions (= stored+matched)")?;
+        writeln!(out, "{atomic_steps:>9} atomic steps")?;
+    }
     if *atomic_states > 0 {
         writeln!(out, "{atomic_states:>9} states inside atomic sequences, stored beside the others")?;
     }
     let rate = if *time_s > 0.0 { (*states as f64 / time_s) as u64 } else { 0 };
-    writeln!(out, "{} used, {time_s:.3} seconds, {} states/second", bytes(statistics.memory_bytes), count(rate))
+    writeln!(out, "{used}, {} states/second", count(rate))
 }
 
 /// A number of bytes, for people.

@@ -152,6 +152,8 @@ impl Run {
         all.store_bytes = all.store_bytes.max(more.store_bytes);
         all.state_bytes = all.state_bytes.max(more.state_bytes);
         all.complete &= more.complete;
+        all.counts_transitions |= more.counts_transitions;
+        all.counts_depth |= more.counts_depth;
     }
 
     /// Something is violated.
