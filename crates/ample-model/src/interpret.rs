@@ -188,8 +188,19 @@ impl<'a> Interpreter<'a> {
         self.moves(state).moves
     }
 
+    /// The state allows the move, which may be one of a [claim](Move::of_claim).
+    pub fn allows(&self, state: &State, taken: &Move) -> bool {
+        match taken.claim() {
+            Some(_) => !self.step(state, taken).violations.contains(&Fault::NotEnabled),
+            None => self.enabled(state).contains(taken),
+        }
+    }
+
     /// What the move leads to. A move that the state does not allow ends in [`Fault::NotEnabled`].
     pub fn step(&self, state: &State, taken: &Move) -> Successor {
+        if let Some(claim) = taken.claim() {
+            return self.step_of_claim(state, claim, taken);
+        }
         if state.control.is_none() && taken.partner.is_none() {
             // What is ready while nobody waits for `timeout` is a move, whatever the others are.
             let successor = self.perform(state, false, taken);
@@ -202,6 +213,36 @@ impl<'a> Interpreter<'a> {
             return Successor::fault(Fault::NotEnabled);
         }
         self.perform(state, moves.timeout, taken)
+    }
+
+    /// What a move of a never claim does to the state. Where the claim stands is no part of the state.
+    fn step_of_claim(&self, state: &State, claim: ProcessId, taken: &Move) -> Successor {
+        let edges = self.system.processes.get(claim.index()).map(|process| &process.edges);
+        let Some(edge) = edges.and_then(|edges| edges.get(taken.edge.index())) else {
+            return Successor::fault(Fault::NotEnabled);
+        };
+        let state = self.normalise(state);
+        match self.claim_may(&state, claim, edge) {
+            _ if state.control.is_some() => Successor::fault(Fault::NotEnabled),
+            Ok(true) => Run::new(self, state, false).perform_claim(taken.process, edge),
+            Ok(false) => Successor::fault(Fault::NotEnabled),
+            Err(fault) => Successor::fault(fault),
+        }
+    }
+
+    /// The guard of an edge of a claim holds. Edges whose guard is a fault are blocked: the fault is their own.
+    fn claim_may(&self, state: &State, claim: ProcessId, edge: &Edge) -> Result<bool, Fault> {
+        let is_free = |other: &EdgeId| self.claim_may(state, claim, self.edge(claim, *other)) == Ok(true);
+        for condition in &edge.guard {
+            let holds = match condition {
+                Expr::Blocked(others) => !others.iter().any(is_free),
+                condition => self.evaluate(state, None, condition)? != 0,
+            };
+            if !holds {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// All moves of the state with what they lead to: [`enabled`](Self::enabled) and

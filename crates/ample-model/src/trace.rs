@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::initial::StartNumber;
-use crate::system::{EdgeId, EventKind};
+use crate::system::{EdgeId, EventKind, ProcessId};
 
 /// One move: enough to repeat it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -17,6 +17,33 @@ pub struct Move {
     pub edge: EdgeId,
     /// In a handshake: the receiver and its edge.
     pub partner: Option<(u32, EdgeId)>,
+}
+
+/// Process ids from here on stand for never claims, which are no processes: the last one for the first process type.
+const CLAIMS: u32 = u32::MAX - (1 << 16);
+
+impl Move {
+    /// A move of a never claim, which changes the state.
+    ///
+    /// ```
+    /// use ample_model::{EdgeId, Move, ProcessId};
+    ///
+    /// assert_eq!(Move::of_claim(ProcessId(3), EdgeId(1)).claim(), Some(ProcessId(3)));
+    /// assert_eq!(Move { process: 3, edge: EdgeId(1), partner: None }.claim(), None);
+    /// ```
+    pub fn of_claim(claim: ProcessId, edge: EdgeId) -> Move {
+        Move { process: u32::MAX - claim.0, edge, partner: None }
+    }
+
+    /// The claim whose move it is, if it is one of a claim.
+    pub fn claim(&self) -> Option<ProcessId> {
+        claim_of(self.process)
+    }
+}
+
+/// The claim that a process id stands for.
+pub(crate) fn claim_of(process: u32) -> Option<ProcessId> {
+    (process > CLAIMS).then(|| ProcessId(u32::MAX - process))
 }
 
 /// A cell whose value a step changed.

@@ -18,10 +18,10 @@ use ample_logic::Acceptance;
 
 use crate::board::Board;
 use crate::choose;
-use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_tree, without_run};
+use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_acting, confirm_run, confirm_tree, without_run};
 use crate::explicit::branching::look_at;
 use crate::explicit::liveness::{Watch, look_for};
-use crate::explicit::{self, Request, Run};
+use crate::explicit::{self, Request, Run, claimed};
 use crate::faults::{Fallible, Survey};
 use crate::justice;
 use crate::petri;
@@ -29,8 +29,10 @@ use crate::reduction::PartialOrder;
 use crate::report::{Answer, Cut, Report, Verdict};
 use crate::sog;
 use crate::symbolic::{self, Symbolic};
+use crate::temporal::claim::Acting;
 use crate::temporal::{Forbidden, NoAutomaton, Numbered, negation};
 use crate::together::together;
+use crate::vacuity;
 
 /// Who does the work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,6 +119,8 @@ pub struct CheckOptions {
     pub board: Option<Arc<Board>>,
     /// End at the first violation, whatever it is of.
     pub stop_at_first: bool,
+    /// It is not asked whether what holds does so [vacuously](Answer::warnings).
+    pub no_vacuity: bool,
     /// How the symbolic engine works.
     pub symbolic: Symbolic,
     /// On a net, ways that are tried in turn get so long at first; a moment if nobody says.
@@ -163,20 +167,30 @@ pub fn stated(system: &System) -> Vec<Property> {
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn check(system: &System, options: &CheckOptions, observer: &mut dyn Observer) -> Report {
+    let begun = Instant::now();
     let properties = options.properties.clone().unwrap_or_else(|| stated(system));
     if let Some(board) = &options.board {
         board.open(&properties);
     }
-    if options.justice.is_empty() {
-        return check_all(system, &properties, options, observer);
-    }
-    let just = justice::under(&properties, &options.justice);
-    let mut report = check_all(system, &just, options, observer);
-    justice::tell(&mut report, &properties);
+    let mut report = if options.justice.is_empty() {
+        check_all(system, &properties, options, observer)
+    } else {
+        let just = justice::under(&properties, &options.justice);
+        let mut report = check_all(system, &just, options, observer);
+        justice::tell(&mut report, &properties);
+        report
+    };
+    vacuity::warn(&mut report, system, &properties, options, begun.elapsed(), observer);
     report
 }
 
-fn check_all(system: &System, properties: &[Property], options: &CheckOptions, observer: &mut dyn Observer) -> Report {
+/// Checks properties with the engine that is asked for, or that suits.
+pub(crate) fn check_all(
+    system: &System,
+    properties: &[Property],
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+) -> Report {
     if options.engine == Engine::Sog {
         return sog::check_all(system, properties, options, observer);
     }
@@ -570,6 +584,7 @@ fn answer(property: &Property, outcome: Outcome) -> Answer {
         witness: None,
         end: None,
         note: None,
+        warnings: Vec::new(),
         statistics: None,
         reduction: None,
     }
@@ -702,6 +717,30 @@ fn branching(
     Ok((tell_stops(system, &found.stops, answer), found.ended))
 }
 
+/// A never claim that changes the state.
+fn acted_upon(
+    system: &System,
+    property: &Property,
+    claim: &Acting,
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+) -> (Answer, Option<Reason>) {
+    let found = claimed::look_for(system, claim, options, observer);
+    let mut end = None;
+    let outcome = match &found.run {
+        None => found.ended.clone().map_or(Outcome::Holds(Certainty::Proved), Outcome::Unknown),
+        Some(run) => match confirm_acting(system, run, claim, options.fairness, observer) {
+            Ok((violation, state)) => {
+                end = Some(state);
+                Outcome::Violated(Box::new(violation))
+            }
+            Err(unconfirmed) => not_confirmed(unconfirmed, run.prefix.len() + run.cycle.len()),
+        },
+    };
+    let answer = Answer { statistics: Some(found.statistics), end, ..answer(property, outcome) };
+    (tell_stops(system, &found.stops, answer), found.ended)
+}
+
 fn judge(
     system: &System,
     property: &Property,
@@ -710,6 +749,11 @@ fn judge(
 ) -> Result<(Answer, Option<Reason>), String> {
     if let Some(why) = justice::refusal(&property.question, &options.justice) {
         return Err(why.into());
+    }
+    if let Question::Never(claim) = property.question
+        && let Some(acting) = Acting::of(system, claim)?
+    {
+        return Ok(acted_upon(system, property, &acting, options, observer));
     }
     let simple = options.emptiness == Emptiness::Nested;
     let numbered;

@@ -58,6 +58,7 @@ pub mod sog;
 mod symbolic;
 mod temporal;
 mod together;
+mod vacuity;
 
 pub use ample_budget::{Budget, Cancellation, Interrupted, peak_memory, resident_memory, sensible_memory_limit};
 pub use ample_lang::pnml::{Examination, Formulas, Refused};

@@ -145,6 +145,8 @@ pub struct Answer {
     pub end: Option<EndState>,
     /// What the user should know beside it.
     pub note: Option<String>,
+    /// Why it holds although it may not be what was meant: it is vacuously true.
+    pub warnings: Vec<String>,
     /// What the search for this property alone did, if there was one.
     pub statistics: Option<Statistics>,
     /// Which orders of independent steps that search left out, or why none.
@@ -174,6 +176,7 @@ impl Answer {
             witness: None,
             end: None,
             note: None,
+            warnings: Vec::new(),
             statistics: None,
             reduction: None,
         }
@@ -303,6 +306,8 @@ struct JsonAnswer<'a> {
     branches: &'a [Branch],
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    warnings: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     reduction: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -325,6 +330,7 @@ impl Serialize for Answer {
             end: self.end.as_ref(),
             branches: self.shown().map_or(&[], |shown| &shown.branches),
             note: self.note.as_deref(),
+            warnings: &self.warnings,
             reduction: self.reduction.as_deref(),
             stats: self.statistics.as_ref().map(JsonStatistics),
         };
@@ -420,6 +426,7 @@ mod tests {
             witness: None,
             end: None,
             note: None,
+            warnings: Vec::new(),
             statistics: None,
             reduction: None,
         }

@@ -258,6 +258,7 @@ pub(crate) fn check_all(
             witness: None,
             end,
             note,
+            warnings: Vec::new(),
             statistics: None,
             reduction: None,
         };

@@ -49,9 +49,10 @@ use thiserror::Error;
 
 use crate::liveness::{Concurrent, Processes};
 use crate::space::{Checked, Culprit, StateSpace};
+use bytecode::NOWHERE;
 use machine::{Faulted, Machine, Timeout};
 use memory::{Reading, Writing, shape_of};
-use program::Program;
+use program::{EdgeCode, Program};
 pub use reduced::{Ample, Method, NotReduced, Reduced, Taken, Tally};
 use shape::Shapes;
 pub use successors::Transition;
@@ -213,6 +214,31 @@ impl Compiled {
         let memory = Reading::open(state, &mut self.shapes, &self.program.layout);
         let (_, code) = self.program.conditions[number as usize];
         self.machine.condition(&self.program, &memory, process, code)
+    }
+
+    /// Performs the effect of an edge that is no process's: one of a never claim. False if an assertion in it fails.
+    /// The claim must have no variables of its own.
+    pub fn perform(
+        &mut self,
+        claim: ProcessId,
+        edge: EdgeId,
+        state: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<bool, Option<Fault>> {
+        let is_meant = |code: &&EdgeCode| (usize::from(code.process), code.id) == (claim.index(), edge.0);
+        let code = *self.program.edges.iter().find(is_meant).ok_or(None)?;
+        self.begin();
+        let tail = Reading::open(state, &mut self.shapes, &self.program.layout).shape.tail;
+        self.machine.leave(tail);
+        self.machine.surroundings.timeout = Timeout::No;
+        self.machine.surroundings.by_mask = false;
+        self.machine.surroundings.offered = false;
+        let mut memory = Writing::copy_of(state, out, &mut self.shapes, &self.program.layout);
+        self.machine.step(&mut memory, &code.step);
+        if code.effect != NOWHERE && self.machine.effect(&self.program, &mut memory, code.effect).is_err() {
+            return Err(self.machine.fault.take());
+        }
+        Ok(self.machine.violations.is_empty())
     }
 
     /// The move that the transition begins with.

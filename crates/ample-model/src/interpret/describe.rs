@@ -7,7 +7,7 @@ use super::state::{ChannelState, ProcessState, State};
 use super::{Fault, Interpreter, Layout};
 use crate::initial::StartNumber;
 use crate::system::{EdgeId, Scalar, Variable};
-use crate::trace::{Change, Message, Move, Step, Trace};
+use crate::trace::{Change, Message, Move, Step, Trace, claim_of};
 
 /// Why a trace is not a run of the system.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -154,8 +154,11 @@ impl Interpreter<'_> {
         }
     }
 
-    /// A process in words: `name(id)`.
+    /// A process in words: `name(id)`; a never claim, which has no id: `name`.
     pub fn process_name(&self, state: &State, id: u32) -> String {
+        if let Some(claim) = claim_of(id).and_then(|claim| self.system.processes.get(claim.index())) {
+            return claim.name.clone();
+        }
         match state.process(id.into()) {
             Some(process) => format!("{}({id})", self.system.process(process.process).name),
             None => format!("?({id})"),
@@ -190,8 +193,9 @@ impl Interpreter<'_> {
 
     /// The label of an edge and its `file:line`.
     fn statement(&self, state: &State, process: u32, edge: EdgeId) -> (String, Option<String>) {
-        let Some(process) = state.process(process.into()) else { return (String::new(), None) };
-        match self.system.process(process.process).edges.get(edge.index()) {
+        let standing = || state.process(process.into()).map(|process| process.process);
+        let ty = claim_of(process).or_else(standing).and_then(|ty| self.system.processes.get(ty.index()));
+        match ty.and_then(|ty| ty.edges.get(edge.index())) {
             Some(edge) => (edge.label.clone(), edge.span.map(|span| self.system.place_of(span))),
             None => (String::new(), None),
         }

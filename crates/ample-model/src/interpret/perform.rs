@@ -87,6 +87,17 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Performs the effect of an edge of a never claim.
+    pub fn perform_claim(mut self, claim: u32, edge: &Edge) -> Successor {
+        match self.effect(claim, &edge.effect) {
+            Ok(_) => Successor { state: Some(self.state), ..self.successor },
+            Err(fault) => {
+                self.successor.violations.push(fault);
+                self.successor
+            }
+        }
+    }
+
     fn context(&self, process: u32) -> Context<'_> {
         self.interpreter.context(&self.state, Some(process), Some(self.timeout))
     }

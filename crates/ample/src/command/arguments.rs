@@ -110,6 +110,9 @@ pub struct Temporal {
     /// How to look for an endless run that violates a property
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Emptiness::Auto)]
     pub emptiness: Emptiness,
+    /// Do not ask whether a property holds only because what it speaks of never happens
+    #[arg(long)]
+    pub no_vacuity: bool,
 }
 
 #[derive(Debug, Args)]

@@ -98,6 +98,7 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
             arguments::Emptiness::Components => Emptiness::Components,
             arguments::Emptiness::Nested => Emptiness::Nested,
         },
+        no_vacuity: arguments.temporal.no_vacuity,
         ..options(&arguments.search, &budget)
     };
     let mut report = match nothing_left {

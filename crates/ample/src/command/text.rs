@@ -249,6 +249,9 @@ fn verdicts(out: &mut impl Write, report: &Report, extent: Extent, paint: Paint)
         if let Some(note) = &answer.note {
             writeln!(out, "  {:columns$}  {}", "", paint.dim(format!("({note})")))?;
         }
+        for warning in &answer.warnings {
+            writeln!(out, "  {:columns$}  {} {warning}", "", paint.yellow("warning:"))?;
+        }
     }
     Ok(())
 }

@@ -78,7 +78,7 @@ pub struct Found {
 }
 
 impl Found {
-    fn nothing(why: impl ToString) -> Found {
+    pub(super) fn nothing(why: impl ToString) -> Found {
         Found { ended: Some(Reason::Unsupported(why.to_string())), ..Found::default() }
     }
 }
@@ -234,7 +234,7 @@ fn shorten(
     }
 }
 
-fn limits(options: &CheckOptions) -> liveness::Options {
+pub(super) fn limits(options: &CheckOptions) -> liveness::Options {
     liveness::Options {
         fairness: match options.fairness {
             Fairness::None => liveness::Fairness::None,

@@ -63,6 +63,7 @@ fn answer(property: &Property, outcome: Outcome) -> Answer {
         witness: None,
         end: None,
         note: None,
+        warnings: Vec::new(),
         statistics: None,
         reduction: None,
     }

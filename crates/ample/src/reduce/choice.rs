@@ -407,7 +407,7 @@ fn along(interpreter: &Interpreter<'_>, trace: &Trace, steps: Option<usize>) -> 
     let mut moves = Vec::new();
     for (number, step) in all[..count].iter().enumerate() {
         let successor = interpreter.step(&state, &step.taken);
-        let fits = interpreter.enabled(&state).contains(&step.taken) && {
+        let fits = interpreter.allows(&state, &step.taken) && {
             let told = interpreter.describe(&state, &step.taken, &successor);
             (&told.process, &told.text) == (&step.process, &step.text)
         };

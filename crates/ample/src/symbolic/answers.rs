@@ -383,6 +383,7 @@ pub(super) fn answer(property: &Property, outcome: Outcome) -> Answer {
         witness: None,
         end: None,
         note: None,
+        warnings: Vec::new(),
         statistics: None,
         reduction: None,
     }

@@ -3,6 +3,9 @@
 //! A claim moves once for each visible state of the system, and reads that state. An atomic sequence in it is one
 //! such move. A claim that comes to its end has seen what must not be; so has one whose assertion fails, and one that
 //! tries to evaluate a condition that is a fault there.
+//!
+//! A claim that only observes is an automaton ([`read`]). One that assigns to variables is performed beside the system
+//! as the process that it is ([`Acting`]).
 
 use std::collections::HashMap;
 
@@ -20,11 +23,8 @@ const MAX_DEPTH: usize = 100;
 /// The automaton of a never claim.
 pub fn read(system: &System, id: ProcessId) -> Result<Forbidden, String> {
     let claim = system.process(id);
-    let labelled = system.processes.iter().filter(|process| process.role == Role::Process);
-    let accepts = labelled.flat_map(|process| &process.locations).any(|location| location.accept);
-    let seen = claim.locations.len() as u32;
-    let lens = Lens::new(system);
-    let mut reader = Reader { id, claim, lens, atoms: Vec::new(), numbers: HashMap::new(), seen, accepts, ways: 0 };
+    let mut reader = Reader::new(system, id);
+    let seen = reader.seen;
     let mut edges = Vec::new();
     for number in 0..claim.locations.len() {
         edges.push(reader.location(LocationId::from(number))?);
@@ -34,6 +34,87 @@ pub fn read(system: &System, id: ProcessId) -> Result<Forbidden, String> {
     }
     let initial = if claim.locations[claim.initial.index()].end { seen } else { claim.initial.0 };
     Ok(Forbidden { edges, initial, sets: 1, atoms: reader.atoms, stutters: true, end: seen })
+}
+
+/// A never claim that changes the state, to be performed move by move.
+pub struct Acting {
+    /// Which it is.
+    pub id: ProcessId,
+    /// The guards of its edges, and whether a process stands at a label `accept`.
+    pub atoms: Vec<Expr>,
+    /// What leads out of each location.
+    pub locations: Vec<ActingLocation>,
+    /// Where it begins.
+    pub initial: u32,
+    /// The atom that says that a process stands at a label `accept`, if those count.
+    pub accepting: Option<u32>,
+}
+
+/// A location of such a claim.
+#[derive(Clone)]
+pub struct ActingLocation {
+    /// Its edges.
+    pub edges: Vec<ActingEdge>,
+    /// It is accepting.
+    pub accept: bool,
+    /// The claim has come to its end.
+    pub end: bool,
+}
+
+/// An edge of such a claim.
+#[derive(Clone, Copy)]
+pub struct ActingEdge {
+    /// Which it is.
+    pub id: EdgeId,
+    /// The atom that is its guard.
+    pub guard: u32,
+    /// Where it leads.
+    pub to: u32,
+    /// The claim goes on at once.
+    pub keeps_control: bool,
+    /// It depends on what other edges can do.
+    pub is_else: bool,
+    /// It does something.
+    pub acts: bool,
+}
+
+impl Acting {
+    /// The claim, if it changes the state.
+    pub fn of(system: &System, id: ProcessId) -> Result<Option<Acting>, String> {
+        let claim = system.process(id);
+        let instructions = claim.edges.iter().flat_map(|edge| &edge.effect);
+        if !instructions.clone().any(is_assignment) {
+            return Ok(None);
+        }
+        if !claim.locals.is_empty() {
+            return Err("a never claim cannot have variables of its own".into());
+        }
+        let mut reader = Reader::new(system, id);
+        let mut locations = Vec::new();
+        for location in &claim.locations {
+            let mut edges = Vec::new();
+            for id in &location.edges {
+                edges.push(reader.acting_edge(*id)?);
+            }
+            locations.push(ActingLocation { edges, accept: location.accept, end: location.end });
+        }
+        let accepting = reader.accepts.then(|| reader.atom(&Expr::Accepting));
+        Ok(Some(Acting { id, atoms: reader.atoms, locations, initial: claim.initial.0, accepting }))
+    }
+}
+
+fn is_assignment(instruction: &Instruction) -> bool {
+    matches!(instruction, Instruction::Do(Action::Assign(..)) | Instruction::Try(Action::Assign(..), _))
+}
+
+/// What a claim may do beside looking.
+fn may_act(instruction: &Instruction) -> bool {
+    match instruction {
+        Instruction::Do(action) | Instruction::Try(action, _) => {
+            matches!(action, Action::Assign(..) | Action::Test(_) | Action::Assert { .. } | Action::Print { .. })
+        }
+        Instruction::Jump(_) | Instruction::Fail(_) => true,
+    }
 }
 
 struct Reader<'a> {
@@ -53,7 +134,31 @@ struct Reader<'a> {
 /// A conjunction of literals.
 type Cube = Vec<(u32, bool)>;
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(system: &'a System, id: ProcessId) -> Self {
+        let labelled = system.processes.iter().filter(|process| process.role == Role::Process);
+        let accepts = labelled.flat_map(|process| &process.locations).any(|location| location.accept);
+        let claim = system.process(id);
+        let (seen, lens) = (claim.locations.len() as u32, Lens::new(system));
+        Reader { id, claim, lens, atoms: Vec::new(), numbers: HashMap::new(), seen, accepts, ways: 0 }
+    }
+
+    fn acting_edge(&mut self, id: EdgeId) -> Result<ActingEdge, String> {
+        let claim = self.claim;
+        let edge = &claim.edges[id.index()];
+        if edge.communication.is_some() {
+            return Err("a never claim cannot send or receive".into());
+        }
+        if !edge.effect.iter().all(may_act) {
+            return Err(format!("`{}` in the never claim is not supported", edge.label));
+        }
+        let guard = self.condition(id, 0)?;
+        let guard = self.atom(&guard);
+        let is_else = edge.guard.iter().any(|condition| matches!(condition, Expr::Blocked(_)));
+        let acts = !edge.effect.is_empty();
+        Ok(ActingEdge { id, guard, to: edge.to.0, keeps_control: edge.keeps_control, is_else, acts })
+    }
+
     fn location(&mut self, id: LocationId) -> Result<Vec<Edge>, String> {
         let claim = self.claim;
         let location = &claim.locations[id.index()];
@@ -111,10 +216,7 @@ impl Reader<'_> {
                         out.push((when.iter().copied().chain([(atom, false)]).collect(), self.seen + 1));
                         when.push((atom, true));
                     }
-                    _ => {
-                        let why = "the never claim changes the state, which is not supported: a claim only observes";
-                        return Err(format!("{why} (`{}`)", edge.label));
-                    }
+                    _ => return Err(format!("`{}` in the never claim is not supported", edge.label)),
                 }
             }
             let target = &claim.locations[edge.to.index()];

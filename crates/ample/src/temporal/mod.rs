@@ -1,6 +1,6 @@
 //! Temporal properties: from the question of a property to an automaton that accepts what must not be.
 
-mod claim;
+pub mod claim;
 
 use std::collections::HashMap;
 
