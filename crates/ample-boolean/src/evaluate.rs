@@ -111,6 +111,7 @@ impl Maker<'_> {
             Expr::Full(handle) => self.full(view, handle),
             Expr::Poll { channel, patterns, anywhere } => self.poll(view, channel, patterns, *anywhere),
             Expr::Priority(process) => self.priority(view, process),
+            Expr::Shared(x) => self.value(view, x),
         }
     }
 

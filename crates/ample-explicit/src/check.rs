@@ -84,13 +84,14 @@
 //! assert!(report.invariants[0].as_ref().is_some_and(|finding| finding.path.len() >= 6));
 //! ```
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use ample_model::observer::{Observer, Progress};
 use ample_model::outcome::{Reason, Statistics};
 
 use crate::search::{Backtrack, BreadthFirst, DepthFirst, Explore, Feedback, InsertionOrder, Path, Visit};
-use crate::space::{Buffer, Checked};
+use crate::space::{Buffer, Checked, Culprit};
 use crate::store::{ExactStore, Inserted, Linked};
 
 /// How many arrivals wait for the memory together.
@@ -146,11 +147,24 @@ pub struct Report<T> {
     pub assertions: Option<Finding<T>>,
     /// For each invariant that was asked for: a violation.
     pub invariants: Vec<Option<Finding<T>>>,
+    /// The steps that were faults, after which there is no state.
+    pub cuts: Vec<Cut>,
     /// Why the search ended early: what has not been found to be violated is not decided then. None if
     /// the state space was exhausted or everything was found to be violated.
     pub ended: Option<Reason>,
     /// What the search did.
     pub statistics: Statistics,
+}
+
+/// A step that ended in a fault, so that no run goes on after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// Which step, if the state space tells.
+    pub by: Option<Culprit>,
+    /// What went wrong when it was first met, in a sentence.
+    pub message: String,
+    /// How often it was met: the states in which it was taken, in a search that leaves nothing out.
+    pub count: u64,
 }
 
 /// Checks breadth-first. The paths to violations are shortest ones. The store must be empty.
@@ -201,6 +215,7 @@ pub(crate) struct Safety<'a, T, O: ?Sized> {
     pub(crate) invariants: Vec<Option<Finding<T>>>,
     /// The numbers of the invariants that have not been found to be violated.
     pub(crate) open: Vec<usize>,
+    cuts: BTreeMap<Option<Culprit>, Cut>,
     pub(crate) ended: Option<Reason>,
     pub(crate) statistics: Statistics,
     /// Arrivals until the observer is told next.
@@ -221,6 +236,7 @@ impl<'a, T, O: Observer + ?Sized> Safety<'a, T, O> {
             assertions: None,
             invariants: (0..options.invariants).map(|_| None).collect(),
             open: (0..options.invariants).collect(),
+            cuts: BTreeMap::new(),
             ended: None,
             statistics: Statistics::default(),
             countdown: options.report_every.max(1),
@@ -236,12 +252,15 @@ impl<'a, T, O: Observer + ?Sized> Safety<'a, T, O> {
             store_bytes: store_bytes as u64,
             state_bytes: state_bytes as u64,
             complete: self.ended.is_none(),
+            counts_transitions: true,
+            counts_depth: true,
             ..self.statistics
         };
         Report {
             deadlock: self.deadlock,
             assertions: self.assertions,
             invariants: self.invariants,
+            cuts: self.cuts.into_values().collect(),
             ended: self.ended,
             statistics,
         }
@@ -262,12 +281,23 @@ impl<'a, T, O: Observer + ?Sized> Safety<'a, T, O> {
 
     /// What the state space says of the step it has just taken.
     #[inline]
-    pub(crate) fn note<S: Checked>(&self, space: &S) -> Note {
+    pub(crate) fn note<S: Checked>(&mut self, space: &S) -> Note {
+        if space.is_dead() {
+            self.cut(space);
+        }
         Note {
             violation: if self.asks_assertions() { space.violation() } else { None },
             dead: space.is_dead(),
             atomic_steps: space.atomic_steps(),
         }
+    }
+
+    /// Counts a step that was a fault.
+    #[cold]
+    fn cut<S: Checked>(&mut self, space: &S) {
+        let by = space.culprit();
+        let new = || Cut { by, message: space.violation().unwrap_or_default(), count: 0 };
+        self.cuts.entry(by).or_insert_with(new).count += 1;
     }
 
     /// Tells the observer how it goes.

@@ -32,6 +32,9 @@ pub trait StateSpace {
 /// The owned form of a state: what a state is written into.
 pub type Buffer<S> = <<S as StateSpace>::State as ToOwned>::Owned;
 
+/// A step that can be a fault, as a state space numbers it: in a compiled system the process type and its edge.
+pub type Culprit = (u32, u32);
+
 /// What a state space may know beyond its transitions: the questions that a safety check asks.
 ///
 /// An additional interface, so that the basic one stays small (spec 004 §1.2).
@@ -45,6 +48,12 @@ pub trait Checked: StateSpace {
 
     /// The last call of [`target`](StateSpace::target) ended in a fault: there is no state after it.
     fn is_dead(&self) -> bool;
+
+    /// Which step ended the last call of [`target`](StateSpace::target) in a fault: numbers that the state space
+    /// understands. None if it was no step, or if that is not told.
+    fn culprit(&self) -> Option<Culprit> {
+        None
+    }
 
     /// Where a transition stops whose [`target`](StateSpace::target) ended in a fault: the state in which the step was
     /// taken that is the fault. Not that of `state` itself if the transition stands for several steps.

@@ -5,6 +5,8 @@ pub mod export;
 pub mod milestones;
 pub mod pnml;
 pub mod promela;
+pub mod refused;
 pub mod source;
 
 pub use diagnostic::{Diagnostic, Rejected, Severity};
+pub use refused::RefusedFormula;

@@ -191,7 +191,7 @@ const LTL: &[(&str, &str)] = &[
     ("Gp", "{Gp}"),
     ("FGq", "FG{q}"),
     ("F Gp", "F{Gp}"),
-    ("GFGp", "GF{Gp}"),
+    ("GF Gp", "GF{Gp}"),
     ("GF(p)", "GF{p}"),
     ("p && q || r", "{((p && q) || r)}"),
     ("p & q", "{(p & q)}"),
@@ -239,6 +239,7 @@ const LTL: &[(&str, &str)] = &[
 
 /// What is no formula of LTL: what is marked, what is said, and the help.
 const NO_LTL: &[(&str, &str)] = &[
+    ("GFGp", "`GFGp`: `GFGp` can be read as `G F Gp` and as `G F G p` (write a blank behind each operator)"),
     (
         "G p & q U r",
         "`G p & q`: `&` beside `U` needs parentheses (`&` binds stronger here, as in Promela, and weaker in other tools)",

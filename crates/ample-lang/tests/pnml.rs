@@ -3,7 +3,7 @@
 use ample_lang::pnml::{self, Examination, Unfolded};
 use ample_lang::{Diagnostic, Severity};
 use ample_model::interpret::explore;
-use ample_model::{Question, Scalar, Type};
+use ample_model::{Formula, Question, Scalar, Type};
 use ample_petri::net::Net;
 
 fn file(kind: &str, body: &str) -> String {
@@ -411,7 +411,7 @@ type Tokens = &'static [(&'static str, i64)];
 #[test]
 fn terms_mean_what_they_say() {
     let pair = |x: &str, n: &str| term("tuple", &[x, n]);
-    let cases: [(&str, String, Tokens); 7] = [
+    let cases: [(&str, String, Tokens); 11] = [
         ("three", all("three"), &[("P_a", 1), ("P_b", 1), ("P_c", 1)]),
         (
             "three",
@@ -427,6 +427,11 @@ fn terms_mean_what_they_say() {
             &[("P_c_1", 1), ("P_c_4", 2)],
         ),
         ("dot", times(7, "<dotconstant/>"), &[("P", 7)]),
+        // An element of a partition: all that belongs to it, or itself where the partition is the sort.
+        ("number", times(2, &constant("low")), &[("P_1", 2), ("P_2", 2)]),
+        ("number", term("add", &[&constant("high"), &number(1)]), &[("P_1", 1), ("P_3", 1), ("P_4", 1)]),
+        ("pair", pair(&constant("ta"), &constant("high")), &[("P_a_3", 1), ("P_a_4", 1)]),
+        ("half", constant("high"), &[("P_high", 1)]),
     ];
     for (sort, marking, expected) in cases {
         let net = accepted(&coloured(&[coloured_place("P", sort, &marking)]));
@@ -435,6 +440,31 @@ fn terms_mean_what_they_say() {
             found.places.iter().map(|place| (place.name.as_str(), place.initial as i64)).collect();
         assert_eq!(found, expected, "{marking}");
     }
+}
+
+#[test]
+fn an_element_of_a_partition_on_an_arc_is_all_that_belongs_to_it() {
+    let net = accepted(&coloured(&[
+        coloured_place("P", "number", &all("number")),
+        coloured_place("Q", "number", ""),
+        "<transition id=\"t\"/>".into(),
+        coloured_arc("P", "t", &constant("low")),
+        coloured_arc("t", "Q", &constant("high")),
+    ]));
+    let found = Net::of(&net.system).unwrap();
+    assert_eq!(place_names(&net), ["P_1", "P_2", "P_3", "P_4", "Q_3", "Q_4"]);
+    assert_eq!(found.transitions[0].takes, [(0, 1), (1, 1)]);
+    assert_eq!(found.transitions[0].adds, [(4, 1), (5, 1)]);
+}
+
+#[test]
+fn sorts_may_be_declared_after_their_use() {
+    let text = coloured(&[coloured_place("P", "halves", &term("tuple", &[&constant("ta"), &constant("low")]))]);
+    let product = "<namedsort id=\"halves\" name=\"halves\"><productsort><usersort declaration=\"three\"/>\
+        <usersort declaration=\"half\"/></productsort></namedsort>\
+        <variabledecl id=\"h\" name=\"h\"><usersort declaration=\"half\"/></variabledecl>";
+    let net = accepted(&text.replacen("<declarations>", &format!("<declarations>{product}"), 1));
+    assert_eq!(place_names(&net), ["P_a_low"]);
 }
 
 #[test]
@@ -717,13 +747,53 @@ fn typed_formulas_speak_of_places_and_transitions() {
 }
 
 #[test]
-fn nodes_that_are_called_like_operators_are_quoted() {
-    let body =
-        [place("A", 1), place("Goal", 0), "<transition id=\"E\"/>".into(), arc("A", "E", 1), arc("E", "Goal", 1)];
-    let net = accepted(&plain(&body.concat()));
-    let ctl = |text: &str| pnml::ctl(&net.system, &net.names, text);
-    assert!(ctl("EF Goal").is_ok() && ctl("AG (\"A\" + Goal = 1)").is_ok() && ctl("EF !fireable(E)").is_ok());
-    assert!(ctl("AG A = 1").is_err());
+fn nodes_that_are_called_like_operators_are_those_nodes() {
+    let names = ["A", "Goal", "a", "Fa", "X", "U", "AG", "true", "deadlock", "7", "true_"];
+    let mut body = names.map(|name| place(name, 1)).concat();
+    body.push_str(&["<transition id=\"E\"/>", "<transition id=\"Xa\"/>"].concat());
+    body.push_str(&[arc("A", "E", 1), arc("E", "Goal", 1)].concat());
+    let net = accepted(&plain(&body));
+    let read = |logic: &str, text: &str| match logic {
+        "ctl" => pnml::ctl(&net.system, &net.names, text),
+        "ltl" => pnml::ltl(&net.system, &net.names, text),
+        _ => pnml::expression(&net.system, &net.names, text).map(Formula::Atom),
+    };
+    // Each text, and the same with quotation marks; nothing if it is refused, with a message that shows them.
+    for (logic, text, quoted) in [
+        ("ctl", "EF Goal", "EF \"Goal\""),
+        ("ctl", "AG A = 1", "AG \"A\" = 1"),
+        ("ctl", "AG (A + Goal = 1)", "AG (\"A\" + \"Goal\" = 1)"),
+        ("ctl", "AG (AG -> A (A U AG))", "AG (\"AG\" -> A (\"A\" U \"AG\"))"),
+        ("ctl", "A [ U U Fa ]", "A [ \"U\" U \"Fa\" ]"),
+        ("ltl", "F Fa > 0", "F \"Fa\" > 0"),
+        ("ltl", "GFa", ""),
+        ("ltl", "Xa", ""),
+        ("ltl", "G X", "G \"X\""),
+        ("ltl", "X X", "X \"X\""),
+        ("ltl", "X Goal", "X \"Goal\""),
+        ("ltl", "X U a", "\"X\" U a"),
+        ("ltl", "X - 1 <= a", ""),
+        ("ltl", "U + X = 1 U true_", "\"U\" + \"X\" = 1 U \"true_\""),
+        ("ltl", "G true", ""),
+        ("ltl", "G deadlock", ""),
+        ("state", "deadlock() -> Fa", "deadlock() -> \"Fa\""),
+        ("state", "a <= 7", ""),
+        ("state", "a <= 07", "\"a\" <= 07"),
+        ("state", "a <= 2", "\"a\" <= 2"),
+        ("state", "Fa + U < 2 && AG", "\"Fa\" + \"U\" < 2 && \"AG\""),
+    ] {
+        match (read(logic, text), quoted) {
+            (Ok(formula), quoted) if !quoted.is_empty() => {
+                assert_eq!(formula, read(logic, quoted).unwrap(), "{text}");
+            }
+            (Err(rejected), "") => {
+                let Diagnostic { message, help, .. } = &rejected.diagnostics[0];
+                let shown = format!("{message} {}", help.as_deref().unwrap_or(""));
+                assert!(shown.contains("\"") || shown.contains("fireable(Xa)"), "{text}: {shown}");
+            }
+            (read, _) => panic!("{text}: {read:?}"),
+        }
+    }
 }
 
 #[test]

@@ -17,6 +17,7 @@
 //! (see [`parse_with`]), so that a front end can read its own expressions.
 
 use crate::formula::{Atom, Atoms, Binary, Formula, Unary};
+use crate::words::{Reading, is_reserved, reading, word_at};
 
 /// The notation of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,9 +27,10 @@ pub enum Dialect {
     Spin,
     /// NuSMV: `G F X U V & | xor xnor -> <-> !`, `AG EF AX …`, `A [ f U g ]`, `TRUE`, `FALSE`.
     Smv,
-    /// Spot and plain words: `G F X U W R M & | xor -> <-> ! 1 0`, also `/\ \/ && || [] <>` and the path
-    /// quantifiers `A` and `E`. A word that begins with `F`, `G` or `X` is read as these operators, as in `GFa`, unless
-    /// a digit follows: `F1` is an atom. `true` and `false` may be written in capitals.
+    /// Spot and plain words: `G F X U W R M & | xor -> <-> ! 1 0`, also `/\ \/ && || [] <>`, the path quantifiers
+    /// `A` and `E`, and `AG EF AX …` in one word. A word that begins with `F`, `G` or `X` is read as these operators, as
+    /// in `GFa`, unless it is declared or a digit follows: `F1` is an atom. `true` and `false` may be written in
+    /// capitals.
     Plain,
 }
 
@@ -48,7 +50,8 @@ pub type AtomReader<'a> = dyn FnMut(&str) -> Result<Option<(usize, Atom)>, Strin
 /// How deep a formula may nest, so that no input can exhaust the stack.
 const MAX_DEPTH: usize = 1000;
 
-/// Reads a formula; identifiers and quoted texts become atoms of that name.
+/// Reads a formula; identifiers and quoted texts become atoms of that name. Names that the table already has are
+/// declared, see [`reading`].
 ///
 /// ```
 /// use ample_logic::{Atoms, Dialect, parse};
@@ -59,11 +62,18 @@ const MAX_DEPTH: usize = 1000;
 /// # Ok::<(), ample_logic::ParseError>(())
 /// ```
 pub fn parse(text: &str, dialect: Dialect, atoms: &mut Atoms) -> Result<Formula, ParseError> {
-    parse_with(
-        text,
-        dialect,
-        &mut |rest: &str| Ok(named_atom(rest, dialect)?.map(|(n, name)| (n, atoms.intern(&name)))),
-    )
+    let is_declared = {
+        let declared = atoms.clone();
+        move |word: &str| declared.get(word).is_some()
+    };
+    parse_with(text, dialect, &mut |rest: &str| {
+        let named = match declared_atom(rest, dialect, &is_declared)? {
+            // What is not declared is read as a tool without declarations does.
+            Some((_, name)) if !rest.starts_with('"') && !is_declared(&name) => named_atom(rest, dialect)?,
+            named => named,
+        };
+        Ok(named.map(|(length, name)| (length, atoms.intern(&name))))
+    })
 }
 
 /// Reads a formula whose atoms the caller recognises.
@@ -108,6 +118,27 @@ pub fn named_atom(rest: &str, dialect: Dialect) -> Result<Option<(usize, String)
     Ok(Some((word.len(), word.to_owned())))
 }
 
+/// As [`named_atom`] where names are declared: a declared name is a name even if it begins like an operator, and letters
+/// are operators only before what is declared. What is ambiguous is refused, see [`reading`].
+pub fn declared_atom(
+    rest: &str,
+    dialect: Dialect,
+    is_declared: &dyn Fn(&str) -> bool,
+) -> Result<Option<(usize, String)>, String> {
+    if rest.starts_with('"') {
+        return quoted(rest).map(Some);
+    }
+    let word = word_at(rest);
+    let is_number = word.starts_with(|c: char| c.is_ascii_digit()) && !is_declared(word);
+    if word.is_empty() || is_number {
+        return Ok(None);
+    }
+    Ok(match reading(word, &rest[word.len()..], dialect, is_declared)? {
+        Reading::Name => Some((word.len(), word.to_owned())),
+        Reading::Operator => None,
+    })
+}
+
 fn quoted(rest: &str) -> Result<(usize, String), String> {
     let mut name = String::new();
     let mut chars = rest.char_indices().skip(1);
@@ -122,51 +153,6 @@ fn quoted(rest: &str) -> Result<(usize, String), String> {
         }
     }
     Err("this quotation mark has no partner".to_owned())
-}
-
-/// The identifier (letters, digits, `_`, `.`, `@`, `$`) at the beginning of `rest`, or nothing.
-fn word_at(rest: &str) -> &str {
-    let end = rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '@' | '$'))).unwrap_or(rest.len());
-    &rest[..end]
-}
-
-/// Whether a word means something other than an atom.
-pub(crate) fn is_reserved(word: &str, dialect: Dialect) -> bool {
-    match dialect {
-        Dialect::Spin => {
-            let rest = [
-                "true",
-                "false",
-                "X",
-                "U",
-                "V",
-                "W",
-                "always",
-                "eventually",
-                "until",
-                "weakuntil",
-                "stronguntil",
-                "release",
-                "next",
-                "implies",
-                "equivalent",
-            ];
-            rest.contains(&word)
-        }
-        Dialect::Smv => {
-            let rest = [
-                "TRUE", "FALSE", "G", "F", "X", "U", "V", "A", "E", "AG", "AF", "AX", "EG", "EF", "EX", "xor", "xnor",
-                "O", "H", "S", "T", "Y", "Z",
-            ];
-            rest.contains(&word)
-        }
-        Dialect::Plain => {
-            let operators = word.strip_prefix(['F', 'G', 'X']);
-            ["U", "W", "R", "V", "M", "A", "E", "xor"].contains(&word)
-                || ["true", "false"].iter().any(|constant| word.eq_ignore_ascii_case(constant))
-                || operators.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
-        }
-    }
 }
 
 struct Parser<'a, 'b> {
@@ -344,12 +330,12 @@ impl<'a> Parser<'a, '_> {
             (Dialect::Smv, "X") => vec![Next],
             (Dialect::Smv, "F") => vec![Finally],
             (Dialect::Smv, "G") => vec![Globally],
-            (Dialect::Smv, "AX") => vec![All, Next],
-            (Dialect::Smv, "AF") => vec![All, Finally],
-            (Dialect::Smv, "AG") => vec![All, Globally],
-            (Dialect::Smv, "EX") => vec![Exists, Next],
-            (Dialect::Smv, "EF") => vec![Exists, Finally],
-            (Dialect::Smv, "EG") => vec![Exists, Globally],
+            (Dialect::Smv | Dialect::Plain, "AX") => vec![All, Next],
+            (Dialect::Smv | Dialect::Plain, "AF") => vec![All, Finally],
+            (Dialect::Smv | Dialect::Plain, "AG") => vec![All, Globally],
+            (Dialect::Smv | Dialect::Plain, "EX") => vec![Exists, Next],
+            (Dialect::Smv | Dialect::Plain, "EF") => vec![Exists, Finally],
+            (Dialect::Smv | Dialect::Plain, "EG") => vec![Exists, Globally],
             (Dialect::Smv | Dialect::Plain, "A") => vec![All],
             (Dialect::Smv | Dialect::Plain, "E") => vec![Exists],
             (Dialect::Smv, "O" | "H" | "S" | "T" | "Y" | "Z") => {
@@ -495,6 +481,44 @@ mod tests {
         ];
         for (dialect, text, expected) in cases {
             assert_eq!(plain(text, dialect), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn declared_names_are_names_and_what_is_ambiguous_is_refused() {
+        let ambiguous = |word: &str| format!("`{word}` is an operator and also a name of the model");
+        let names = ["a", "Fa", "GoEat", "X1", "U", "X", "AG", "true_", "TRUE", "true"];
+        let cases = [
+            (Dialect::Plain, "G F Fa", "Globally(Finally(Fa))".to_owned()),
+            (Dialect::Plain, "GoEat U Ga", "Until(GoEat,Globally(a))".to_owned()),
+            (Dialect::Plain, "XX1 & Gtrue_", "And(Next(X1),Globally(true_))".to_owned()),
+            (Dialect::Plain, "Gb & Fab", "And(Globally(b),Finally(ab))".to_owned()),
+            (
+                Dialect::Plain,
+                "GFa",
+                "`GFa` can be read as `G Fa` and as `G F a`: write `G \"Fa\"` or `G F a`".to_owned(),
+            ),
+            (Dialect::Plain, "G \"Fa\" & G F a", "And(Globally(Fa),Globally(Finally(a)))".to_owned()),
+            (Dialect::Plain, "U U U & !U", "And(Until(U,U),Not(U))".to_owned()),
+            (Dialect::Plain, "X X & (X) & X a", "And(And(Next(X),X),Next(a))".to_owned()),
+            (Dialect::Plain, "F AG & AG AG", "And(Finally(AG),All(Globally(AG)))".to_owned()),
+            (Dialect::Plain, "X U a", "Until(X,a)".to_owned()),
+            (Dialect::Plain, "X U", "Next(U)".to_owned()),
+            (Dialect::Plain, "X U U a", "Until(Next(U),a)".to_owned()),
+            (Dialect::Plain, "X - 1", ambiguous("X")),
+            (Dialect::Plain, "true U a", "`true` is a constant and also a name of the model: write".to_owned()),
+            (Dialect::Plain, "\"X\" U \"true\"", "Until(X,true)".to_owned()),
+            (Dialect::Spin, "[] (X && U U Fa)", "Globally(And(X,Until(U,Fa)))".to_owned()),
+            (Dialect::Spin, "X X U a", "Until(Next(X),a)".to_owned()),
+            (Dialect::Spin, "true && a", "`true` is a constant".to_owned()),
+            (Dialect::Smv, "AG (Fa & AG & U)", "All(Globally(And(And(Fa,AG),U)))".to_owned()),
+            (Dialect::Smv, "A [ U U X ]", "All(Until(U,X))".to_owned()),
+            (Dialect::Smv, "X TRUE", "`TRUE` is a constant".to_owned()),
+        ];
+        for (dialect, text, expected) in cases {
+            let mut atoms = Atoms::from_iter(names);
+            let read = parse(text, dialect, &mut atoms).map_or_else(|e| e.message, |f| shape(&f, &atoms));
+            assert!(read.starts_with(&expected), "{text}: {read}");
         }
     }
 

@@ -3,7 +3,8 @@
 //! Operators that a dialect lacks are first written with those it has: [`expressible`].
 
 use crate::formula::{Atom, Atoms, Binary, Formula, Unary};
-use crate::parse::{Dialect, is_reserved};
+use crate::parse::Dialect;
+use crate::words::is_reserved;
 
 /// A formula that a dialect cannot say.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,10 +1,10 @@
 //! What is printed is read again as the same formula, in every dialect.
 
-use ample_logic::{Atom, Atoms, Binary, Dialect, Formula, Unary, expressible, parse, print};
+use ample_logic::{Atom, Atoms, Binary, Dialect, Formula, Options, Unary, expressible, hoa, parse, print, translate};
 use proptest::prelude::*;
 
 fn formula(quantifiers: bool) -> impl Strategy<Value = Formula> {
-    let leaf = prop_oneof![Just(Formula::True), Just(Formula::False), (0..7u32).prop_map(|i| Formula::atom(Atom(i))),];
+    let leaf = prop_oneof![Just(Formula::True), Just(Formula::False), (0..14u32).prop_map(|i| Formula::atom(Atom(i))),];
     let unary = if quantifiers { 6 } else { 4usize };
     leaf.prop_recursive(6, 40, 2, move |inner| {
         use Binary::*;
@@ -20,7 +20,7 @@ fn formula(quantifiers: bool) -> impl Strategy<Value = Formula> {
 
 /// CTL formulas.
 fn ctl() -> impl Strategy<Value = Formula> {
-    let leaf = (0..7u32).prop_map(|i| Formula::atom(Atom(i)));
+    let leaf = (0..14u32).prop_map(|i| Formula::atom(Atom(i)));
     leaf.prop_recursive(5, 30, 2, |inner| {
         use Binary::*;
         use Unary::*;
@@ -38,7 +38,9 @@ fn ctl() -> impl Strategy<Value = Formula> {
 }
 
 fn names() -> Atoms {
-    ["a", "F1_1", "x > 3", "True", "GFoo", "U", "say \"\\\""].iter().collect()
+    let names =
+        ["a", "F1_1", "x > 3", "True", "GFoo", "U", "say \"\\\"", "Fa", "X", "AG1", "GoEat_0", "true_", "AG", "1"];
+    names.iter().collect()
 }
 
 fn round_trip(f: &Formula, dialect: Dialect) -> Result<(), TestCaseError> {
@@ -48,6 +50,18 @@ fn round_trip(f: &Formula, dialect: Dialect) -> Result<(), TestCaseError> {
     prop_assert_eq!(again.as_ref(), Ok(&expressible(f, dialect).expect("expressible")), "{}", text);
     prop_assert_eq!(atoms, names());
     Ok(())
+}
+
+#[test]
+fn automata_keep_the_names_of_their_atoms() {
+    let mut atoms = names();
+    for number in 0..atoms.len() as u32 {
+        let name = atoms.label(Atom(number));
+        let f = Formula::unary(Unary::Globally, Formula::unary(Unary::Finally, Formula::atom(Atom(number))));
+        let automaton = translate(&f, &atoms, Options::default()).unwrap();
+        assert_eq!(hoa::read(&hoa::write(&automaton, &name), &mut atoms).unwrap(), automaton, "{name}");
+        assert_eq!(atoms, names(), "{name}");
+    }
 }
 
 proptest! {

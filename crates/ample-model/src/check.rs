@@ -516,6 +516,7 @@ impl<'a> Checker<'a> {
                 self.expr_at(channel, reader, deeper);
                 self.patterns(patterns, reader, deeper);
             }
+            Expr::Shared(x) => self.expr_at(x, reader, deeper),
         }
     }
 

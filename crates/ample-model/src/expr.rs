@@ -5,7 +5,11 @@
 //! wrap down as a [`Expr::Cast`], so that no engine has to know about it. What can go wrong (division
 //! by zero, an index out of range) is a [`Fault`], never undefined.
 
-use serde::{Deserialize, Serialize};
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Fault;
 use crate::system::{EdgeId, LocationId, ProcessId, Scalar, VariableId};
@@ -207,6 +211,75 @@ pub enum Expr {
     },
     /// The priority of that process; 0 if there is none.
     Priority(Box<Expr>),
+    /// The value of an expression that stands in many places and is kept once.
+    Shared(Shared),
+}
+
+/// An expression that several others have a part in. Copies are cheap, and so is the comparison with a copy.
+///
+/// ```
+/// use ample_model::{BinaryOp, Expr, Shared};
+///
+/// let sum = Shared::new(Expr::binary(BinaryOp::Add, Expr::Const(1), Expr::Const(2)));
+/// let twice = Expr::binary(BinaryOp::Multiply, Expr::Shared(sum.clone()), Expr::Shared(sum.clone()));
+/// assert_eq!(sum, Shared::new((*sum).clone()));
+/// # let _ = twice;
+/// ```
+#[derive(Clone, Debug)]
+pub struct Shared(Arc<Hashed>);
+
+#[derive(Debug)]
+struct Hashed {
+    hash: u64,
+    expr: Expr,
+}
+
+impl Shared {
+    /// Keeps an expression.
+    pub fn new(expr: Expr) -> Shared {
+        let mut hasher = std::collections::hash_map::DefaultHasher::new();
+        expr.hash(&mut hasher);
+        Shared(Arc::new(Hashed { hash: hasher.finish(), expr }))
+    }
+
+    /// A number that copies have in common, and no other expression that is alive.
+    pub fn address(&self) -> usize {
+        Arc::as_ptr(&self.0) as usize
+    }
+}
+
+impl Deref for Shared {
+    type Target = Expr;
+
+    fn deref(&self) -> &Expr {
+        &self.0.expr
+    }
+}
+
+impl PartialEq for Shared {
+    fn eq(&self, other: &Shared) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.hash == other.0.hash && self.0.expr == other.0.expr
+    }
+}
+
+impl Eq for Shared {}
+
+impl Hash for Shared {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.hash);
+    }
+}
+
+impl Serialize for Shared {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.expr.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Shared {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Shared, D::Error> {
+        Expr::deserialize(deserializer).map(Shared::new)
+    }
 }
 
 impl Expr {
@@ -245,6 +318,7 @@ impl Expr {
             | Expr::Length(x)
             | Expr::Full(x)
             | Expr::Priority(x) => x.walk(visit),
+            Expr::Shared(x) => x.walk(visit),
             Expr::Binary(_, x, y) => {
                 x.walk(visit);
                 y.walk(visit);

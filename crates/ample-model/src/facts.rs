@@ -690,6 +690,7 @@ impl Reader<'_> {
     fn expr(&self, expr: &Expr, usage: &mut Usage) {
         match expr {
             Expr::Const(_) | Expr::SelfId => {}
+            Expr::Shared(x) => self.expr(x, usage),
             Expr::ProcessCount => usage.traits.process_count = true,
             Expr::LastMover => usage.traits.last_mover = true,
             Expr::Timeout => usage.traits.timeout = true,
@@ -810,6 +811,7 @@ impl Reader<'_> {
     fn exact(&self, expr: &Expr) -> Bounds {
         match expr {
             Expr::Const(value) => Bounds::new(*value, *value),
+            Expr::Shared(x) => self.exact(x),
             Expr::Read(place) => Bounds::of(place.scalar),
             Expr::Remote { place, .. } => Bounds::of(place.scalar).join(Bounds::new(0, 0)),
             Expr::Cast(scalar, x) => self.bounds(x).fitted(*scalar),

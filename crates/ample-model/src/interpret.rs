@@ -19,6 +19,7 @@ mod fault;
 mod moves;
 mod perform;
 mod print;
+mod standing;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ pub use describe::ReplayError;
 pub use explore::{Explored, explore};
 pub use fault::Fault;
 pub use perform::{Event, MAX_INSTRUCTIONS, Successor};
+pub use standing::{Cell, Contents, EndState, Standing, Statement};
 pub use state::{ChannelState, ProcessState, State};
 
 use evaluate::Context;
@@ -56,7 +58,7 @@ use crate::trace::Move;
 /// #     let process = ProcessType {
 /// #         name: "counter".into(), role: Role::Process, parameters: 0, locals: vec![],
 /// #         locations: vec![Location { edges: vec![EdgeId(0)], ..Location::default() }], edges: vec![edge],
-/// #         initial: LocationId(0), provided: None, priority: 1, span: None,
+/// #         initial: LocationId(0), provided: None, priority: 1, unreachable_labels: Vec::new(), span: None,
 /// #     };
 /// #     let ty = Type::Scalar(Scalar::BYTE);
 /// #     System {
@@ -237,18 +239,27 @@ impl<'a> Interpreter<'a> {
             return Successor::fault(Fault::NotEnabled);
         };
         let state = self.normalise(state);
-        if state.control.is_some() || !self.claim_may(&state, claim, edge) {
-            return Successor::fault(Fault::NotEnabled);
+        match self.claim_may(&state, claim, edge) {
+            _ if state.control.is_some() => Successor::fault(Fault::NotEnabled),
+            Ok(true) => Run::new(self, state, false).perform_claim(taken.process, edge),
+            Ok(false) => Successor::fault(Fault::NotEnabled),
+            Err(fault) => Successor::fault(fault),
         }
-        Run::new(self, state, false).perform_claim(taken.process, edge)
     }
 
-    /// The guard of an edge of a claim holds.
-    fn claim_may(&self, state: &State, claim: ProcessId, edge: &Edge) -> bool {
-        edge.guard.iter().all(|condition| match condition {
-            Expr::Blocked(others) => !others.iter().any(|other| self.claim_may(state, claim, self.edge(claim, *other))),
-            condition => self.evaluate(state, None, condition).is_ok_and(|value| value != 0),
-        })
+    /// The guard of an edge of a claim holds. Edges whose guard is a fault are blocked: the fault is their own.
+    fn claim_may(&self, state: &State, claim: ProcessId, edge: &Edge) -> Result<bool, Fault> {
+        let is_free = |other: &EdgeId| self.claim_may(state, claim, self.edge(claim, *other)) == Ok(true);
+        for condition in &edge.guard {
+            let holds = match condition {
+                Expr::Blocked(others) => !others.iter().any(is_free),
+                condition => self.evaluate(state, None, condition)? != 0,
+            };
+            if !holds {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// All moves of the state with what they lead to: [`enabled`](Self::enabled) and

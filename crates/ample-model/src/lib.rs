@@ -22,8 +22,8 @@ pub mod trace;
 mod samples;
 
 pub use ample_budget::{Budget, Cancellation, Interrupted};
-pub use expr::{BinaryOp, Expr, Index, Pattern, Place, Scope, UnaryOp};
-pub use interpret::{Fault, Interpreter, State};
+pub use expr::{BinaryOp, Expr, Index, Pattern, Place, Scope, Shared, UnaryOp};
+pub use interpret::{Cell, Contents, EndState, Fault, Interpreter, Standing, State, Statement};
 pub use observer::{Observer, Progress, Silent};
 pub use outcome::{Branch, Certainty, Outcome, Reason, Statistics, Violation};
 pub use property::{Formula, Property, Question};

@@ -3,6 +3,7 @@
 use ample_budget::Interrupted;
 use serde::{Deserialize, Serialize};
 
+use crate::interpret::EndState;
 use crate::trace::Trace;
 
 /// How sure a "holds" is. An approximate method never says [`Certainty::Proved`].
@@ -87,6 +88,9 @@ pub struct Branch {
     pub trace: Trace,
     /// What branches off it in turn.
     pub branches: Vec<Branch>,
+    /// The state at its end, or where its cycle begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<Box<EndState>>,
 }
 
 /// What a search did.
@@ -115,4 +119,10 @@ pub struct Statistics {
     pub state_bytes: u64,
     /// False if a limit or an interrupt ended the search.
     pub complete: bool,
+    /// Transitions and what atomic sequences took were counted, which searches over sets of states do not do.
+    #[serde(default)]
+    pub counts_transitions: bool,
+    /// The depth was measured.
+    #[serde(default)]
+    pub counts_depth: bool,
 }

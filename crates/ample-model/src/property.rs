@@ -78,16 +78,16 @@ pub struct Property {
 }
 
 impl Formula {
-    /// Calls `visit` on every expression in the formula.
-    pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
+    /// Calls `visit` on every atom, from the left.
+    pub fn atoms(&self, visit: &mut dyn FnMut(&Expr)) {
         match self {
-            Formula::Atom(expr) => expr.walk(visit),
+            Formula::Atom(expr) => visit(expr),
             Formula::Not(f)
             | Formula::Next(f)
             | Formula::Always(f)
             | Formula::Eventually(f)
             | Formula::All(f)
-            | Formula::Exists(f) => f.walk(visit),
+            | Formula::Exists(f) => f.atoms(visit),
             Formula::And(f, g)
             | Formula::Or(f, g)
             | Formula::Implies(f, g)
@@ -95,10 +95,15 @@ impl Formula {
             | Formula::Until(f, g)
             | Formula::WeakUntil(f, g)
             | Formula::Release(f, g) => {
-                f.walk(visit);
-                g.walk(visit);
+                f.atoms(visit);
+                g.atoms(visit);
             }
         }
+    }
+
+    /// Calls `visit` on every expression in the formula.
+    pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
+        self.atoms(&mut |atom| atom.walk(visit));
     }
 }
 

@@ -204,6 +204,7 @@ impl Maker {
             initial: LocationId(0),
             provided,
             priority: if self.features.priorities { self.random.between(1, 3) as u8 } else { 1 },
+            unreachable_labels: Vec::new(),
             span: None,
         }
     }

@@ -112,6 +112,7 @@ pub fn process(name: &str, locals: Vec<Variable>, edges: Vec<Edge>, ends: &[usiz
         initial: LocationId(0),
         provided: None,
         priority: 1,
+        unreachable_labels: Vec::new(),
         span: None,
     }
 }

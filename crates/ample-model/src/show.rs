@@ -64,6 +64,7 @@ impl Show<'_> {
                 format!("{}{}[{}]", show(channel), if *anywhere { "??" } else { "?" }, fields.join(","))
             }
             Expr::Priority(x) => format!("get_priority({})", show(x)),
+            Expr::Shared(x) => show(x),
         }
     }
 
@@ -71,6 +72,7 @@ impl Show<'_> {
     fn operand(&self, expr: &Expr) -> String {
         match expr {
             Expr::Cast(_, x) => self.operand(x),
+            Expr::Shared(x) => self.operand(x),
             Expr::Binary(..) => format!("({})", self.expr(expr)),
             _ => self.expr(expr),
         }

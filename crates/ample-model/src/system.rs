@@ -460,6 +460,10 @@ pub struct ProcessType {
     pub provided: Option<Expr>,
     /// The priority of a new process; 1 unless said otherwise. See [`System::uses_priorities`].
     pub priority: u8,
+    /// Labels of the source at which it never stands, because no location has them: those of code that cannot be
+    /// reached, and those inside a deterministic step.
+    #[serde(default)]
+    pub unreachable_labels: Vec<String>,
     /// Where it is declared.
     pub span: Option<Span>,
 }

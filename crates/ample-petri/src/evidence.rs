@@ -4,6 +4,8 @@
 //! about. Every run is told from the start of the net on, together with what leads to it, since what a transition of a
 //! simplified net stands for may depend on the marking.
 
+mod shorter;
+
 use ample_explicit::ctl;
 use ample_logic::Formula;
 

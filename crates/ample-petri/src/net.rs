@@ -1,9 +1,15 @@
 //! Nets, and conditions on their markings.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
 
 use ample_model::{
-    Action, BinaryOp, Edge, Expr, Initial, Instruction, Place as Cell, Scalar, Scope, System, Type, UnaryOp,
+    Action, BinaryOp, Budget, Edge, Expr, Initial, Instruction, Interrupted, Place as Cell, Scalar, Scope, Shared,
+    System, Type, UnaryOp,
 };
 
 /// A place.
@@ -74,6 +80,22 @@ impl Transition {
 impl Net {
     /// The net that a system is; `None` if it is something else.
     pub fn of(system: &System) -> Option<Net> {
+        Net::within(system, &Budget::unlimited()).ok().flatten()
+    }
+
+    /// As [`of`](Net::of), within a budget.
+    pub fn within(system: &System, budget: &Budget) -> Result<Option<Net>, Interrupted> {
+        let mut ended = None;
+        let mut pace = budget.pace();
+        let net = Net::paced(system, &mut |steps| {
+            ended = pace.steps(steps).err();
+            ended.is_none().then_some(())
+        });
+        ended.map_or(Ok(net), Err)
+    }
+
+    /// The net; `None` if it is something else, or `step` does not want to go on.
+    fn paced(system: &System, step: &mut dyn FnMut(usize) -> Option<()>) -> Option<Net> {
         let [process] = system.processes.as_slice() else { return None };
         let is_plain = system.start.len() == 1
             && system.monitor.is_none()
@@ -88,6 +110,7 @@ impl Net {
         }
         let mut places = Vec::with_capacity(system.globals.len());
         for variable in &system.globals {
+            step(1)?;
             let bound = match variable.ty {
                 Type::Scalar(Scalar::Unbounded) => None,
                 Type::Scalar(Scalar::Range { low: 0, high, .. }) => Some(high as u64),
@@ -103,7 +126,11 @@ impl Net {
             }
             places.push(Place { name: variable.name.clone(), initial, bound });
         }
-        let transitions = process.edges.iter().map(transition).collect::<Option<Vec<_>>>()?;
+        let mut transitions = Vec::with_capacity(process.edges.len());
+        for edge in &process.edges {
+            step(1 + edge.guard.len() + edge.effect.len())?;
+            transitions.push(transition(edge)?);
+        }
         // Edges of a net stand at its location in their own order.
         let in_order = process.locations[0].edges.iter().enumerate().all(|(number, edge)| edge.index() == number);
         let exclusive = system.exclusive.iter().map(|set| set.iter().map(|place| place.0).collect()).collect();
@@ -170,31 +197,111 @@ pub enum Condition {
         most: i64,
     },
     /// All of them.
-    And(Vec<Condition>),
+    And(Parts),
     /// Some of them.
-    Or(Vec<Condition>),
+    Or(Parts),
 }
 
-impl Condition {
-    /// A condition of the system as one on markings; `None` if it is not made of comparisons of sums.
-    pub fn of(expr: &Expr) -> Option<Condition> {
-        Condition::signed(expr, true)
+/// The parts of a condition. Copies share them: the same condition, such as that a coloured transition can fire, stands
+/// in many others, and has thousands of parts.
+#[derive(Clone)]
+pub struct Parts(Arc<Hashed>);
+
+struct Hashed {
+    hash: u64,
+    parts: Vec<Condition>,
+    /// The opposites of the parts, once somebody has asked for them.
+    opposites: OnceLock<Parts>,
+}
+
+impl Parts {
+    /// A number that copies have in common, and no others that are alive.
+    pub fn address(&self) -> usize {
+        Arc::as_ptr(&self.0) as usize
     }
 
-    fn signed(expr: &Expr, positive: bool) -> Option<Condition> {
+    fn opposites(&self) -> &Parts {
+        self.0.opposites.get_or_init(|| self.iter().map(Condition::negated).collect())
+    }
+}
+
+impl From<Vec<Condition>> for Parts {
+    fn from(parts: Vec<Condition>) -> Parts {
+        let mut hasher = DefaultHasher::new();
+        parts.hash(&mut hasher);
+        Parts(Arc::new(Hashed { hash: hasher.finish(), parts, opposites: OnceLock::new() }))
+    }
+}
+
+impl FromIterator<Condition> for Parts {
+    fn from_iter<I: IntoIterator<Item = Condition>>(parts: I) -> Parts {
+        Parts::from(parts.into_iter().collect::<Vec<_>>())
+    }
+}
+
+impl Deref for Parts {
+    type Target = [Condition];
+
+    fn deref(&self) -> &[Condition] {
+        &self.0.parts
+    }
+}
+
+impl<'a> IntoIterator for &'a Parts {
+    type Item = &'a Condition;
+    type IntoIter = std::slice::Iter<'a, Condition>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl fmt::Debug for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.parts.fmt(f)
+    }
+}
+
+impl PartialEq for Parts {
+    fn eq(&self, other: &Parts) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.hash == other.0.hash && self.0.parts == other.0.parts
+    }
+}
+
+impl Eq for Parts {}
+
+impl Hash for Parts {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.hash);
+    }
+}
+
+/// Conditions with fewer parts become parts of the one that they stand in; larger ones stay what they are, and shared.
+const FEW: usize = 8;
+
+/// Makes conditions of expressions, each shared expression once.
+#[derive(Clone, Debug, Default)]
+pub struct Conditions {
+    /// By the address of a shared expression, and whether it or its opposite is meant. The expression is kept, so that
+    /// no other one gets its address.
+    known: HashMap<(usize, bool), (Shared, Option<Condition>)>,
+}
+
+impl Conditions {
+    /// A condition of the system as one on markings; `None` if it is not made of comparisons of sums.
+    pub fn of(&mut self, expr: &Expr) -> Option<Condition> {
+        self.signed(expr, true)
+    }
+
+    fn signed(&mut self, expr: &Expr, positive: bool) -> Option<Condition> {
         Some(match expr {
             Expr::Const(value) => Condition::Const((*value != 0) == positive),
-            Expr::Unary(UnaryOp::Not, inner) => Condition::signed(inner, !positive)?,
-            Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) => {
+            Expr::Unary(UnaryOp::Not, inner) => self.signed(inner, !positive)?,
+            Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), ..) => {
+                let is_and = (*op == BinaryOp::And) == positive;
                 let mut parts = Vec::new();
-                for side in [left, right] {
-                    let part = Condition::signed(side, positive)?;
-                    match (part, (*op == BinaryOp::And) == positive) {
-                        (Condition::And(more), true) | (Condition::Or(more), false) => parts.extend(more),
-                        (part, _) => parts.push(part),
-                    }
-                }
-                if (*op == BinaryOp::And) == positive { Condition::all(parts) } else { Condition::any(parts) }
+                self.chain(expr, positive, is_and, &mut parts)?;
+                if is_and { Condition::all(parts) } else { Condition::any(parts) }
             }
             Expr::Binary(op, left, right) => {
                 let mut sum = Sum::default();
@@ -202,11 +309,44 @@ impl Condition {
                 sum.add(right, -1)?;
                 sum.compared(*op, positive)?
             }
-            Expr::Read(_) => {
-                Condition::signed(&Expr::binary(BinaryOp::NotEqual, expr.clone(), Expr::Const(0)), positive)?
-            }
+            Expr::Read(_) => self.signed(&Expr::binary(BinaryOp::NotEqual, expr.clone(), Expr::Const(0)), positive)?,
+            Expr::Shared(shared) => self.shared(shared, positive)?,
             _ => return None,
         })
+    }
+
+    /// The parts of a conjunction, or of a disjunction, however it is bracketed.
+    fn chain(&mut self, expr: &Expr, positive: bool, is_and: bool, parts: &mut Vec<Condition>) -> Option<()> {
+        match expr {
+            Expr::Unary(UnaryOp::Not, inner) => self.chain(inner, !positive, is_and, parts),
+            Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right)
+                if ((*op == BinaryOp::And) == positive) == is_and =>
+            {
+                self.chain(left, positive, is_and, parts)?;
+                self.chain(right, positive, is_and, parts)
+            }
+            expr => {
+                parts.push(self.signed(expr, positive)?);
+                Some(())
+            }
+        }
+    }
+
+    fn shared(&mut self, shared: &Shared, positive: bool) -> Option<Condition> {
+        let key = (shared.address(), positive);
+        if let Some((_, known)) = self.known.get(&key) {
+            return known.clone();
+        }
+        let condition = self.signed(shared, positive);
+        self.known.insert(key, (shared.clone(), condition.clone()));
+        condition
+    }
+}
+
+impl Condition {
+    /// A condition of the system as one on markings; `None` if it is not made of comparisons of sums.
+    pub fn of(expr: &Expr) -> Option<Condition> {
+        Conditions::default().of(expr)
     }
 
     /// All of them; constants and nesting are taken away.
@@ -216,7 +356,7 @@ impl Condition {
             match part {
                 Condition::Const(true) => {}
                 Condition::Const(false) => return Condition::Const(false),
-                Condition::And(more) => kept.extend(more),
+                Condition::And(more) if more.len() <= FEW => kept.extend(more.iter().cloned()),
                 part => kept.push(part),
             }
         }
@@ -224,7 +364,7 @@ impl Condition {
         match kept.len() {
             0 => Condition::Const(true),
             1 => kept.remove(0),
-            _ => Condition::And(kept),
+            _ => Condition::And(kept.into()),
         }
     }
 
@@ -235,7 +375,7 @@ impl Condition {
             match part {
                 Condition::Const(false) => {}
                 Condition::Const(true) => return Condition::Const(true),
-                Condition::Or(more) => kept.extend(more),
+                Condition::Or(more) if more.len() <= FEW => kept.extend(more.iter().cloned()),
                 part => kept.push(part),
             }
         }
@@ -243,7 +383,7 @@ impl Condition {
         match kept.len() {
             0 => Condition::Const(false),
             1 => kept.remove(0),
-            _ => Condition::Or(kept),
+            _ => Condition::Or(kept.into()),
         }
     }
 
@@ -256,8 +396,9 @@ impl Condition {
                 terms: terms.iter().map(|(place, factor)| (*place, -factor)).collect(),
                 most: -most - 1,
             },
-            Condition::And(parts) => Condition::any(parts.iter().map(Condition::negated).collect()),
-            Condition::Or(parts) => Condition::all(parts.iter().map(Condition::negated).collect()),
+            // Constants and what is there twice were taken away when it was made.
+            Condition::And(parts) => Condition::Or(parts.opposites().clone()),
+            Condition::Or(parts) => Condition::And(parts.opposites().clone()),
         }
     }
 
@@ -330,6 +471,7 @@ impl Sum {
                 (Expr::Const(by), sum) | (sum, Expr::Const(by)) => self.add(sum, factor.checked_mul(*by)?)?,
                 _ => return None,
             },
+            Expr::Shared(shared) => self.add(shared, factor)?,
             _ => return None,
         }
         Some(())

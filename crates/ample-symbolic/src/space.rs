@@ -263,6 +263,11 @@ impl Space {
 
     /// How many settled states are in the set, which must not depend on anything but the state.
     pub fn count(&self, set: &Bdd) -> Maybe<num_bigint::BigUint> {
-        Ok(set.and(&self.settled)?.count() >> (self.diagrams.pairs() - self.bits))
+        Ok(self.count_all(&set.and(&self.settled)?))
+    }
+
+    /// How many states are in the set, those that are passed over included.
+    pub fn count_all(&self, set: &Bdd) -> num_bigint::BigUint {
+        set.count() >> (self.diagrams.pairs() - self.bits)
     }
 }

@@ -7,9 +7,12 @@ use std::time::{Duration, Instant};
 
 use ample_budget::{Budget, resident_memory};
 use ample_model::{
-    Certainty, Expr, Formula, Observer, Outcome, Progress, Property, Question, Reason, Role, Statistics, System,
+    Certainty, EdgeId, Expr, Formula, Observer, Outcome, ProcessId, Progress, Property, Question, Reason, Role,
+    Statistics, System,
 };
 
+use ample_explicit::liveness::Stops;
+use ample_explicit::space::Culprit;
 use ample_logic::Acceptance;
 
 use crate::board::Board;
@@ -18,10 +21,11 @@ use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_acting, confi
 use crate::explicit::branching::look_at;
 use crate::explicit::liveness::{Watch, look_for};
 use crate::explicit::{self, Request, Run, claimed};
+use crate::faults::{Fallible, Survey};
 use crate::justice;
 use crate::petri;
 use crate::reduction::PartialOrder;
-use crate::report::{Answer, Report, Verdict};
+use crate::report::{Answer, Cut, Report, Verdict};
 use crate::sog;
 use crate::symbolic::{self, Symbolic};
 use crate::temporal::claim::Acting;
@@ -189,8 +193,10 @@ pub(crate) fn check_all(
     if options.engine == Engine::Sog {
         return sog::check_all(system, properties, options, observer);
     }
-    if let Some(net) = petri::net_of(system, options) {
-        return petri::check(system, &net, properties, options, observer);
+    match petri::net_of(system, options) {
+        Ok(Some(net)) => return petri::check(system, &net, properties, options, observer),
+        Ok(None) => {}
+        Err(interrupted) => return not_begun(system, properties, &interrupted.into()),
     }
     if options.engine == Engine::Symbolic {
         return symbolic::check(system, properties, options, observer);
@@ -204,6 +210,12 @@ pub(crate) fn check_all(
         return choose::check(system, properties, options, observer, explicit);
     }
     explicit(observer)
+}
+
+/// Nothing was looked at.
+fn not_begun(system: &System, properties: &[Property], reason: &Reason) -> Report {
+    let unknown = |property: &Property| answer(property, Outcome::Unknown(reason.clone()));
+    unfinished(system, properties.iter().map(unknown).collect(), reason.clone())
 }
 
 /// The searches that a check consists of.
@@ -372,6 +384,7 @@ impl<'a> Work<'a> {
         let undisturbed = undisturbed(run, self.options);
         let mut invariants = run.invariants.iter();
         let mut answers = Vec::new();
+        let cut = self.cut(run);
         for (number, property) in self.properties.iter().enumerate() {
             let (found, claim) = match &property.question {
                 Question::Deadlock => (&run.deadlock, Claim::Deadlock),
@@ -380,18 +393,29 @@ impl<'a> Work<'a> {
                 _ => continue,
             };
             let undecided = run.only_deadlocks && !matches!(claim, Claim::Deadlock) && run.ended.is_none();
-            let answer = match found {
+            let mut answer = match found {
                 Some(found) => violated(self.system, property, found, claim, observer),
                 None if undecided => answer(property, Outcome::Unknown(Reason::Unsupported(NO_PROVISO.into()))),
                 None => answer(property, undisturbed.clone()),
             };
+            if let Some(cut) = &cut {
+                cut.tell(std::slice::from_mut(&mut answer));
+            } else if run.may_miss_faults && answer.verdict() == Verdict::Holds {
+                answer.note = Some(MISSED_FAULTS.into());
+            }
             answers.push((number, answer));
         }
         answers
     }
 
+    /// The run-time errors that the search for safety properties has met.
+    fn cut(&self, run: &Run) -> Option<Cut> {
+        cut(self.system, run, is_partial(run, &self.request, self.options))
+    }
+
     fn report(mut self, observer: &mut dyn Observer) -> Report {
         let mut run = std::mem::take(&mut self.safety);
+        let cut = self.cut(&run);
         let mut safety: HashMap<usize, Answer> = self.safety_answers(&run, observer).into_iter().collect();
         let alone = self.answers.is_empty();
         let mut answers = Vec::new();
@@ -410,7 +434,7 @@ impl<'a> Work<'a> {
         if !alone {
             run.statistics.time_s = self.took.as_secs_f64();
         }
-        report(self.system, answers, run)
+        Report { cut, ..report(self.system, answers, run) }
     }
 }
 
@@ -496,14 +520,18 @@ pub fn states(system: &System, options: &CheckOptions, observer: &mut dyn Observ
         let why = "an observation graph has aggregates, and their states are not counted; `ample sog` builds the graph";
         return unfinished(system, Vec::new(), Reason::Unsupported(why.into()));
     }
-    if let Some(net) = petri::net_of(system, options) {
-        return petri::states(system, &net, options, observer);
+    match petri::net_of(system, options) {
+        Ok(Some(net)) => return petri::states(system, &net, options, observer),
+        Ok(None) => {}
+        Err(interrupted) => return not_begun(system, &[], &interrupted.into()),
     }
     if options.engine == Engine::Symbolic {
         return symbolic::states(system, options, observer);
     }
     let explicit = |observer: &mut dyn Observer| {
-        report(system, Vec::new(), explicit::run(system, &Request::default(), options, observer))
+        let run = explicit::run(system, &Request::default(), options, observer);
+        let cut = cut(system, &run, is_partial(&run, &Request::default(), options));
+        Report { cut, ..report(system, Vec::new(), run) }
     };
     if choose::is_open(options) {
         return choose::states(system, options, observer, explicit);
@@ -526,7 +554,23 @@ fn report(system: &System, answers: Vec<Answer>, run: Run) -> Report {
         reduction: run.reduction,
         diagrams: None,
         choice: None,
+        cut: None,
     }
+}
+
+/// The search has not looked at all steps.
+fn is_partial(run: &Run, request: &Request, options: &CheckOptions) -> bool {
+    let is_open = request.deadlock && run.deadlock.is_none()
+        || request.assertions && run.assertions.is_none()
+        || run.invariants.iter().any(Option::is_none);
+    let is_done = options.stop_at_first && run.found_something() || !request.is_empty() && !is_open;
+    run.is_reduced || run.ended.is_some() || is_done
+}
+
+/// The run-time errors that a search has met.
+fn cut(system: &System, run: &Run, is_partial: bool) -> Option<Cut> {
+    let met = run.cuts.iter().map(|cut| (statement(cut.by), cut.message.clone(), cut.count));
+    Cut::of(system, met, is_partial)
 }
 
 fn answer(property: &Property, outcome: Outcome) -> Answer {
@@ -582,6 +626,10 @@ pub(crate) fn not_confirmed(unconfirmed: Unconfirmed, steps: usize) -> Outcome {
 /// Of a search that may have put off steps for ever.
 const NO_PROVISO: &str = "without a proviso only deadlocks are decided: steps may have been put off for ever";
 
+/// Of a search that looks for deadlocks only.
+const MISSED_FAULTS: &str =
+    "a run-time error may end runs early, and without a proviso not all of them are met; `--assertions` looks for them";
+
 fn stopped() -> Outcome {
     Outcome::Unknown(Reason::Unsupported("the search stopped at the first violation".into()))
 }
@@ -594,9 +642,44 @@ fn temporal(
     observer: &mut dyn Observer,
 ) -> (Answer, Option<Reason>) {
     match judge(system, property, options, observer) {
-        Ok(answered) => answered,
+        Ok(answered) => {
+            let fallible = Survey::of(system).fallible(property, &options.justice);
+            if fallible.is_empty() { answered } else { evaluable(system, &fallible, options, observer, answered) }
+        }
         Err(why) => (answer(property, Outcome::Unknown(Reason::Unsupported(why))), None),
     }
+}
+
+/// The answer to a property in which a fault was taken for false: if it holds, it is looked whether there is one.
+fn evaluable(
+    system: &System,
+    fallible: &Fallible,
+    options: &CheckOptions,
+    observer: &mut dyn Observer,
+    (answer, ended): (Answer, Option<Reason>),
+) -> (Answer, Option<Reason>) {
+    if answer.verdict() == Verdict::Violated || matches!(ended, Some(Reason::Time | Reason::Interrupted)) {
+        return (fallible.told(system, answer), ended);
+    }
+    let request = Request { invariants: vec![fallible.invariant()], ..Request::default() };
+    let mut run = explicit::run(system, &request, options, observer);
+    if let Some(statistics) = &answer.statistics {
+        run.add(statistics);
+    }
+    let outcome = match run.invariants.first() {
+        Some(Some(found)) => {
+            match confirm(system, found.start, &found.moves, Claim::Evaluation(fallible.parts()), observer) {
+                Ok((violation, _)) => Outcome::Violated(Box::new(violation)),
+                Err(unconfirmed) => not_confirmed(unconfirmed, found.moves.len()),
+            }
+        }
+        _ if run.only_deadlocks && run.ended.is_none() => Outcome::Unknown(Reason::Unsupported(NO_PROVISO.into())),
+        _ => undisturbed(&run, options),
+    };
+    let answer = Answer { statistics: Some(run.statistics), ..answer };
+    let answer = fallible.joined(system, answer, outcome);
+    let is_decided = answer.verdict() == Verdict::Violated;
+    (answer, if is_decided { None } else { ended.or(run.ended) })
 }
 
 /// A property in branching time.
@@ -629,7 +712,8 @@ fn branching(
         (None, _) => Outcome::Unknown(found.ended.clone().unwrap_or(Reason::Interrupted)),
     };
     let (statistics, note, reduction) = (Some(found.statistics), found.note, found.reduction);
-    Ok((Answer { statistics, end, note, reduction, ..answer(property, outcome) }, found.ended))
+    let answer = Answer { statistics, end, note, reduction, ..answer(property, outcome) };
+    Ok((tell_stops(system, &found.stops, answer), found.ended))
 }
 
 /// A never claim that changes the state.
@@ -652,8 +736,8 @@ fn acted_upon(
             Err(unconfirmed) => not_confirmed(unconfirmed, run.prefix.len() + run.cycle.len()),
         },
     };
-    let statistics = Some(found.statistics);
-    (Answer { statistics, end, note: found.note, ..answer(property, outcome) }, found.ended)
+    let answer = Answer { statistics: Some(found.statistics), end, ..answer(property, outcome) };
+    (tell_stops(system, &found.stops, answer), found.ended)
 }
 
 fn judge(
@@ -732,5 +816,19 @@ fn judge(
     answer.statistics = Some(found.statistics);
     answer.note = found.note;
     answer.reduction = found.reduction;
-    Ok((answer, found.ended))
+    Ok((tell_stops(system, &found.stops, answer), found.ended))
+}
+
+/// Says at which run-time errors runs stop, if nothing is wrong with those that do.
+fn tell_stops(system: &System, stops: &Stops, mut answer: Answer) -> Answer {
+    let met = stops.iter().map(|(by, message)| (statement(*by), message.clone(), 1));
+    if let Some(cut) = Cut::of(system, met, true) {
+        cut.tell(std::slice::from_mut(&mut answer));
+    }
+    answer
+}
+
+/// A step of a compiled system.
+fn statement(by: Option<Culprit>) -> Option<(ProcessId, EdgeId)> {
+    by.map(|(process, edge)| (ProcessId(process), EdgeId(edge)))
 }

@@ -45,6 +45,7 @@ mod check;
 mod choose;
 pub mod evidence;
 mod explicit;
+mod faults;
 mod justice;
 mod limits;
 mod load;
@@ -60,8 +61,8 @@ mod together;
 mod vacuity;
 
 pub use ample_budget::{Budget, Cancellation, Interrupted, peak_memory, resident_memory, sensible_memory_limit};
-pub use ample_lang::pnml::Examination;
-pub use ample_lang::{Diagnostic, Rejected, Severity};
+pub use ample_lang::pnml::{Examination, Formulas, Refused};
+pub use ample_lang::{Diagnostic, RefusedFormula, Rejected, Severity};
 pub use ample_model::{
     Branch, Certainty, Change, EventKind, Formula, Message, Move, Observer, Outcome, Progress, Property, Question,
     Reason, Silent, Source, Span, Statistics, Step, System, Trace, Violation,
@@ -71,7 +72,7 @@ pub use check::{CheckOptions, Emptiness, Engine, Fairness, Search, check, stated
 pub use limits::Limits;
 pub use load::{LoadError, LoadOptions, Loaded, adapt, ctl, expression, load, load_text, ltl, read_text};
 pub use reduction::{Algorithm, Cache, Methods, PartialOrder, Proviso, Replacement};
-pub use report::{Answer, Report, SCHEMA, Verdict};
+pub use report::{Answer, Cut, CutBy, Report, SCHEMA, Verdict};
 pub use symbolic::{
     DiagramKind, DiagramStatistics, Direction, Exploration, Method, Preserve, Reach, Reorder, Symbolic, Variant,
 };

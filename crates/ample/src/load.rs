@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ample_budget::{Budget, Interrupted};
 use ample_lang::source::{self, Files, NotRead};
-use ample_lang::{Diagnostic, Rejected, Severity, milestones, pnml, promela};
+use ample_lang::{Diagnostic, RefusedFormula, Rejected, Severity, milestones, pnml, promela};
 use ample_model::{Expr, Formula, Property, System};
 
 /// How to read a model.
@@ -17,12 +17,15 @@ pub struct LoadOptions {
     pub max_source_bytes: u64,
     /// What reading may take.
     pub budget: Budget,
+    /// Read a model without those of its formulas that are refused, which are then [`Loaded::refused`]. Otherwise one
+    /// of them is enough to refuse the model.
+    pub without_refused: bool,
 }
 
 impl Default for LoadOptions {
     fn default() -> Self {
         let (defines, max_source_bytes) = (Vec::new(), source::DEFAULT_MAX_BYTES);
-        LoadOptions { defines, max_source_bytes, budget: Budget::unlimited() }
+        LoadOptions { defines, max_source_bytes, budget: Budget::unlimited(), without_refused: false }
     }
 }
 
@@ -41,6 +44,8 @@ pub struct Loaded {
     pub warnings: Vec<Diagnostic>,
     /// What became of the nodes of a Petri net, if it is one.
     pub net: Option<pnml::Names>,
+    /// The formulas of its text that were left out, see [`LoadOptions::without_refused`].
+    pub refused: Vec<RefusedFormula>,
 }
 
 /// Why there is no model.
@@ -185,18 +190,26 @@ fn translate(
     let budget = &options.budget;
     Ok(match language {
         Language::Promela => {
-            let lowered = promela::read_within(name, text, &mut files, &options.defines, budget)?;
-            Loaded { system: lowered.system, warnings: lowered.warnings, net: None }
+            let defines = &options.defines;
+            let (lowered, refused) = match options.without_refused {
+                true => promela::read_apart_from_refused(name, text, &mut files, defines, budget)?,
+                false => (promela::read_within(name, text, &mut files, defines, budget)?, Vec::new()),
+            };
+            Loaded { system: lowered.system, warnings: lowered.warnings, net: None, refused }
         }
         Language::Milestones => {
-            let mut lowered = milestones::read_within(name, &text, budget)?;
+            let (mut lowered, refused) = match options.without_refused {
+                true => milestones::read_apart_from_refused(name, &text, budget)?,
+                false => (milestones::read_within(name, &text, budget)?, Vec::new()),
+            };
             lowered.warnings.extend(unused_macros(options, "Milestones has no macros"));
-            Loaded { system: lowered.system, warnings: lowered.warnings, net: None }
+            Loaded { system: lowered.system, warnings: lowered.warnings, net: None, refused }
         }
         Language::Pnml => {
             let mut unfolded = pnml::read_within(name, &text, budget)?;
             unfolded.warnings.extend(unused_macros(options, "a net has no macros"));
-            Loaded { system: unfolded.system, warnings: unfolded.warnings, net: Some(unfolded.names) }
+            let (system, warnings, net) = (unfolded.system, unfolded.warnings, Some(unfolded.names));
+            Loaded { system, warnings, net, refused: Vec::new() }
         }
     })
 }
@@ -307,6 +320,16 @@ impl Loaded {
         }
     }
 
+    /// As [`formulas`](Loaded::formulas), within a budget, and with formulas that are too large to be checked beside
+    /// the others.
+    pub fn formulas_within(&self, name: &str, text: &str, budget: &Budget) -> Result<pnml::Formulas, LoadError> {
+        let Some(names) = &self.net else { return Err(self.no_net()) };
+        pnml::formulas_within(&self.system, names, name, text, budget).map_err(|rejected| match rejected.interrupted {
+            Some(reason) => LoadError::Interrupted { path: name.to_owned(), reason },
+            None => LoadError::Rejected(rejected),
+        })
+    }
+
     /// One of the contest's questions about whole nets.
     ///
     /// ```
@@ -317,10 +340,19 @@ impl Loaded {
     /// # Ok::<(), ample::LoadError>(())
     /// ```
     pub fn examination(&self, examination: pnml::Examination) -> Result<Property, LoadError> {
+        self.examination_within(examination, &Budget::unlimited())
+    }
+
+    /// As [`examination`](Loaded::examination), within a budget.
+    pub fn examination_within(&self, examination: pnml::Examination, budget: &Budget) -> Result<Property, LoadError> {
         let Some(names) = &self.net else { return Err(self.no_net()) };
-        examination.property(&self.system, names).ok_or_else(|| LoadError::Language {
-            path: self.system.name.clone(),
-            reason: format!("the net is too large for {}", examination.name()),
+        let path = || self.system.name.clone();
+        examination.property_within(&self.system, names, budget).ok_or_else(|| match budget.check() {
+            Err(reason) => LoadError::Interrupted { path: path(), reason },
+            Ok(()) => {
+                let reason = format!("the net is too large for {}", examination.name());
+                LoadError::Language { path: path(), reason }
+            }
         })
     }
 

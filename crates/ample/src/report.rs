@@ -1,6 +1,6 @@
 //! Reports: what was asked about a model, the answers, and what it took; as Rust data and as JSON (schema 1).
 
-use ample_model::{Branch, Certainty, Outcome, Reason, Statistics, Trace, Violation};
+use ample_model::{Branch, Certainty, EdgeId, Outcome, ProcessId, Reason, Statistics, System, Trace, Violation};
 use serde::{Serialize, Serializer};
 
 use crate::evidence::EndState;
@@ -28,6 +28,102 @@ pub struct Report {
     pub diagrams: Option<DiagramStatistics>,
     /// Which engine was chosen and why, where there was a choice.
     pub choice: Option<String>,
+    /// The steps that are run-time errors, if some were met.
+    pub cut: Option<Cut>,
+}
+
+/// Steps that are run-time errors, such as a division by zero: a run ends there, and what would come after it is not
+/// searched. A failed assertion is none of them; the run goes on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cut {
+    /// How many steps out of reachable states.
+    pub steps: u64,
+    /// There may be more, because not all orders of steps were looked at or the search ended early.
+    pub at_least: bool,
+    /// The same for each statement.
+    pub by: Vec<CutBy>,
+}
+
+/// A statement that can be a run-time error.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CutBy {
+    /// The process type; empty if the initial state itself is the error.
+    pub process: String,
+    /// The statement.
+    pub statement: String,
+    /// `file:line`, where known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// What goes wrong in one of the states.
+    pub error: String,
+    /// How many steps.
+    #[serde(serialize_with = "count")]
+    pub steps: u64,
+}
+
+impl Cut {
+    /// Puts together what was met for each statement; `None` if that is nothing.
+    pub(crate) fn of(
+        system: &System,
+        met: impl IntoIterator<Item = (Option<(ProcessId, EdgeId)>, String, u64)>,
+        at_least: bool,
+    ) -> Option<Cut> {
+        let mut cut = Cut { at_least, ..Cut::default() };
+        for (statement, error, steps) in met {
+            cut.steps = cut.steps.saturating_add(steps);
+            cut.by.push(match statement {
+                Some((process, edge)) => {
+                    let process = system.process(process);
+                    let edge = &process.edges[edge.index()];
+                    let at = edge.span.map(|span| system.place_of(span));
+                    CutBy { process: process.name.clone(), statement: edge.label.clone(), at, error, steps }
+                }
+                None => CutBy { statement: "the initial state".into(), error, steps, ..CutBy::default() },
+            });
+        }
+        (!cut.by.is_empty()).then_some(cut)
+    }
+
+    /// What has to be said beside an answer that something holds for all runs.
+    fn stops(&self) -> String {
+        format!("a run that stops at a run-time error stays in the state before it: {}", self.few())
+    }
+
+    fn few(&self) -> String {
+        let few = self.by.iter().take(NAMED).map(CutBy::text).collect::<Vec<_>>().join(", ");
+        if self.by.len() > NAMED { few + ", …" } else { few }
+    }
+
+    /// What has to be said beside an answer that something holds in all states.
+    fn note(&self) -> String {
+        let at_least = if self.at_least { "at least " } else { "" };
+        let (are, them) =
+            if self.steps == 1 { ("step is a run-time error", "it") } else { ("steps are run-time errors", "them") };
+        format!("{at_least}{} {are}, and nothing after {them} was searched: {}", self.steps, self.few())
+    }
+
+    /// Says so with each answer that something holds.
+    pub(crate) fn tell(&self, answers: &mut [Answer]) {
+        for answer in answers.iter_mut().filter(|answer| answer.verdict() == Verdict::Holds) {
+            let before = answer.note.take().map_or(String::new(), |note| format!("{note}; "));
+            let is_about_states = answer.property == "deadlock" || answer.property.starts_with("invariant:");
+            answer.note = Some(before + &if is_about_states { self.note() } else { self.stops() });
+        }
+    }
+}
+
+/// So many statements are named beside an answer.
+const NAMED: usize = 3;
+
+impl CutBy {
+    fn text(&self) -> String {
+        let CutBy { process, statement, at, error, .. } = self;
+        match at {
+            Some(at) => format!("{error} in `{statement}` ({at})"),
+            None if process.is_empty() => format!("{error} in {statement}"),
+            None => format!("{error} in `{statement}` of {process}"),
+        }
+    }
 }
 
 /// The answer to one property.
@@ -84,6 +180,11 @@ impl Answer {
             statistics: None,
             reduction: None,
         }
+    }
+
+    /// An answer to something that is not looked at, for a reason.
+    pub fn unsupported(property: String, why: String) -> Answer {
+        Answer { property, ..Answer::open(Outcome::Unknown(Reason::Unsupported(why))) }
     }
 
     /// The answer in one word.
@@ -150,6 +251,8 @@ struct JsonReport<'a> {
     choice: Option<&'a str>,
     stats: JsonStatistics<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    cut: Option<JsonCut<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     diagrams: Option<&'a DiagramStatistics>,
 }
 
@@ -164,10 +267,19 @@ impl Serialize for Report {
             reduction: self.reduction.as_deref(),
             choice: self.choice.as_deref(),
             stats: JsonStatistics(&self.statistics),
+            cut: self.cut.as_ref().map(|Cut { steps, at_least, by }| JsonCut { steps: *steps, exact: !at_least, by }),
             diagrams: self.diagrams.as_ref(),
         };
         report.serialize(serializer)
     }
+}
+
+#[derive(Serialize)]
+struct JsonCut<'a> {
+    #[serde(serialize_with = "count")]
+    steps: u64,
+    exact: bool,
+    by: &'a [CutBy],
 }
 
 #[derive(Serialize)]
@@ -256,6 +368,10 @@ impl Serialize for Count {
     }
 }
 
+fn count<S: Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    Count(*number).serialize(serializer)
+}
+
 struct JsonStatistics<'a>(&'a Statistics);
 
 impl Serialize for JsonStatistics<'_> {
@@ -273,20 +389,25 @@ impl Serialize for JsonStatistics<'_> {
             store_bytes,
             state_bytes,
             complete: _,
+            counts_transitions,
+            counts_depth,
         } = self.0;
+        let counted = |count: &u64| counts_transitions.then_some(Count(*count));
+        // There is no model without a state, and no state without a byte.
+        let positive = |count: &u64| Some(Count(*count)).filter(|count| count.0 > 0);
         let mut map = serializer.serialize_map(None)?;
         match many_states {
             Some(many) => map.serialize_entry("states", many)?,
-            None => map.serialize_entry("states", &Count(*states))?,
+            None => map.serialize_entry("states", &positive(states))?,
         }
-        map.serialize_entry("transitions", &Count(*transitions))?;
-        map.serialize_entry("depth", depth)?;
+        map.serialize_entry("transitions", &counted(transitions))?;
+        map.serialize_entry("depth", &counts_depth.then_some(depth))?;
         map.serialize_entry("time_s", time_s)?;
         map.serialize_entry("memory_bytes", memory_bytes)?;
-        map.serialize_entry("atomic_states", &Count(*atomic_states))?;
-        map.serialize_entry("atomic_steps", &Count(*atomic_steps))?;
-        map.serialize_entry("store_bytes", store_bytes)?;
-        map.serialize_entry("state_bytes", state_bytes)?;
+        map.serialize_entry("atomic_states", &counted(atomic_states))?;
+        map.serialize_entry("atomic_steps", &counted(atomic_steps))?;
+        map.serialize_entry("store_bytes", &positive(store_bytes))?;
+        map.serialize_entry("state_bytes", &positive(state_bytes))?;
         map.end()
     }
 }
@@ -312,7 +433,8 @@ mod tests {
     }
 
     fn report(answers: Vec<Answer>) -> Report {
-        let statistics = Statistics { states: 3, transitions: 1 << 60, ..Statistics::default() };
+        let statistics =
+            Statistics { states: 3, transitions: 1 << 60, counts_transitions: true, ..Statistics::default() };
         Report {
             model: "m.pml".into(),
             language: "promela".into(),
@@ -322,6 +444,7 @@ mod tests {
             reduction: None,
             diagrams: None,
             choice: None,
+            cut: None,
         }
     }
 
@@ -339,6 +462,7 @@ mod tests {
         assert_eq!(json["results"][1]["reason"], "the time limit was reached");
         assert_eq!(json["stats"]["states"], 3);
         assert_eq!(json["stats"]["transitions"], (1u64 << 60).to_string());
+        assert_eq!(json["stats"]["depth"], serde_json::Value::Null);
     }
 
     #[test]

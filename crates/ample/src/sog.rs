@@ -16,26 +16,31 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod formula;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use ample_logic::{Atom, Dialect, Formula as Logic, named_atom, parse_with, semantics};
+use ample_logic::{Atom, Formula as Logic, semantics};
 use ample_model::{
-    Certainty, Expr, Fault, Interpreter, Move, Observer, Outcome, Progress, Property, Question as Asked, Reason, State,
-    Statistics, System, Trace, Violation,
+    Certainty, Expr, Fault, Formula, Interpreter, Move, Observer, Outcome, Progress, Property, Question as Asked,
+    Reason, State, Statistics, System, Trace, Violation,
 };
 use ample_petri::net::{Condition, Net};
 pub use ample_sog::output::{Names, dot, json};
 pub use ample_sog::{Balance, Canonical, Graph, ProductSize, Rule, Size, Work};
 use ample_sog::{Binary, BuildOptions, Halt, Lists, Meaning, Model, Observed, Question, Witness, check as judge};
 
-use crate::check::{CheckOptions, Fairness};
+use crate::check::{CheckOptions, Engine, Fairness};
 use crate::evidence::EndState;
-use crate::load::Loaded;
+use crate::faults::{Fallible, Survey};
 use crate::report::{Answer, Report};
+use crate::symbolic;
 use crate::temporal::Numbered;
+
+pub use formula::formula;
 
 /// Which graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -135,6 +140,8 @@ pub struct Built {
 pub struct SogFormula {
     formula: Logic,
     atoms: Vec<Said>,
+    /// The formula as the model's language has it, if it has no events.
+    stated: Option<Formula>,
 }
 
 #[derive(Clone, Debug)]
@@ -164,41 +171,31 @@ pub struct Judged {
     pub took: Duration,
 }
 
-/// Reads a formula in the notation of the model's own formulas, over its states; or one whose atoms are names of actions
-/// and conditions on states, these in quotes unless they are a name: `G ("x > 3" -> F send)`.
-pub fn formula(loaded: &Loaded, text: &str) -> Result<SogFormula, SogError> {
-    if let Ok(formula) = loaded.ltl(text) {
-        let Numbered { formula, atoms } = Numbered::of(&formula);
-        atoms.iter().try_for_each(|expr| is_kept(&loaded.system, expr)).map_err(SogError::Formula)?;
-        return Ok(SogFormula { formula, atoms: atoms.into_iter().map(Said::State).collect() });
-    }
-    let names = action_names(&loaded.system);
-    let mut known: Vec<(String, bool)> = Vec::new();
-    let mut atoms = Vec::new();
-    let mut read = |rest: &str| {
-        let Some((length, name)) = named_atom(rest, Dialect::Plain)? else { return Ok(None) };
-        let is_quoted = rest.starts_with('"');
-        if let Some(number) = known.iter().position(|k| *k == (name.clone(), is_quoted)) {
-            return Ok(Some((length, Atom(number as u32))));
+impl SogFormula {
+    /// A formula over states.
+    fn stated(formula: &Formula) -> SogFormula {
+        let Numbered { formula: numbered, atoms } = Numbered::of(formula);
+        SogFormula {
+            formula: numbered,
+            atoms: atoms.into_iter().map(Said::State).collect(),
+            stated: Some(formula.clone()),
         }
-        let expr = loaded.expression(&name);
-        let said = match (names.contains(&name), expr) {
-            (true, Ok(_)) if !is_quoted => {
-                return Err(format!("`{name}` is an action and says something about states: \"{name}\" is the latter"));
-            }
-            (_, Ok(expr)) => {
-                is_kept(&loaded.system, &expr)?;
-                Said::State(expr)
-            }
-            (true, Err(_)) => Said::Event(name.clone()),
-            (false, Err(error)) => return Err(format!("`{name}` is no action, and as a condition: {error}")),
-        };
-        known.push((name, is_quoted));
-        atoms.push(said);
-        Ok(Some((length, Atom(atoms.len() as u32 - 1))))
-    };
-    let formula = parse_with(text, Dialect::Plain, &mut read).map_err(|error| SogError::Formula(error.to_string()))?;
-    Ok(SogFormula { formula, atoms })
+    }
+
+    /// What it says about states.
+    fn conditions(&self) -> Vec<Expr> {
+        let state = |said: &Said| if let Said::State(expr) = said { Some(expr.clone()) } else { None };
+        self.atoms.iter().filter_map(state).collect()
+    }
+
+    /// What may be a fault in it. Beside events each condition is evaluated by itself.
+    fn fallible(&self, system: &System) -> Fallible {
+        let survey = Survey::of(system);
+        match &self.stated {
+            Some(formula) => survey.in_formula(formula),
+            None => survey.among(&self.conditions()),
+        }
+    }
 }
 
 /// What the expression asks about is part of the states.
@@ -210,10 +207,6 @@ fn is_kept(system: &System, expr: &Expr) -> Result<(), String> {
         _ => {}
     });
     if is_kept { Ok(()) } else { Err("who moved last, and priorities, are not part of the states".into()) }
-}
-
-fn action_names(system: &System) -> Vec<String> {
-    system.processes.iter().flat_map(|process| process.edges.iter().map(|edge| edge.label.clone())).collect()
 }
 
 /// Builds the graph.
@@ -250,9 +243,7 @@ pub(crate) fn check_all(
         let (outcome, note) = match &property.question {
             Asked::Ltl(_) if options.fairness != Fairness::None => unsupported("observation graphs know no fairness"),
             Asked::Ltl(formula) => {
-                let Numbered { formula, atoms } = Numbered::of(formula);
-                let formula = SogFormula { formula, atoms: atoms.into_iter().map(Said::State).collect() };
-                let mut judged = check(system, &formula, &graph, observer);
+                let mut judged = check(system, &SogFormula::stated(formula), &graph, observer);
                 end = judged.as_mut().ok().and_then(|judged| judged.end.take());
                 outcome_of(judged, &mut ended)
             }
@@ -285,6 +276,7 @@ pub(crate) fn check_all(
         reduction: None,
         diagrams: None,
         choice: None,
+        cut: None,
     }
 }
 
@@ -313,7 +305,7 @@ fn outcome_of(judged: Result<Judged, SogError>, ended: &mut Option<Reason>) -> (
     }
 }
 
-/// Checks a formula.
+/// Checks a formula. It is violated too if one of its conditions is a fault in some reachable state.
 pub fn check(
     system: &System,
     formula: &SogFormula,
@@ -321,12 +313,44 @@ pub fn check(
     observer: &mut dyn Observer,
 ) -> Result<Judged, SogError> {
     let begun = Instant::now();
-    let state = |said: &Said| if let Said::State(expr) = said { Some(expr.clone()) } else { None };
-    let exprs: Vec<Expr> = formula.atoms.iter().filter_map(state).collect();
-    supervised(observer, |stop| {
+    let exprs = formula.conditions();
+    let mut judged = supervised(observer, |stop| {
         let task = Check { system, formula, options, begun, stop };
         with_model(system, &exprs, options, stop, task)
-    })
+    })?;
+    let fallible = formula.fallible(system);
+    if !fallible.is_empty() {
+        let met = match &judged.violation {
+            Some(violation) => fallible.met_on(system, violation),
+            None => fault(system, &fallible, options, observer)?,
+        };
+        if let Some((violation, end)) = met {
+            (judged.violation, judged.end) = (Some(violation), Some(end));
+        }
+    }
+    Ok(judged)
+}
+
+/// A run to a state in which a condition is a fault, which the graph takes for false.
+fn fault(
+    system: &System,
+    fallible: &Fallible,
+    options: &SogOptions,
+    observer: &mut dyn Observer,
+) -> Result<Option<(Violation, EndState)>, SogError> {
+    let invariant = Property { question: Asked::Invariant(fallible.invariant()), ..Property::assertions() };
+    let options =
+        CheckOptions { engine: Engine::Symbolic, memory_limit: options.memory_limit, ..CheckOptions::default() };
+    let report = symbolic::check(system, &[invariant], &options, observer);
+    match report.answers.into_iter().next().map(|answer| answer.outcome) {
+        Some(Outcome::Holds(_)) => Ok(None),
+        Some(Outcome::Violated(violation)) => match fallible.met_on(system, &violation) {
+            Some(met) => Ok(Some(met)),
+            None => Err(SogError::Internal("no condition is a fault where one was found".into())),
+        },
+        Some(Outcome::Unknown(reason)) => Err(SogError::Ended(reason)),
+        None => Err(SogError::Ended(report.ended.unwrap_or(Reason::Interrupted))),
+    }
 }
 
 /// Runs the work in a thread of its own, and tells the observer.

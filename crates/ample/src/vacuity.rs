@@ -323,13 +323,18 @@ impl Asking<'_> {
         self.holds(&if implication.is_branching { Question::Ctl(none) } else { Question::Ltl(none) })
     }
 
+    /// It is a net, or there was no time to find out.
+    fn is_net(&self) -> bool {
+        !matches!(petri::net_of(self.system, &self.options), Ok(None))
+    }
+
     /// Which of these invariants hold for sure.
     fn unreached(&mut self, invariants: Vec<Expr>) -> Vec<bool> {
         if invariants.is_empty() {
             return Vec::new();
         }
         let questions: Vec<Question> = invariants.iter().cloned().map(Question::Invariant).collect();
-        if petri::net_of(self.system, &self.options).is_some() {
+        if self.is_net() {
             return self.by_checking(&questions);
         }
         let request = Request { invariants, ..Request::default() };
@@ -342,7 +347,7 @@ impl Asking<'_> {
 
     /// The property holds for sure.
     fn holds(&mut self, question: &Question) -> bool {
-        if petri::net_of(self.system, &self.options).is_some() {
+        if self.is_net() {
             return self.by_checking(std::slice::from_ref(question)) == [true];
         }
         let just = justice::under(&[property(question)], &self.options.justice);

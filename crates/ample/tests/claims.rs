@@ -65,11 +65,16 @@ fn claims_that_assign_change_what_the_system_does() {
 }
 
 #[test]
-fn a_run_time_error_in_a_claim_is_not_an_answer() {
-    let system = load("byte a[2]; byte x = 5; active proctype P() { do :: x = 5 od } never { do :: a[x] = 1 od }");
-    let report = check(&system, Fairness::None);
-    assert_eq!(report.answers[0].verdict(), Verdict::Unknown);
-    assert!(format!("{:?}", report.answers[0].outcome).contains("run-time error in the never claim"), "{report:?}");
+fn a_run_time_error_in_a_claim_that_assigns_violates_it() {
+    let model = "byte a[2]; byte x = 5; active proctype P() { do :: x = 5 od }";
+    for claim in ["do :: a[x] = 1 od", "do :: a[x] == 1 -> x = 0 :: else od", "do :: x = 4; assert(a[x] == 0) od"] {
+        let system = load(&format!("{model} never {{ {claim} }}"));
+        let report = check(&system, Fairness::None);
+        let text = format!("{:?}", report.answers[0].outcome);
+        assert_eq!(report.answers[0].verdict(), Verdict::Violated, "{claim}: {text}");
+        assert!(text.contains("run-time error in claim: "), "{claim}: {text}");
+        Interpreter::new(&system).replay(report.answers[0].trace().unwrap()).unwrap();
+    }
 }
 
 #[test]

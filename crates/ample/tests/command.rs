@@ -386,13 +386,22 @@ fn a_trace_file_can_be_replayed() {
     let other = folder.file("other.pml", MUTEX);
     let output = ample(&["simulate", "--trace", trace_name], &other);
     assert_eq!(code(&output), 2);
-    assert!(errors(&output).contains("the trace does not fit the model: step 1"), "{}", errors(&output));
+    assert!(errors(&output).contains("there is no run of"), "{}", errors(&output));
     let output = ample(&["simulate", "--trace", trace_name, "--property", "ltl:x"], &file);
     assert_eq!(code(&output), 2);
     for nonsense in ["", "{", "[1,2]", "{\"trace\": 7}", "{\"prefix\": [{}], \"cycle\": []}"] {
         let file_name = folder.file("nonsense.json", nonsense);
         assert_eq!(code(&ample(&["simulate", "--trace", file_name.to_str().unwrap()], &file)), 2, "{nonsense}");
     }
+    // The model has been changed since.
+    folder.file("m.pml", MUTEX);
+    let output = ample(&["simulate", "--trace", trace_name], &file);
+    assert_eq!(code(&output), 2);
+    assert!(
+        errors(&output).contains("is not a run of") && errors(&output).contains(": step 1: "),
+        "{}",
+        errors(&output)
+    );
 }
 
 #[test]

@@ -91,7 +91,8 @@ fn promela_agrees(name: &str, text: &str) {
     let (count, ltl) = (states(&system) + u64::from(chooses(&model)), verdicts(&system, Logic::Ltl));
     for promela in [promela::model(&model), promela::processes(&model)] {
         let promela = promela.unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
-        let translated = load("translated.pml", &promela);
+        // Formulas with X are there for those who know it.
+        let translated = load("translated.pml", &format!("#define NXT\n{promela}"));
         assert_eq!(count, states(&translated), "states of {name}\n{text}\n{promela}");
         assert_eq!(ltl, verdicts(&translated, Logic::Ltl), "LTL of {name}\n{text}\n{promela}");
         let deadlock = |system: &System| {
@@ -375,4 +376,37 @@ fn what_cannot_be_converted_is_refused_with_a_sentence() {
 
 fn folder_file(name: &str) -> String {
     folder().join(name).to_str().unwrap().to_owned()
+}
+
+/// Formulas with and without X, and a variable without a first value.
+const WITH_NEXT: &str = "VARIABLE g:2; h:1:=0; END ACTION up; END MAIN CASE [up] g < 3: g := g + 1; END END
+    LTL a: F (g == 3); b: G (g < 3 -> X (g > 0)); c: (g < 3) W (h == 1); d: (h == 0) R (g < 4); END";
+
+#[test]
+fn spin_accepts_the_translation() {
+    if Command::new("spin").arg("-V").output().is_err() {
+        eprintln!("skipped: spin is not installed (see scripts/setup)");
+        return;
+    }
+    let folder = Folder::new("spin");
+    let mut texts: Vec<(String, String)> = SMALL.iter().map(|name| ((*name).to_owned(), file(name))).collect();
+    texts.push(("with_next.mil".to_owned(), WITH_NEXT.to_owned()));
+    for (name, text) in texts {
+        let model = parse(&name, &text);
+        for promela in [promela::model(&model), promela::processes(&model)] {
+            std::fs::write(folder.0.join("m.pml"), promela.unwrap()).unwrap();
+            let output = Command::new("spin").args(["-a", "m.pml"]).current_dir(&folder.0).output().unwrap();
+            assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stdout));
+        }
+    }
+}
+
+#[test]
+fn formulas_with_next_are_named_and_kept_for_those_who_know_it() {
+    promela_agrees("with_next.mil", WITH_NEXT);
+    let model = parse("with_next.mil", WITH_NEXT);
+    assert_eq!(promela::with_next(&model), ["b"]);
+    let plain = load("translated.pml", &promela::model(&model).unwrap());
+    let names: Vec<&str> = plain.properties.iter().map(|property| property.name.as_str()).collect();
+    assert_eq!(names, ["a", "c", "d"]);
 }

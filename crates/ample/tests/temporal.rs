@@ -12,6 +12,7 @@ mod temporal {
     pub mod emptiness;
     pub mod evidence;
     pub mod fair;
+    pub mod faults;
     pub mod generate;
     pub mod graph;
     pub mod linear;

@@ -48,7 +48,7 @@ use ample_model::{EdgeId, Expr, Fault, Move, ProcessId, System};
 use thiserror::Error;
 
 use crate::liveness::{Concurrent, Processes};
-use crate::space::{Checked, StateSpace};
+use crate::space::{Checked, Culprit, StateSpace};
 use bytecode::NOWHERE;
 use machine::{Faulted, Machine, Timeout};
 use memory::{Reading, Writing, shape_of};
@@ -115,6 +115,8 @@ pub struct Compiled {
     machine: Machine,
     atomic_steps: u32,
     dead: bool,
+    /// The edge that ended the last step in a fault, among all edges.
+    culprit: Option<u32>,
     /// Who took part in the last step, if that is to be noted.
     participants: Option<Processes>,
     /// How many steps of an atomic sequence are taken in one go.
@@ -141,6 +143,7 @@ impl Compiled {
             machine: Machine::default(),
             atomic_steps: 0,
             dead: false,
+            culprit: None,
             participants: None,
             most_steps: MAX_ATOMIC_STEPS,
         })
@@ -268,6 +271,9 @@ impl Compiled {
         let mut memory = Writing::copy_of(state, out, &mut self.shapes, &self.program.layout);
         let taken = prepared.and_then(|p| self.machine.take(&self.program, &mut memory, transition, &p));
         self.dead = taken.is_err();
+        if self.dead {
+            self.culprit = Some(transition.edge());
+        }
         if self.program.layout.control.is_some_and(|cell| out[cell.offset as usize] != 0) && !self.dead {
             self.run_on(out, note);
         }
@@ -293,6 +299,7 @@ impl Compiled {
             let taken = prepared.and_then(|p| self.machine.take(&self.program, &mut memory, &next, &p));
             if taken.is_err() {
                 self.dead = true;
+                self.culprit = Some(next.edge());
                 return;
             }
         }
@@ -302,6 +309,7 @@ impl Compiled {
     fn begin(&mut self) {
         self.atomic_steps = 0;
         self.dead = false;
+        self.culprit = None;
         self.machine.fault = None;
         self.machine.violations.clear();
     }
@@ -432,6 +440,11 @@ impl Checked for Compiled {
     #[inline]
     fn is_dead(&self) -> bool {
         self.dead
+    }
+
+    fn culprit(&self) -> Option<Culprit> {
+        let edge = &self.program.edges[self.culprit? as usize];
+        Some((edge.process.into(), edge.id))
     }
 
     fn stopped(&mut self, state: &[u8], transition: &Transition, out: &mut Vec<u8>) {

@@ -249,6 +249,7 @@ impl Maker {
             initial: LocationId(0),
             provided: None,
             priority: 1 + self.random.below(3) as u8,
+            unreachable_labels: Vec::new(),
             span: None,
         }
     }

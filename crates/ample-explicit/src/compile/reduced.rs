@@ -24,7 +24,7 @@ use super::memory::{Reading, shape_of};
 use super::{Compiled, Transition, Unsupported};
 use crate::liveness::{Concurrent, Processes};
 use crate::partial::{Label, Labelled, Partial};
-use crate::space::{Checked, StateSpace};
+use crate::space::{Checked, Culprit, StateSpace};
 
 /// How persistent sets are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -562,6 +562,10 @@ impl Checked for Reduced<'_> {
         self.space.is_dead()
     }
 
+    fn culprit(&self) -> Option<Culprit> {
+        self.space.culprit()
+    }
+
     fn stopped(&mut self, state: &[u8], transition: &Transition, out: &mut Vec<u8>) {
         self.space.stopped(state, transition, out);
     }
@@ -835,6 +839,10 @@ impl Checked for Ample<'_> {
 
     fn is_dead(&self) -> bool {
         self.space.is_dead()
+    }
+
+    fn culprit(&self) -> Option<Culprit> {
+        self.space.culprit()
     }
 
     fn stopped(&mut self, state: &[u8], taken: &Taken, out: &mut Vec<u8>) {

@@ -309,6 +309,8 @@ where
         memory_bytes: (evaluator.kripke.bytes() + evaluator.held()) as u64,
         store_bytes: store.bytes() as u64,
         state_bytes: store.state_bytes() as u64,
+        counts_transitions: true,
+        counts_depth: true,
         ..evaluator.kripke.statistics.clone()
     }
 }

@@ -25,7 +25,7 @@ pub use components::components;
 pub use fair::{Concurrent, Fairness, Processes};
 pub use lasso::Lasso;
 pub use nested::nested;
-pub use stopping::Stopping;
+pub use stopping::{Stopping, Stops};
 pub use watched::{Behind, MAX_STATES, Step, Tagged, Watched};
 pub use watcher::{Cube, Edge, TooManyAtoms, Watcher};
 
@@ -197,6 +197,8 @@ impl<'a, O: Observer + ?Sized> Watch<'a, O> {
             store_bytes: store_bytes as u64,
             state_bytes: state_bytes as u64,
             complete: ended.is_none(),
+            counts_transitions: true,
+            counts_depth: true,
             ..self.statistics
         };
         Report { found, ended, statistics }

@@ -1,9 +1,10 @@
 //! A run that is stopped by a fault stays where it is.
 
 use std::borrow::Borrow;
+use std::collections::BTreeMap;
 
 use super::Tagged;
-use crate::space::{Buffer, Checked, StateSpace};
+use crate::space::{Buffer, Checked, Culprit, StateSpace};
 
 /// The run goes on.
 const RUNNING: u32 = 0;
@@ -16,6 +17,16 @@ pub struct Stopping<S: StateSpace> {
     space: S,
     after: Buffer<S>,
     dead: bool,
+    stops: Stops,
+}
+
+/// The faults that have stopped runs, and what went wrong when each was first met.
+pub type Stops = BTreeMap<Option<Culprit>, String>;
+
+/// Remembers which step of the space was a fault just now.
+#[cold]
+pub(super) fn note_stop<S: Checked>(space: &S, stops: &mut Stops) {
+    stops.entry(space.culprit()).or_insert_with(|| space.violation().unwrap_or_default());
 }
 
 impl<S: StateSpace> Stopping<S>
@@ -24,7 +35,12 @@ where
 {
     /// The space, with states for the runs that were stopped.
     pub fn new(space: S) -> Self {
-        Stopping { space, after: Buffer::<S>::default(), dead: false }
+        Stopping { space, after: Buffer::<S>::default(), dead: false, stops: Stops::default() }
+    }
+
+    /// The faults that have stopped runs.
+    pub fn stops(&self) -> &Stops {
+        &self.stops
     }
 
     /// The state space.
@@ -44,6 +60,9 @@ where
     fn initial(&mut self, index: usize, out: &mut Buffer<Self>) -> bool {
         let there = self.space.initial(index, &mut self.after);
         self.dead = there && self.space.is_dead();
+        if self.dead {
+            note_stop(&self.space, &mut self.stops);
+        }
         if there {
             <S::State>::join(RUNNING, self.after.borrow(), out);
         }
@@ -68,6 +87,7 @@ where
         if !self.space.is_dead() {
             return <S::State>::join(RUNNING, self.after.borrow(), out);
         }
+        note_stop(&self.space, &mut self.stops);
         self.space.stopped(state, transition, &mut self.after);
         <S::State>::join(STOPPED, self.after.borrow(), out);
     }

@@ -6,6 +6,7 @@ use std::hash::Hash;
 
 use ample_model::Move;
 
+use super::stopping::{Stops, note_stop};
 use super::watcher::{Arc, Watcher};
 use super::{Concurrent, Judged, Processes};
 use crate::space::{Buffer, Checked, StateSpace};
@@ -160,6 +161,7 @@ pub struct Watched<S: StateSpace> {
     stuttered: bool,
     /// It was an initial state that is a fault.
     dead: bool,
+    stops: Stops,
 }
 
 impl<S: StateSpace> Watched<S>
@@ -180,7 +182,13 @@ where
             after: Buffer::<S>::default(),
             stuttered: false,
             dead: false,
+            stops: Stops::default(),
         }
+    }
+
+    /// The faults that have stopped runs, and what went wrong when each was first met.
+    pub fn stops(&self) -> &Stops {
+        &self.stops
     }
 
     /// Whether a run that is stuck, or is stopped by a fault, repeats its last state for ever; else it ends, and is none.
@@ -343,6 +351,9 @@ where
         self.stuttered = false;
         let there = self.space.initial(index, &mut self.after);
         self.dead = there && self.space.is_dead();
+        if self.dead {
+            note_stop(&self.space, &mut self.stops);
+        }
         if there {
             <S::State>::join(self.watcher.initial(), self.after.borrow(), out);
         }
@@ -394,6 +405,7 @@ where
         if !self.space.is_dead() {
             return <S::State>::join(tag, self.after.borrow(), out);
         }
+        note_stop(&self.space, &mut self.stops);
         self.space.stopped(state, base, &mut self.after);
         <S::State>::join(tag | STOPPED, self.after.borrow(), out);
     }

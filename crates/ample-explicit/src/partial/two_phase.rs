@@ -84,7 +84,7 @@ use rapidhash::quality::RapidHasher;
 
 use super::{Labelled, Partial};
 use crate::liveness::{Concurrent, Processes};
-use crate::space::{Buffer, Checked, StateSpace};
+use crate::space::{Buffer, Checked, Culprit, StateSpace};
 
 /// So often a phase looks whether a step is safe, and no more: a process may count for ever, and there may be hundreds of
 /// processes that have none.
@@ -129,6 +129,7 @@ pub struct Phases {
 struct Last {
     violation: Option<String>,
     is_dead: bool,
+    culprit: Option<Culprit>,
     atomic_steps: u32,
 }
 
@@ -181,7 +182,12 @@ where
     /// Keeps what the space says of the transition that it has just computed; false if there is no state after it.
     fn keep(&mut self) -> bool {
         let is_dead = self.space.is_dead();
-        self.last = Last { violation: self.space.violation(), is_dead, atomic_steps: self.space.atomic_steps() };
+        self.last = Last {
+            violation: self.space.violation(),
+            is_dead,
+            culprit: self.space.culprit(),
+            atomic_steps: self.space.atomic_steps(),
+        };
         !is_dead
     }
 
@@ -330,6 +336,10 @@ where
     #[inline]
     fn is_dead(&self) -> bool {
         self.last.is_dead
+    }
+
+    fn culprit(&self) -> Option<Culprit> {
+        self.last.culprit
     }
 
     fn stopped(&mut self, state: &S::State, transition: &S::Transition, out: &mut Buffer<S>) {

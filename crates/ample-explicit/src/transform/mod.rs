@@ -16,7 +16,7 @@ pub use product::{Coupling, Interleaved, Labelled, Left, Move, Product, Right, S
 pub use projection::{Projection, Through};
 pub use reroot::Reroot;
 
-use crate::space::{Buffer, Checked, StateSpace};
+use crate::space::{Buffer, Checked, Culprit, StateSpace};
 
 /// A borrowed state space is one: a transformation may hold it for a while and give it back.
 impl<S: StateSpace> StateSpace for &mut S {
@@ -57,6 +57,10 @@ impl<S: Checked> Checked for &mut S {
     #[inline]
     fn is_dead(&self) -> bool {
         (**self).is_dead()
+    }
+
+    fn culprit(&self) -> Option<Culprit> {
+        (**self).culprit()
     }
 
     fn stopped(&mut self, state: &S::State, transition: &S::Transition, out: &mut Buffer<S>) {

@@ -11,7 +11,8 @@
 //! another; where there is none, values wait in shadows, which are 0 between steps.
 //!
 //! If variables have no first value, there is one more state, the first, in which the values are chosen; formulas begin
-//! behind it, with X.
+//! behind it, where `begun` holds. Spin refuses X unless it was built with `NXT`, and with it the whole model: so no
+//! formula gets one that it has not, and those that have one stand behind `#ifdef NXT`.
 
 use std::fmt::Write;
 
@@ -52,10 +53,16 @@ pub fn model(model: &Model) -> Result<String, Untranslatable> {
     let mut body = String::from("init {\n");
     let choices = writer.first_values();
     if !choices.is_empty() {
-        let _ = writeln!(body, "  atomic {{\n{choices}    skip\n  }};");
+        let _ = writeln!(body, "  atomic {{\n{choices}    {} = 1\n  }};", writer.begun);
     }
     let _ = writeln!(body, "{}}}", loop_over(&options));
     Ok(writer.file(&body))
+}
+
+/// The names of the formulas that are behind `#ifdef NXT`, because of their X.
+pub fn with_next(model: &Model) -> Vec<&str> {
+    let has_next = |property: &&Property| property.logic == Logic::Ltl && property.formula.has_next();
+    model.properties.iter().filter(has_next).map(|property| property.name.as_str()).collect()
 }
 
 /// The model as a Promela process for each of its processes, and one for the global actions.
@@ -82,7 +89,8 @@ pub fn processes(model: &Model) -> Result<String, Untranslatable> {
     }
     if !choices.is_empty() {
         let runs: Vec<String> = bodies.iter().map(|(name, _)| format!("    run {name}()")).collect();
-        let _ = writeln!(body, "init {{\n  atomic {{\n{choices}{}\n  }}\n}}", runs.join(";\n"));
+        let begun = &writer.begun;
+        let _ = writeln!(body, "init {{\n  atomic {{\n{choices}{};\n    {begun} = 1\n  }}\n}}", runs.join(";\n"));
     }
     Ok(writer.file(body.trim_end()))
 }
@@ -112,6 +120,8 @@ struct Writer<'a> {
     groups: Vec<Group>,
     /// The shadow of each variable that has needed one.
     shadows: Vec<Option<String>>,
+    /// The flag that holds once first values are chosen; nothing if there is no choice.
+    begun: String,
 }
 
 impl<'a> Writer<'a> {
@@ -119,10 +129,13 @@ impl<'a> Writer<'a> {
         let names = Names::new(RESERVED);
         let shadows = vec![None; model.variables.len()];
         let (variables, types, groups) = (Vec::new(), Vec::new(), Vec::new());
-        let mut writer = Writer { model, names, variables, types, groups, shadows };
+        let mut writer = Writer { model, names, variables, types, groups, shadows, begun: String::new() };
         writer.name_types();
         writer.variables = model.globals().iter().map(|variable| writer.names.give(&variable.name)).collect();
         writer.name_fields();
+        if model.variables.iter().any(|variable| variable.initial.is_none()) {
+            writer.begun = writer.names.give("begun");
+        }
         writer
     }
 
@@ -180,6 +193,9 @@ impl<'a> Writer<'a> {
             if let Some(shadow) = shadow {
                 let _ = writeln!(out, "unsigned {shadow} : {};", variable.bits);
             }
+        }
+        if !self.begun.is_empty() {
+            let _ = writeln!(out, "bit {};", self.begun);
         }
         let _ = writeln!(out, "\n{body}");
         let model = self.model;
@@ -342,9 +358,17 @@ impl<'a> Writer<'a> {
         }
         let name = self.names.give(&property.name);
         let formula = self.linear(&property.formula);
-        let chooses = self.model.variables.iter().any(|variable| variable.initial.is_none());
-        let formula = if chooses { format!("X {formula}") } else { formula };
-        let _ = writeln!(out, "\nltl {name} {{ {formula} }}");
+        let formula = match self.begun.as_str() {
+            "" => formula,
+            begun => format!("(!{begun}) U ({begun} && {formula})"),
+        };
+        let _ = match property.formula.has_next() {
+            true => writeln!(
+                out,
+                "\n#ifdef NXT /* X is known to Spin only if it is built with NXT */\nltl {name} {{ {formula} }}\n#endif"
+            ),
+            false => writeln!(out, "\nltl {name} {{ {formula} }}"),
+        };
     }
 
     fn linear(&self, formula: &Formula) -> String {

@@ -325,6 +325,7 @@ fn standing(name: &str, edges: Vec<Edge>) -> ProcessType {
         initial: LocationId(0),
         provided: None,
         priority: 1,
+        unreachable_labels: Vec::new(),
         span: None,
     }
 }

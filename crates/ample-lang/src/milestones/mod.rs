@@ -15,9 +15,11 @@ pub mod resolve;
 use std::result::Result;
 
 use ample_budget::Budget;
-use ample_model::Source;
+use ample_model::{Source, SourceId};
 
 use crate::diagnostic::Rejected;
+use crate::refused::{Block, RefusedFormula, read_apart};
+use lexer::{Keyword, Kind, Op, Token, tokenize};
 
 pub use lower::{Lowered, ctl, expression, ltl};
 pub use model::Model;
@@ -54,4 +56,59 @@ pub fn read_within(name: &str, text: &str, budget: &Budget) -> Result<Lowered, R
     let parsed = parse(name, text)?;
     budget.check()?;
     lower::lower(&parsed)
+}
+
+/// As [`read_within`], but a formula that is refused is no reason to refuse the model: it is left out.
+///
+/// ```
+/// let text = "VARIABLE g:2:=0; END ACTION up; END MAIN CASE [up] g < 3: g := g + 1; END END
+///             LTL F g == 3; bad: F h == 3; END";
+/// let budget = ample_budget::Budget::unlimited();
+/// let (lowered, refused) = ample_lang::milestones::read_apart_from_refused("up.mil", text, &budget)?;
+/// assert_eq!(lowered.system.properties.len(), 1);
+/// assert_eq!(refused[0].property, "ltl:bad");
+/// # Ok::<(), ample_lang::Rejected>(())
+/// ```
+pub fn read_apart_from_refused(
+    name: &str,
+    text: &str,
+    budget: &Budget,
+) -> Result<(Lowered, Vec<RefusedFormula>), Rejected> {
+    let mut once = |text: String| read_within(name, &text, budget).map(|lowered| (lowered.system, lowered.warnings));
+    let ((system, warnings), refused) = read_apart(text, blocks, &mut once)?;
+    Ok((Lowered { system, warnings }, refused))
+}
+
+/// The formulas of a text.
+fn blocks(text: &str) -> Vec<Block> {
+    let tokens = tokenize(SourceId(0), text);
+    let mut blocks = Vec::new();
+    let mut logic = None;
+    let ends = |token: &Token| match token.kind {
+        Kind::Keyword(keyword) => !matches!(keyword, Keyword::True | Keyword::False),
+        kind => matches!(kind, Kind::End | Kind::Op(Op::Semicolon)),
+    };
+    for part in tokens.split_inclusive(ends) {
+        let [stated @ .., end] = part else { continue };
+        if let (Some(logic), [first, .., last]) = (logic, stated) {
+            let name = match stated {
+                [Token { kind: Kind::Word, span }, Token { kind: Kind::Op(Op::Colon), .. }, _, ..] => Some(span),
+                _ => None,
+            };
+            let begins = stated[if name.is_some() { 2 } else { 0 }].span.start as usize;
+            blocks.push(Block {
+                whole: first.span.start as usize..last.span.end as usize,
+                formula: begins..last.span.end as usize,
+                logic,
+                name: name.and_then(|span| text.get(span.start as usize..span.end as usize)).map(str::to_owned),
+            });
+        }
+        logic = match end.kind {
+            Kind::Keyword(Keyword::Ctl) => Some("ctl"),
+            Kind::Keyword(Keyword::Ltl) => Some("ltl"),
+            Kind::Op(Op::Semicolon) => logic,
+            _ => None,
+        };
+    }
+    blocks
 }

@@ -246,6 +246,22 @@ pub enum Formula {
     Exists(Box<Formula>),
 }
 
+impl Formula {
+    /// Whether there is an `X` in it.
+    pub fn has_next(&self) -> bool {
+        match self {
+            Formula::Atom(_) => false,
+            Formula::Next(_) => true,
+            Formula::Not(f) | Formula::Always(f) | Formula::Eventually(f) => f.has_next(),
+            Formula::All(f) | Formula::Exists(f) => f.has_next(),
+            Formula::And(f, g) | Formula::Or(f, g) | Formula::Implies(f, g) | Formula::Iff(f, g) => {
+                f.has_next() || g.has_next()
+            }
+            Formula::Until(f, g) | Formula::WeakUntil(f, g) | Formula::Release(f, g) => f.has_next() || g.has_next(),
+        }
+    }
+}
+
 impl Model {
     /// The variable of that id.
     pub fn variable(&self, id: VariableId) -> &Variable {

@@ -2,16 +2,22 @@
 //!
 //! Large sums and conjunctions are balanced trees, so that those who walk over them need little stack.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use ample_model::{BinaryOp, EdgeId, Expr, Place, Scope, System, Type, UnaryOp, VariableId};
+use ample_model::{BinaryOp, EdgeId, Expr, Place, Scope, Shared, System, Type, UnaryOp, VariableId};
 
 use super::Names;
 use super::document::MOST_CANDIDATES;
+use super::watch::Watch;
 use crate::diagnostic::closest;
 
-/// At most so many parts in all expressions together: a colour is short to write, and long when it is unfolded.
+/// At most so many parts in the expressions of one formula: a colour is short to write, and long when it is unfolded.
+/// What formulas share counts once, for the first of them.
 const MAX_PARTS: usize = 8_000_000;
+/// Why there is no expression for a formula that has more.
+pub const TOO_LARGE: &str = "the formula is too large for this net when colours and transitions are written out";
+/// Smaller expressions are not worth being shared.
+const MIN_SHARED: usize = 8;
 
 /// Why there is no expression: a message, and help.
 #[derive(Debug)]
@@ -20,18 +26,51 @@ pub struct Problem {
     pub help: Option<String>,
 }
 
+impl Problem {
+    /// What is wrong.
+    pub fn new(message: impl Into<String>) -> Problem {
+        Problem { message: message.into(), help: None }
+    }
+}
+
 /// Makes expressions over a net.
 #[derive(Debug)]
 pub struct Atoms<'n> {
     system: &'n System,
     names: &'n Names,
-    /// What may still be written.
+    /// What this formula may still have.
     left: usize,
+    /// What a transition needs, and the tokens of a place: they stand in many formulas.
+    fireable: HashMap<&'n str, Expr>,
+    tokens: HashMap<&'n str, Expr>,
+    deadlock: Option<Expr>,
+    /// A formula had too many parts.
+    was_too_large: bool,
+    watch: &'n Watch<'n>,
 }
 
 impl<'n> Atoms<'n> {
-    pub fn new(system: &'n System, names: &'n Names) -> Self {
-        Atoms { system, names, left: MAX_PARTS }
+    pub fn new(system: &'n System, names: &'n Names, watch: &'n Watch<'n>) -> Self {
+        Atoms {
+            system,
+            names,
+            left: MAX_PARTS,
+            fireable: HashMap::new(),
+            tokens: HashMap::new(),
+            deadlock: None,
+            was_too_large: false,
+            watch,
+        }
+    }
+
+    /// The next formula begins.
+    pub fn next_formula(&mut self) {
+        (self.left, self.was_too_large) = (MAX_PARTS, false);
+    }
+
+    /// Nothing is wrong with the formula, but it has too many parts.
+    pub fn was_too_large(&self) -> bool {
+        self.was_too_large
     }
 
     pub fn is_place(&self, id: &str) -> bool {
@@ -45,33 +84,57 @@ impl<'n> Atoms<'n> {
     /// The tokens of places together; each may be named once.
     pub fn tokens(&mut self, ids: &[&str]) -> Result<Expr, Problem> {
         is_each_once(ids)?;
-        let mut variables: Vec<VariableId> = Vec::new();
-        for id in ids {
-            let of = self.names.places.get(*id);
-            variables.extend(of.ok_or_else(|| unknown("place", id, self.names.places.keys()))?);
+        let each = ids.iter().map(|id| self.tokens_of(id)).collect::<Result<_, _>>()?;
+        Ok(balanced(BinaryOp::Add, each).unwrap_or(Expr::Const(0)))
+    }
+
+    fn tokens_of(&mut self, id: &str) -> Result<Expr, Problem> {
+        self.spend(1)?;
+        if let Some(known) = self.tokens.get(id) {
+            return Ok(known.clone());
         }
+        let Some((id, variables)) = self.names.places.get_key_value(id) else {
+            return Err(unknown("place", id, self.names.places.keys()));
+        };
         self.spend(variables.len())?;
-        let reads = variables.into_iter().map(|variable| self.read(variable)).collect();
-        Ok(balanced(BinaryOp::Add, reads).unwrap_or(Expr::Const(0)))
+        let reads: Vec<Expr> = variables.iter().map(|variable| self.read(*variable)).collect();
+        let is_large = reads.len() >= MIN_SHARED;
+        let sum = balanced(BinaryOp::Add, reads).unwrap_or(Expr::Const(0));
+        Ok(if is_large { self.tokens.entry(id).or_insert(Expr::Shared(Shared::new(sum))).clone() } else { sum })
     }
 
     /// One of the transitions can fire.
     pub fn fireable(&mut self, ids: &[&str]) -> Result<Expr, Problem> {
-        let mut edges: Vec<EdgeId> = Vec::new();
-        for id in ids {
-            let of = self.names.transitions.get(*id);
-            edges.extend(of.ok_or_else(|| unknown("transition", id, self.names.transitions.keys()))?);
+        let each = ids.iter().map(|id| self.fireable_one(id)).collect::<Result<_, _>>()?;
+        Ok(balanced(BinaryOp::Or, each).unwrap_or(Expr::FALSE))
+    }
+
+    /// The transition can fire, under some binding.
+    fn fireable_one(&mut self, id: &str) -> Result<Expr, Problem> {
+        self.spend(1)?;
+        if let Some(known) = self.fireable.get(id) {
+            return Ok(known.clone());
         }
-        let enabled = edges.into_iter().map(|edge| self.enabled(edge)).collect::<Result<_, _>>()?;
-        Ok(balanced(BinaryOp::Or, enabled).unwrap_or(Expr::FALSE))
+        let Some((id, edges)) = self.names.transitions.get_key_value(id) else {
+            return Err(unknown("transition", id, self.names.transitions.keys()));
+        };
+        let enabled: Vec<Expr> = edges.iter().map(|edge| self.enabled(*edge)).collect::<Result<_, _>>()?;
+        let is_large = enabled.len() >= MIN_SHARED;
+        let some = balanced(BinaryOp::Or, enabled).unwrap_or(Expr::FALSE);
+        Ok(if is_large { self.fireable.entry(id).or_insert(Expr::Shared(Shared::new(some))).clone() } else { some })
     }
 
     /// Nothing can fire.
     pub fn deadlock(&mut self) -> Result<Expr, Problem> {
+        self.spend(1)?;
+        if let Some(known) = &self.deadlock {
+            return Ok(known.clone());
+        }
         let edges = 0..self.system.processes.first().map_or(0, |net| net.edges.len());
         let blocked = edges.map(|edge| Ok(Expr::unary(UnaryOp::Not, self.enabled(EdgeId::from(edge))?)));
         let blocked = blocked.collect::<Result<_, Problem>>()?;
-        Ok(balanced(BinaryOp::And, blocked).unwrap_or(Expr::TRUE))
+        let deadlock = balanced(BinaryOp::And, blocked).unwrap_or(Expr::TRUE);
+        Ok(self.deadlock.insert(Expr::Shared(Shared::new(deadlock))).clone())
     }
 
     /// An edge can be taken.
@@ -89,27 +152,32 @@ impl<'n> Atoms<'n> {
     }
 
     pub fn spend(&mut self, parts: usize) -> Result<(), Problem> {
-        let message = "the formulas are too large for this net when colours and transitions are written out";
-        let too_large = || Problem { message: message.to_owned(), help: None };
-        self.left = self.left.checked_sub(parts).ok_or_else(too_large)?;
-        Ok(())
+        self.watch.steps(parts).map_err(|ended| Problem::new(ended.message))?;
+        match self.left.checked_sub(parts) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => {
+                self.was_too_large = true;
+                Err(Problem::new(TOO_LARGE))
+            }
+        }
     }
 }
 
 fn is_each_once(ids: &[&str]) -> Result<(), Problem> {
     let mut met = HashSet::new();
     match ids.iter().find(|id| !met.insert(**id)) {
-        Some(id) => Err(Problem { message: format!("the place `{id}` is named twice in one sum"), help: None }),
+        Some(id) => Err(Problem::new(format!("the place `{id}` is named twice in one sum"))),
         None => Ok(()),
     }
 }
 
 fn unknown<'n>(what: &str, id: &str, names: impl Iterator<Item = &'n String>) -> Problem {
     let near = closest(id, names.map(String::as_str).take(MOST_CANDIDATES));
-    Problem {
-        message: format!("there is no {what} `{id}` in the net"),
-        help: near.map(|near| format!("did you mean `{near}`?")),
-    }
+    let help = near.map(|near| format!("did you mean `{near}`?"));
+    Problem { help, ..Problem::new(format!("there is no {what} `{id}` in the net")) }
 }
 
 /// All of them joined by an operator; `None` if there are none.

@@ -134,27 +134,31 @@ impl Colours {
             partitions: HashMap::new(),
             ranges: HashMap::new(),
         };
-        colours.named_sorts(declarations)?;
+        colours.declared_sorts(declarations)?;
         for declaration in declarations {
             match declaration.name {
-                "namedsort" => {}
+                "namedsort" | "partition" => {}
                 "variabledecl" => colours.variable(declaration)?,
-                "partition" => colours.partition(declaration)?,
                 name => return Err(declaration.error(format!("declarations of the kind `<{name}>` are not supported"))),
             }
         }
         Ok(colours)
     }
 
-    /// Sorts are made of sorts, which may be declared later.
-    fn named_sorts(&mut self, declarations: &[Element<'_>]) -> Read<()> {
-        let mut open: Vec<&Element<'_>> = declarations.iter().filter(|one| one.name == "namedsort").collect();
+    /// Sorts are made of sorts, which may be declared later; a partition is a sort, too.
+    fn declared_sorts(&mut self, declarations: &[Element<'_>]) -> Read<()> {
+        let is_sort = |one: &&Element<'_>| matches!(one.name, "namedsort" | "partition");
+        let mut open: Vec<&Element<'_>> = declarations.iter().filter(is_sort).collect();
         while !open.is_empty() {
             let before = open.len();
             let mut missing = None;
             let mut later = Vec::new();
             for declaration in open {
-                match self.named_sort(declaration) {
+                let declared = match declaration.name {
+                    "partition" => self.partition(declaration),
+                    _ => self.named_sort(declaration),
+                };
+                match declared {
                     Ok(()) => {}
                     Err(Unready::Wrong(error)) => return Err(error),
                     Err(Unready::Missing(error)) => {
@@ -177,8 +181,12 @@ impl Colours {
             return Err(Unready::Wrong(declaration.error(format!("the sort `{id}` must be one sort"))));
         };
         let sort = self.sort(sort)?;
-        match self.sorts.insert(id.to_string(), sort) {
-            Some(_) => Err(Unready::Wrong(declaration.error(format!("a second sort `{id}`")))),
+        self.name_sort(declaration, &id, sort).map_err(Unready::Wrong)
+    }
+
+    fn name_sort(&mut self, declaration: &Element<'_>, id: &str, sort: Vec<Simple>) -> Read<()> {
+        match self.sorts.insert(id.to_owned(), sort) {
+            Some(_) => Err(declaration.error(format!("a second sort `{id}`"))),
             None => Ok(()),
         }
     }
@@ -281,26 +289,28 @@ impl Colours {
         }
     }
 
-    fn partition(&mut self, declaration: &Element<'_>) -> Read<()> {
-        let id = declaration.required("id")?;
+    fn partition(&mut self, declaration: &Element<'_>) -> Result<(), Unready> {
+        let id = declaration.required("id").map_err(Unready::Wrong)?;
+        let of = match declaration.children.iter().find(|child| child.name != "partitionelement") {
+            Some(child) => self.sort(child)?,
+            None => return Err(Unready::Wrong(declaration.error(format!("the partition `{id}` has no sort")))),
+        };
+        match of[..] {
+            [of] => self.partition_of(declaration, &id, of).map_err(Unready::Wrong),
+            _ => Err(Unready::Wrong(declaration.error(format!("the partition `{id}` is one of a product")))),
+        }
+    }
+
+    fn partition_of(&mut self, declaration: &Element<'_>, id: &str, of: Simple) -> Read<()> {
         let number = self.simple.len();
-        let (mut of, mut names, mut values) = (None, Vec::new(), Vec::new());
-        for child in &declaration.children {
-            if child.name != "partitionelement" {
-                of = Some(self.sort(child).map_err(Diagnostic::from)?);
-                continue;
-            }
+        let (mut names, mut values) = (Vec::new(), Vec::new());
+        for child in declaration.children.iter().filter(|child| child.name == "partitionelement") {
             self.constant(child, (number, names.len() as u32))?;
             for value in operands(child)? {
                 values.push((self.value(value)?, names.len() as u32, value.span));
             }
             names.push(name_of(child)?);
         }
-        let of = match of.as_deref() {
-            Some([of]) => *of,
-            Some(_) => return Err(declaration.error(format!("the partition `{id}` is one of a product"))),
-            None => return Err(declaration.error(format!("the partition `{id}` has no sort"))),
-        };
         let mut table = vec![u32::MAX; self.simple[of].size as usize];
         for ((sort, value), element, span) in values {
             if sort != of || std::mem::replace(&mut table[value as usize], element) != u32::MAX {
@@ -311,8 +321,8 @@ impl Colours {
             return Err(declaration.error(format!("the partition `{id}` leaves out values of its sort")));
         }
         self.simple.push(Values { size: names.len() as u32, kind: ValueKind::Named(names), is_cyclic: false });
-        self.sorts.insert(id.to_string(), vec![number]);
-        self.partitions.insert(id.to_string(), Partition { of, elements: number, table: table.into() });
+        self.name_sort(declaration, id, vec![number])?;
+        self.partitions.insert(id.to_owned(), Partition { of, elements: number, table: table.into() });
         Ok(())
     }
 
@@ -333,10 +343,49 @@ impl Colours {
     /// A term that must be a bag of values of a sort.
     pub fn bag(&mut self, element: &Element<'_>, sort: &[Simple]) -> Read<Vec<Summand>> {
         let (sum, found) = self.term(element)?;
-        match found == sort {
-            true => Ok(sum),
-            false => Err(self.mismatch(element, sort, &found)),
+        self.spread(element, sum, &found, sort)
+    }
+
+    /// A bag of a sort, if need be with the values of each element of a partition in its place: among the values of the
+    /// sort that it divides, an element stands for all that belong to it.
+    fn spread(
+        &self,
+        element: &Element<'_>,
+        sum: Vec<Summand>,
+        found: &[Simple],
+        sort: &[Simple],
+    ) -> Read<Vec<Summand>> {
+        if found.len() != sort.len() {
+            return Err(self.mismatch(element, sort, found));
         }
+        let mut whole = sum;
+        for at in (0..sort.len()).filter(|at| found[*at] != sort[*at]) {
+            let Some(partition) = self.partition_between(found[at], sort[at]) else {
+                return Err(self.mismatch(element, sort, found));
+            };
+            let mut parts = Vec::new();
+            for summand in whole {
+                let Part::Constant(wanted) = summand.parts[at] else {
+                    return Err(self.mismatch(element, sort, found));
+                };
+                let members = partition.table.iter().enumerate().filter(|(_, of)| **of == wanted);
+                for (value, _) in members {
+                    let mut one = summand.clone();
+                    one.parts[at] = Part::Constant(value as u32);
+                    parts.push(one);
+                }
+                if parts.len() > MAX_SUMMANDS {
+                    return Err(element.error("this term stands for too many values"));
+                }
+            }
+            whole = parts;
+        }
+        Ok(whole)
+    }
+
+    /// The partition with these elements of a sort.
+    fn partition_between(&self, elements: Simple, of: Simple) -> Option<&Partition> {
+        self.partitions.values().find(|one| one.elements == elements && one.of == of)
     }
 
     fn mismatch(&self, element: &Element<'_>, expected: &[Simple], found: &[Simple]) -> Diagnostic {
@@ -491,8 +540,10 @@ impl Colours {
                 continue;
             };
             if *first != sort {
-                let first = first.clone();
-                return Err(self.mismatch(operand, &first, &sort));
+                let divided = self.divided(operand, first, &sort)?;
+                *all = self.spread(element, std::mem::take(all), first, &divided)?;
+                sum = self.spread(operand, sum, &sort, &divided)?;
+                *first = divided;
             }
             if element.name == "subtract" {
                 sum.iter_mut().for_each(|summand| summand.count = -summand.count);
@@ -503,6 +554,20 @@ impl Colours {
             }
         }
         whole.ok_or_else(|| element.error(format!("`<{}>` of nothing", element.name)))
+    }
+
+    /// The sort of a sum of two terms: where one is of a partition of the other's sort, it is that.
+    fn divided(&self, element: &Element<'_>, first: &[Simple], second: &[Simple]) -> Read<Vec<Simple>> {
+        let pairs = first.iter().zip(second);
+        let sort =
+            pairs.map(|(first, second)| match first == second || self.partition_between(*second, *first).is_some() {
+                true => Some(*first),
+                false => self.partition_between(*first, *second).map(|_| *second),
+            });
+        match sort.collect() {
+            Some(sort) if first.len() == second.len() => Ok(sort),
+            _ => Err(self.mismatch(element, first, second)),
+        }
     }
 
     // Conditions.

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use ample_model::Span;
 
 use super::MAX_ERRORS;
+use super::watch::Watch;
 use super::xml::{Element, Item, Read, Reader};
 use crate::diagnostic::{Diagnostic, closest};
 
@@ -85,15 +86,21 @@ pub struct Document<'t> {
 }
 
 /// Reads a file. Errors and warnings are added to the lists; without a net there is at least one error.
-pub fn read<'t>(text: &'t str, errors: &mut Vec<Diagnostic>, warnings: &mut Vec<Diagnostic>) -> Option<Document<'t>> {
-    let mut reading = Reading { reader: Reader::new(text), errors, warnings, net: None, loose: Loose::default() };
+pub fn read<'t>(
+    text: &'t str,
+    watch: &'t Watch<'t>,
+    errors: &mut Vec<Diagnostic>,
+    warnings: &mut Vec<Diagnostic>,
+) -> Option<Document<'t>> {
+    let mut reading =
+        Reading { reader: Reader::new(text, watch), errors, warnings, net: None, loose: Loose::default() };
     if let Err(error) = reading.file() {
         reading.errors.push(error);
         return None;
     }
     let Reading { mut net, loose, errors, .. } = reading;
     if let Some(net) = &mut net {
-        connect(net, loose, errors);
+        connect(net, loose, watch, errors);
     }
     net.filter(|_| errors.is_empty())
 }
@@ -409,7 +416,7 @@ enum Node {
 }
 
 /// Looks up the ends of arcs.
-fn connect<'t>(net: &mut Document<'t>, loose: Loose<'t>, errors: &mut Vec<Diagnostic>) {
+fn connect<'t>(net: &mut Document<'t>, loose: Loose<'t>, watch: &Watch<'_>, errors: &mut Vec<Diagnostic>) {
     let Document { places, transitions, arcs, .. } = net;
     let names = nodes(places, transitions, &loose.references, errors);
     let targets: Vec<Option<Node>> =
@@ -418,6 +425,9 @@ fn connect<'t>(net: &mut Document<'t>, loose: Loose<'t>, errors: &mut Vec<Diagno
     for (source, to, mut arc) in loose.arcs {
         if errors.len() >= MAX_ERRORS {
             return;
+        }
+        if let Err(ended) = watch.step() {
+            return errors.push(ended);
         }
         let mut end = |id: &str| {
             let node = names.get(id).copied();

@@ -1,20 +1,22 @@
 //! The questions about whole nets that the Model Checking Contest calls global properties.
 //!
 //! A property *holds* where the contest's answer is *true*. Of a coloured net the nodes that are meant are those of the
-//! file: a place is stable if none of its colours changes, a transition is live if again and again it can fire under
-//! some binding.
+//! file, and the tokens of a place are counted whatever their colour: a place is stable if the number of all its tokens
+//! never changes, a transition is live if again and again it can fire under some binding.
 
+use ample_budget::Budget;
 use ample_model::{BinaryOp, EdgeId, Expr, Formula, Initial, Property, Question, System, VariableId};
 
 use super::Names;
 use super::atoms::{Atoms, Problem, balanced, joined};
+use super::watch::Watch;
 
 /// A question about a whole net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Examination {
-    /// No place ever holds more than one token; of a coloured place, more than one of a colour.
+    /// No place ever holds more than one token, whatever the colours of its tokens.
     OneSafe,
-    /// The marking of some place never changes.
+    /// The number of tokens in some place never changes, whatever their colours.
     StableMarking,
     /// Every transition can fire in some reachable marking.
     QuasiLiveness,
@@ -48,7 +50,7 @@ impl Examination {
     fn text(self) -> &'static str {
         match self {
             Examination::OneSafe => "no place ever holds more than one token",
-            Examination::StableMarking => "the marking of some place never changes",
+            Examination::StableMarking => "the number of tokens in some place never changes",
             Examination::QuasiLiveness => "every transition can fire some time",
             Examination::Liveness => "every transition can fire again some time, whatever happens before",
             Examination::ReachabilityDeadlock => "EF deadlock",
@@ -67,9 +69,15 @@ impl Examination {
     /// # Ok::<(), ample_lang::Rejected>(())
     /// ```
     pub fn property(self, system: &System, names: &Names) -> Option<Property> {
-        let mut atoms = Atoms::new(system, names);
+        self.property_within(system, names, &Budget::unlimited())
+    }
+
+    /// As [`property`](Examination::property), within a budget: `None` also if that is exhausted before.
+    pub fn property_within(self, system: &System, names: &Names, budget: &Budget) -> Option<Property> {
+        let watch = Watch::new(budget);
+        let mut atoms = Atoms::new(system, names, &watch);
         let question = match self {
-            Examination::OneSafe => one_safe(system, &mut atoms),
+            Examination::OneSafe => one_safe(names, &mut atoms),
             Examination::StableMarking => stable(system, names, &mut atoms),
             Examination::QuasiLiveness => live(names, &mut atoms, exists_eventually),
             Examination::Liveness => live(names, &mut atoms, |fires| all_always(exists_eventually(fires))),
@@ -90,29 +98,36 @@ fn all_always(f: Formula) -> Formula {
     Formula::All(Box::new(Formula::Always(Box::new(f))))
 }
 
-fn compared(atoms: &mut Atoms<'_>, variable: VariableId, op: BinaryOp, number: i64) -> Result<Expr, Problem> {
-    atoms.spend(3)?;
-    Ok(Expr::binary(op, atoms.read(variable), Expr::Const(number)))
+/// The places of the file, in their order.
+fn places(names: &Names) -> Vec<(&String, &[VariableId])> {
+    let mut places: Vec<(&String, &[VariableId])> =
+        names.places.iter().map(|(id, variables)| (id, variables.as_slice())).collect();
+    // A place that never holds a token has no variables.
+    places.sort_unstable_by_key(|(id, variables)| (variables.first().copied(), *id));
+    places
 }
 
-fn one_safe(system: &System, atoms: &mut Atoms<'_>) -> Result<Question, Problem> {
-    let places = (0..system.globals.len()).map(VariableId::from);
-    let safe = places.map(|place| compared(atoms, place, BinaryOp::LessEqual, 1)).collect::<Result<_, _>>()?;
+fn one_safe(names: &Names, atoms: &mut Atoms<'_>) -> Result<Question, Problem> {
+    let at_most_one = |(id, _): (&String, &[VariableId])| {
+        atoms.spend(3)?;
+        Ok(Expr::binary(BinaryOp::LessEqual, atoms.tokens(&[id])?, Expr::Const(1)))
+    };
+    let safe = places(names).into_iter().map(at_most_one).collect::<Result<_, Problem>>()?;
     Ok(Question::Invariant(balanced(BinaryOp::And, safe).unwrap_or(Expr::TRUE)))
 }
 
 fn stable(system: &System, names: &Names, atoms: &mut Atoms<'_>) -> Result<Question, Problem> {
-    let first = |variable: VariableId| match system.globals[variable.index()].initial.as_slice() {
+    let first = |variable: &VariableId| match system.globals[variable.index()].initial.as_slice() {
         [(0, Initial::Value(Expr::Const(tokens)))] => *tokens,
         _ => 0,
     };
-    let mut places: Vec<&Vec<VariableId>> = names.places.values().collect();
-    places.sort_unstable();
+    let places = places(names);
     let mut parts = Vec::with_capacity(places.len());
-    for variables in places {
-        let same = |variable: &VariableId| compared(atoms, *variable, BinaryOp::Equal, first(*variable));
-        let same = variables.iter().map(same).collect::<Result<_, _>>()?;
-        parts.push(all_always(Formula::Atom(balanced(BinaryOp::And, same).unwrap_or(Expr::TRUE))));
+    for (id, variables) in places {
+        atoms.spend(3)?;
+        let at_first = variables.iter().map(first).fold(0, i64::saturating_add);
+        let same = Expr::binary(BinaryOp::Equal, atoms.tokens(&[id])?, Expr::Const(at_first));
+        parts.push(all_always(Formula::Atom(same)));
     }
     let or = &mut |left, right| Formula::Or(Box::new(left), Box::new(right));
     Ok(Question::Ctl(joined(parts, or).unwrap_or(Formula::Atom(Expr::FALSE))))

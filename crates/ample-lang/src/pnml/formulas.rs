@@ -4,13 +4,16 @@
 //! them only decides for the others, too. It makes a difference where a formula says `all-paths next`: where nothing
 //! can fire there is no next state in branching time, and the same one again in linear time.
 
+use ample_budget::Budget;
 use ample_model::{BinaryOp, Expr, Property, Question, Source, Span, System, UnaryOp};
 
-use super::atoms::{Atoms, Problem, balanced};
+use super::atoms::{Atoms, Problem, TOO_LARGE, balanced};
 use super::tree::Tree;
+use super::watch::Watch;
 use super::xml::{Element, Item, Read, Reader};
 use super::{MAX_ERRORS, Names, typed};
 use crate::diagnostic::{Diagnostic, Rejected};
+use crate::refused::RefusedFormula;
 
 /// Reads a formula file of the Model Checking Contest about a net; `name` is what reports call it.
 ///
@@ -33,19 +36,72 @@ use crate::diagnostic::{Diagnostic, Rejected};
 /// # Ok::<(), ample_lang::Rejected>(())
 /// ```
 pub fn formulas(system: &System, names: &Names, name: &str, text: &str) -> Result<Vec<Property>, Rejected> {
+    let read = formulas_within(system, names, name, text, &Budget::unlimited())?;
+    let mut diagnostics: Vec<Diagnostic> = read.faulty.into_iter().flat_map(|one| one.diagnostics).collect();
+    diagnostics.truncate(MAX_ERRORS);
+    let refused = read.refused.iter().map(|one| start_of_file(&format!("`{}`: {}", one.name, one.why)));
+    diagnostics.extend(refused.take(usize::from(diagnostics.is_empty())));
+    match diagnostics.is_empty() {
+        true => Ok(read.properties),
+        false => {
+            let text = text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
+            Err(Rejected::new(vec![Source { path: name.to_owned(), text }], diagnostics))
+        }
+    }
+}
+
+/// The formulas of a file.
+#[derive(Clone, Debug, Default)]
+pub struct Formulas {
+    /// Those that can be checked.
+    pub properties: Vec<Property>,
+    /// Those that cannot, though nothing is wrong with them.
+    pub refused: Vec<Refused>,
+    /// Those with which something is wrong, with places in the text without its byte order mark.
+    pub faulty: Vec<RefusedFormula>,
+}
+
+/// A formula that cannot be checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Its `id`.
+    pub name: String,
+    /// Why not.
+    pub why: String,
+}
+
+/// As [`formulas`], within a budget. A formula that is faulty, or too large when it is written out, does not spoil the
+/// others.
+pub fn formulas_within(
+    system: &System,
+    names: &Names,
+    name: &str,
+    text: &str,
+    budget: &Budget,
+) -> Result<Formulas, Rejected> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let rejected =
         |diagnostics| Err(Rejected::new(vec![Source { path: name.to_owned(), text: text.to_owned() }], diagnostics));
     if u32::try_from(text.len()).is_err() {
         return rejected(vec![start_of_file("files of more than 4 GiB are not read")]);
     }
-    let mut file = File { atoms: Atoms::new(system, names), stated: Vec::new(), errors: Vec::new() };
-    if let Err(error) = file.read(text) {
-        file.errors.push(error);
+    let watch = Watch::new(budget);
+    let atoms = Atoms::new(system, names, &watch);
+    let mut file = File { atoms, watch: &watch, stated: Vec::new(), refused: Vec::new(), faulty: Vec::new() };
+    let read = file.read(text);
+    if let Some(interrupted) = watch.ended() {
+        return Err(interrupted.into());
     }
-    match file.errors.is_empty() {
-        true => Ok(file.properties()),
-        false => rejected(file.errors),
+    if let Err(error) = read {
+        let before = file.faulty.into_iter().flat_map(|one| one.diagnostics).take(MAX_ERRORS - 1);
+        return rejected(before.chain([error]).collect());
+    }
+    file.refuse_undecided();
+    let (refused, faulty) = (std::mem::take(&mut file.refused), std::mem::take(&mut file.faulty));
+    let properties = file.properties();
+    match watch.ended() {
+        None => Ok(Formulas { properties, refused, faulty }),
+        Some(interrupted) => Err(interrupted.into()),
     }
 }
 
@@ -53,10 +109,15 @@ fn start_of_file(message: &str) -> Diagnostic {
     Diagnostic::error(Span { source: ample_model::SourceId(0), start: 0, end: 0 }, message)
 }
 
+/// Making a property takes as long as so many steps.
+const PROPERTY_STEPS: usize = 32;
+
 struct File<'n> {
     atoms: Atoms<'n>,
+    watch: &'n Watch<'n>,
     stated: Vec<Stated>,
-    errors: Vec<Diagnostic>,
+    refused: Vec<Refused>,
+    faulty: Vec<RefusedFormula>,
 }
 
 /// A formula with its name.
@@ -72,7 +133,7 @@ enum Asked {
 
 impl File<'_> {
     fn read(&mut self, text: &str) -> Read<()> {
-        let mut reader = Reader::new(text);
+        let mut reader = Reader::new(text, self.watch);
         match reader.next()? {
             Item::Open(root) if root.name == "property-set" => {}
             Item::Open(root) => {
@@ -87,12 +148,19 @@ impl File<'_> {
                 continue;
             }
             let element = reader.whole(element)?;
+            self.atoms.next_formula();
             match self.property(&element) {
                 Ok(stated) => self.stated.push(stated),
-                Err(error) => self.errors.push(error),
-            }
-            if self.errors.len() >= MAX_ERRORS {
-                return Ok(());
+                Err(error) => {
+                    let name = element.child("id").map_or_else(String::new, |id| id.text.to_string());
+                    match self.atoms.was_too_large() {
+                        true => self.refused.push(Refused { name, why: TOO_LARGE.to_owned() }),
+                        false => {
+                            let (property, text) = (name, String::new());
+                            self.faulty.push(RefusedFormula { property, text, diagnostics: vec![error] });
+                        }
+                    }
+                }
             }
         }
         Ok(())
@@ -121,6 +189,20 @@ impl File<'_> {
         Ok(Stated { name, asked: Asked::Formula(tree) })
     }
 
+    /// Refuses formulas that mean something else in each logic, where those that are refused may have said which it is.
+    fn refuse_undecided(&mut self) {
+        let decides =
+            |stated: &Stated| matches!(&stated.asked, Asked::Formula(tree) if !tree.is_ctl() || !tree.is_ltl());
+        if self.refused.is_empty() && self.faulty.is_empty() || self.stated.iter().any(decides) {
+            return;
+        }
+        let is_open = |stated: &mut Stated| matches!(&stated.asked, Asked::Formula(tree) if tree.has_next());
+        for Stated { name, .. } in self.stated.extract_if(.., is_open) {
+            let why = "whether it is in linear or in branching time depends on formulas that are refused".to_owned();
+            self.refused.push(Refused { name, why });
+        }
+    }
+
     /// Gives every formula its logic.
     fn properties(self) -> Vec<Property> {
         let any = |test: &dyn Fn(&Tree) -> bool| {
@@ -131,19 +213,24 @@ impl File<'_> {
             let (text, question) = match asked {
                 Asked::Bound(bound, text) => (text, Question::Bound(bound)),
                 Asked::Formula(tree) => {
+                    // The reading ends here, and what is left out is not asked for.
+                    if self.watch.steps(PROPERTY_STEPS).is_err() {
+                        return None;
+                    }
                     let is_linear = !tree.is_ctl() || is_linear && !tree.is_plain();
                     let text = tree.text();
                     (text, if is_linear { Question::Ltl(tree.linear()) } else { Question::Ctl(tree.branching()) })
                 }
             };
-            Property { name, question, text, span: None }
+            Some(Property { name, question, text, span: None })
         };
-        self.stated.into_iter().map(property).collect()
+        self.stated.into_iter().map_while(property).collect()
     }
 
     // Formulas.
 
     fn formula(&mut self, element: &Element<'_>) -> Read<Tree> {
+        self.watch.step()?;
         match element.name {
             "true" => Ok(Tree::Const(true)),
             "false" => Ok(Tree::Const(false)),

@@ -10,6 +10,8 @@ use ample_model::{
 
 use super::document::{Document, Way};
 use super::units::Units;
+use super::watch::Watch;
+use super::xml::Read;
 
 /// A net without colours.
 #[derive(Debug, Default)]
@@ -37,7 +39,7 @@ pub struct FlatTransition {
 
 impl Flat {
     /// The net of a file without colours.
-    pub fn of(document: &Document<'_>) -> Flat {
+    pub fn of(document: &Document<'_>, watch: &Watch<'_>) -> Read<Flat> {
         let places = document.places.iter();
         let place = |place: &super::document::Place<'_>| FlatPlace {
             name: place.id.to_string(),
@@ -52,6 +54,7 @@ impl Flat {
         };
         let mut transitions: Vec<FlatTransition> = document.transitions.iter().map(transition).collect();
         for arc in &document.arcs {
+            watch.step()?;
             let transition = &mut transitions[arc.transition];
             let arcs = match arc.way {
                 Way::Takes => &mut transition.takes,
@@ -60,10 +63,11 @@ impl Flat {
             arcs.push((arc.place as u32, arc.weight));
         }
         for transition in &mut transitions {
+            watch.step()?;
             merged(&mut transition.takes);
             merged(&mut transition.adds);
         }
-        Flat { places: places.map(place).collect(), transitions }
+        Ok(Flat { places: places.map(place).collect(), transitions })
     }
 }
 
@@ -79,20 +83,33 @@ pub fn merged(arcs: &mut Vec<(u32, u64)>) {
     });
 }
 
-/// The system that a net is.
-pub fn system(name: &str, source: Source, net: Flat, units: Units) -> System {
+/// The variables and the edges that the places and the transitions of a net become.
+pub fn lowered(net: Flat, units: &Units, watch: &Watch<'_>) -> Read<(Vec<Variable>, Vec<Edge>)> {
     let scalar = match units.is_safe {
         true => Scalar::Range { low: 0, high: 1, overflow: Overflow::Fault },
         false => Scalar::Unbounded,
     };
-    let variable = |place: FlatPlace| Variable {
-        name: place.name,
-        ty: Type::Scalar(scalar),
-        initial: vec![(0, Initial::Value(Expr::Const(place.tokens as i64)))],
-        hidden: false,
-        span: Some(place.span),
-    };
-    let edges: Vec<Edge> = net.transitions.into_iter().map(|transition| edge(transition, scalar)).collect();
+    let mut variables = Vec::with_capacity(net.places.len());
+    for place in net.places {
+        watch.step()?;
+        variables.push(Variable {
+            name: place.name,
+            ty: Type::Scalar(scalar),
+            initial: vec![(0, Initial::Value(Expr::Const(place.tokens as i64)))],
+            hidden: false,
+            span: Some(place.span),
+        });
+    }
+    let mut edges = Vec::with_capacity(net.transitions.len());
+    for transition in net.transitions {
+        watch.steps(1 + transition.takes.len() + transition.adds.len())?;
+        edges.push(edge(transition, scalar));
+    }
+    Ok((variables, edges))
+}
+
+/// The system that a net is.
+pub fn system(name: &str, source: Source, (globals, edges): (Vec<Variable>, Vec<Edge>), units: Units) -> System {
     let location = Location { edges: (0..edges.len()).map(EdgeId::from).collect(), ..Location::default() };
     let process = ProcessType {
         name: "net".to_owned(),
@@ -104,6 +121,7 @@ pub fn system(name: &str, source: Source, net: Flat, units: Units) -> System {
         initial: LocationId(0),
         provided: None,
         priority: 1,
+        unreachable_labels: Vec::new(),
         span: None,
     };
     System {
@@ -113,7 +131,7 @@ pub fn system(name: &str, source: Source, net: Flat, units: Units) -> System {
         enumerations: Vec::new(),
         records: Vec::new(),
         channels: Vec::new(),
-        globals: net.places.into_iter().map(variable).collect(),
+        globals,
         processes: vec![process],
         start: vec![Instance { process: ProcessId(0), arguments: Vec::new(), priority: None }],
         max_processes: 1,

@@ -17,19 +17,21 @@ mod tree;
 mod typed;
 mod unfold;
 mod units;
+mod watch;
 mod xml;
 
 use std::collections::HashMap;
 
-use ample_budget::Budget;
+use ample_budget::{Budget, Interrupted};
 use ample_model::{EdgeId, Source, SourceId, Span, System, VariableId};
 
 use crate::diagnostic::{Diagnostic, Rejected};
 use document::Kind;
+use watch::Watch;
 
 pub use examination::Examination;
-pub use formulas::formulas;
-pub use typed::{ctl, expression, ltl};
+pub use formulas::{Formulas, Refused, formulas, formulas_within};
+pub use typed::{ctl, expression, ltl, quoted};
 
 /// After so many errors the rest of a file is not looked at.
 const MAX_ERRORS: usize = 20;
@@ -83,19 +85,28 @@ pub fn read_within(name: &str, text: &str, budget: &Budget) -> Result<Unfolded, 
         return Err(Rejected::new(vec![source], diagnostics));
     }
     let (mut errors, mut warnings) = (Vec::new(), Vec::new());
-    let unfolded = document::read(text, &mut errors, &mut warnings).and_then(|document| {
-        if document.kind == Kind::Symmetric {
-            let (net, names) = unfold::unfold(&document, &mut errors)?;
-            return Some((net, names, units::Units::default()));
-        }
-        let net = lower::Flat::of(&document);
-        let names = Names::plain(&net);
-        Some((net, names, units::units(&document, &mut warnings)))
+    let watch = Watch::new(budget);
+    let unfolded = document::read(text, &watch, &mut errors, &mut warnings).and_then(|document| {
+        let flat = match document.kind {
+            Kind::Symmetric => {
+                unfold::unfold(&document, &watch, &mut errors).map(|(net, names)| (net, names, units::Units::default()))
+            }
+            Kind::PlaceTransition => lower::Flat::of(&document, &watch).ok().map(|net| {
+                let names = Names::plain(&net);
+                (net, names, units::units(&document, &mut warnings))
+            }),
+        };
+        let (net, names, units) = flat?;
+        Some((lower::lowered(net, &units, &watch).ok()?, names, units))
     });
+    if let Some(interrupted) = watch.ended() {
+        return Err(interrupted.into());
+    }
+    watch.room(text.len()).map_err(|_| Rejected::from(watch.ended().unwrap_or(Interrupted::Memory)))?;
     let source = Source { path: name.to_owned(), text: text.to_owned() };
     match unfolded {
-        Some((net, names, units)) if errors.is_empty() => {
-            Ok(Unfolded { system: lower::system(name, source, net, units), names, warnings })
+        Some((lowered, names, units)) if errors.is_empty() => {
+            Ok(Unfolded { system: lower::system(name, source, lowered, units), names, warnings })
         }
         _ => Err(Rejected::new(vec![source], errors.into_iter().chain(warnings).collect())),
     }

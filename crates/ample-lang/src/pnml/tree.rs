@@ -1,6 +1,6 @@
 //! Formulas between reading and use: what logic they are in, how they are written, and what they become.
 
-use ample_model::{BinaryOp, Expr, Formula, UnaryOp};
+use ample_model::{BinaryOp, Expr, Formula, Shared, UnaryOp};
 
 use super::atoms::{balanced, joined};
 
@@ -47,6 +47,11 @@ impl Tree {
     fn is_temporal(&self) -> bool {
         use Tree::{Finally, Globally, Next, Release, Until, WeakUntil};
         matches!(self, Next(_) | Globally(_) | Finally(_) | Until(..) | WeakUntil(..) | Release(..))
+    }
+
+    /// There is an operator about the next state.
+    pub fn has_next(&self) -> bool {
+        matches!(self, Tree::Next(_)) || self.parts().into_iter().any(Tree::has_next)
     }
 
     /// There is neither an operator about runs nor a quantifier.
@@ -145,7 +150,8 @@ impl Tree {
             }
             Tree::Implies(f, g) => Expr::binary(BinaryOp::Or, not(f.expression()), g.expression()),
             Tree::Iff(f, g) => {
-                let (f, g) = (f.expression(), g.expression());
+                // Each side is needed twice, and may have such formulas inside.
+                let [f, g] = [f, g].map(|side| Expr::Shared(Shared::new(side.expression())));
                 let both = Expr::binary(BinaryOp::And, f.clone(), g.clone());
                 let neither = Expr::binary(BinaryOp::And, not(f), not(g));
                 Expr::binary(BinaryOp::Or, both, neither)

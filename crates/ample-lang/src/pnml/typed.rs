@@ -2,17 +2,20 @@
 //!
 //! The operators are those of [`ample_logic`], whose parser is used; read here are the atoms: comparisons of sums of
 //! tokens, a place alone (it is marked), `fireable(t, u)`, `deadlock`. Names that are not made of letters, digits and
-//! `_`, or that are operators, are written between quotation marks.
+//! `_` are written between quotation marks. A name of the net is that name, even if it begins like an operator; what
+//! could be both is refused, and quotation marks say which is meant.
 
-use ample_logic::{Atom, Binary, Dialect, ParseError, Unary, named_atom, parse_with};
+use ample_budget::Budget;
+use ample_logic::{Atom, Binary, Dialect, ParseError, Reading, Unary, parse_with, reading};
 use ample_model::{BinaryOp, Expr, Formula, Source, SourceId, Span, System};
 
 use super::Names;
 use super::atoms::{Atoms, Problem};
 use super::tree::Tree;
+use super::watch::Watch;
 use crate::diagnostic::{Diagnostic, Rejected};
 
-/// Words that are operators even where a node has that name: it stands between quotation marks then.
+/// Words that mean something else as well: where a node has that name, it is shown between quotation marks.
 const OPERATORS: [&str; 20] = [
     "A", "E", "G", "F", "X", "U", "W", "R", "V", "M", "AG", "AF", "AX", "EG", "EF", "EX", "xor", "true", "false",
     "deadlock",
@@ -104,11 +107,12 @@ fn whole(text: &str, message: &str) -> Rejected {
 }
 
 fn parse(system: &System, names: &Names, text: &str, dialect: Dialect) -> Result<Tree, Rejected> {
-    let mut atoms = Atoms::new(system, names);
-    let (spaced, added) = if dialect == Dialect::Plain { spaced(text) } else { (text.to_owned(), Vec::new()) };
+    let budget = Budget::unlimited();
+    let watch = Watch::new(&budget);
+    let mut atoms = Atoms::new(system, names, &watch);
     let mut known: Vec<(Expr, String)> = Vec::new();
     let mut help = None;
-    let parsed = parse_with(&spaced, dialect, &mut |rest| {
+    let parsed = parse_with(text, dialect, &mut |rest| {
         let mut scanner = Scanner { text: rest, at: 0, nesting: 0, dialect, atoms: &mut atoms };
         match scanner.atom() {
             Ok(None) => Ok(None),
@@ -126,46 +130,10 @@ fn parse(system: &System, names: &Names, text: &str, dialect: Dialect) -> Result
     match parsed {
         Ok(formula) => Ok(tree(&formula, &known)),
         Err(ParseError { offset, message }) => {
-            let offset = offset - added.iter().filter(|at| **at < offset).count();
             let end = offset + text.get(offset..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
             Err(rejected(text, offset.min(text.len()), end, message, help))
         }
     }
-}
-
-/// The text with a blank inside of `AG`, `EF` and the like, since the parser knows quantifiers and operators one by
-/// one; and where blanks were added.
-fn spaced(text: &str) -> (String, Vec<usize>) {
-    let (mut out, mut added) = (String::with_capacity(text.len()), Vec::new());
-    let mut in_quotes = false;
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
-        let word = &rest[..end.max(first.len_utf8())];
-        match word {
-            "\"" => in_quotes = !in_quotes,
-            "AG" | "AF" | "AX" | "EG" | "EF" | "EX" if !in_quotes => {
-                out.push_str(&word[..1]);
-                added.push(out.len());
-                out.push(' ');
-                out.push_str(&word[1..]);
-                rest = &rest[word.len()..];
-                continue;
-            }
-            _ => {}
-        }
-        out.push_str(word);
-        rest = &rest[word.len()..];
-        // What is escaped inside of quotation marks does not end them.
-        if word == "\\"
-            && in_quotes
-            && let Some(escaped) = rest.chars().next()
-        {
-            out.push(escaped);
-            rest = &rest[escaped.len_utf8()..];
-        }
-    }
-    (out, added)
 }
 
 /// A formula of the logic with the atoms put in.
@@ -231,24 +199,30 @@ impl<'t> Scanner<'t, '_, '_> {
     /// `None` if no atom begins here.
     fn atom(&mut self) -> Result<Option<Expr>, Problem> {
         let word = self.word();
+        let called = self.text[word.len()..].trim_start().starts_with('(');
         match word {
-            "deadlock" => {
-                self.at += word.len();
-                return self.atoms.deadlock().map(Some);
-            }
-            "true" | "false" => {
-                self.at += word.len();
-                return Ok(Some(Expr::Const((word == "true").into())));
-            }
-            "fireable" if self.text[word.len()..].trim_start().starts_with('(') => {
+            "deadlock" => return self.deadlock(called).map(Some),
+            "fireable" if called => {
                 self.at += word.len();
                 return self.fireable().map(Some);
             }
             _ => {}
         }
         let begins = self.text.starts_with(|c: char| c.is_ascii_digit() || c == '"' || c == '(' || c == '-');
-        if !begins && !self.is_place(word) {
-            return self.no_place(word);
+        if !begins {
+            let is_declared = |name: &str| self.atoms.is_place(name) || self.atoms.is_transition(name);
+            // NuSMV writes its constants in capitals only.
+            let is_truth = ["true", "false"].contains(&word);
+            let (after, dialect) = (&self.text[word.len()..], if is_truth { Dialect::Plain } else { self.dialect });
+            match reading(word, after, dialect, &is_declared).map_err(|message| problem(&message))? {
+                Reading::Name if self.atoms.is_place(word) => {}
+                Reading::Name => return self.no_place(word),
+                Reading::Operator if is_truth => {
+                    self.at += word.len();
+                    return Ok(Some(Expr::Const((word == "true").into())));
+                }
+                Reading::Operator => return Ok(None),
+            }
         }
         let is_open = self.text.starts_with('(');
         let Some(left) = self.sum()? else { return Ok(None) };
@@ -275,21 +249,34 @@ impl<'t> Scanner<'t, '_, '_> {
         }
     }
 
-    /// A word that is no place: an operator, or a mistake.
+    /// A name that is no place.
     fn no_place(&mut self, word: &str) -> Result<Option<Expr>, Problem> {
-        match named_atom(self.text, self.dialect) {
-            Ok(Some(_)) if self.atoms.is_transition(word) => {
-                let message = format!("`{word}` is a transition");
-                Err(Problem { message, help: Some(format!("write `fireable({word})`")) })
-            }
-            Ok(Some(_)) if !OPERATORS.contains(&word) => self.atoms.tokens(&[word]).map(Some),
-            _ => Ok(None),
+        if word.is_empty() {
+            return Ok(None);
         }
+        if self.atoms.is_transition(word) {
+            let message = format!("`{word}` is a transition");
+            return Err(Problem { help: Some(format!("write `fireable({word})`")), ..Problem::new(message) });
+        }
+        self.atoms.tokens(&[word]).map(Some)
     }
 
-    /// The word names a place without quotation marks.
-    fn is_place(&self, word: &str) -> bool {
-        self.atoms.is_place(word) && !OPERATORS.contains(&word)
+    /// `deadlock`, or `deadlock()` where a place has that name.
+    fn deadlock(&mut self, called: bool) -> Result<Expr, Problem> {
+        let word = self.word();
+        self.at += word.len();
+        let after = self.rest().trim_start();
+        let empty = after.strip_prefix('(').and_then(|inside| inside.trim_start().strip_prefix(')'));
+        match empty.filter(|_| called) {
+            Some(rest) => self.at = self.text.len() - rest.len(),
+            None if self.atoms.is_place(word) => {
+                let message = "`deadlock` says that nothing can fire, and is also the name of a place";
+                let help = "write `\"deadlock\"` for the place, and `deadlock()` for the other".to_owned();
+                return Err(Problem { help: Some(help), ..Problem::new(message) });
+            }
+            None => {}
+        }
+        self.atoms.deadlock()
     }
 
     fn rest(&self) -> &'t str {
@@ -378,8 +365,7 @@ impl<'t> Scanner<'t, '_, '_> {
                 if let Some(number) = self.number(word)? {
                     return Ok(Some(Expr::Const(number)));
                 }
-                let is_known = self.is_place(word);
-                if word.is_empty() || OPERATORS.contains(&word) || self.nesting > 0 && !is_known {
+                if word.is_empty() || self.nesting > 0 && !self.atoms.is_place(word) {
                     return Ok(None);
                 }
                 let tokens = self.atoms.tokens(&[word])?;
@@ -391,6 +377,12 @@ impl<'t> Scanner<'t, '_, '_> {
     }
 
     fn number(&mut self, word: &str) -> Result<Option<i64>, Problem> {
+        let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+        if is_number && self.atoms.is_place(word) {
+            let message = format!("`{word}` is a number, and also the name of a place");
+            let help = format!("write `\"{word}\"` for the place, and `0{word}` for the number");
+            return Err(Problem { help: Some(help), ..Problem::new(message) });
+        }
         if !word.starts_with(|c: char| c.is_ascii_digit()) || self.atoms.is_place(word) {
             return Ok(None);
         }
@@ -467,5 +459,5 @@ impl<'t> Scanner<'t, '_, '_> {
 }
 
 fn problem(message: &str) -> Problem {
-    Problem { message: message.to_owned(), help: None }
+    Problem::new(message)
 }

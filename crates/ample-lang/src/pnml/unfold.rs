@@ -19,6 +19,7 @@ use ample_model::{EdgeId, VariableId};
 use super::colours::{Colours, Guard, Part, Simple, Summand};
 use super::document::{Arc, Document, MAX_TOKENS, Way};
 use super::lower::{Flat, FlatPlace, FlatTransition};
+use super::watch::Watch;
 use super::xml::Read;
 use super::{MAX_ERRORS, Names};
 use crate::diagnostic::Diagnostic;
@@ -38,8 +39,8 @@ const MAX_VALUES: usize = 4_000_000;
 const MAX_WORK: u64 = 100_000_000;
 
 /// The net without colours, and what became of the nodes. `None` if there are errors.
-pub fn unfold(document: &Document<'_>, errors: &mut Vec<Diagnostic>) -> Option<(Flat, Names)> {
-    let mut net = match Coloured::read(document, errors) {
+pub fn unfold(document: &Document<'_>, watch: &Watch<'_>, errors: &mut Vec<Diagnostic>) -> Option<(Flat, Names)> {
+    let mut net = match Coloured::read(document, watch, errors) {
         Ok(net) if errors.is_empty() => net,
         Ok(_) => return None,
         Err(error) => {
@@ -81,7 +82,8 @@ struct Transition {
 }
 
 #[derive(Debug)]
-struct Coloured {
+struct Coloured<'w> {
+    watch: &'w Watch<'w>,
     colours: Colours,
     places: Vec<Place>,
     transitions: Vec<Transition>,
@@ -95,10 +97,11 @@ struct Coloured {
 /// Values of the slots of a transition.
 type Binding = Box<[u32]>;
 
-impl Coloured {
-    fn read(document: &Document<'_>, errors: &mut Vec<Diagnostic>) -> Read<Coloured> {
+impl<'w> Coloured<'w> {
+    fn read(document: &Document<'_>, watch: &'w Watch<'w>, errors: &mut Vec<Diagnostic>) -> Read<Coloured<'w>> {
         let colours = Colours::read(&document.declarations)?;
         let mut net = Coloured {
+            watch,
             colours,
             places: Vec::new(),
             transitions: Vec::new(),
@@ -137,7 +140,7 @@ impl Coloured {
             if bag.iter().flat_map(|summand| &summand.parts).any(is_open) {
                 return Err(marking.error("a variable in an initial marking"));
             }
-            tokens = expanded(&bag, &sizes, &[], marking.span)?;
+            tokens = expanded(&bag, &sizes, &[], marking.span, self.watch)?;
         }
         self.places.push(Place { sort, sizes, tokens });
         Ok(())
@@ -229,8 +232,10 @@ impl Coloured {
 
     fn run(&mut self, plan: &Plan, value: Option<u64>, found: &mut Vec<Binding>) -> Read<()> {
         let guards = &self.transitions[plan.transition].guards;
-        match plan.run(&self.tables, guards, value, &mut self.work, found) {
+        match plan.run(&self.tables, guards, value, &mut self.work, self.watch, found) {
             true => Ok(()),
+            // It is not too large if there was no time to find out.
+            false if self.watch.ended().is_some() => self.watch.step(),
             false => Err(too_large("there are too many transitions, or it takes too long to find them")),
         }
     }
@@ -249,7 +254,7 @@ impl Coloured {
                 continue;
             }
             for label in &self.transitions[number].adds {
-                let tokens = expanded(&label.bag, &self.places[label.place].sizes, &binding, label.span)?;
+                let tokens = expanded(&label.bag, &self.places[label.place].sizes, &binding, label.span, self.watch)?;
                 self.work = self.work.saturating_sub(tokens.len() as u64);
                 for value in tokens.into_keys() {
                     if seen.insert((label.place, value)) {
@@ -280,6 +285,7 @@ impl Coloured {
             let first = net.places.len();
             let map = values.iter().enumerate().map(|(at, value)| (*value, (first + at) as u32)).collect();
             for value in &values {
+                self.watch.step()?;
                 let parts = decoded(*value, &self.places[number].sizes);
                 let name = self.name(&place.id, &parts, &self.places[number].sort, &mut used);
                 let tokens = self.places[number].tokens.get(value).copied().unwrap_or(0);
@@ -296,6 +302,7 @@ impl Coloured {
             let mut bindings: Vec<Binding> = bindings.into_iter().collect();
             bindings.sort_unstable();
             for binding in bindings {
+                self.watch.step()?;
                 let (takes, adds) = (&shape.takes, &shape.adds);
                 let Some(takes) = self.arcs(takes, &binding, &numbers)? else { continue };
                 let Some(adds) = self.arcs(adds, &binding, &numbers)? else { continue };
@@ -316,7 +323,7 @@ impl Coloured {
     fn arcs(&self, labels: &[Label], binding: &[u32], numbers: &[HashMap<u64, u32>]) -> Read<Option<Vec<(u32, u64)>>> {
         let mut arcs = Vec::new();
         for label in labels {
-            let tokens = expanded(&label.bag, &self.places[label.place].sizes, binding, label.span)?;
+            let tokens = expanded(&label.bag, &self.places[label.place].sizes, binding, label.span, self.watch)?;
             for (value, count) in tokens {
                 let Some(number) = numbers[label.place].get(&value) else { return Ok(None) };
                 arcs.push((*number, count));
@@ -431,13 +438,20 @@ fn value_of(part: Part, binding: &[u32]) -> Option<u32> {
 }
 
 /// The tokens of a bag, each colour with its number.
-fn expanded(bag: &[Summand], sizes: &[u32], binding: &[u32], span: ample_model::Span) -> Read<BTreeMap<u64, u64>> {
+fn expanded(
+    bag: &[Summand],
+    sizes: &[u32],
+    binding: &[u32],
+    span: ample_model::Span,
+    watch: &Watch<'_>,
+) -> Read<BTreeMap<u64, u64>> {
     let mut tokens: BTreeMap<u64, i64> = BTreeMap::new();
     let mut left = MAX_VALUES;
     for summand in bag {
         let open: Vec<usize> = (0..sizes.len()).filter(|at| matches!(summand.parts[*at], Part::All(_))).collect();
         let mut parts: Vec<u32> = summand.parts.iter().map(|part| value_of(*part, binding).unwrap_or(0)).collect();
         loop {
+            watch.step()?;
             let count = tokens.entry(encoded(parts.iter().copied(), sizes)).or_default();
             *count = count.saturating_add(summand.count);
             left = left.saturating_sub(1);

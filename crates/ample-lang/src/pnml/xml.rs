@@ -12,6 +12,7 @@ use quick_xml::errors::{Error, IllFormedError, SyntaxError};
 use quick_xml::events::Event;
 use quick_xml::events::attributes::Attributes;
 
+use super::watch::Watch;
 use crate::diagnostic::Diagnostic;
 
 /// What reading gives.
@@ -79,20 +80,22 @@ pub struct Reader<'t> {
     open: Vec<(&'t str, Span)>,
     /// The characters since the last tag.
     characters: Cow<'t, str>,
+    watch: &'t Watch<'t>,
 }
 
 impl<'t> Reader<'t> {
     /// Starts at the beginning of a text, which must be shorter than 4 GiB.
-    pub fn new(text: &'t str) -> Reader<'t> {
+    pub fn new(text: &'t str, watch: &'t Watch<'t>) -> Reader<'t> {
         let mut inner = quick_xml::Reader::from_str(text);
         inner.config_mut().expand_empty_elements = true;
-        Reader { inner, text, open: Vec::new(), characters: Cow::Borrowed("") }
+        Reader { inner, text, open: Vec::new(), characters: Cow::Borrowed(""), watch }
     }
 
     /// The next beginning or end of an element.
     pub fn next(&mut self) -> Read<Item<'t>> {
         self.characters = Cow::Borrowed("");
         loop {
+            self.watch.step()?;
             let start = self.position();
             let event = match self.inner.read_event() {
                 Ok(event) => event,

@@ -205,7 +205,7 @@ impl Interpreter<'_> {
         }
     }
 
-    fn fields(&self, scalars: &[Scalar], message: &[i64]) -> Vec<String> {
+    pub(super) fn fields(&self, scalars: &[Scalar], message: &[i64]) -> Vec<String> {
         message.iter().zip(scalars).map(|(value, scalar)| self.system.show_value(*scalar, *value)).collect()
     }
 

@@ -67,6 +67,7 @@ impl<'a> Context<'a> {
             Expr::Full(handle) => self.full(handle),
             Expr::Poll { channel, patterns, anywhere } => self.poll(channel, patterns, *anywhere),
             Expr::Priority(process) => self.priority(process),
+            Expr::Shared(x) => self.value(x),
         }
     }
 

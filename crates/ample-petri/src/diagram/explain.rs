@@ -110,6 +110,9 @@ impl<'e, 'a> Explainer<'e, 'a> {
                 return Ok(branches);
             }
         };
+        // A condition that decides needs no run.
+        let mut deciding = deciding;
+        deciding.sort_by_key(|(operand, _)| !operand.is_propositional());
         for (operand, value) in deciding {
             if self.value(operand, marking)? == value {
                 return self.operand(operand, marking);

@@ -279,6 +279,7 @@ impl<'a> Search<'a> {
             store_bytes: self.store.bytes() as u64,
             state_bytes: self.space.table.layout.len as u64,
             complete: ended.is_none(),
+            counts_transitions: true,
             ..self.statistics
         };
         let run = found.map(|handle| run_to(&mut self.space, &self.store, handle));

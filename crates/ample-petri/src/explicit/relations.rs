@@ -1,5 +1,7 @@
 //! Who takes from a place and who adds to it: arcs by transition and by place, in flat tables.
 
+use std::collections::HashSet;
+
 use ample_model::Reason;
 
 use crate::net::{Condition, Net, Sum};
@@ -121,34 +123,20 @@ impl Relations {
     /// The transitions without which the condition cannot become true where it is false.
     pub fn helpers(&self, condition: &Condition) -> Vec<u32> {
         let mut helpers = Vec::new();
-        self.add_helpers(condition, &mut helpers);
+        each_sum(condition, &mut |terms| {
+            let changes = self.changes_of(terms.iter().copied());
+            helpers.extend(changes.iter().filter(|(_, change)| *change < 0).map(|(t, _)| *t));
+        });
         helpers.sort_unstable();
         helpers.dedup();
         helpers
     }
 
-    fn add_helpers(&self, condition: &Condition, helpers: &mut Vec<u32>) {
-        match condition {
-            Condition::Const(_) => {}
-            Condition::AtMost { terms, .. } => {
-                let changes = self.changes_of(terms.iter().copied());
-                helpers.extend(changes.iter().filter(|(_, change)| *change < 0).map(|(t, _)| *t));
-            }
-            Condition::And(parts) | Condition::Or(parts) => {
-                parts.iter().for_each(|part| self.add_helpers(part, helpers));
-            }
-        }
-    }
-
     /// The transitions that can change whether the condition is true.
     pub fn touches(&self, condition: &Condition, visit: &mut dyn FnMut(u32)) {
-        match condition {
-            Condition::Const(_) => {}
-            Condition::AtMost { terms, .. } => {
-                self.changes_of(terms.iter().copied()).iter().for_each(|(t, _)| visit(*t));
-            }
-            Condition::And(parts) | Condition::Or(parts) => parts.iter().for_each(|part| self.touches(part, visit)),
-        }
+        each_sum(condition, &mut |terms| {
+            self.changes_of(terms.iter().copied()).iter().for_each(|(t, _)| visit(*t));
+        });
     }
 
     /// The condition reads only places that there are.
@@ -161,6 +149,27 @@ impl Relations {
     /// The sum reads only places that there are.
     pub fn check_sum(&self, sum: &Sum) -> Result<(), Reason> {
         if sum.terms.keys().all(|place| (*place as usize) < self.places) { Ok(()) } else { Err(missing()) }
+    }
+}
+
+/// Calls `visit` for every sum that the condition compares, once for each.
+fn each_sum<'c>(condition: &'c Condition, visit: &mut dyn FnMut(&'c [(u32, i64)])) {
+    let (mut parts, mut sums) = (HashSet::new(), HashSet::new());
+    let mut open = vec![condition];
+    while let Some(condition) = open.pop() {
+        match condition {
+            Condition::Const(_) => {}
+            Condition::AtMost { terms, .. } => {
+                if sums.insert(&**terms) {
+                    visit(terms);
+                }
+            }
+            Condition::And(more) | Condition::Or(more) => {
+                if parts.insert(more.address()) {
+                    open.extend(more);
+                }
+            }
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use ample_model::{Observer, Progress, Reason, Statistics};
 use super::layout::Widths;
 use super::relations::{Relations, Rows};
 use super::space::{NetSpace, Table, TooNarrow};
-use super::test::{Terms, Test, terms};
+use super::test::{Terms, Test, Tests, terms};
 use super::{Limits, Telling, widening};
 use crate::net::{Condition, Net, Sum};
 
@@ -205,7 +205,10 @@ impl<'a, D: Side> Explorer<'a, D> {
             at: None,
         };
         let sums: Vec<Tally> = questions.sums.iter().enumerate().map(tally).collect();
-        let goals: Vec<Test> = questions.goals.iter().map(|goal| Test::of(layout, goal)).collect();
+        let goals: Vec<Test> = {
+            let mut tests = Tests::new(layout);
+            questions.goals.iter().map(|goal| tests.of(goal)).collect()
+        };
         let room = limits.memory.saturating_sub(table.bytes());
         let explorer = Explorer {
             store: FlatStore::<D>::default().limit(room),
@@ -391,6 +394,8 @@ impl<'a, D: Side> Explorer<'a, D> {
             store_bytes: self.store.bytes() as u64,
             state_bytes: self.space.table.layout.len as u64,
             complete: self.ended.is_none(),
+            counts_transitions: true,
+            counts_depth: true,
             ..self.statistics.clone()
         }
     }

@@ -13,7 +13,7 @@ use ample_model::{Move, Reason};
 
 use super::layout::{Cell, Layout, Widths, add, word};
 use super::relations::Relations;
-use super::test::Test;
+use super::test::{Test, Tests};
 use crate::net::{Condition, Net};
 
 /// A place would hold more tokens than there is room for: the states have to be made wider.
@@ -368,7 +368,8 @@ impl NetSpace {
     ) -> Result<NetSpace, Reason> {
         atoms.iter().try_for_each(|atom| relations.check(atom))?;
         let table = Table::new(net, relations, widths);
-        let atoms = atoms.iter().map(|atom| Test::of(&table.layout, atom)).collect();
+        let mut tests = Tests::new(&table.layout);
+        let atoms = atoms.iter().map(|atom| tests.of(atom)).collect();
         Ok(NetSpace { table: Arc::new(table), atoms, dead: false, narrow: Arc::new(AtomicU64::new(0)) })
     }
 

@@ -12,9 +12,12 @@
 //! - *Runs*: every enabled member is a key, and none is visible unless the set is whole. A search must see to it that
 //!   on each cycle somewhere everything is taken.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use super::layout::Layout;
 use super::relations::Relations;
-use crate::net::{Condition, Net};
+use crate::net::{Condition, Net, Parts};
 use ample_model::Reason;
 
 /// What must not get lost.
@@ -35,22 +38,47 @@ pub enum Aim {
 #[derive(Clone, Debug)]
 enum Attractor {
     Const(bool),
-    AtMost { terms: Vec<(u32, i64)>, most: i64, helpers: Vec<u32> },
-    And(Vec<Attractor>),
-    Or(Vec<Attractor>),
+    AtMost { terms: Vec<(u32, i64)>, most: i64, helpers: Arc<[u32]> },
+    And(Arc<[Attractor]>),
+    Or(Arc<[Attractor]>),
+}
+
+/// Makes attractors, of what conditions share only once.
+struct Attractors<'r> {
+    relations: &'r Relations,
+    /// By sum.
+    helpers: HashMap<Vec<(u32, i64)>, Arc<[u32]>>,
+    /// By the address of parts.
+    known: HashMap<usize, Arc<[Attractor]>>,
+}
+
+impl Attractors<'_> {
+    fn of(&mut self, condition: &Condition) -> Attractor {
+        match condition {
+            Condition::Const(value) => Attractor::Const(*value),
+            Condition::AtMost { terms, most } => {
+                let helpers = self.helpers.entry(terms.clone());
+                let helpers = helpers.or_insert_with(|| self.relations.helpers(condition).into()).clone();
+                Attractor::AtMost { terms: terms.clone(), most: *most, helpers }
+            }
+            Condition::And(parts) => Attractor::And(self.all(parts)),
+            Condition::Or(parts) => Attractor::Or(self.all(parts)),
+        }
+    }
+
+    fn all(&mut self, parts: &Parts) -> Arc<[Attractor]> {
+        if let Some(known) = self.known.get(&parts.address()) {
+            return known.clone();
+        }
+        let all: Arc<[Attractor]> = parts.iter().map(|part| self.of(part)).collect();
+        self.known.insert(parts.address(), all.clone());
+        all
+    }
 }
 
 impl Attractor {
     fn of(relations: &Relations, condition: &Condition) -> Attractor {
-        let all = |parts: &[Condition]| parts.iter().map(|part| Attractor::of(relations, part)).collect();
-        match condition {
-            Condition::Const(value) => Attractor::Const(*value),
-            Condition::AtMost { terms, most } => {
-                Attractor::AtMost { terms: terms.clone(), most: *most, helpers: relations.helpers(condition) }
-            }
-            Condition::And(parts) => Attractor::And(all(parts)),
-            Condition::Or(parts) => Attractor::Or(all(parts)),
-        }
+        Attractors { relations, helpers: HashMap::new(), known: HashMap::new() }.of(condition)
     }
 
     fn holds(&self, tokens: &impl Fn(u32) -> u64) -> bool {

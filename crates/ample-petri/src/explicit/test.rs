@@ -1,7 +1,15 @@
 //! Conditions and sums over packed markings: whether they hold, and how far from it a marking is.
+//!
+//! That a coloured transition can fire is a disjunction with a part for every binding, thousands of them, and only those
+//! can hold that need a token on a marked place. So large disjunctions have an index: each part stands at one of the
+//! places that it needs to be marked, and only marked places are looked at. A conjunction of opposites is a disjunction
+//! that must not hold. What several conditions have in common is there once.
 
-use super::layout::{Cell, Layout};
-use crate::net::{Condition, Sum};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::layout::{Cell, Layout, word};
+use crate::net::{Condition, Parts, Sum};
 
 /// A condition whose places are cells.
 #[derive(Clone, Debug)]
@@ -9,8 +17,30 @@ pub(super) enum Test {
     Const(bool),
     /// The sum is at most so much. The sum fits 64 bits if the flag says so.
     AtMost(Terms, i128),
-    And(Vec<Test>),
-    Or(Vec<Test>),
+    And(Arc<[Test]>),
+    Or(Arc<[Test]>),
+    /// All of many parts.
+    AndIndexed(Arc<Index>),
+    /// Some of many parts.
+    OrIndexed(Arc<Index>),
+}
+
+/// Fewer parts have no index.
+const MANY: usize = 8;
+
+/// Many parts, by places without whose tokens they have one and the same value.
+#[derive(Debug)]
+pub(super) struct Index {
+    /// The words in which there are homes: where they begin, and the bits of homes in them.
+    words: Vec<(u32, u64)>,
+    /// By word and bit: the home.
+    home_at: Vec<u32>,
+    /// The parts at a home, and the bits of its word above it.
+    homes: Vec<(u32, u32, u64)>,
+    /// Those with a home, in order of homes; then those that are always looked at.
+    parts: Vec<Test>,
+    /// So many have a home.
+    housed: usize,
 }
 
 /// A sum of cells.
@@ -43,17 +73,147 @@ impl Terms {
     }
 }
 
-impl Test {
-    pub fn of(layout: &Layout, condition: &Condition) -> Test {
-        let all = |parts: &[Condition]| parts.iter().map(|part| Test::of(layout, part)).collect();
+/// Makes tests for conditions, of parts that they share only once.
+#[derive(Debug)]
+pub(super) struct Tests<'l> {
+    layout: &'l Layout,
+    /// By the address of parts, and whether all or some of them are meant.
+    known: HashMap<(usize, bool), Test>,
+}
+
+impl<'l> Tests<'l> {
+    pub fn new(layout: &'l Layout) -> Tests<'l> {
+        Tests { layout, known: HashMap::new() }
+    }
+
+    pub fn of(&mut self, condition: &Condition) -> Test {
         match condition {
             Condition::Const(value) => Test::Const(*value),
             Condition::AtMost { terms, most } => {
-                Test::AtMost(Terms::of(layout, terms.iter().copied()), i128::from(*most))
+                Test::AtMost(Terms::of(self.layout, terms.iter().copied()), i128::from(*most))
             }
-            Condition::And(parts) => Test::And(all(parts)),
-            Condition::Or(parts) => Test::Or(all(parts)),
+            Condition::And(parts) => self.shared(parts, true),
+            Condition::Or(parts) => self.shared(parts, false),
         }
+    }
+
+    fn shared(&mut self, parts: &Parts, is_and: bool) -> Test {
+        let key = (parts.address(), is_and);
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        let test = self.indexed(parts, is_and).unwrap_or_else(|| {
+            let tests = parts.iter().map(|part| self.of(part)).collect();
+            if is_and { Test::And(tests) } else { Test::Or(tests) }
+        });
+        self.known.insert(key, test.clone());
+        test
+    }
+
+    /// With an index, where that pays.
+    fn indexed(&mut self, parts: &Parts, is_and: bool) -> Option<Test> {
+        if parts.len() < MANY {
+            return None;
+        }
+        let mut housed: Vec<(u32, u8, usize)> = Vec::new();
+        let mut others = Vec::new();
+        for (number, part) in parts.iter().enumerate() {
+            match home(part, is_and) {
+                Some(place) => {
+                    let place = place as usize;
+                    housed.push((self.layout.word_of[place], self.layout.cells[place].shift, number));
+                }
+                None => others.push(number),
+            }
+        }
+        if housed.len() < MANY {
+            return None;
+        }
+        housed.sort_unstable();
+        let mut index = Index {
+            words: Vec::new(),
+            home_at: Vec::new(),
+            homes: Vec::new(),
+            parts: Vec::with_capacity(parts.len()),
+            housed: housed.len(),
+        };
+        let mut last = None;
+        for (word, shift, number) in housed {
+            let new_word = last.is_none_or(|(before, _)| before != word);
+            if last != Some((word, shift)) {
+                let place = home(&parts[number], is_and)? as usize;
+                index.open_home(new_word, self.layout.cells[place]);
+                last = Some((word, shift));
+            }
+            index.parts.push(self.of(&parts[number]));
+            index.homes.last_mut()?.1 = index.parts.len() as u32;
+        }
+        index.parts.extend(others.into_iter().map(|number| self.of(&parts[number])));
+        let index = Arc::new(index);
+        Some(if is_and { Test::AndIndexed(index) } else { Test::OrIndexed(index) })
+    }
+}
+
+/// A place without whose tokens the part of a disjunction is false, or that of a conjunction true.
+fn home(part: &Condition, is_and: bool) -> Option<u32> {
+    match (part, is_and) {
+        // At least so many tokens.
+        (Condition::AtMost { terms, most }, false) => match terms[..] {
+            [(place, factor)] if factor < 0 && *most < 0 => Some(place),
+            _ => None,
+        },
+        // At most so many.
+        (Condition::AtMost { terms, most }, true) => match terms[..] {
+            [(place, factor)] if factor > 0 && *most >= 0 => Some(place),
+            _ => None,
+        },
+        (Condition::And(parts), false) | (Condition::Or(parts), true) => parts.iter().find_map(|part| match part {
+            Condition::AtMost { .. } => home(part, is_and),
+            _ => None,
+        }),
+        _ => None,
+    }
+}
+
+impl Index {
+    fn open_home(&mut self, new_word: bool, cell: Cell) {
+        if new_word {
+            self.words.push((cell.offset, 0));
+            self.home_at.resize(self.words.len() * 64, u32::MAX);
+        }
+        let number = self.homes.len() as u32;
+        let start = self.parts.len() as u32;
+        let above = u64::MAX.checked_shl(u32::from(cell.shift + cell.width)).unwrap_or(0);
+        self.homes.push((start, start, above));
+        if let Some((_, bits)) = self.words.last_mut() {
+            *bits |= cell.mask();
+        }
+        let first = (self.words.len() - 1) * 64;
+        let bits = usize::from(cell.shift)..usize::from(cell.shift + cell.width);
+        self.home_at[first..][bits].fill(number);
+    }
+
+    /// Some part that may have this value has it. Parts whose home is empty have the other one.
+    fn has(&self, state: &[u8], value: bool) -> bool {
+        for (number, (offset, bits)) in self.words.iter().enumerate() {
+            let mut marked = word(state, *offset) & bits;
+            while marked != 0 {
+                let home = self.home_at[64 * number + marked.trailing_zeros() as usize];
+                let (start, end, above) = self.homes[home as usize];
+                if self.parts[start as usize..end as usize].iter().any(|part| part.holds(state) == value) {
+                    return true;
+                }
+                marked &= above;
+            }
+        }
+        self.parts[self.housed..].iter().any(|part| part.holds(state) == value)
+    }
+}
+
+impl Test {
+    /// A condition that shares nothing with others.
+    pub fn of(layout: &Layout, condition: &Condition) -> Test {
+        Tests::new(layout).of(condition)
     }
 
     #[inline]
@@ -63,16 +223,22 @@ impl Test {
             Test::AtMost(terms, most) => terms.value(state) <= *most,
             Test::And(parts) => parts.iter().all(|part| part.holds(state)),
             Test::Or(parts) => parts.iter().any(|part| part.holds(state)),
+            Test::AndIndexed(index) => !index.has(state, false),
+            Test::OrIndexed(index) => index.has(state, true),
         }
     }
 
     /// How many tokens are too many or too few, added up; zero where it holds.
     pub fn distance(&self, state: &[u8]) -> u64 {
+        let sum = |parts: &[Test]| parts.iter().fold(0, |sum: u64, part| part.distance(state).saturating_add(sum));
+        let least = |parts: &[Test]| parts.iter().map(|part| part.distance(state)).min().unwrap_or(FAR);
         match self {
             Test::Const(value) => u64::from(!value) * FAR,
             Test::AtMost(terms, most) => excess(terms.value(state), *most),
-            Test::And(parts) => parts.iter().fold(0, |sum, part| part.distance(state).saturating_add(sum)),
-            Test::Or(parts) => parts.iter().map(|part| part.distance(state)).min().unwrap_or(FAR),
+            Test::And(parts) => sum(parts),
+            Test::Or(parts) => least(parts),
+            Test::AndIndexed(index) => sum(&index.parts),
+            Test::OrIndexed(index) => least(&index.parts),
         }
     }
 }

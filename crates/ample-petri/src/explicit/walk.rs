@@ -422,6 +422,7 @@ impl<'a> Walker<'a> {
         }
         self.answers.statistics = Statistics {
             transitions: self.steps,
+            counts_transitions: true,
             time_s: self.start.elapsed().as_secs_f64(),
             complete: self.answers.ended.is_none(),
             ..Statistics::default()

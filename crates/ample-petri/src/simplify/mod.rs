@@ -38,7 +38,7 @@ mod story;
 mod transitions;
 mod work;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::net::{Condition, Net};
 use loops::Loops;
@@ -379,13 +379,29 @@ impl Simplified {
     ///
     /// `None` if it reads a place that is not seen, unless that place is constant or all is preserved.
     pub fn translate(&self, condition: &Condition) -> Option<Condition> {
-        let parts = |parts: &[Condition]| parts.iter().map(|part| self.translate(part)).collect::<Option<Vec<_>>>();
-        Some(match condition {
-            Condition::Const(value) => Condition::Const(*value),
-            Condition::And(all) => Condition::all(parts(all)?),
-            Condition::Or(some) => Condition::any(parts(some)?),
-            Condition::AtMost { terms, most } => self.translate_sum(terms, *most)?,
-        })
+        self.translate_once(condition, &mut HashMap::new())
+    }
+
+    /// The same, with what has become of parts that conditions share: by address, and by whether all or some are meant.
+    fn translate_once(
+        &self,
+        condition: &Condition,
+        known: &mut HashMap<(usize, bool), Option<Condition>>,
+    ) -> Option<Condition> {
+        let (parts, is_and) = match condition {
+            Condition::Const(value) => return Some(Condition::Const(*value)),
+            Condition::AtMost { terms, most } => return self.translate_sum(terms, *most),
+            Condition::And(parts) => (parts, true),
+            Condition::Or(parts) => (parts, false),
+        };
+        let key = (parts.address(), is_and);
+        if let Some(translated) = known.get(&key) {
+            return translated.clone();
+        }
+        let translated = parts.iter().map(|part| self.translate_once(part, known)).collect::<Option<Vec<_>>>();
+        let translated = translated.map(|parts| if is_and { Condition::all(parts) } else { Condition::any(parts) });
+        known.insert(key, translated.clone());
+        translated
     }
 
     fn translate_sum(&self, terms: &[(u32, i64)], most: i64) -> Option<Condition> {

@@ -116,6 +116,7 @@ impl Fold<'_> {
                 Expr::Const(_) => self.expr(x),
                 condition => Expr::Conditional(Box::new(condition), boxed(x), boxed(y)),
             },
+            Expr::Shared(x) => self.expr(x),
             Expr::Enabled(x) => Expr::Enabled(boxed(x)),
             Expr::LocationOf(x) => Expr::LocationOf(boxed(x)),
             Expr::Length(x) => Expr::Length(boxed(x)),

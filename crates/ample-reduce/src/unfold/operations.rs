@@ -969,6 +969,7 @@ fn replace_full(expr: &Expr, full: bool) -> Expr {
         Expr::Unary(op, x) => Expr::unary(*op, replace_full(x, full)),
         Expr::Binary(op, x, y) => Expr::binary(*op, replace_full(x, full), replace_full(y, full)),
         Expr::Cast(scalar, x) => Expr::Cast(*scalar, Box::new(replace_full(x, full))),
+        Expr::Shared(x) => replace_full(x, full),
         other => other.clone(),
     }
 }

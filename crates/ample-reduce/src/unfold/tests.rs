@@ -173,6 +173,7 @@ pub fn evaluate(expr: &Expr, unknown: i64) -> Option<i64> {
             }
         }
         Expr::Cast(scalar, x) => scalar.fit(evaluate(x, unknown)?),
+        Expr::Shared(x) => evaluate(x, unknown),
         Expr::Conditional(condition, x, y) => {
             if evaluate(condition, unknown)? != 0 {
                 evaluate(x, unknown)

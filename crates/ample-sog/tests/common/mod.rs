@@ -234,6 +234,7 @@ pub fn system(net: &Net) -> System {
             initial: LocationId(0),
             provided: None,
             priority: 1,
+            unreachable_labels: Vec::new(),
             span: None,
         }],
         start: vec![Instance { process: 0.into(), arguments: vec![], priority: None }],

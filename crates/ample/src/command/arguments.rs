@@ -52,6 +52,9 @@ pub struct Check {
     /// Show counterexamples as message sequence charts
     #[arg(long)]
     pub msc: bool,
+    /// Show all of a long counterexample, and of a large state
+    #[arg(long)]
+    pub full: bool,
     #[command(flatten)]
     pub common: Common,
 }
@@ -170,7 +173,7 @@ pub struct Simulate {
     /// Choose each move by hand
     #[arg(short, long, conflicts_with = "trace")]
     pub interactive: bool,
-    /// Replay the counterexample in a file that `ample check --trace` or `--json` wrote
+    /// Replay the model's counterexample in a file that `ample check --trace` or `--json` wrote
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     /// Which of the file's counterexamples, by its property
@@ -185,6 +188,9 @@ pub struct Simulate {
     /// Show the run as a message sequence chart
     #[arg(long)]
     pub msc: bool,
+    /// Show all of a long trace, and of a large state
+    #[arg(long)]
+    pub full: bool,
     #[command(flatten)]
     pub common: Common,
 }
@@ -367,7 +373,8 @@ pub struct Common {
     /// Print one JSON object (one per file) on standard output, and nothing else there
     #[arg(long)]
     pub json: bool,
-    /// Print the verdicts only: no warnings, traces, statistics or progress (simulate: the model's own output only)
+    /// Print the verdicts only, and warnings on standard error: no traces, statistics or progress (simulate: the model's
+    /// own output only)
     #[arg(short, long)]
     pub quiet: bool,
     /// Colours

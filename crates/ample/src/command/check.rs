@@ -1,19 +1,22 @@
 //! `ample check` and `ample states`.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ample::{
     Algorithm, Board, Budget, Cache, CheckOptions, DiagramKind, Direction, Emptiness, Engine, Exploration, Fairness,
-    Limits, Loaded, Method, Methods, PartialOrder, Preserve, Property, Proviso, Question, Reach, Reorder, Replacement,
-    Report, Search, Symbolic, System, Variant,
+    Limits, Method, Methods, PartialOrder, Preserve, Proviso, Question, Reach, Reorder, Replacement, Report, Search,
+    Symbolic, System, Variant,
 };
 
 use super::arguments::{self, Check, Por, States};
 use super::progress::Display;
+use super::questions::{Questions, empty_report, typed};
 use super::text::{self, View};
-use super::{Context, Exit, complain, failed, guarded, load, load_options, print, refused, traces};
+use super::{
+    Context, Exit, complain, diagnostics, failed, guarded, load, load_model, load_options, print, print_json, refused,
+    show_refused, traces,
+};
 use super::{output, supervisor};
 
 /// Checks the files one after the other.
@@ -29,8 +32,7 @@ pub fn check(arguments: &Check, context: &Context) -> Exit {
     let mut reports = Vec::new();
     for file in &arguments.files {
         let one = guarded(context, file, || match check_file(file, arguments, context) {
-            Ok(report) => {
-                let exit = report.verdict().into();
+            Ok((report, exit)) => {
                 // Only what goes into the trace file is needed again.
                 if arguments.trace.is_some() {
                     reports.push(report);
@@ -51,30 +53,39 @@ pub fn check(arguments: &Check, context: &Context) -> Exit {
     }
 }
 
-fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Report, Exit> {
+fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Report, Exit), Exit> {
     is_consistent(&arguments.search, file, context)?;
     let budget = context.budget(file, &arguments.common);
-    let mut loaded = load(file, &arguments.common, context, &budget)?;
-    let mut properties = named(&loaded, arguments, context, file)?;
-    let contest = of_contest(&loaded, arguments, context, file, &budget)?;
-    let ids: HashMap<String, String> = contest.iter().map(|property| (property.id(), property.name.clone())).collect();
-    properties.extend(contest);
-    let justice = arguments.temporal.justice.iter().map(|text| loaded.expression(text));
-    let justice = justice.collect::<Result<Vec<_>, _>>().map_err(|error| refused(context, file, &error))?;
+    let mut loaded = load_model(file, &arguments.common, context, &budget)?;
+    let questions = Questions::of(&loaded, arguments, &load_options(&arguments.common, &budget));
+    let mut questions = questions.map_err(|error| refused(context, file, &error))?;
+    show_refused(context, &loaded, questions.refused_unasked(&loaded));
+    let mut justice = Vec::new();
+    for text in &arguments.temporal.justice {
+        match loaded.expression(text) {
+            Ok(condition) => justice.push(condition),
+            Err(error) => questions.refuse_runs(&loaded, text, error),
+        }
+    }
+    for refused in questions.refused() {
+        complain(|out| diagnostics::load_error(out, &refused.error, context.err));
+    }
+    let properties = questions.properties();
     ample::adapt(&mut loaded.system, &properties);
     for condition in &justice {
         ample::adapt(&mut loaded.system, &[typed("", Question::Invariant(condition.clone()))]);
     }
-    let system = Arc::new(loaded.system);
-    let view = match (context.quiet, arguments.msc) {
+    let (system, questions) = (Arc::new(loaded.system), Arc::new(questions));
+    let nothing_left = properties.is_empty();
+    let view = match (context.quiet || nothing_left, arguments.msc) {
         (true, _) => View::Nothing,
         (false, true) => View::Chart,
         (false, false) => View::Steps,
     };
-    let board = supervised(&system, ids.clone(), view, context);
+    let board = supervised(&system, &questions, view, context);
     let options = CheckOptions {
         board: Some(Arc::clone(&board)),
-        properties: (!properties.is_empty()).then_some(properties),
+        properties: Some(properties),
         stop_at_first: arguments.stop_at_first,
         fairness: match arguments.temporal.fairness {
             arguments::Fairness::None => Fairness::None,
@@ -90,33 +101,37 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<Repor
         no_vacuity: arguments.temporal.no_vacuity,
         ..options(&arguments.search, &budget)
     };
-    let mut report =
-        search(&budget, &board, &arguments.search, context, |limits| ample::check(&system, &options, limits));
-    rename(&mut report, &ids);
-    show(&system, &report, view, context);
+    let mut report = match nothing_left {
+        true => empty_report(&system),
+        false => search(&budget, &board, &arguments.search, context, |limits| ample::check(&system, &options, limits)),
+    };
+    questions.complete(&mut report);
+    show_answers(&system, &questions, &report, view, context);
     show_diagrams(&report, &arguments.search, context);
-    Ok(report)
+    let verdict: Exit = report.verdict().into();
+    let exit = if questions.refused().next().is_some() { Exit::Wrong } else { verdict };
+    Ok((report, exit))
 }
 
 /// Where answers are posted. If the supervisor has to end the work, it tells what is on it.
-fn supervised(system: &Arc<System>, ids: HashMap<String, String>, view: View, context: &Context) -> Arc<Board> {
+fn supervised(system: &Arc<System>, questions: &Arc<Questions>, view: View, context: &Context) -> Arc<Board> {
     let board = Arc::new(Board::default());
     let (seen, system, context) = (Arc::clone(&board), Arc::clone(system), context.clone());
+    let questions = Arc::clone(questions);
     supervisor::tell_at_the_end(move |reason| {
         let mut report = seen.report(&system, &reason.into());
-        rename(&mut report, &ids);
+        questions.complete(&mut report);
         report.statistics.memory_bytes = ample::peak_memory().unwrap_or(0);
-        show(&system, &report, view, &context);
+        show_answers(&system, &questions, &report, view, &context);
     });
     board
 }
 
-/// The formulas of the contest have the names that the contest gave them.
-fn rename(report: &mut Report, ids: &HashMap<String, String>) {
-    for answer in &mut report.answers {
-        if let Some(name) = ids.get(&answer.property) {
-            answer.property.clone_from(name);
-        }
+/// Shows a report with what is refused in it.
+fn show_answers(system: &System, questions: &Questions, report: &Report, view: View, context: &Context) {
+    match questions.json(report) {
+        Ok(value) if context.json && questions.refused().next().is_some() => print_json(&value),
+        _ => show(system, report, view, context),
     }
 }
 
@@ -136,95 +151,12 @@ pub fn states(arguments: &States, context: &Context) -> Exit {
         return failed(context, &arguments.file, why);
     }
     let system = Arc::new(loaded.system);
-    let board = supervised(&system, HashMap::new(), View::Steps, context);
+    let board = supervised(&system, &Arc::default(), View::Steps, context);
     let options = options(&arguments.search, &budget);
     let report = search(&budget, &board, &arguments.search, context, |limits| ample::states(&system, &options, limits));
     show(&system, &report, View::Steps, context);
     show_diagrams(&report, &arguments.search, context);
     report.verdict().into()
-}
-
-/// The properties that are named on the command line.
-fn named(loaded: &Loaded, arguments: &Check, context: &Context, file: &Path) -> Result<Vec<Property>, Exit> {
-    let system = &loaded.system;
-    let asked = &arguments.properties;
-    let mut properties = Vec::new();
-    if asked.assertions {
-        properties.push(Property::assertions());
-    }
-    if asked.deadlock {
-        properties.push(Property::deadlock());
-    }
-    for text in &asked.invariant {
-        let condition = loaded.expression(text).map_err(|error| refused(context, file, &error))?;
-        properties.push(typed(text, Question::Invariant(condition)));
-    }
-    if asked.acceptance {
-        properties.push(Property::acceptance());
-    }
-    if asked.non_progress {
-        properties.push(Property::progress());
-    }
-    if asked.never {
-        let before = properties.len();
-        properties.extend(stated_if(system, |property| matches!(property.question, Question::Never(_))));
-        if properties.len() == before {
-            return Err(failed(context, file, "there is no never claim in this file"));
-        }
-    }
-    for text in &asked.ltl {
-        let named = |property: &Property| matches!(property.question, Question::Ltl(_)) && property.name == text.trim();
-        match stated_if(system, named).next() {
-            Some(property) => properties.push(property),
-            None => {
-                let formula = loaded.ltl(text).map_err(|error| refused(context, file, &error))?;
-                properties.push(typed(text, Question::Ltl(formula)));
-            }
-        }
-    }
-    for text in &asked.ctl {
-        let named = |property: &Property| matches!(property.question, Question::Ctl(_)) && property.name == text.trim();
-        match stated_if(system, named).next() {
-            Some(property) => properties.push(property),
-            None => {
-                let formula = loaded.ctl(text).map_err(|error| refused(context, file, &error))?;
-                properties.push(typed(text, Question::Ctl(formula)));
-            }
-        }
-    }
-    Ok(properties)
-}
-
-/// The properties of formula files, and the questions about a whole net. In reports they have the contest's names.
-fn of_contest(
-    loaded: &Loaded,
-    arguments: &Check,
-    context: &Context,
-    file: &Path,
-    budget: &Budget,
-) -> Result<Vec<Property>, Exit> {
-    let options = load_options(&arguments.common, budget);
-    let mut properties = Vec::new();
-    for path in &arguments.properties.formulas {
-        let name = path.display().to_string();
-        let stated = ample::read_text(path, &options).and_then(|text| loaded.formulas(&name, &text));
-        properties.extend(stated.map_err(|error| refused(context, file, &error))?);
-    }
-    for examination in &arguments.properties.examination {
-        let property = loaded.examination(*examination);
-        properties.push(property.map_err(|error| refused(context, file, &error))?);
-    }
-    Ok(properties)
-}
-
-/// A property that was typed on the command line, and has no other name.
-fn typed(text: &str, question: Question) -> Property {
-    Property { name: text.to_owned(), question, text: text.to_owned(), span: None }
-}
-
-/// The properties in the model's text for which that holds.
-fn stated_if<'a>(system: &'a System, holds: impl Fn(&Property) -> bool + 'a) -> impl Iterator<Item = Property> + 'a {
-    system.properties.iter().filter(move |property| holds(property)).cloned()
 }
 
 fn options(search: &arguments::Search, budget: &Budget) -> CheckOptions {
@@ -403,7 +335,7 @@ fn show(system: &System, report: &Report, view: View, context: &Context) {
             serde_json::to_writer(&mut *out, report)?;
             writeln!(out)
         } else {
-            text::report(out, system, report, view, context.out)
+            text::report(out, system, report, view, context.extent(), context.out)
         }
     });
 }

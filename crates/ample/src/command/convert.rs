@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use ample::LoadError;
+use ample::{Diagnostic, LoadError, Severity};
 use ample_lang::export::{Untranslatable, promela, smv};
 use ample_lang::milestones::{self, Model};
 use serde_json::json;
@@ -29,6 +29,15 @@ pub fn convert(arguments: &Convert, context: &Context) -> Exit {
         Ok(texts) => texts,
         Err(error) => return failed(context, &arguments.file, &error.to_string()),
     };
+    if arguments.to != Target::Smv {
+        for name in promela::with_next(&model) {
+            let message = format!(
+                "the formula `{name}` has X, which Spin refuses unless it is built with NXT: it stands behind `#ifdef NXT`"
+            );
+            let warning = Diagnostic { severity: Severity::Warning, message, span: None, help: None };
+            complain(|out| diagnostics::show(out, &[], &[warning], context.err));
+        }
+    }
     let files = [(&arguments.output, Some(&text)), (&arguments.order_file, order.as_ref())];
     for (path, content) in files.into_iter().filter_map(|(path, content)| Some((path.as_ref()?, content?))) {
         if let Err(error) = output::write(path, content.as_bytes()) {
@@ -58,10 +67,8 @@ fn read(arguments: &Convert, context: &Context) -> Result<Model, Exit> {
     }
     let model =
         milestones::parse(&name, &text).map_err(|rejected| refused(context, path, &LoadError::from(rejected)))?;
-    if !context.quiet {
-        let sources = std::slice::from_ref(&model.source);
-        complain(|out| diagnostics::show(out, sources, &model.warnings, context.err));
-    }
+    let sources = std::slice::from_ref(&model.source);
+    complain(|out| diagnostics::show(out, sources, &model.warnings, context.err));
     Ok(model)
 }
 

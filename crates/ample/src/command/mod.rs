@@ -4,13 +4,17 @@ pub mod arguments;
 mod check;
 mod convert;
 mod diagnostics;
+mod layout;
 mod msc;
 pub mod output;
 mod paint;
 mod progress;
+mod questions;
 mod reduce;
 mod simulate;
 mod sog;
+mod state;
+mod steps;
 pub mod supervisor;
 mod text;
 mod traces;
@@ -21,11 +25,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use ample::{Budget, Interrupted, LoadError, LoadOptions, Loaded, Verdict};
+use ample::{Budget, Interrupted, LoadError, LoadOptions, Loaded, RefusedFormula, Verdict};
 use ample_lang::source::DEFAULT_MAX_BYTES;
 use serde_json::{Value, json};
 
 use arguments::{Command, Common};
+use layout::Extent;
 use output::{complain, print};
 use paint::Paint;
 
@@ -70,11 +75,18 @@ pub struct Context {
     pub err: Paint,
     pub json: bool,
     pub quiet: bool,
+    /// Nothing is left out of what is long.
+    pub full: bool,
     /// Set by the first Ctrl-C.
     pub interrupt: Arc<AtomicBool>,
 }
 
 impl Context {
+    /// How much of something long is shown.
+    fn extent(&self) -> Extent {
+        if self.full { Extent::FULL } else { Extent::SCREEN }
+    }
+
     /// What the work on a file may take, from now on. The supervisor sees to it that no phase of it takes more.
     pub fn budget(&self, file: &Path, common: &Common) -> Budget {
         let mut budget = Budget::unlimited().with_cancellation(&Arc::clone(&self.interrupt).into());
@@ -97,6 +109,11 @@ pub fn run(command: &Command, interrupt: Arc<AtomicBool>) -> Exit {
         err: Paint::on(common.color, &stderr()),
         json: common.json,
         quiet: common.quiet,
+        full: match command {
+            Command::Check(arguments) => arguments.full,
+            Command::Simulate(arguments) => arguments.full,
+            _ => false,
+        },
         interrupt,
     };
     match command {
@@ -135,12 +152,24 @@ fn guarded(context: &Context, model: &Path, work: impl FnOnce() -> Exit) -> Exit
     })
 }
 
-/// Reads the model; what is wrong with it is told.
+/// Reads the model; what is wrong with it is told. Formulas that are refused are no matter here.
 fn load(path: &Path, common: &Common, context: &Context, budget: &Budget) -> Result<Loaded, Exit> {
-    let loaded = ample::load(path, &load_options(common, budget)).map_err(|error| refused(context, path, &error))?;
-    if !context.quiet {
-        complain(|out| diagnostics::show(out, &loaded.system.sources, &loaded.warnings, context.err));
-    }
+    let loaded = load_model(path, common, context, budget)?;
+    show_refused(context, &loaded, loaded.refused.iter());
+    Ok(loaded)
+}
+
+/// Tells of formulas in the file that are refused, where nobody asks about them.
+fn show_refused<'a>(context: &Context, loaded: &Loaded, refused: impl Iterator<Item = &'a RefusedFormula>) {
+    let warnings = questions::warnings(refused);
+    complain(|out| diagnostics::show(out, &loaded.system.sources, &warnings, context.err));
+}
+
+/// Reads the model, without its formulas that are refused; what else is wrong with it is told.
+fn load_model(path: &Path, common: &Common, context: &Context, budget: &Budget) -> Result<Loaded, Exit> {
+    let options = LoadOptions { without_refused: true, ..load_options(common, budget) };
+    let loaded = ample::load(path, &options).map_err(|error| refused(context, path, &error))?;
+    complain(|out| diagnostics::show(out, &loaded.system.sources, &loaded.warnings, context.err));
     Ok(loaded)
 }
 
@@ -150,6 +179,7 @@ fn load_options(common: &Common, budget: &Budget) -> LoadOptions {
         defines: common.defines.clone(),
         max_source_bytes: common.max_source_size.unwrap_or(DEFAULT_MAX_BYTES),
         budget: budget.clone(),
+        ..LoadOptions::default()
     }
 }
 
@@ -162,9 +192,12 @@ fn refused(context: &Context, model: &Path, error: &LoadError) -> Exit {
     if matches!(error, LoadError::Interrupted { .. }) { Exit::Undecided } else { Exit::Wrong }
 }
 
+/// So much of a message without a place is shown, which may list what there is.
+const LONG_MESSAGE: usize = 4000;
+
 /// An error that has no place in a source.
 fn failed(context: &Context, model: &Path, message: &str) -> Exit {
-    complain(|out| writeln!(out, "{} {message}", context.err.red("Error:")));
+    complain(|out| writeln!(out, "{} {}", context.err.red("Error:"), layout::shortened(message, LONG_MESSAGE)));
     if context.json {
         let model = model.display().to_string();
         print_json(&json!({"schema": ample::SCHEMA, "model": model, "error": message, "diagnostics": []}));

@@ -1,12 +1,16 @@
 //! A run as a message sequence chart in text: a column per process, an arrow per message.
 //!
 //! A handshake is one arrow. Through a buffer, sending is a mark in the sender's column, and the arrow is drawn
-//! when the message is received. Steps without messages are left out; numbers are those of the run.
+//! when the message is received. Steps without messages are left out, and so is the middle of a long chart; numbers
+//! are those of the run.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};
 
 use ample::{EventKind, Message, Step, Trace};
+use unicode_width::UnicodeWidthChar;
+
+use super::layout::{Extent, fitting, shortened, width};
 
 /// Columns are at least and at most that wide.
 const WIDTHS: std::ops::RangeInclusive<usize> = 14..=40;
@@ -20,23 +24,41 @@ pub fn label(message: &Message) -> String {
     format!("{}{operator}{}", message.channel, message.fields.join(","))
 }
 
+/// A line of a chart is that wide, if not all is to be shown.
+const LINE: usize = 240;
+
 /// Writes the chart.
-pub fn chart(out: &mut impl Write, trace: &Trace) -> io::Result<()> {
+pub fn chart(out: &mut impl Write, trace: &Trace, extent: Extent) -> io::Result<()> {
     let mut chart = Chart::of(trace);
-    chart.heading(out)?;
-    for (number, step) in trace.prefix.iter().chain(&trace.cycle).enumerate() {
-        if number == trace.prefix.len() {
-            writeln!(out, "        <<<<<START OF CYCLE>>>>>")?;
-        }
-        chart.step(out, number + 1, step)?;
+    chart.line = if extent == Extent::FULL { usize::MAX } else { LINE };
+    writeln!(out, "{}", chart.heading())?;
+    let rows = chart.rows(&trace.prefix, 0);
+    part(out, &rows, extent)?;
+    if !trace.cycle.is_empty() {
+        writeln!(out, "        <<<<<START OF CYCLE>>>>>")?;
     }
-    Ok(())
+    let rows = chart.rows(&trace.cycle, trace.prefix.len());
+    part(out, &rows, extent)
 }
+
+fn part(out: &mut impl Write, rows: &[String], extent: Extent) -> io::Result<()> {
+    let middle = extent.middle(rows.len());
+    rows[..middle.start].iter().try_for_each(|row| writeln!(out, "{row}"))?;
+    if !middle.is_empty() {
+        writeln!(out, "        {}", extent.left_out(middle.len(), "message", "messages"))?;
+    }
+    rows[middle.end..].iter().try_for_each(|row| writeln!(out, "{row}"))
+}
+
+/// What is drawn in a row, by columns of the terminal. The second column of a wide character is empty.
+type Row = Vec<Option<char>>;
 
 struct Chart {
     /// The processes in the order of their ids.
     processes: Vec<(u32, String)>,
     width: usize,
+    /// A row is not drawn beyond that column.
+    line: usize,
     /// Messages on their way: for every channel who sent what.
     sent: HashMap<u32, VecDeque<(usize, Vec<String>)>>,
 }
@@ -50,13 +72,13 @@ impl Chart {
             if let (Some((id, _)), Some((name, ..))) = (step.taken.partner, &step.partner) {
                 processes.push((id, name.clone()));
             }
-            longest = step.messages.iter().map(|message| label(message).chars().count()).fold(longest, usize::max);
+            longest = step.messages.iter().map(|message| width(&label(message))).fold(longest, usize::max);
         }
         processes.sort();
         processes.dedup();
-        let longest = processes.iter().map(|(_, name)| name.chars().count()).fold(longest, usize::max);
+        let longest = processes.iter().map(|(_, name)| width(name)).fold(longest, usize::max);
         let width = (longest + 6).clamp(*WIDTHS.start(), *WIDTHS.end());
-        Chart { processes, width, sent: HashMap::new() }
+        Chart { processes, width, line: usize::MAX, sent: HashMap::new() }
     }
 
     fn column(&self, id: u32, name: &str) -> usize {
@@ -64,32 +86,42 @@ impl Chart {
         exactly.or_else(|| self.processes.iter().position(|(other, _)| *other == id)).unwrap_or(0)
     }
 
-    fn heading(&self, out: &mut impl Write) -> io::Result<()> {
-        let names: String =
-            self.processes.iter().map(|(_, name)| format!("{name:^width$}", width = self.width)).collect();
-        writeln!(out, "        {}", names.trim_end())
+    fn heading(&self) -> String {
+        let mut line = vec![Some(' '); self.processes.len() * self.width];
+        for (column, (_, name)) in self.processes.iter().enumerate() {
+            self.write(&mut line, self.centre(column), self.width - 2, name);
+        }
+        format!("        {}", self.drawn(&line))
     }
 
-    fn step(&mut self, out: &mut impl Write, number: usize, step: &Step) -> io::Result<()> {
+    /// The rows of some steps, before which there are others.
+    fn rows(&mut self, steps: &[Step], before: usize) -> Vec<String> {
+        let mut rows = Vec::new();
+        for (number, step) in steps.iter().enumerate() {
+            self.step(&mut rows, before + number + 1, step);
+        }
+        rows
+    }
+
+    fn step(&mut self, rows: &mut Vec<String>, number: usize, step: &Step) {
         let mover = self.column(step.taken.process, &step.process);
         let partner = step.taken.partner.zip(step.partner.as_ref()).map(|((id, _), (name, ..))| self.column(id, name));
         for message in &step.messages {
             match (partner, message.kind) {
-                (Some(partner), EventKind::Send) => self.arrow(out, number, mover, partner, &label(message))?,
+                (Some(partner), EventKind::Send) => rows.push(self.arrow(number, mover, partner, &label(message))),
                 (Some(_), EventKind::Receive) => {}
                 (None, EventKind::Send) => {
                     self.sent.entry(message.handle).or_default().push_back((mover, message.fields.clone()));
-                    self.mark(out, number, mover, &label(message))?;
+                    rows.push(self.mark(number, mover, &label(message)));
                 }
                 (None, EventKind::Receive) => {
                     let sender = self.sender(message).unwrap_or(mover);
-                    self.arrow(out, number, sender, mover, &label(message))?;
+                    rows.push(self.arrow(number, sender, mover, &label(message)));
                 }
             }
         }
-        match &step.violation {
-            Some(violation) => self.row(out, number, &self.lifelines(), violation),
-            None => Ok(()),
+        if let Some(violation) = &step.violation {
+            rows.push(self.row(number, &self.lifelines(), &shortened(violation, self.line)));
         }
     }
 
@@ -104,51 +136,64 @@ impl Chart {
         column * self.width + self.width / 2
     }
 
-    fn lifelines(&self) -> Vec<char> {
-        let mut line = vec![' '; self.processes.len() * self.width];
+    fn lifelines(&self) -> Row {
+        let mut line = vec![Some(' '); self.processes.len() * self.width];
         for column in 0..self.processes.len() {
-            line[self.centre(column)] = '|';
+            line[self.centre(column)] = Some('|');
         }
         line
     }
 
-    fn row(&self, out: &mut impl Write, number: usize, line: &[char], remark: &str) -> io::Result<()> {
-        let line: String = line.iter().collect();
+    /// Writes a text around a column; what does not fit is left out.
+    fn write(&self, line: &mut Row, centre: usize, columns: usize, text: &str) {
+        let text = if width(text) > columns {
+            fitting(text.chars(), columns.saturating_sub(1)).chain(['…']).collect()
+        } else {
+            text.to_owned()
+        };
+        let mut at = centre.saturating_sub(width(&text) / 2);
+        for c in text.chars() {
+            let columns = c.width().unwrap_or(0);
+            if columns == 0 || at + columns > line.len() {
+                continue;
+            }
+            line[at] = Some(c);
+            line[at + 1..at + columns].fill(None);
+            at += columns;
+        }
+    }
+
+    /// The row as text, as far as a line goes.
+    fn drawn(&self, line: &Row) -> String {
+        let end = line.len().min(self.line);
+        let text: String = line[..end].iter().flatten().collect();
+        let beyond = line[end..].iter().flatten().any(|c| *c != ' ');
+        format!("{}{}", text.trim_end(), if beyond { " …" } else { "" })
+    }
+
+    fn row(&self, number: usize, line: &Row, remark: &str) -> String {
         let remark = if remark.is_empty() { String::new() } else { format!("  {remark}") };
-        writeln!(out, "{number:>6}  {}{remark}", line.trim_end())
+        format!("{number:>6}  {}{remark}", self.drawn(line))
     }
 
-    fn mark(&self, out: &mut impl Write, number: usize, column: usize, text: &str) -> io::Result<()> {
+    fn mark(&self, number: usize, column: usize, text: &str) -> String {
         let mut line = self.lifelines();
-        let text = clipped(&format!("[{text}]"), self.width - 2);
-        let start = self.centre(column) - text.len() / 2;
-        line[start..start + text.len()].copy_from_slice(&text);
-        self.row(out, number, &line, "")
+        self.write(&mut line, self.centre(column), self.width - 2, &format!("[{text}]"));
+        self.row(number, &line, "")
     }
 
-    fn arrow(&self, out: &mut impl Write, number: usize, from: usize, to: usize, text: &str) -> io::Result<()> {
+    fn arrow(&self, number: usize, from: usize, to: usize, text: &str) -> String {
         if from == to {
-            return self.mark(out, number, to, text);
+            return self.mark(number, to, text);
         }
         let mut line = self.lifelines();
         let (left, right) = (self.centre(from.min(to)), self.centre(from.max(to)));
-        line[left + 1..right].fill('-');
+        line[left + 1..right].fill(Some('-'));
         let head = if from < to { (right - 1, '>') } else { (left + 1, '<') };
-        line[head.0] = head.1;
-        let text = clipped(text, right - left - 4);
-        let start = left + 1 + (right - left - 1 - text.len()) / 2;
-        line[start..start + text.len()].copy_from_slice(&text);
-        self.row(out, number, &line, "")
+        line[head.0] = Some(head.1);
+        self.write(&mut line, (left + 1 + right) / 2, right - left - 4, text);
+        self.row(number, &line, "")
     }
-}
-
-fn clipped(text: &str, width: usize) -> Vec<char> {
-    let mut characters: Vec<char> = text.chars().collect();
-    if characters.len() > width {
-        characters.truncate(width.saturating_sub(1));
-        characters.push('…');
-    }
-    characters
 }
 
 #[cfg(test)]
@@ -177,7 +222,7 @@ mod tests {
 
     fn drawn(prefix: Vec<Step>) -> String {
         let mut out = Vec::new();
-        chart(&mut out, &Trace { start: 0, prefix, cycle: Vec::new() }).unwrap();
+        chart(&mut out, &Trace { start: 0, prefix, cycle: Vec::new() }, Extent::SCREEN).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -207,5 +252,29 @@ mod tests {
         let mut long = message(EventKind::Send, 0);
         long.channel = "x".repeat(100);
         assert!(drawn(vec![step(0, vec![long])]).contains('…'));
+    }
+
+    #[test]
+    fn wide_names_keep_the_columns() {
+        let names = ["P", "日本語", "ü"];
+        for (one, other) in names.iter().flat_map(|one| names.map(|other| (*one, other))) {
+            let mut send = step(0, vec![message(EventKind::Send, 0)]);
+            let mut receive = step(1, vec![message(EventKind::Receive, 1)]);
+            (send.process, receive.process) = (one.into(), other.into());
+            send.messages[0].channel = other.into();
+            let text = drawn(vec![send, receive]);
+            let bars: Vec<usize> = text.lines().skip(1).map(|line| width(&line[..line.rfind('|').unwrap()])).collect();
+            assert!(bars.iter().all(|at| *at == bars[0]), "{bars:?}\n{text}");
+        }
+    }
+
+    #[test]
+    fn the_middle_of_a_long_chart_is_left_out() {
+        let sends: Vec<Step> = (0..1000).map(|_| step(0, vec![message(EventKind::Send, 0)])).collect();
+        let text = drawn(sends);
+        assert!(text.lines().count() < 110 && text.contains("900 messages are left out"), "{text}");
+        assert!(text.lines().last().unwrap().trim_start().starts_with("1000 "), "{text}");
+        let many: Vec<Step> = (0..300).map(|process| step(process, vec![message(EventKind::Send, process)])).collect();
+        assert!(drawn(many).lines().all(|line| width(line) < LINE + 12));
     }
 }

@@ -11,8 +11,10 @@ use ample::{Algorithm, Limits, LoadOptions, System};
 use serde_json::{Value, json};
 
 use super::arguments::{self, Reduce};
+use super::layout::Extent;
 use super::paint::Paint;
-use super::text::{self, one_line};
+use super::state;
+use super::steps::{one_line, place};
 use super::{Context, Exit, failed, load, load_options, print, print_json, traces};
 
 /// So many of the worst are named in a summary.
@@ -28,7 +30,7 @@ pub fn reduce(arguments: &Reduce, context: &Context) -> Exit {
         Err(exit) => return exit,
     };
     let system = &loaded.system;
-    let point = match point(arguments, &load_options(&arguments.common, &budget)) {
+    let point = match point(arguments, system, &load_options(&arguments.common, &budget)) {
         Ok(point) => point,
         Err(message) => return failed(context, &arguments.file, &message),
     };
@@ -78,7 +80,7 @@ fn show_choice(system: &System, scheme: &Scheme<'_>, choice: &Choice, arguments:
     }
     print(|out| {
         writeln!(out, "{}", context.out.bold(&system.name))?;
-        Text { paint: context.out }.choice(out, scheme, choice)
+        Text { paint: context.out }.choice(out, system, scheme, choice)
     });
     Exit::Fine
 }
@@ -96,11 +98,11 @@ fn refused(system: &System, arguments: &Reduce, context: &Context, error: &Reduc
 }
 
 /// The state that is asked for.
-fn point(arguments: &Reduce, options: &LoadOptions) -> Result<Option<Point>, String> {
+fn point(arguments: &Reduce, system: &System, options: &LoadOptions) -> Result<Option<Point>, String> {
     let place = &arguments.place;
     if let Some(path) = &place.trace {
-        let trace = traces::read(path, place.property.as_deref(), options)?;
-        return Ok(Some(Point::Trace(Box::new(trace), place.step)));
+        let recorded = traces::read(path, system, place.property.as_deref(), options)?;
+        return Ok(Some(Point::Trace(Box::new(recorded.trace), place.step)));
     }
     let moves = place.after.as_ref().map(|moves| Point::Moves(moves.0.clone()));
     Ok(moves.or(place.state.map(Point::Number)))
@@ -368,12 +370,13 @@ impl Text {
         Ok(())
     }
 
-    fn choice(&self, out: &mut impl Write, scheme: &Scheme<'_>, choice: &Choice) -> io::Result<()> {
+    fn choice(&self, out: &mut impl Write, system: &System, scheme: &Scheme<'_>, choice: &Choice) -> io::Result<()> {
         let after: Vec<String> = choice.after.iter().map(usize::to_string).collect();
         let steps = plural(after.len(), "move", "moves");
         let path = if after.is_empty() { String::new() } else { format!(": {}", after.join(",")) };
         writeln!(out, "  after {steps}{path}")?;
-        text::standings(out, &choice.state, "stands before")?;
+        let extent = Extent { hint: "--json has all", ..Extent::SCREEN };
+        state::state(out, system, &choice.state, extent)?;
         let taken = choice.enabled.iter().filter(|one| one.taken).count();
         let count = choice.enabled.len();
         writeln!(out, "\n{}", self.paint.bold(format!("{count} enabled, {taken} taken")))?;
@@ -408,12 +411,6 @@ impl Text {
 
 fn plural(number: usize, one: &str, more: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { more })
-}
-
-/// `file:line` without the directories.
-fn place(at: &Option<String>) -> &str {
-    let at = at.as_deref().unwrap_or("");
-    at.rsplit(['/', '\\']).next().unwrap_or(at)
 }
 
 /// The places of all steps: `file:line`, or `file:line,line`.

@@ -9,8 +9,11 @@ use ample::{Move, Reason, Step, System, Trace};
 use serde_json::json;
 
 use super::arguments::Simulate;
-use super::text::{self, Steps};
-use super::{Context, Exit, complain, failed, load, load_options, msc, print, traces};
+use super::layout::{Extent, padded, shortened, width};
+use super::steps::{Columns, Steps, one_line, place};
+use super::text::{Evidence, View};
+use super::traces::{self, Recorded};
+use super::{Context, Exit, complain, failed, load, load_options, msc, print, state};
 
 /// Why a run is over.
 enum Over {
@@ -38,6 +41,7 @@ struct Run<'a, W: Write> {
     trace: Trace,
     keep: bool,
     sink: Sink<'a, W>,
+    extent: Extent,
 }
 
 impl<W: Write> Run<'_, W> {
@@ -65,12 +69,13 @@ pub fn simulate(arguments: &Simulate, context: &Context) -> Exit {
     };
     let system = &loaded.system;
     let options = load_options(&arguments.common, &budget);
-    let given = match arguments.trace.as_ref().map(|path| traces::read(path, arguments.property.as_deref(), &options)) {
+    let path = arguments.trace.as_ref();
+    let given = match path.map(|path| traces::read(path, system, arguments.property.as_deref(), &options)) {
         Some(Err(message)) => return failed(context, &arguments.file, &message),
-        Some(Ok(trace)) => Some(trace),
+        Some(Ok(recorded)) => Some(recorded),
         None => None,
     };
-    let start = given.as_ref().map_or(0, |trace| trace.start);
+    let start = given.as_ref().map_or(0, |given| given.trace.start);
     let simulation = match Simulation::new(system, start) {
         Ok(simulation) => simulation,
         Err(None) => {
@@ -81,11 +86,6 @@ pub fn simulate(arguments: &Simulate, context: &Context) -> Exit {
             return Exit::Violated;
         }
     };
-    if let Some(trace) = &given
-        && let Err(why) = fits(system, trace)
-    {
-        return failed(context, &arguments.file, &format!("the trace does not fit the model: {why}"));
-    }
     let mut exit = Exit::Fine;
     print(|out| {
         exit = walk(arguments, context, system, simulation, given.as_ref(), out)?;
@@ -99,54 +99,85 @@ fn walk(
     context: &Context,
     system: &System,
     simulation: Simulation<'_>,
-    given: Option<&Trace>,
+    given: Option<&Recorded>,
     out: &mut impl Write,
 ) -> io::Result<Exit> {
     let seed = arguments.seed.unwrap_or_else(any_seed);
-    let start = given.map_or(0, |trace| trace.start);
+    let start = given.map_or(0, |given| given.trace.start);
     let at_random = given.is_none() && !arguments.interactive;
-    if at_random && !context.json && !context.quiet {
-        writeln!(out, "{}", context.out.bold(format!("{}: a random run, --seed {seed}", system.name)))?;
+    let extent = if context.full { Extent::FULL } else { Extent::OF_FILE };
+    if !context.json && !context.quiet {
+        heading(out, system, given, at_random.then_some(seed), context)?;
     }
-    let sink = match (context.json || arguments.msc, context.quiet) {
-        (true, _) => Sink::Nowhere,
-        (false, true) => Sink::Output(&mut *out),
-        (false, false) => Sink::Steps(&mut *out, Steps::of(system, context.out)),
+    // A trace is shown when it has been followed: its length is known then.
+    let sink = match (context.json || arguments.msc || given.is_some(), context.quiet) {
+        (true, false) => Sink::Nowhere,
+        (true, true) if context.json || arguments.msc => Sink::Nowhere,
+        (_, true) => Sink::Output(&mut *out),
+        (false, false) => Sink::Steps(&mut *out, Steps::new(Columns::of(system), Extent::FULL, context.out)),
     };
     let trace = Trace { start, ..Trace::default() };
-    let mut run = Run { simulation, trace, keep: context.json || arguments.msc, sink };
+    let mut run = Run { simulation, trace, keep: context.json || arguments.msc || given.is_some(), sink, extent };
     let over = match given {
-        Some(given) => follow(&mut run, given)?,
-        None if arguments.interactive => by_hand(&mut run, context)?,
+        Some(given) => follow(&mut run, &given.trace)?,
+        None if arguments.interactive => by_hand(&mut run, system, context)?,
         None => randomly(&mut run, seed, arguments, context)?,
     };
     let Run { simulation, mut trace, .. } = run;
     if let Some(given) = given {
-        trace.cycle = trace.prefix.split_off(given.prefix.len().min(trace.prefix.len()));
+        trace.cycle = trace.prefix.split_off(given.trace.prefix.len().min(trace.prefix.len()));
     }
     let end = simulation.state();
     let (ending, reason, exit) = told(&over);
     if context.json {
         let seed = at_random.then_some(seed);
-        let answer = json!({
+        let mut answer = json!({
             "schema": ample::SCHEMA, "model": system.name, "language": system.language, "seed": seed,
             "ending": ending, "reason": reason, "trace": trace, "end": end,
         });
+        if let Some(given) = given {
+            answer["property"] = json!(given.property);
+            answer["branches"] = json!(given.branches);
+        }
         writeln!(out, "{answer}")?;
         return Ok(exit);
     }
-    if arguments.msc {
-        msc::chart(out, &trace)?;
+    if context.quiet {
+        return if arguments.msc { msc::chart(out, &trace, extent).map(|()| exit) } else { Ok(exit) };
     }
-    if !context.quiet {
-        let reason = if exit == Exit::Violated { context.out.red(&reason) } else { reason };
-        writeln!(out, "{reason}")?;
-        let verb = if matches!(over, Over::Ended(_)) { "waits for" } else { "stands before" };
-        if !matches!(over, Over::Ended(Ending::EndState)) {
-            text::standings(out, &end, verb)?;
-        }
+    let view = if arguments.msc { View::Chart } else { View::Steps };
+    let evidence = Evidence { system, view, extent, paint: context.out };
+    let branches = given.map_or(&[][..], |given| &given.branches);
+    let columns = Columns::fitting(&trace, branches);
+    if given.is_some() || arguments.msc {
+        evidence.run(out, &trace, columns)?;
     }
+    let reason = if exit == Exit::Violated { context.out.red(&reason) } else { reason };
+    writeln!(out, "{reason}")?;
+    state::state(out, system, &end, extent)?;
+    evidence.branches(out, branches, given.map_or("", |given| &given.property), columns)?;
     Ok(exit)
+}
+
+/// What run it is.
+fn heading(
+    out: &mut impl Write,
+    system: &System,
+    given: Option<&Recorded>,
+    seed: Option<u64>,
+    context: &Context,
+) -> io::Result<()> {
+    let name = &system.name;
+    let text = match (given, seed) {
+        (Some(Recorded { property, .. }), _) if property.is_empty() => format!("{name}: a run from a file"),
+        (Some(Recorded { property, of: 1, .. }), _) => format!("{name}: the run for {property}"),
+        (Some(Recorded { property, of, .. }), _) => {
+            format!("{name}: the run for {property}, one of {of} (--property NAME chooses)")
+        }
+        (None, Some(seed)) => format!("{name}: a random run, --seed {seed}"),
+        (None, None) => return Ok(()),
+    };
+    writeln!(out, "{}", context.out.bold(shortened(&text, Extent::SCREEN.text)))
 }
 
 fn told(over: &Over) -> (&'static str, String, Exit) {
@@ -192,52 +223,34 @@ fn randomly<W: Write>(run: &mut Run<'_, W>, seed: u64, arguments: &Simulate, con
 /// Along a trace that is known to fit.
 fn follow<W: Write>(run: &mut Run<'_, W>, given: &Trace) -> io::Result<Over> {
     let mut violation = None;
-    for (number, step) in given.prefix.iter().chain(&given.cycle).enumerate() {
-        if number == given.prefix.len()
-            && let Sink::Steps(out, steps) = &mut run.sink
-        {
-            steps.turn(out)?;
-        }
+    for step in given.prefix.iter().chain(&given.cycle) {
         violation = run.take(&step.taken)?;
     }
     Ok(match (violation, run.simulation.ending()) {
         (Some(violation), _) => Over::Violated(violation),
         (None, Some(ending)) => Over::Ended(ending),
-        (None, None) => Over::Stopped("the trace ends here".into()),
+        (None, None) if given.cycle.is_empty() => Over::Stopped("the trace ends here".into()),
+        (None, None) => Over::Stopped("here the cycle begins again".into()),
     })
-}
-
-/// A trace fits if it replays, and if it tells of the statements that it takes: an edge of another model may happen
-/// to have the same number.
-fn fits(system: &System, trace: &Trace) -> Result<(), String> {
-    let mut simulation =
-        Simulation::new(system, trace.start).map_err(|_| "there is no such initial state".to_owned())?;
-    for (number, step) in trace.prefix.iter().chain(&trace.cycle).enumerate() {
-        let refuse = |why: String| Err(format!("step {}: {why}", number + 1));
-        if !simulation.allows(&step.taken) {
-            return refuse(format!("{} cannot take `{}` there", step.process, text::one_line(&step.text)));
-        }
-        let taken = simulation.take(&step.taken);
-        if (&taken.process, &taken.text) != (&step.process, &step.text) {
-            let (told, does) = (text::one_line(&step.text), text::one_line(&taken.text));
-            return refuse(format!("the trace has {} `{told}`, the model {} `{does}`", step.process, taken.process));
-        }
-        if taken.violation != step.violation {
-            let told = |violation: &Option<String>| violation.clone().unwrap_or_else(|| "nothing goes wrong".into());
-            return refuse(format!("the trace says: {}; the model: {}", told(&step.violation), told(&taken.violation)));
-        }
-    }
-    Ok(())
 }
 
 /// What the user says.
 enum Choice {
     Take(usize),
     Back,
+    State,
+    Help,
     Quit,
 }
 
-fn by_hand<W: Write>(run: &mut Run<'_, W>, context: &Context) -> io::Result<Over> {
+const HELP: &str = "  a number  takes that move
+  b         goes one move back
+  v         shows the state: where the processes stand, the channels, the variables
+  h, ?      shows this
+  q         quits, as the end of the input does
+";
+
+fn by_hand<W: Write>(run: &mut Run<'_, W>, system: &System, context: &Context) -> io::Result<Over> {
     let mut lines = io::stdin().lock().lines();
     let mut history: Vec<Bookmark> = Vec::new();
     loop {
@@ -261,6 +274,12 @@ fn by_hand<W: Write>(run: &mut Run<'_, W>, context: &Context) -> io::Result<Over
                 history.push(run.simulation.bookmark());
                 run.take(&moves[number])?;
             }
+            Choice::State => {
+                let mut text = Vec::new();
+                state::state(&mut text, system, &run.simulation.state(), run.extent)?;
+                say(run, &String::from_utf8_lossy(&text))?;
+            }
+            Choice::Help => say(run, HELP)?,
         }
     }
 }
@@ -284,14 +303,17 @@ fn menu<W: Write>(run: &mut Run<'_, W>, steps: &[Step], ending: Option<&Ending>,
         Some(Ending::Fault(fault)) => text.push_str(&format!("There is no way on: {fault}.\n")),
         None => {}
     }
+    let most = Extent::SCREEN.name;
+    let processes = steps.iter().map(|step| width(&step.process)).max().unwrap_or(0).min(most);
+    let places = steps.iter().map(|step| width(place(&step.at))).max().unwrap_or(0).min(most);
     for (number, step) in steps.iter().enumerate() {
-        let place = step.at.as_deref().unwrap_or("");
-        let statement = text::one_line(&step.text);
+        let process = context.out.bold(padded(&shortened(&step.process, processes), processes));
+        let place = context.out.dim(padded(&shortened(place(&step.at), places), places));
+        let statement = shortened(&one_line(&step.text), run.extent.text);
         let partner = match &step.partner {
-            Some((name, text, _)) => format!("  with {name} {}", text::one_line(text)),
+            Some((name, text, _)) => format!("  with {name} {}", shortened(&one_line(text), run.extent.text)),
             None => String::new(),
         };
-        let process = context.out.bold(&step.process);
         text.push_str(&format!("  {:>3}  {process}  {place}  {statement}{partner}\n", number + 1));
     }
     say(run, &text)
@@ -305,7 +327,7 @@ fn ask<W: Write>(
 ) -> io::Result<Choice> {
     loop {
         let range = if moves == 0 { String::new() } else { format!("1-{moves}, ") };
-        say(run, &format!("choose ({range}b back, q quit): "))?;
+        say(run, &format!("choose ({range}b back, v state, h help, q quit): "))?;
         let Some(line) = lines.next() else {
             say(run, "\n")?;
             return Ok(Choice::Quit);
@@ -313,9 +335,11 @@ fn ask<W: Write>(
         match line?.trim() {
             "q" | "quit" => return Ok(Choice::Quit),
             "b" | "back" => return Ok(Choice::Back),
+            "v" | "state" => return Ok(Choice::State),
+            "h" | "?" | "help" => return Ok(Choice::Help),
             answer => match answer.parse::<usize>() {
                 Ok(number) if (1..=moves).contains(&number) => return Ok(Choice::Take(number - 1)),
-                _ => say(run, &format!("`{answer}` is none of these.\n"))?,
+                _ => say(run, &format!("`{}` is none of these; h shows what can be said.\n", shortened(answer, 40)))?,
             },
         }
     }

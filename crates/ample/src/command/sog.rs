@@ -3,12 +3,14 @@
 use std::io::{self, Write};
 
 use ample::sog::{self, Balance, Built, Canonical, Judged, Kind, Names, Rule, SogError, SogOptions};
-use ample::{Limits, Loaded};
+use ample::{Limits, LoadError, Loaded};
 use serde_json::{Value, json};
 
 use super::arguments::{self, Sog};
-use super::text::Steps;
-use super::{Context, Exit, complain, failed, load, print, print_json};
+use super::layout::Extent;
+use super::state;
+use super::steps::{Columns, Steps};
+use super::{Context, Exit, complain, diagnostics, failed, load, print, print_json};
 
 /// Builds the graph, or checks formulas while it is being built.
 pub fn sog(arguments: &Sog, context: &Context) -> Exit {
@@ -30,13 +32,12 @@ pub fn sog(arguments: &Sog, context: &Context) -> Exit {
     }
     let mut exit = Exit::Fine;
     for text in &arguments.ltl {
-        let formula = match sog::formula(&loaded, text) {
-            Ok(formula) => formula,
-            Err(error) => return failed(context, &arguments.file, &error.to_string()),
-        };
-        let one = match sog::check(&loaded.system, &formula, &options, &mut limits) {
-            Ok(judged) => show_verdict(&loaded, text, &judged, context),
-            Err(error) => undecided(&error, arguments, context),
+        let one = match sog::formula(&loaded, text) {
+            Ok(formula) => match sog::check(&loaded.system, &formula, &options, &mut limits) {
+                Ok(judged) => show_verdict(&loaded, text, &judged, context),
+                Err(error) => show_unknown(&loaded, text, &error, context),
+            },
+            Err(error) => show_refused(&loaded, text, &error, context),
         };
         exit = exit.min(one);
     }
@@ -71,9 +72,44 @@ fn options(loaded: &Loaded, arguments: &Sog) -> Result<SogOptions, String> {
     })
 }
 
+/// A formula that is refused, which is no reason not to look at the others.
+fn show_refused(loaded: &Loaded, formula: &str, error: &LoadError, context: &Context) -> Exit {
+    complain(|out| diagnostics::load_error(out, error, context.err));
+    let reason = format!("the formula is refused: {error}");
+    show_reason(loaded, formula, &reason, diagnostics::of_error(error), context);
+    Exit::Wrong
+}
+
+/// A formula that has no verdict.
+fn show_unknown(loaded: &Loaded, formula: &str, error: &SogError, context: &Context) -> Exit {
+    let reason = error.to_string();
+    complain(|out| writeln!(out, "{} {reason}", context.err.red("Error:")));
+    show_reason(loaded, formula, &reason, Vec::new(), context);
+    exit_of(error)
+}
+
+fn show_reason(loaded: &Loaded, formula: &str, reason: &str, diagnostics: Vec<Value>, context: &Context) {
+    let model = &loaded.system.name;
+    if context.json {
+        print_json(&json!({
+            "schema": ample::SCHEMA, "model": model, "formula": formula, "verdict": "unknown", "reason": reason,
+            "error": reason, "diagnostics": diagnostics,
+        }));
+        return;
+    }
+    print(|out| {
+        writeln!(out, "{}", context.out.bold(model))?;
+        writeln!(out, "  {} {formula}: {reason}", context.out.yellow("unknown"))
+    });
+}
+
+fn exit_of(error: &SogError) -> Exit {
+    if matches!(error, SogError::NoSuchAction(_) | SogError::Formula(_)) { Exit::Wrong } else { Exit::Undecided }
+}
+
 fn undecided(error: &SogError, arguments: &Sog, context: &Context) -> Exit {
-    let exit = failed(context, &arguments.file, &error.to_string());
-    if matches!(error, SogError::NoSuchAction(_) | SogError::Formula(_)) { exit } else { Exit::Undecided }
+    failed(context, &arguments.file, &error.to_string());
+    exit_of(error)
 }
 
 fn show_graph(loaded: &Loaded, built: &Built, arguments: &Sog, context: &Context) -> Exit {
@@ -135,6 +171,7 @@ fn show_verdict(loaded: &Loaded, formula: &str, judged: &Judged, context: &Conte
             "formula": formula,
             "verdict": if judged.violation.is_some() { "violated" } else { "holds" },
             "violation": judged.violation,
+            "end": judged.violation.as_ref().and_then(|shown| ample::simulate::end_of(&loaded.system, &shown.trace)),
             "engine": judged.engine,
             "time_s": judged.took.as_secs_f64(),
             "aggregates": {"found": found, "expanded": expanded, "complete": judged.size.is_some()},
@@ -151,7 +188,12 @@ fn show_verdict(loaded: &Loaded, formula: &str, judged: &Judged, context: &Conte
                 writeln!(out, "  {} {formula}", context.out.red("violated"))?;
                 if !context.quiet {
                     writeln!(out, "  {}", violation.message)?;
-                    Steps::of(&loaded.system, context.out).trace(out, &violation.trace)?;
+                    let columns = Columns::fitting(&violation.trace, &[]);
+                    let extent = Extent { hint: "--json has all", ..Extent::SCREEN };
+                    Steps::new(columns, extent, context.out).trace(out, &violation.trace)?;
+                    if let Some(end) = ample::simulate::end_of(&loaded.system, &violation.trace) {
+                        state::at_end(out, &loaded.system, &violation.trace, &end, extent)?;
+                    }
                 }
             }
         }

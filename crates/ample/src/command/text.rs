@@ -2,13 +2,15 @@
 
 use std::io::{self, Write};
 
-use ample::evidence::{EndState, Standing};
 use ample::{
-    Answer, Branch, Certainty, DiagramStatistics, Outcome, Reason, Report, Source, Statistics, Step, System, Trace,
+    Answer, Branch, Certainty, Cut, CutBy, DiagramStatistics, Outcome, Reason, Report, Statistics, System, Trace,
+    Violation,
 };
 
-use super::msc;
+use super::layout::{Extent, padded, shortened, width};
 use super::paint::Paint;
+use super::steps::{Columns, Steps, one_line};
+use super::{msc, state};
 
 /// How to show counterexamples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,37 +24,167 @@ pub enum View {
 }
 
 /// The verdicts, then the counterexamples, then the statistics.
-pub fn report(out: &mut impl Write, system: &System, report: &Report, view: View, paint: Paint) -> io::Result<()> {
-    verdicts(out, report, paint)?;
+pub fn report(
+    out: &mut impl Write,
+    system: &System,
+    report: &Report,
+    view: View,
+    extent: Extent,
+    paint: Paint,
+) -> io::Result<()> {
+    verdicts(out, report, extent, paint)?;
     if view == View::Nothing {
         return Ok(());
     }
-    for answer in &report.answers {
-        let Some(violation) = answer.shown() else { continue };
-        let does = if answer.trace().is_some() { "violates" } else { "shows" };
-        let trace = &violation.trace;
-        let steps = plural(length(trace), "step");
-        if length(trace) == 0 && answer.property.starts_with("ctl:") && violation.branches.is_empty() {
-            continue;
-        }
-        let shows = if length(trace) == 0 && !violation.branches.is_empty() {
-            format!("what {does} it")
-        } else {
-            format!("a run of {steps} that {does} it")
-        };
-        writeln!(out, "\n{}", paint.bold(format!("{}: {shows}", answer.property)))?;
-        run(out, system, trace, view, paint)?;
-        ending(out, answer, paint)?;
-        branches(out, system, &violation.branches, &answer.property, view, paint)?;
-    }
+    let evidence = Evidence { system, view, extent, paint };
+    report.answers.iter().try_for_each(|answer| evidence.answer(out, answer))?;
     writeln!(out)?;
     if let Some(choice) = &report.choice {
         writeln!(out, "{choice}")?;
+    }
+    if let Some(cut) = &report.cut {
+        cuts(out, cut)?;
     }
     match &report.diagrams {
         Some(diagrams) => symbolic_statistics(out, report, diagrams),
         None => statistics(out, &report.statistics, report.reduction.as_deref(), report.ended.as_ref()),
     }
+}
+
+/// The run-time errors at which runs end.
+fn cuts(out: &mut impl Write, cut: &Cut) -> io::Result<()> {
+    let at_least = if cut.at_least { ", at least" } else { "" };
+    writeln!(
+        out,
+        "Run-time errors, after which nothing was searched ({}{at_least}):",
+        plural(cut.steps as usize, "step")
+    )?;
+    for CutBy { process, statement, at, error, steps } in &cut.by {
+        let place = at.as_deref().map_or_else(|| process.clone(), |at| format!("{process} {at}"));
+        writeln!(out, "{steps:>9} {error}: {statement}{}{place}", if place.is_empty() { "" } else { ", " })?;
+    }
+    Ok(())
+}
+
+/// Shows counterexamples and witnesses.
+pub struct Evidence<'a> {
+    pub system: &'a System,
+    pub view: View,
+    pub extent: Extent,
+    pub paint: Paint,
+}
+
+impl Evidence<'_> {
+    /// What is shown for an answer: a run, what it has come to, and what branches off it.
+    fn answer(&self, out: &mut impl Write, answer: &Answer) -> io::Result<()> {
+        let Some(violation) = answer.shown() else { return Ok(()) };
+        let does = if answer.trace().is_some() { "violates" } else { "shows" };
+        let Violation { trace, branches, .. } = violation;
+        if length(trace) == 0 && answer.property.starts_with("ctl:") && branches.is_empty() {
+            return Ok(());
+        }
+        let shows = if length(trace) == 0 && !branches.is_empty() {
+            format!("what {does} it")
+        } else {
+            format!("a run of {} that {does} it", plural(length(trace), "step"))
+        };
+        let property = shortened(&one_line(&answer.property), self.extent.text);
+        writeln!(out, "\n{}", self.paint.bold(format!("{property}: {shows}")))?;
+        let columns = Columns::fitting(trace, branches);
+        self.run(out, trace, columns)?;
+        self.ending(out, answer, violation)?;
+        self.branches(out, branches, &property, columns)
+    }
+
+    /// A run.
+    pub fn run(&self, out: &mut impl Write, trace: &Trace, columns: Columns) -> io::Result<()> {
+        match self.view {
+            View::Chart => msc::chart(out, trace, self.extent),
+            _ => Steps::new(columns, self.extent, self.paint).trace(out, trace),
+        }
+    }
+
+    /// What branches off a run, each with the path of branches that leads to it.
+    pub fn branches(&self, out: &mut impl Write, branches: &[Branch], of: &str, columns: Columns) -> io::Result<()> {
+        let mut left = self.extent.branches;
+        self.some_branches(out, branches, of, columns, &mut left)?;
+        match tree_size(branches).saturating_sub(self.extent.branches) {
+            0 => Ok(()),
+            more => writeln!(out, "\n{}", self.paint.dim(self.extent.left_out(more, "branch", "branches"))),
+        }
+    }
+
+    fn some_branches(
+        &self,
+        out: &mut impl Write,
+        branches: &[Branch],
+        of: &str,
+        columns: Columns,
+        left: &mut usize,
+    ) -> io::Result<()> {
+        for (number, branch) in branches.iter().enumerate() {
+            if *left == 0 {
+                return Ok(());
+            }
+            *left -= 1;
+            let name = format!("{of}, branch {}", number + 1);
+            let steps = length(&branch.trace);
+            let tail = if steps == 0 { String::new() } else { format!(": a run of {}", plural(steps, "step")) };
+            let after = plural(branch.after, "step");
+            writeln!(out, "\n{}", self.paint.bold(format!("{name}, after {after}{tail}")))?;
+            writeln!(out, "{}", shortened(&branch.message, self.extent.text))?;
+            self.run(out, &branch.trace, columns)?;
+            if let Some(end) = branch.end.as_deref().filter(|_| steps > 0) {
+                state::at_end(out, self.system, &branch.trace, end, self.extent)?;
+            }
+            self.some_branches(out, &branch.branches, &name, columns, left)?;
+        }
+        Ok(())
+    }
+
+    /// What the run has shown, and the state that it has come to.
+    fn ending(&self, out: &mut impl Write, answer: &Answer, violation: &Violation) -> io::Result<()> {
+        let (trace, paint) = (&violation.trace, self.paint);
+        if answer.property == "deadlock" {
+            match &answer.end {
+                None => return writeln!(out, "{}", paint.red("invalid end state")),
+                Some(_) if state::is_net(self.system) => {
+                    writeln!(out, "{}: no transition can fire", paint.red("dead marking"))?;
+                }
+                Some(_) => writeln!(out, "{}: no process can move", paint.red("invalid end state"))?,
+            }
+        } else if answer.property == "assertions" {
+            // The last step has said it, unless there is none.
+            if trace.prefix.is_empty() {
+                writeln!(out, "{}", paint.red(shortened(&violation.message, self.extent.text)))?;
+            }
+        } else {
+            writeln!(out, "{}", self.reason(answer, violation))?;
+        }
+        match &answer.end {
+            Some(end) => state::at_end(out, self.system, trace, end, self.extent),
+            None => Ok(()),
+        }
+    }
+
+    /// What is wrong, or right, with the run; what is wrong with a claim or a label is said by its name.
+    fn reason(&self, answer: &Answer, violation: &Violation) -> String {
+        let told =
+            !["acceptance", "progress"].contains(&answer.property.as_str()) && !answer.property.starts_with("never:");
+        let formula = shortened(&one_line(&answer.formula), self.extent.text);
+        let formula = if told { format!(": {formula}") } else { String::new() };
+        let message = shortened(&violation.message, self.extent.text);
+        let message = match &answer.outcome {
+            Outcome::Violated(_) => self.paint.red(message),
+            _ => self.paint.green(message),
+        };
+        format!("{message}{formula}")
+    }
+}
+
+/// All branches of a tree.
+fn tree_size(branches: &[Branch]) -> usize {
+    branches.iter().map(|branch| 1 + tree_size(&branch.branches)).sum()
 }
 
 /// What the symbolic engine did.
@@ -104,55 +236,27 @@ pub fn diagram_statistics(out: &mut impl Write, diagrams: &DiagramStatistics) ->
     Ok(())
 }
 
-fn run(out: &mut impl Write, system: &System, trace: &Trace, view: View, paint: Paint) -> io::Result<()> {
-    match view {
-        View::Chart => msc::chart(out, trace),
-        _ => Steps::of(system, paint).trace(out, trace),
-    }
-}
-
-/// What branches off a run, each with the path of branches that leads to it.
-fn branches(
-    out: &mut impl Write,
-    system: &System,
-    branches: &[Branch],
-    of: &str,
-    view: View,
-    paint: Paint,
-) -> io::Result<()> {
-    for (number, branch) in branches.iter().enumerate() {
-        let name = format!("{of}, branch {}", number + 1);
-        let after = plural(branch.after, "step");
-        let steps = length(&branch.trace);
-        let tail = if steps == 0 { String::new() } else { format!(": a run of {}", plural(steps, "step")) };
-        writeln!(out, "\n{}", paint.bold(format!("{name}, after {after}{tail}")))?;
-        writeln!(out, "{}", branch.message)?;
-        run(out, system, &branch.trace, view, paint)?;
-        self::branches(out, system, &branch.branches, &name, view, paint)?;
-    }
-    Ok(())
-}
-
 fn length(trace: &Trace) -> usize {
     trace.prefix.len() + trace.cycle.len()
 }
 
-fn verdicts(out: &mut impl Write, report: &Report, paint: Paint) -> io::Result<()> {
+fn verdicts(out: &mut impl Write, report: &Report, extent: Extent, paint: Paint) -> io::Result<()> {
     writeln!(out, "{}", paint.bold(&report.model))?;
-    let width = report.answers.iter().map(|answer| answer.property.chars().count()).max().unwrap_or(0).min(40);
+    let named = |answer: &Answer| shortened(&one_line(&answer.property), extent.text);
+    let columns = report.answers.iter().map(|answer| width(&named(answer))).max().unwrap_or(0).min(40);
     for answer in &report.answers {
-        writeln!(out, "  {:width$}  {}", answer.property, verdict(answer, paint))?;
+        writeln!(out, "  {}  {}", padded(&named(answer), columns), verdict(answer, extent, paint))?;
         if let Some(note) = &answer.note {
-            writeln!(out, "  {:width$}  {}", "", paint.dim(format!("({note})")))?;
+            writeln!(out, "  {:columns$}  {}", "", paint.dim(format!("({note})")))?;
         }
         for warning in &answer.warnings {
-            writeln!(out, "  {:width$}  {} {warning}", "", paint.yellow("warning:"))?;
+            writeln!(out, "  {:columns$}  {} {warning}", "", paint.yellow("warning:"))?;
         }
     }
     Ok(())
 }
 
-fn verdict(answer: &Answer, paint: Paint) -> String {
+fn verdict(answer: &Answer, extent: Extent, paint: Paint) -> String {
     match &answer.outcome {
         Outcome::Holds(Certainty::Proved) => match answer.value {
             Some(value) => paint.green(format!("at most {value}, which is reached")),
@@ -163,7 +267,7 @@ fn verdict(answer: &Answer, paint: Paint) -> String {
             paint.green(format!("probably holds (chance that a state was missed: {omission:.1e})"))
         }
         Outcome::Violated(violation) => {
-            let (violated, message) = (paint.red("violated"), &violation.message);
+            let (violated, message) = (paint.red("violated"), shortened(&violation.message, extent.text));
             let trace = &violation.trace;
             match (trace.prefix.len(), trace.cycle.len()) {
                 // What no run can show.
@@ -193,85 +297,6 @@ fn because(reason: &Reason) -> String {
     }
 }
 
-/// What the run has shown.
-fn ending(out: &mut impl Write, answer: &Answer, paint: Paint) -> io::Result<()> {
-    let Some(violation) = answer.shown() else { return Ok(()) };
-    if answer.property == "deadlock" {
-        let Some(end) = &answer.end else { return writeln!(out, "{}", paint.red("invalid end state")) };
-        // A net has no processes to stand anywhere.
-        if end.processes.is_empty() && !end.variables.is_empty() {
-            writeln!(out, "{}: no transition can fire", paint.red("dead marking"))?;
-            return values(out, "", end);
-        }
-        writeln!(out, "{}: no process can move", paint.red("invalid end state"))?;
-        return standings(out, end, "waits for");
-    }
-    if answer.property == "assertions" {
-        // The last step has said it, unless there is none.
-        return if violation.trace.prefix.is_empty() {
-            writeln!(out, "{}", paint.red(&violation.message))
-        } else {
-            Ok(())
-        };
-    }
-    // What is wrong with a claim or a label is said by its name.
-    let told =
-        !["acceptance", "progress"].contains(&answer.property.as_str()) && !answer.property.starts_with("never:");
-    let formula = if told { format!(": {}", answer.formula) } else { String::new() };
-    let message = match &answer.outcome {
-        Outcome::Violated(_) => paint.red(&violation.message),
-        _ => paint.green(&violation.message),
-    };
-    writeln!(out, "{message}{formula}")?;
-    let Some(end) = &answer.end else { return Ok(()) };
-    values(out, if violation.trace.cycle.is_empty() { "" } else { "where the cycle begins: " }, end)
-}
-
-/// Where each process stands, and what the channels hold. `verb` comes before the statements.
-pub fn standings(out: &mut impl Write, end: &EndState, verb: &str) -> io::Result<()> {
-    let names = end.processes.iter().map(|standing| standing.process.chars().count()).max().unwrap_or(0);
-    let places = end.processes.iter().map(|standing| place(&standing.at).chars().count()).max().unwrap_or(0);
-    for standing in &end.processes {
-        writeln!(
-            out,
-            "    {:names$}  {:places$}  {}",
-            standing.process,
-            place(&standing.at),
-            situation(standing, verb)
-        )?;
-    }
-    for channel in &end.channels {
-        let messages: String = channel.messages.iter().map(|fields| format!("[{}]", fields.join(","))).collect();
-        let state = match channel.messages.len() {
-            0 => "empty".into(),
-            held if held >= channel.capacity as usize => format!("{messages} (full)"),
-            _ => messages,
-        };
-        writeln!(out, "    channel {}: {state}", channel.channel)?;
-    }
-    Ok(())
-}
-
-fn situation(standing: &Standing, verb: &str) -> String {
-    if standing.finished {
-        return "has finished, and waits for younger processes to end".into();
-    }
-    let valid = if standing.valid_end { " (a valid end)" } else { "" };
-    format!("{verb}  {}{valid}", standing.waits_for.join("  or  "))
-}
-
-/// The cells that are not 0.
-fn values(out: &mut impl Write, when: &str, end: &EndState) -> io::Result<()> {
-    let shown: Vec<String> = end
-        .variables
-        .iter()
-        .filter(|cell| cell.value != "0")
-        .map(|cell| format!("{} = {}", cell.name, cell.value))
-        .collect();
-    let shown = if shown.is_empty() { "all variables are 0".into() } else { shown.join(", ") };
-    writeln!(out, "    {when}{shown}")
-}
-
 /// What the search did.
 pub fn statistics(
     out: &mut impl Write,
@@ -286,16 +311,26 @@ pub fn statistics(
         writeln!(out, "Partial-order reduction: {reduction}")?;
     }
     let Statistics { states, transitions, atomic_states, atomic_steps, depth, time_s, .. } = statistics;
-    writeln!(out, "State-vector {} byte, depth reached {depth}", statistics.state_bytes)?;
+    let used = format!("{} used, {time_s:.3} seconds", bytes(statistics.memory_bytes));
+    if *states == 0 {
+        if statistics.counts_transitions {
+            writeln!(out, "{transitions:>9} transitions")?;
+        }
+        return writeln!(out, "{used}");
+    }
+    let depth = if statistics.counts_depth { format!(", depth reached {depth}") } else { String::new() };
+    writeln!(out, "State-vector {} byte{depth}", statistics.state_bytes)?;
     writeln!(out, "{states:>9} states, stored")?;
-    writeln!(out, "{:>9} states, matched", transitions.saturating_sub(*states))?;
-    writeln!(out, "{transitions:>9} transitions (= stored+matched)")?;
-    writeln!(out, "{atomic_steps:>9} atomic steps")?;
+    if statistics.counts_transitions {
+        writeln!(out, "{:>9} states, matched", transitions.saturating_sub(*states))?;
+        writeln!(out, "{transitions:>9} transitions (= stored+matched)")?;
+        writeln!(out, "{atomic_steps:>9} atomic steps")?;
+    }
     if *atomic_states > 0 {
         writeln!(out, "{atomic_states:>9} states inside atomic sequences, stored beside the others")?;
     }
     let rate = if *time_s > 0.0 { (*states as f64 / time_s) as u64 } else { 0 };
-    writeln!(out, "{} used, {time_s:.3} seconds, {} states/second", bytes(statistics.memory_bytes), count(rate))
+    writeln!(out, "{used}, {} states/second", count(rate))
 }
 
 /// A number of bytes, for people.
@@ -314,143 +349,5 @@ pub fn count(number: u64) -> String {
         0..100_000 => number.to_string(),
         100_000..10_000_000 => format!("{}k", number / 1000),
         _ => format!("{:.1}M", number as f64 / 1e6),
-    }
-}
-
-/// `file:line` without the directories.
-fn place(at: &Option<String>) -> &str {
-    let at = at.as_deref().unwrap_or("");
-    at.rsplit(['/', '\\']).next().unwrap_or(at)
-}
-
-/// Writes steps, one below the other: number, process, place, statement, what changed.
-/// A process is named where it begins to move and not again as long as it goes on.
-pub struct Steps {
-    paint: Paint,
-    process_width: usize,
-    place_width: usize,
-    number: usize,
-    previous: String,
-}
-
-/// How wide the column of the statements is; longer ones stick out.
-const STATEMENT_WIDTH: usize = 28;
-
-impl Steps {
-    /// With columns that fit the system's names.
-    pub fn of(system: &System, paint: Paint) -> Steps {
-        let longest = system.processes.iter().map(|process| process.name.chars().count()).max().unwrap_or(0);
-        let places = system.sources.iter().map(widest_place).max().unwrap_or(0);
-        Steps { paint, process_width: longest + 4, place_width: places, number: 0, previous: String::new() }
-    }
-
-    /// A whole run.
-    pub fn trace(&mut self, out: &mut impl Write, trace: &Trace) -> io::Result<()> {
-        for step in &trace.prefix {
-            self.step(out, step)?;
-        }
-        if !trace.cycle.is_empty() {
-            self.turn(out)?;
-        }
-        for step in &trace.cycle {
-            self.step(out, step)?;
-        }
-        Ok(())
-    }
-
-    /// The steps from here on repeat for ever.
-    pub fn turn(&mut self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "       {}", self.paint.yellow("<<<<<START OF CYCLE>>>>>"))
-    }
-
-    /// The last step is taken back.
-    pub fn back(&mut self) {
-        self.number = self.number.saturating_sub(1);
-        self.previous.clear();
-    }
-
-    /// One step.
-    pub fn step(&mut self, out: &mut impl Write, step: &Step) -> io::Result<()> {
-        self.number += 1;
-        let number = self.number.to_string();
-        let repeated = step.process == self.previous && step.partner.is_none();
-        let process = if repeated { "" } else { step.process.as_str() };
-        let partner = step.partner.as_ref().map(|(name, ..)| name.as_str());
-        self.line(out, &number, process, &step.at, &step.text, &effects(step, &step.process, partner))?;
-        if let Some((name, text, at)) = &step.partner {
-            self.line(out, "", name, at, text, &received(step, name))?;
-        }
-        self.previous = if step.partner.is_some() { String::new() } else { step.process.clone() };
-        for line in step.printed.lines() {
-            writeln!(out, "         {} {line}", self.paint.dim(">"))?;
-        }
-        match &step.violation {
-            Some(violation) => writeln!(out, "         {}", self.paint.red(violation)),
-            None => Ok(()),
-        }
-    }
-
-    fn line(
-        &self,
-        out: &mut impl Write,
-        number: &str,
-        process: &str,
-        at: &Option<String>,
-        statement: &str,
-        effects: &[String],
-    ) -> io::Result<()> {
-        let statement = one_line(statement);
-        let (processes, places) = (self.process_width, self.place_width);
-        let head = format!("{number:>6}  {}  ", self.paint.bold(format!("{process:processes$}")));
-        let place = self.paint.dim(format!("{:places$}", place(at)));
-        if effects.is_empty() {
-            return writeln!(out, "{head}{place}  {statement}");
-        }
-        writeln!(out, "{head}{place}  {statement:STATEMENT_WIDTH$}  {}", self.paint.cyan(effects.join("; ")))
-    }
-}
-
-/// A statement may be written over several lines.
-pub fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn widest_place(source: &Source) -> usize {
-    let name = source.path.rsplit(['/', '\\']).next().unwrap_or("");
-    let lines = source.text.matches('\n').count() + 1;
-    name.chars().count() + 1 + lines.to_string().len()
-}
-
-/// Messages and changes of a step, without those of the partner.
-fn effects(step: &Step, process: &str, partner: Option<&str>) -> Vec<String> {
-    let mut effects = Vec::new();
-    for message in step.messages.iter().filter(|message| message.process == step.taken.process) {
-        effects.push(msc::label(message));
-    }
-    let theirs = partner.map(|name| format!("{name}:"));
-    for change in &step.changes {
-        if theirs.as_ref().is_some_and(|theirs| change.name.starts_with(theirs.as_str())) {
-            continue;
-        }
-        effects.push(changed(change, process));
-    }
-    effects
-}
-
-/// Messages and changes of the partner in a handshake.
-fn received(step: &Step, partner: &str) -> Vec<String> {
-    let prefix = format!("{partner}:");
-    let others = step.messages.iter().filter(|message| message.process != step.taken.process).map(msc::label);
-    let changes = step.changes.iter().filter(|change| change.name.starts_with(&prefix));
-    others.chain(changes.map(|change| changed(change, partner))).collect()
-}
-
-/// `x: 1 → 2`; the name of the process that moves is left out.
-fn changed(change: &ample::Change, process: &str) -> String {
-    let name = change.name.strip_prefix(process).and_then(|rest| rest.strip_prefix(':')).unwrap_or(&change.name);
-    let shown = |value: &str| if value.is_empty() { "empty".to_owned() } else { value.to_owned() };
-    match &change.before {
-        Some(before) => format!("{name}: {} → {}", shown(before), shown(&change.after)),
-        None => format!("{name}: {}", shown(&change.after)),
     }
 }

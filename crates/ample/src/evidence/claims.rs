@@ -27,6 +27,7 @@ pub fn confirm_acting(
         at: At { state, location: LocationId(claim.initial), moved: false, stopped: false },
         in_sequence: false,
         failed: false,
+        fault: None,
         round: Round::default(),
         trace: Trace { start: run.start, ..Trace::default() },
     };
@@ -83,6 +84,8 @@ struct Replay<'a> {
     in_sequence: bool,
     /// An assertion of the claim has failed.
     failed: bool,
+    /// What was a fault in the claim.
+    fault: Option<String>,
     round: Round,
     trace: Trace,
 }
@@ -114,9 +117,15 @@ impl Replay<'_> {
         } else {
             self.interpreter.step(&state, taken)
         };
-        let Some(after) = successor.state.clone() else { return Err("the claim cannot move so".into()) };
-        self.failed |= !successor.violations.is_empty();
+        if successor.violations.contains(&Fault::NotEnabled) {
+            return Err("the claim cannot move so".into());
+        }
         let step = self.interpreter.describe(&state, taken, &successor);
+        let Some(after) = successor.state.clone() else {
+            self.fault = successor.violation();
+            return Ok(Some(step));
+        };
+        self.failed |= !successor.violations.is_empty();
         let ends = self.claim.locations[edge.to as usize].end;
         self.in_sequence = edge.keeps_control && !ends && !self.failed;
         self.at = At { state: after, location: LocationId(edge.to), moved: !self.in_sequence, ..self.at.clone() };
@@ -167,6 +176,9 @@ impl Replay<'_> {
     fn judge(&self, run: &Run, begins: &At, fairness: Fairness) -> Result<String, String> {
         if run.ending == Ending::Open {
             return match self.claim.locations.get(self.at.location.index()) {
+                _ if self.fault.is_some() => {
+                    Ok(format!("run-time error in claim: {}", self.fault.as_deref().unwrap_or_default()))
+                }
                 _ if self.failed => Ok("assertion violated in claim".into()),
                 Some(location) if location.end => Ok("end state in claim reached".into()),
                 _ => Err("the claim does not come to its end".into()),

@@ -8,6 +8,7 @@ mod claims;
 mod runs;
 mod trees;
 
+pub use ample_model::{Cell, Contents, EndState, Standing, Statement};
 pub(crate) use claims::confirm_acting;
 pub(crate) use runs::{Charge, confirm_run};
 pub(crate) use trees::confirm_tree;
@@ -16,10 +17,8 @@ use std::time::{Duration, Instant};
 
 use ample_logic::{Binary, Formula as Logic, Unary};
 use ample_model::{
-    Expr, Fault, Interpreter, Move, Observer, Outcome, Progress, Question, Reason, Scalar, State, System, Trace,
-    Variable, Violation,
+    Expr, Fault, Interpreter, Move, Observer, Outcome, Progress, Question, Reason, State, System, Trace, Violation,
 };
-use serde::Serialize;
 
 use crate::temporal::Numbered;
 
@@ -32,6 +31,8 @@ pub enum Claim<'a> {
     Assertion,
     /// In its last state the expression is false.
     Invariant(&'a Expr),
+    /// In its last state one of the expressions of a formula is a fault.
+    Evaluation(&'a [Expr]),
 }
 
 /// Why a claim was not confirmed.
@@ -77,52 +78,6 @@ pub(crate) fn without_run(question: &Question, found_by: &str) -> Outcome {
     }
     let message = "no run from the initial state satisfies it".to_owned();
     Outcome::Violated(Box::new(Violation { message, trace: Trace::default(), branches: Vec::new() }))
-}
-
-/// The state at the end of a run, in the words of the source.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct EndState {
-    /// Where each process stands.
-    pub processes: Vec<Standing>,
-    /// What each buffered channel holds.
-    pub channels: Vec<Contents>,
-    /// All cells and their values.
-    pub variables: Vec<Cell>,
-}
-
-/// Where a process stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Standing {
-    /// The process: `name(id)`.
-    pub process: String,
-    /// `file:line`, where known.
-    pub at: Option<String>,
-    /// The statements that it could take if they were executable.
-    pub waits_for: Vec<String>,
-    /// It may stay there for ever.
-    pub valid_end: bool,
-    /// Nothing is left for it to do; it only waits for younger processes to end.
-    pub finished: bool,
-}
-
-/// A channel and what it holds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Contents {
-    /// The channel's name.
-    pub channel: String,
-    /// The messages, oldest first, each as its fields.
-    pub messages: Vec<Vec<String>>,
-    /// How many it can hold.
-    pub capacity: u32,
-}
-
-/// A cell and its value.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Cell {
-    /// Its name; a local is prefixed with its process, `name(id):cell`.
-    pub name: String,
-    /// Its value.
-    pub value: String,
 }
 
 /// A replay may go on that long although the time is up: a violation that was found is worth telling.
@@ -214,60 +169,17 @@ impl Claim<'_> {
                 Ok(_) => Err("the invariant holds where the run ends".into()),
                 Err(fault) => Ok(format!("the invariant cannot be evaluated: {fault}")),
             },
+            Claim::Evaluation(parts) => evaluation_fault(interpreter, state, parts)
+                .ok_or_else(|| "no expression of the formula is a fault where the run ends".into()),
         }
     }
 }
 
-impl EndState {
-    /// The state in the words of the source.
-    pub fn of(interpreter: &Interpreter<'_>, state: &State) -> EndState {
-        let system = interpreter.system();
-        let mut end = EndState::default();
-        cells(system, "", &system.globals, &state.globals, &mut end.variables);
-        for (id, process) in state.processes.iter().enumerate() {
-            let name = interpreter.process_name(state, id as u32);
-            let ty = system.process(process.process);
-            cells(system, &format!("{name}:"), &ty.locals, &process.locals, &mut end.variables);
-            let location = &ty.locations[process.location.index()];
-            let edges: Vec<_> = location.edges.iter().map(|edge| &ty.edges[edge.index()]).collect();
-            let span = edges.iter().find_map(|edge| edge.span).or(location.span);
-            end.processes.push(Standing {
-                process: name,
-                at: span.map(|span| system.place_of(span)),
-                waits_for: edges.iter().map(|edge| edge.label.clone()).collect(),
-                valid_end: location.end,
-                finished: edges.iter().all(|edge| edge.ends_process()),
-            });
-        }
-        for (index, channel) in state.channels.iter().enumerate() {
-            let kind = &system.channels[channel.kind.index()];
-            if kind.capacity == 0 {
-                continue;
-            }
-            let show = |message: &Vec<i64>| {
-                message.iter().zip(&kind.fields).map(|(value, scalar)| system.show_value(*scalar, *value)).collect()
-            };
-            end.channels.push(Contents {
-                channel: interpreter.channel_name(state, index as u32 + 1),
-                messages: channel.messages.iter().map(show).collect(),
-                capacity: kind.capacity,
-            });
-        }
-        end
-    }
-}
-
-/// The cells of one scope. Channel handles mean nothing to the user, and are left out.
-fn cells(system: &System, prefix: &str, variables: &[Variable], values: &[i64], out: &mut Vec<Cell>) {
-    let mut values = values.iter();
-    for variable in variables {
-        for (slot, scalar) in system.scalars(&variable.ty).into_iter().enumerate() {
-            let Some(value) = values.next() else { return };
-            if scalar == Scalar::Channel {
-                continue;
-            }
-            let name = format!("{prefix}{}", system.slot_name(variable, slot as u32));
-            out.push(Cell { name, value: system.show_value(scalar, *value) });
-        }
-    }
+/// What goes wrong when expressions of a formula are evaluated in a state, in a sentence; `None` if nothing does.
+pub(crate) fn evaluation_fault(interpreter: &Interpreter<'_>, state: &State, parts: &[Expr]) -> Option<String> {
+    parts.iter().find_map(|part| {
+        let fault = interpreter.evaluate(state, None, part).err()?;
+        let text = interpreter.system().show_expr(None, part);
+        Some(format!("run-time error in the formula: {fault} in `{text}`"))
+    })
 }

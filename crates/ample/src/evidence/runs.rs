@@ -39,6 +39,15 @@ pub fn confirm_run(
     let replayed = Replayed { interpreter: &interpreter, states, trace: &trace, ending: run.ending };
     let message = replayed.judge(run, charge, observer)?;
     replayed.is_fair(run, fairness).map_err(Unconfirmed::Refuted)?;
+    if let Charge::Claim(claim) = charge
+        && let Some((steps, message)) = replayed.claim_fault(run, claim)
+    {
+        let end = EndState::of(&interpreter, &replayed.states[steps]);
+        let mut trace = trace.clone();
+        trace.prefix.append(&mut trace.cycle);
+        trace.prefix.truncate(steps);
+        return Ok((Violation { message, trace, branches: Vec::new() }, end));
+    }
     let end = EndState::of(&interpreter, &replayed.states[run.prefix.len().min(replayed.last())]);
     Ok((Violation { message, trace, branches: Vec::new() }, end))
 }
@@ -254,6 +263,34 @@ impl Replayed<'_> {
         Ok(what_is_over(claim, tags).unwrap_or(otherwise).into())
     }
 
+    /// Where the claim first meets a condition that is a fault, and what is wrong there.
+    fn claim_fault(&self, run: &Run, claim: &Forbidden) -> Option<(usize, String)> {
+        let word = self.word(run).ok()?;
+        let mut stands = HashSet::from([claim.initial]);
+        for position in word.prefix.into_iter().chain(word.cycle) {
+            let edges = || stands.iter().flat_map(|tag| &claim.edges[*tag as usize]);
+            let fails = |edge: &&ample_explicit::liveness::Edge| {
+                edge.to == claim.end + 2 && self.can_take(claim, edge, position)
+            };
+            if let Some(edge) = edges().find(fails) {
+                return Some((position, self.fault_of(claim, edge, position)));
+            }
+            stands = edges().filter(|edge| self.can_take(claim, edge, position)).map(|edge| edge.to).collect();
+        }
+        None
+    }
+
+    /// What is wrong with the last of the conditions on an edge, in a sentence.
+    fn fault_of(&self, claim: &Forbidden, edge: &ample_explicit::liveness::Edge, position: usize) -> String {
+        let message = what_is_over(claim, &[edge.to]).unwrap_or_default();
+        let last = edge.when.first().and_then(|cube| cube.iter().rev().find(|(_, value)| !value));
+        let fault = last.and_then(|(atom, _)| {
+            let expr = &claim.atoms[*atom as usize];
+            self.interpreter.evaluate(&self.states[position], None, expr).err()
+        });
+        fault.map_or_else(|| message.to_owned(), |fault| format!("{message}: {fault}"))
+    }
+
     /// The position that is read again and again if the run does not go on.
     fn last_read(&self, run: &Run) -> usize {
         if self.ending == Ending::Cycle { run.prefix.len() } else { self.last() }
@@ -319,6 +356,8 @@ fn what_is_over(claim: &Forbidden, tags: &[u32]) -> Option<&'static str> {
         Some("end state in claim reached")
     } else if tags.contains(&(claim.end + 1)) {
         Some("assertion violated in claim")
+    } else if tags.contains(&(claim.end + 2)) {
+        Some("run-time error in claim")
     } else {
         None
     }

@@ -1,6 +1,6 @@
 //! Evidence in branching time: a run, and what branches off it.
 
-use ample_logic::{Atom, Dialect, Formula, Unary, print_with, semantics};
+use ample_logic::{Atom, Binary, Dialect, Formula, Unary, print_with, semantics};
 use ample_model::{Branch, Fault, Interpreter, Move, State, Step, System, Trace, Violation};
 
 use super::{EndState, Unconfirmed, refuted};
@@ -19,13 +19,16 @@ pub fn confirm_tree(
         Some(Ok(state)) => state,
         _ => return refuted(format!("there is no initial state number {start}")),
     };
-    let court = Court { interpreter: &interpreter, numbered };
+    let court = Court { interpreter: &interpreter, numbered, cells: std::cell::Cell::new(MAX_CELLS) };
     let mut shown = court.replay(&state, false, tree).map_err(Unconfirmed::Refuted)?;
     straighten(&mut shown);
     let Branch { message, trace, branches, .. } = shown;
-    let last = court.end_of(&state, &trace);
-    Ok((Violation { message, trace: Trace { start, ..trace }, branches }, EndState::of(&interpreter, &last)))
+    let end = shown.end.map_or_else(|| EndState::of(&interpreter, &court.end_of(&state, &trace)), |end| *end);
+    Ok((Violation { message, trace: Trace { start, ..trace }, branches }, end))
 }
+
+/// So many cells are told at the ends of all branches together; those after them have no end.
+const MAX_CELLS: usize = 200_000;
 
 /// What is a single run in truth is made one: branches without a run of their own give way to what branches off them,
 /// and a run goes on with what alone branches off its end.
@@ -47,6 +50,7 @@ fn straighten(shown: &mut Branch) {
     }
     if let Some(branch) = shown.branches.pop() {
         shown.message = branch.message;
+        shown.end = branch.end;
         shown.trace.prefix.extend(branch.trace.prefix);
         shown.trace.cycle = branch.trace.cycle;
         let inner = branch.branches.into_iter();
@@ -54,9 +58,35 @@ fn straighten(shown: &mut Branch) {
     }
 }
 
+/// A run shows the value of the formula as soon as it comes to a certain state, whatever follows: what it takes are
+/// conditions on single states, until one of them.
+fn decides_at_once(formula: &Formula, holds: bool) -> bool {
+    let path = match formula {
+        Formula::Unary(Unary::Exists, path) if holds => path,
+        Formula::Unary(Unary::All, path) if !holds => path,
+        _ => return false,
+    };
+    let is_until = match &**path {
+        Formula::Unary(Unary::Finally, _) | Formula::Binary(Binary::Until | Binary::StrongRelease, ..) => holds,
+        Formula::Unary(Unary::Globally, _) | Formula::Binary(Binary::Release | Binary::WeakUntil, ..) => !holds,
+        _ => false,
+    };
+    is_until && path.operands().all(Formula::is_propositional)
+}
+
+/// The run of a branch is the one that it branches off, which shows the same: `EG EX p` is seen on a run through `p`.
+fn is_along(branch: &Tree, tree: &Tree, after: usize) -> bool {
+    let run = tree.prefix.iter().chain(&tree.cycle).chain(tree.cycle.iter().cycle());
+    let has_more = branch.branches.iter().any(|(_, inner)| !inner.formula.is_propositional());
+    let ends = !branch.prefix.is_empty() && branch.cycle.is_empty() && !branch.stutters;
+    ends && !has_more && run.skip(after).take(branch.prefix.len()).eq(&branch.prefix)
+}
+
 struct Court<'a> {
     interpreter: &'a Interpreter<'a>,
     numbered: &'a Numbered,
+    /// How many more cells may be told.
+    cells: std::cell::Cell<usize>,
 }
 
 impl Court<'_> {
@@ -87,6 +117,9 @@ impl Court<'_> {
             return Err("the run is not stuck where it ends".into());
         }
         self.judge(&states, tree)?;
+        let needed = if faulty { trace.prefix.len() } else { self.needed(&states, tree) };
+        trace.prefix.truncate(needed);
+        let turn = &states[needed.min(states.len() - 1)];
         let mut branches = Vec::new();
         for (after, branch) in &tree.branches {
             let (state, stopped) = match states.get(*after) {
@@ -94,11 +127,37 @@ impl Court<'_> {
                 None => (last, faulty),
             };
             let branch_at = Branch { after: *after, ..self.replay(state, stopped, branch)? };
-            if !branch.formula.is_propositional() {
+            if !branch.formula.is_propositional() && !branches.contains(&branch_at) && !is_along(branch, tree, *after) {
                 branches.push(branch_at);
             }
         }
-        Ok(Branch { after: 0, message: self.message(tree), trace, branches })
+        let end = self.end(turn).map(Box::new);
+        Ok(Branch { after: 0, message: self.message(tree), trace, branches, end })
+    }
+
+    /// How many steps of the prefix it takes to see the value of the formula. A reduction may have put steps after them
+    /// that nobody sees.
+    fn needed(&self, states: &[State], tree: &Tree) -> usize {
+        let mut needed = tree.prefix.len();
+        let is_whole = !tree.cycle.is_empty() || tree.stutters || !tree.branches.is_empty();
+        if is_whole || !decides_at_once(&tree.formula, tree.holds) {
+            return needed;
+        }
+        for last in (0..needed).rev().filter(|last| self.is_visible(&states[*last])) {
+            let shorter = Tree { prefix: tree.prefix[..last].to_vec(), ..tree.clone() };
+            if self.judge(&states[..=last], &shorter).is_err() {
+                break;
+            }
+            needed = last;
+        }
+        needed
+    }
+
+    /// The state in words, as long as that is not too much in all.
+    fn end(&self, state: &State) -> Option<EndState> {
+        let cells = state.globals.len() + state.processes.iter().map(|process| process.locals.len() + 1).sum::<usize>();
+        self.cells.set(self.cells.get().checked_sub(cells)?);
+        Some(EndState::of(self.interpreter, state))
     }
 
     /// The state at the end of a run that was replayed, or where its cycle begins.

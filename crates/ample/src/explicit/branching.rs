@@ -2,7 +2,7 @@
 
 use ample_explicit::compile::{Compiled, NotReduced};
 use ample_explicit::ctl::{self, Evidence, Number};
-use ample_explicit::liveness::{Behind, Concurrent, Stopping, Tagged};
+use ample_explicit::liveness::{Behind, Concurrent, Stopping, Stops, Tagged};
 use ample_explicit::space::Checked;
 use ample_explicit::store::{ExactStore, FlatStore, Visible, Whole};
 use ample_logic::Formula;
@@ -46,6 +46,8 @@ pub struct Found {
     pub reduction: Option<String>,
     /// What the user should know.
     pub note: Option<String>,
+    /// The run-time errors that stop runs.
+    pub stops: Stops,
 }
 
 /// Looks at a formula in the initial states.
@@ -138,7 +140,8 @@ fn search<S: Checked<State = [u8]> + Concurrent + Limited>(
     if let Some(limit) = space.space().limit() {
         (verdict, ended) = (None, Some(Reason::Unsupported(limit)));
     }
-    Ok(Found { verdict, evidence, ended, statistics: report.statistics, ..Found::default() })
+    let stops = space.stops().clone();
+    Ok(Found { verdict, evidence, ended, statistics: report.statistics, stops, ..Found::default() })
 }
 
 /// The evidence in moves.

@@ -5,10 +5,10 @@
 //! the product these are two steps, with a state between them: what is enabled there is what fairness asks about.
 
 use ample_explicit::compile::{Compiled, Transition};
-use ample_explicit::liveness::{self, Behind, Concurrent, Judged, Lasso, MAX_STATES, Number, Processes, Tagged};
+use ample_explicit::liveness::{self, Behind, Concurrent, Judged, Lasso, MAX_STATES, Number, Processes, Stops, Tagged};
 use ample_explicit::space::{Checked, StateSpace};
 use ample_explicit::store::{ExactStore, FlatStore, Handle, Visible, Whole};
-use ample_model::{EdgeId, Fault, Move, Observer, Reason, Statistics, System};
+use ample_model::{EdgeId, Move, Observer, Reason, Statistics, System};
 
 use super::liveness::{Ending, Found, Run, limits};
 use super::{has_hidden_variables, room_for_the_store, start_of};
@@ -32,8 +32,8 @@ const MAX_DEPTH: usize = 100;
 
 /// Looks for a run that the claim accepts.
 pub fn look_for(system: &System, claim: &Acting, options: &CheckOptions, observer: &mut dyn Observer) -> Found {
-    // The end of the claim and a failed assertion have numbers of their own.
-    if claim.locations.len() + 2 > MAX_STATES / 2 {
+    // The end of the claim, a failed assertion and a fault have numbers of their own.
+    if claim.locations.len() + 3 > MAX_STATES / 2 {
         return Found::nothing("the never claim has too many locations");
     }
     let space = match Compiled::new(system, &claim.atoms) {
@@ -41,7 +41,8 @@ pub fn look_for(system: &System, claim: &Acting, options: &CheckOptions, observe
         Err(unsupported) => return Found::nothing(unsupported),
     };
     let visible = space.visible();
-    let mut product = Claimed { space, claim, known: (Vec::new(), Vec::new()), refused: None, calm: true };
+    let mut product =
+        Claimed { space, claim, known: (Vec::new(), Vec::new()), refused: None, stops: Stops::new(), calm: true };
     if has_hidden_variables(system) {
         search(&mut product, visible, options, observer)
     } else {
@@ -68,7 +69,8 @@ fn search(
     let run = run.filter(|_| !matches!(ended, Some(Reason::Unsupported(_))));
     // States before a move of the claim are transient like those inside of atomic sequences, but not what is meant there.
     let statistics = Statistics { atomic_states: 0, ..report.statistics };
-    Found { run, ended, statistics, reduction: None, note: None }
+    let stops = std::mem::take(&mut product.stops);
+    Found { run, ended, statistics, stops, ..Found::default() }
 }
 
 /// What the claim can do in a state.
@@ -98,6 +100,8 @@ struct Claimed<'a> {
     known: (Vec<u8>, Vec<Way>),
     /// Why the claim could not be performed.
     refused: Option<String>,
+    /// The faults that have stopped runs.
+    stops: Stops,
     /// What was computed last was no move of the system.
     calm: bool,
 }
@@ -130,22 +134,19 @@ impl Claimed<'_> {
             return ways.push(Way { edges: Vec::new(), to: self.end(), state: state.to_vec() });
         };
         for edge in &from.edges {
-            if !self.space.invariant(edge.guard as usize, state) {
-                continue;
-            }
             let mut after = state.to_vec();
-            let fine = !edge.acts || {
-                match self.space.perform(claim.id, edge.id, state, &mut after) {
-                    Ok(fine) => fine,
-                    Err(fault) => {
-                        self.refused = Some(told(fault));
-                        return;
-                    }
-                }
+            let performed = match self.space.evaluate(edge.guard as usize, state) {
+                Ok(0) => continue,
+                // What is a fault in the guard of another edge is met there.
+                Err(_) if edge.is_else => continue,
+                Err(_) => None,
+                Ok(_) if edge.acts => self.space.perform(claim.id, edge.id, state, &mut after).ok(),
+                Ok(_) => Some(true),
             };
             path.push(edge.id);
-            if !fine {
-                ways.push(Way { edges: path.clone(), to: self.end() + 1, state: after });
+            if performed != Some(true) {
+                let to = self.end() + if performed.is_none() { 2 } else { 1 };
+                ways.push(Way { edges: path.clone(), to, state: state.to_vec() });
             } else if claim.locations[edge.to as usize].end {
                 ways.push(Way { edges: path.clone(), to: self.end(), state: after });
             } else if edge.keeps_control {
@@ -202,11 +203,6 @@ impl Claimed<'_> {
     }
 }
 
-fn told(fault: Option<Fault>) -> String {
-    let why = fault.map_or_else(|| "it cannot be performed".into(), |fault| fault.to_string());
-    format!("run-time error in the never claim: {why}")
-}
-
 fn system_turn(base: Option<Transition>) -> Turn {
     Turn { way: NONE, base, marks: 0, ends: false }
 }
@@ -261,6 +257,8 @@ impl StateSpace for Claimed<'_> {
         if !self.space.is_dead() {
             return <[u8] as Tagged>::join(location, &after, out);
         }
+        let violation = || self.space.violation().unwrap_or_default();
+        self.stops.entry(self.space.culprit()).or_insert_with(violation);
         self.space.stopped(plain, base, &mut after);
         <[u8] as Tagged>::join(location | STOPPED, &after, out);
         self.calm = true;

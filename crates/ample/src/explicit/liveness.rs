@@ -2,7 +2,7 @@
 
 use ample_explicit::check as safety;
 use ample_explicit::compile::{Ample, Compiled, Method, NotReduced, Reduced};
-use ample_explicit::liveness::{self, Behind, Concurrent, Lasso, Number, Step, Tagged, Watched, Watcher};
+use ample_explicit::liveness::{self, Behind, Concurrent, Lasso, Number, Step, Stops, Tagged, Watched, Watcher};
 use ample_explicit::partial::TwoPhase;
 use ample_explicit::space::Checked;
 use ample_explicit::store::{ExactStore, FlatStore, Handle, Marks, Parent, Visible, Whole};
@@ -70,6 +70,8 @@ pub struct Found {
     pub reduction: Option<String>,
     /// What the user should know.
     pub note: Option<String>,
+    /// The run-time errors that stop runs.
+    pub stops: Stops,
 }
 
 impl Found {
@@ -329,7 +331,8 @@ where
     {
         ended = Some(Reason::Unsupported(limit));
     }
-    Found { run, ended, statistics: report.statistics, reduction: None, note: None }
+    let stops = product.stops().clone();
+    Found { run, ended, statistics: report.statistics, stops, ..Found::default() }
 }
 
 fn run<S, St>(product: &mut Watched<S>, store: &St, lasso: &Lasso<Step<S::Transition>>) -> Run

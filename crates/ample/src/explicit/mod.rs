@@ -9,7 +9,7 @@ mod two_phase;
 
 use std::time::Instant;
 
-use ample_explicit::check::{self as safety, Finding};
+use ample_explicit::check::{self as safety, Cut, Finding};
 use ample_explicit::compile::{Ample, Compiled};
 use ample_explicit::liveness::Concurrent;
 use ample_explicit::search::Path;
@@ -87,6 +87,12 @@ pub struct Run {
     pub reduction: Option<String>,
     /// Only deadlocks are decided: of what was not found nothing is known.
     pub only_deadlocks: bool,
+    /// The steps that were run-time errors.
+    pub cuts: Vec<Cut>,
+    /// They were met in a part of the orders of steps only.
+    pub is_reduced: bool,
+    /// There may be others, and nobody would know.
+    pub may_miss_faults: bool,
 }
 
 impl Run {
@@ -115,6 +121,10 @@ impl Run {
     fn joined_by(self, invariant_count: usize, later: Run) -> Run {
         let invariants = later.invariants.into_iter().chain(std::iter::repeat(None));
         let before = self.invariants.into_iter().chain(std::iter::repeat(None));
+        // A search that was ended early may have met fewer of them than the one before.
+        let met = |cuts: &[Cut]| cuts.iter().map(|cut| cut.count).sum::<u64>();
+        let is_more = later.ended.is_none() || met(&later.cuts) >= met(&self.cuts);
+        let (cuts, is_reduced) = if is_more { (later.cuts, later.is_reduced) } else { (self.cuts, self.is_reduced) };
         let invariants = before.zip(invariants).take(invariant_count);
         Run {
             deadlock: self.deadlock.or(later.deadlock),
@@ -124,6 +134,9 @@ impl Run {
             statistics: later.statistics,
             reduction: later.reduction,
             only_deadlocks: later.only_deadlocks,
+            cuts,
+            is_reduced,
+            may_miss_faults: later.may_miss_faults,
         }
     }
 
@@ -140,6 +153,8 @@ impl Run {
         all.store_bytes = all.store_bytes.max(more.store_bytes);
         all.state_bytes = all.state_bytes.max(more.state_bytes);
         all.complete &= more.complete;
+        all.counts_transitions |= more.counts_transitions;
+        all.counts_depth |= more.counts_depth;
     }
 
     /// Something is violated.
@@ -359,6 +374,7 @@ where
     let mut report = report;
     if let Some(limit) = space.limit() {
         report.assertions = None;
+        report.cuts.clear();
         report.ended = Some(Reason::Unsupported(limit));
     }
     let mut moves = |finding: Option<Finding<P::Transition>>| finding.map(|finding| found(space, store, &finding.path));
@@ -370,6 +386,9 @@ where
         statistics: report.statistics,
         reduction: None,
         only_deadlocks: false,
+        cuts: report.cuts,
+        is_reduced: false,
+        may_miss_faults: false,
     }
 }
 

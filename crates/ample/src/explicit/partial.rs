@@ -9,6 +9,7 @@ use ample_explicit::check as safety;
 use ample_explicit::compile::{Method, NotReduced, Reduced, Tally};
 use ample_explicit::partial::{self, Counts, Mark};
 use ample_explicit::store::{FlatStore, Parent, Visible, Whole};
+use ample_model::facts::Facts;
 use ample_model::{Observer, Progress, Reason, System};
 
 use super::{REPORT_EVERY, Request, Run, collect, has_hidden_variables, room_for_the_store};
@@ -39,8 +40,11 @@ pub fn run(
     options: &CheckOptions,
     observer: &mut dyn Observer,
 ) -> Attempt {
+    // A run-time error cuts runs whatever is asked, and is told. Who names a method gets that method.
+    let may_fault = may_fault(system);
+    let is_auto = options.partial_order == PartialOrder::Auto;
     // Who counts states wants those of the usual check.
-    let assertions = request.assertions || request.is_empty();
+    let assertions = request.assertions || request.is_empty() || is_auto && may_fault;
     let looks_further = assertions || !request.invariants.is_empty();
     let method = method(methods.persistent.unwrap_or_default());
     let space = match Reduced::new(system, &request.invariants, assertions, method) {
@@ -52,11 +56,27 @@ pub fn run(
         }
     };
     let methods = Methods { proviso: proviso(&methods, options, looks_further), ..methods };
-    if !has_hidden_variables(system) {
-        return search(space, Whole, request, methods, options, observer);
+    let attempt = if has_hidden_variables(system) {
+        let visible = space.visible_bytes();
+        search(space, visible, request, methods, options, observer)
+    } else {
+        search(space, Whole, request, methods, options, observer)
+    };
+    match attempt {
+        Attempt::Done(run) => {
+            let may_miss_faults = run.only_deadlocks && may_fault;
+            Attempt::Done(Box::new(Run { may_miss_faults, ..*run }))
+        }
+        other => other,
     }
-    let visible = space.visible_bytes();
-    search(space, visible, request, methods, options, observer)
+}
+
+/// Some step may be a run-time error.
+fn may_fault(system: &System) -> bool {
+    let facts = Facts::of(system);
+    let provided = (0..system.processes.len()).filter_map(|process| facts.provided(process.into()));
+    facts.edges().any(|edge| edge.all.traits.may_fault || edge.monitored)
+        || provided.into_iter().any(|usage| usage.traits.may_fault)
 }
 
 pub fn method(algorithm: Algorithm) -> Method {
@@ -137,7 +157,7 @@ fn search(
     if space.unfolding().is_full() {
         reduction.push_str(", given up because there are too many transitions");
     }
-    Attempt::Done(Box::new(Run { reduction: Some(reduction), only_deadlocks, ..run }))
+    Attempt::Done(Box::new(Run { reduction: Some(reduction), only_deadlocks, is_reduced: true, ..run }))
 }
 
 fn refused(why: partial::Incompatible) -> Attempt {

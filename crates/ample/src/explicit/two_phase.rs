@@ -82,7 +82,7 @@ fn search(
         let report = safety::depth_first(&mut space, &mut store, &safety, observer);
         collect(&mut space, &store, report)
     };
-    Run { reduction: Some(describe(space.phases())), ..run }
+    Run { reduction: Some(describe(space.phases())), is_reduced: true, ..run }
 }
 
 /// What Phase 1 did, in a few words.

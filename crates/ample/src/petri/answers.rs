@@ -30,6 +30,7 @@ pub fn all(
     let mut shower = Shower::new(net, board, observer);
     let one = |(property, wanted): (&Property, &Answerable)| match wanted {
         Answerable::Not(why) => answer(property, Outcome::Unknown(Reason::Unsupported(why.clone()))),
+        Answerable::Ended(reason) => answer(property, Outcome::Unknown(reason.clone())),
         Answerable::Value(task) => match board.found(*task) {
             Some(Found { finding: Finding::Value(value), engine, how }) => {
                 let outcome = Outcome::Holds(Certainty::Proved);
@@ -134,9 +135,9 @@ fn brief(message: String, instead: &str) -> String {
 fn with_brief_branches(violation: Violation) -> Violation {
     fn all(branches: Vec<Branch>) -> Vec<Branch> {
         let one = |branch: Branch| {
-            let Branch { after, message, trace, branches } = branch;
-            let message = brief(message, "a part of the formula, from there on");
-            Branch { after, message, trace, branches: all(branches) }
+            let message = brief(branch.message, "a part of the formula, from there on");
+            let end = branch.end.map(|end| Box::new(plain(*end)));
+            Branch { message, branches: all(branch.branches), end, ..branch }
         };
         branches.into_iter().map(one).collect()
     }

@@ -53,7 +53,9 @@ pub struct Board<'a> {
     pub tasks: &'a Tasks,
     /// How answers follow.
     pub wanted: &'a [Answerable],
-    found: Mutex<Vec<Option<Found>>>,
+    found: Mutex<Findings>,
+    /// By task: the answers that depend on it.
+    users: Vec<Vec<usize>>,
     /// What shows the truth of formulas, where one run may not be enough.
     evidence: Mutex<Vec<Option<Evidence>>>,
     /// When the work began.
@@ -69,6 +71,40 @@ pub struct Board<'a> {
     statistics: Mutex<Statistics>,
 }
 
+/// What was found out about the tasks, and which answers follow.
+struct Findings {
+    found: Vec<Option<Found>>,
+    /// By answer: it follows.
+    is_known: Vec<bool>,
+    /// So many do not yet.
+    unknown: usize,
+}
+
+impl Findings {
+    fn truth(&self, task: usize) -> Option<bool> {
+        match &self.found[task] {
+            Some(Found { finding: Finding::Truth(truth, _), .. }) => Some(*truth),
+            _ => None,
+        }
+    }
+
+    fn follows(&self, wanted: &Answerable) -> bool {
+        match wanted {
+            Answerable::Truth(wanted) => wanted.value(&|task| self.truth(task)).is_some(),
+            Answerable::Value(task) => self.found[*task].is_some(),
+            Answerable::Not(_) | Answerable::Ended(_) => true,
+        }
+    }
+
+    /// Looks whether an answer follows now.
+    fn look(&mut self, number: usize, wanted: &Answerable) {
+        if !self.is_known[number] && self.follows(wanted) {
+            self.is_known[number] = true;
+            self.unknown -= 1;
+        }
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -76,20 +112,31 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl<'a> Board<'a> {
     /// An empty one.
     pub fn new(tasks: &'a Tasks, wanted: &'a [Answerable], deadline: Option<Instant>) -> Board<'a> {
-        let board = Board {
+        let mut users = vec![Vec::new(); tasks.all.len()];
+        for (number, wanted) in wanted.iter().enumerate() {
+            let mut each = Vec::new();
+            wanted.tasks(&mut each);
+            each.sort_unstable();
+            each.dedup();
+            each.into_iter().for_each(|task| users[task].push(number));
+        }
+        let (found, is_known) = (vec![None; tasks.all.len()], vec![false; wanted.len()]);
+        let mut findings = Findings { found, is_known, unknown: wanted.len() };
+        wanted.iter().enumerate().for_each(|(number, wanted)| findings.look(number, wanted));
+        let settled = findings.unknown == 0;
+        Board {
             tasks,
             wanted,
-            found: Mutex::new(vec![None; tasks.all.len()]),
+            found: Mutex::new(findings),
+            users,
             evidence: Mutex::new(vec![None; tasks.all.len()]),
             begun: Instant::now(),
             peaks: tasks.sums.iter().map(|_| AtomicU64::new(0)).collect(),
-            settled: AtomicBool::new(false),
+            settled: AtomicBool::new(settled),
             over: AtomicBool::new(false),
             deadline,
             statistics: Mutex::new(Statistics::default()),
-        };
-        board.settled.store(board.open().is_empty(), Ordering::Relaxed);
-        board
+        }
     }
 
     /// All answers are known.
@@ -106,20 +153,19 @@ impl<'a> Board<'a> {
 
     /// Notes a finding; the first one stays, unless a later one has a run to show for it.
     pub fn settle(&self, task: usize, finding: Finding, engine: &'static str, how: &'static str) {
-        {
-            let mut found = lock(&self.found);
-            let better = match &found[task] {
-                None => true,
-                Some(Found { finding: Finding::Truth(old, None), .. }) => {
-                    matches!(&finding, Finding::Truth(new, Some(_)) if new == old)
-                }
-                Some(_) => false,
-            };
-            if better {
-                found[task] = Some(Found { finding, engine, how });
+        let mut findings = lock(&self.found);
+        let better = match &findings.found[task] {
+            None => true,
+            Some(Found { finding: Finding::Truth(old, None), .. }) => {
+                matches!(&finding, Finding::Truth(new, Some(_)) if new == old)
             }
+            Some(_) => false,
+        };
+        if better {
+            findings.found[task] = Some(Found { finding, engine, how });
         }
-        if self.open().is_empty() {
+        self.users[task].iter().for_each(|number| findings.look(*number, &self.wanted[*number]));
+        if findings.unknown == 0 {
             self.settled.store(true, Ordering::Relaxed);
         }
     }
@@ -136,21 +182,19 @@ impl<'a> Board<'a> {
 
     /// What is known about a task.
     pub fn found(&self, task: usize) -> Option<Found> {
-        lock(&self.found)[task].clone()
+        lock(&self.found).found[task].clone()
     }
 
     /// The truth of a task, if it is known.
     pub fn truth(&self, task: usize) -> Option<bool> {
-        match &lock(&self.found)[task] {
-            Some(Found { finding: Finding::Truth(truth, _), .. }) => Some(*truth),
-            _ => None,
-        }
+        lock(&self.found).truth(task)
     }
 
     /// A run that shows the task to be true shows that some property is violated, or holds.
     pub fn shows(&self, task: usize) -> bool {
         let shows = |wanted: &Wanted| wanted.is_refuted_by(task) || wanted.is_proved_by(task);
-        self.wanted.iter().any(|wanted| matches!(wanted, Answerable::Truth(wanted) if shows(wanted)))
+        let mut users = self.users[task].iter().map(|number| &self.wanted[*number]);
+        users.any(|wanted| matches!(wanted, Answerable::Truth(wanted) if shows(wanted)))
     }
 
     /// Keeps what shows the truth of a formula, in the words of the net that was asked about; the first stays.
@@ -165,23 +209,20 @@ impl<'a> Board<'a> {
 
     /// There is something to show for the task already.
     pub fn is_shown(&self, task: usize) -> bool {
-        matches!(&lock(&self.found)[task], Some(Found { finding: Finding::Truth(_, Some(_)), .. }))
+        matches!(&lock(&self.found).found[task], Some(Found { finding: Finding::Truth(_, Some(_)), .. }))
             || lock(&self.evidence)[task].is_some()
     }
 
     /// The tasks that can still make a difference to an answer.
     pub fn open(&self) -> Vec<usize> {
-        let found = lock(&self.found);
-        let known = |task: usize| match &found[task] {
-            Some(Found { finding: Finding::Truth(truth, _), .. }) => Some(*truth),
-            _ => None,
-        };
+        let findings = lock(&self.found);
+        let known = |task: usize| findings.truth(task);
         let mut open = Vec::new();
-        for wanted in self.wanted {
+        for (wanted, is_known) in self.wanted.iter().zip(&findings.is_known) {
             match wanted {
-                Answerable::Truth(wanted) => wanted.open(&known, &mut open),
-                Answerable::Value(task) if found[*task].is_none() => open.push(*task),
-                Answerable::Value(_) | Answerable::Not(_) => {}
+                Answerable::Truth(wanted) if !is_known => wanted.open(&known, &mut open),
+                Answerable::Value(task) if !is_known => open.push(*task),
+                _ => {}
             }
         }
         open.sort_unstable();

@@ -132,8 +132,9 @@ impl Worker<'_, '_> {
     }
 
     fn limits<'k>(&self, known: &'k [Option<u64>]) -> Limits<'k> {
-        // A step in a large net takes as long as many in a small one.
-        let report_every = (STEPS / (self.net.transitions.len() as u64 + 1)).clamp(16, 10_000);
+        // A step in a large net takes as long as many in a small one, and so does one with many things to look at.
+        let looks = self.net.transitions.len() + self.board.tasks.all.len() + self.board.tasks.atoms.len();
+        let report_every = (STEPS / (looks as u64 + 1)).clamp(16, 10_000);
         Limits { bounds: known, memory: self.memory, report_every }
     }
 

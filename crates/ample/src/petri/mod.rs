@@ -21,6 +21,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use ample_budget::Interrupted;
 use ample_model::{Observer, Progress, Property, Question, Reason, Statistics, System};
 use ample_petri::diagram::Method;
 use ample_petri::explicit::Limits;
@@ -44,9 +45,9 @@ const FIRST_ATTEMPT: Duration = Duration::from_millis(1500);
 const HEAD_START: Duration = Duration::from_millis(300);
 
 /// The net that a system is, if it is one and is to be checked as one.
-pub fn net_of(system: &System, options: &CheckOptions) -> Option<Net> {
+pub fn net_of(system: &System, options: &CheckOptions) -> Result<Option<Net>, Interrupted> {
     let is_plain = options.fairness == Fairness::None && options.max_depth.is_none();
-    if is_plain { Net::of(system) } else { None }
+    if is_plain { Net::within(system, &options.budget) } else { Ok(None) }
 }
 
 /// The memory that each of so many workers may take.
@@ -141,7 +142,11 @@ fn attempt(
     times: Times,
     observer: &mut dyn Observer,
 ) -> Attempt {
-    let wanted: Vec<Answerable> = properties.iter().map(|property| tasks.add(property)).collect();
+    let add = |property: &Property| match options.budget.check() {
+        Ok(()) => tasks.add(property),
+        Err(interrupted) => Answerable::Ended(interrupted.into()),
+    };
+    let wanted: Vec<Answerable> = properties.iter().map(add).collect();
     let board = Board::new(&tasks, &wanted, times.deadline.into_iter().chain(times.until).min());
     let mut patient = Patient { observer, until: times.until, gave_up: false };
     let mut done = Ended::default();
@@ -153,12 +158,17 @@ fn attempt(
     let is_open = |wanted: &Answerable| match wanted {
         Answerable::Truth(wanted) => board.value(wanted).is_none(),
         Answerable::Value(task) => board.found(*task).is_none(),
+        Answerable::Ended(_) => true,
         Answerable::Not(_) => false,
     };
     let open: Vec<usize> = (0..wanted.len()).filter(|number| is_open(&wanted[*number])).collect();
     let mut conditions = Vec::new();
     board.open().into_iter().for_each(|task| tasks.conditions(task, &mut conditions));
-    let ended = (!open.is_empty()).then_some(done.reason.unwrap_or(Reason::Interrupted));
+    let cut = wanted.iter().find_map(|wanted| match wanted {
+        Answerable::Ended(reason) => Some(reason.clone()),
+        _ => None,
+    });
+    let ended = (!open.is_empty()).then_some(cut.or(done.reason).unwrap_or(Reason::Interrupted));
     Attempt { answers, open, conditions, gave_up, ended, statistics: board.statistics(), diagrams: done.diagrams }
 }
 
@@ -333,5 +343,6 @@ fn report(
         reduction: None,
         diagrams,
         choice: None,
+        cut: None,
     }
 }

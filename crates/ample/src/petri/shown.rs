@@ -240,7 +240,11 @@ impl<'a, 'b> Shower<'a, 'b> {
         };
         let valued = self.valued(&ours);
         self.left = if holds { FEW + 1 } else { MOST };
-        let evidence = self.formula(&valued)?;
+        let mut evidence = self.formula(&valued)?;
+        let until = self.until.min(Instant::now() + FOR_ONE);
+        if let Some(tasks) = &self.tasks {
+            evidence.shorten(self.net, &tasks.atoms, &|| Instant::now() >= until);
+        }
         if holds && evidence.branches.len() > FEW && evidence.prefix.is_empty() && evidence.cycle.is_empty() {
             return None;
         }
@@ -324,6 +328,10 @@ impl<'a, 'b> Shower<'a, 'b> {
         };
         // One of two that decide is enough, if it can be seen.
         let decides = |(operand, value): (&Valued<'_>, bool)| operand.value == Some(value);
+        // And a condition that decides needs no run at all.
+        if deciding.iter().any(|one| one.0.formula.is_propositional() && decides(*one)) {
+            return Vec::new();
+        }
         let shown = deciding.into_iter().filter(|one| decides(*one)).map(|(operand, _)| self.operand(operand));
         shown.into_iter().find(|shown| !shown.is_empty()).unwrap_or_default()
     }

@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 
 use ample_logic::{Atom, Binary, Formula as Logic, Unary, fold_constants};
-use ample_model::{Expr, Formula, Property, Question};
-use ample_petri::net::{Condition, Net, Sum};
+use ample_model::{Expr, Formula, Property, Question, Reason};
+use ample_petri::net::{Condition, Conditions, Net, Sum};
 use ample_petri::simplify::{Keep, Preserve, Simplified, simplify};
 
 use crate::temporal::Numbered;
@@ -110,6 +110,15 @@ impl Wanted {
         }
     }
 
+    fn tasks(&self, into: &mut Vec<usize>) {
+        match self {
+            Wanted::Const(_) | Wanted::Proved(_) => {}
+            Wanted::Task(task) => into.push(*task),
+            Wanted::Not(inner) => inner.tasks(into),
+            Wanted::All(parts) | Wanted::Any(parts) => parts.iter().for_each(|part| part.tasks(into)),
+        }
+    }
+
     /// The tasks that can still make a difference.
     pub fn open(&self, known: &dyn Fn(usize) -> Option<bool>, into: &mut Vec<usize>) {
         if self.value(known).is_some() {
@@ -146,6 +155,19 @@ pub enum Answerable {
     Value(usize),
     /// It is not about nets.
     Not(String),
+    /// The budget was exhausted before it was looked at.
+    Ended(Reason),
+}
+
+impl Answerable {
+    /// Adds the tasks that it depends on.
+    pub fn tasks(&self, into: &mut Vec<usize>) {
+        match self {
+            Answerable::Truth(wanted) => wanted.tasks(into),
+            Answerable::Value(task) => into.push(*task),
+            Answerable::Not(_) | Answerable::Ended(_) => {}
+        }
+    }
 }
 
 /// All tasks, each once, and the conditions that are atoms of formulas.
@@ -157,6 +179,8 @@ pub struct Tasks {
     /// What atoms stand for.
     pub atoms: Vec<Condition>,
     atom_numbers: HashMap<Condition, u32>,
+    /// What expressions are that several formulas share.
+    conditions: Conditions,
     /// The sums whose bounds are asked for.
     pub sums: Vec<Sum>,
     initial: Vec<u64>,
@@ -287,7 +311,7 @@ impl Tasks {
             // A net has no assertions; what may go wrong is a number of tokens beyond 64 bits, which ends a search.
             Question::Assertions | Question::Acceptance | Question::Progress => Answerable::Truth(Wanted::Const(true)),
             Question::Never(_) => Answerable::Not("a net has no never claim".into()),
-            Question::Invariant(expr) => match Condition::of(expr) {
+            Question::Invariant(expr) => match self.conditions.of(expr) {
                 Some(condition) => Answerable::Truth(self.reach(condition.negated()).not()),
                 None => Answerable::Not(not_linear()),
             },
@@ -330,7 +354,7 @@ impl Tasks {
 
     /// The number of an atom; `None` if it is not about nets.
     pub(super) fn atom(&mut self, expr: &Expr) -> Option<u32> {
-        let condition = Condition::of(expr)?;
+        let condition = self.conditions.of(expr)?;
         let next = self.atoms.len() as u32;
         let number = *self.atom_numbers.entry(condition.clone()).or_insert(next);
         if number == next {

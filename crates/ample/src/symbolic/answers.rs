@@ -1,9 +1,11 @@
 //! Questions and answers of a session.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use ample_model::{
-    BinaryOp, Certainty, Expr, Formula, Outcome, Property, Question, Reason, Silent, Statistics, System,
+    BinaryOp, Certainty, EdgeId, Expr, Formula, Interpreter, Outcome, ProcessId, Property, Question, Reason, Silent,
+    Statistics, System,
 };
 use ample_symbolic::ctl::{Ctl, Evaluator, FairRuns};
 use ample_symbolic::diagram::Bdd;
@@ -22,8 +24,9 @@ use crate::check::{CheckOptions, Fairness};
 use crate::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_tree, without_run};
 use crate::explicit::branching::Tree;
 use crate::explicit::liveness::{Ending, Run};
+use crate::faults::{Fallible, Survey};
 use crate::justice;
-use crate::report::Answer;
+use crate::report::{Answer, Cut, Verdict};
 use crate::temporal::Numbered;
 
 /// So long at least it is looked for what shows an answer that was found in another way.
@@ -118,8 +121,39 @@ fn has_bit(expr: &Expr, bit: i64) -> Expr {
     Expr::binary(BinaryOp::BitAnd, lowest, Expr::Const(1))
 }
 
-/// Answers all properties.
+/// Answers all properties. A formula that may be a fault somewhere is asked for that too, as an invariant.
 pub fn all(system: &System, shapes: &[Shape], properties: &[Property], options: &CheckOptions, desk: &Desk) -> Done {
+    let survey = Survey::of(system);
+    let fallible: Vec<Fallible> =
+        properties.iter().map(|property| survey.fallible(property, &options.justice)).collect();
+    let mut asked = properties.to_vec();
+    let mut formulas = Vec::new();
+    for (number, one) in fallible.iter().enumerate().filter(|(_, one)| !one.is_empty()) {
+        asked.push(Property { question: Question::Invariant(one.invariant()), ..Property::assertions() });
+        formulas.push(number);
+    }
+    let mut done = each(system, shapes, &asked, &formulas, options, desk);
+    let evaluated = done.answers.split_off(properties.len().min(done.answers.len()));
+    for (number, evaluated) in formulas.into_iter().zip(evaluated) {
+        let answer = done.answers[number].clone();
+        done.answers[number] = fallible[number].joined(system, answer, evaluated.outcome);
+    }
+    if let Some(cut) = &done.cut {
+        cut.tell(&mut done.answers);
+    }
+    done.answers.iter().enumerate().for_each(|(number, answer)| options.post(number, answer));
+    done
+}
+
+/// Answers properties, the last of which say that the formulas of these numbers can be evaluated.
+fn each(
+    system: &System,
+    shapes: &[Shape],
+    properties: &[Property],
+    formulas: &[usize],
+    options: &CheckOptions,
+    desk: &Desk,
+) -> Done {
     let mut symbolic = options.symbolic;
     if symbolic.exploration.is_some() && symbolic.reach == Reach::Auto {
         // What is reduced is not searched in full first.
@@ -143,13 +177,23 @@ pub fn all(system: &System, shapes: &[Shape], properties: &[Property], options: 
         Ok(session) => session,
         Err(trouble) => return nothing(properties, trouble),
     };
-    let mut answers = Vec::new();
+    let mut answers: Vec<Answer> = Vec::new();
     let mut trouble = None;
+    let first = properties.len() - formulas.len();
     for (number, (property, asked)) in properties.iter().zip(&asked).enumerate() {
+        let formula = number.checked_sub(first).map(|number| &answers[formulas[number]]);
+        if formula.is_some_and(|formula| formula.verdict() == Verdict::Violated) {
+            answers.push(answer(property, Outcome::Unknown(Reason::Unsupported("nobody needs to know".into()))));
+            continue;
+        }
         let mut court = Court { session: &mut session, setting: &setting, options, property, justice: &justice };
         match court.judge(asked) {
             Ok(answer) => {
-                options.post(number, &answer);
+                // What may have to be said beside an answer is not known yet, nor whether a formula can be evaluated.
+                let is_final = answer.verdict() == Verdict::Violated || session.space.faulty.is_false();
+                if is_final && number < first && !formulas.contains(&number) {
+                    options.post(number, &answer);
+                }
                 answers.push(answer);
             }
             Err(why) => {
@@ -165,7 +209,11 @@ pub fn all(system: &System, shapes: &[Shape], properties: &[Property], options: 
         None => Ok(Statistics::default()),
     };
     let statistics = statistics.unwrap_or_default();
-    Done { answers, trouble, statistics, diagrams: session.statistics(), reduction }
+    let cut = cut(&mut session, options).unwrap_or_else(|why| {
+        trouble = trouble.take().or(Some(why));
+        None
+    });
+    Done { answers, trouble, statistics, diagrams: session.statistics(), reduction, cut }
 }
 
 fn exploration_text(exploration: Exploration) -> String {
@@ -201,7 +249,41 @@ fn nothing(properties: &[Property], trouble: Trouble) -> Done {
         statistics: Statistics::default(),
         diagrams: DiagramStatistics::default(),
         reduction: None,
+        cut: None,
     }
+}
+
+/// The run-time errors among the steps out of the states that were reached, or of those that an exploration reaches. They
+/// are not looked for if nobody needed the reachable states.
+fn cut(session: &mut Session<'_>, options: &CheckOptions) -> Result<Option<Cut>, Trouble> {
+    if session.space.faulty.is_false() || session.shape.is_some() {
+        return Ok(None);
+    }
+    let (states, at_least) = match (&session.reached, options.symbolic.exploration) {
+        (Some(reached), None) => (reached.clone(), false),
+        (None, None) => return Ok(None),
+        (_, Some(exploration)) => {
+            let seen = session.seen(std::slice::from_ref(&session.space.faulty));
+            let symbolic = Symbolic { preserve: Preserve::Ltl, ..options.symbolic };
+            (reduced_states(session, exploration, symbolic, &seen)?, true)
+        }
+    };
+    let interpreter = Interpreter::new(session.system);
+    let mut met: BTreeMap<(u32, u32), (String, u64)> = BTreeMap::new();
+    for (number, step) in session.space.steps.iter().enumerate() {
+        let faulty = states.and(&step.fault)?;
+        let Some(bits) = faulty.pick() else { continue };
+        let state = session.encoding.state(session.system, &|bit| bits[bit as usize]);
+        let taken = session.taken(number);
+        let Some(process) = state.processes.get(taken.process as usize) else { continue };
+        let error = || interpreter.step(&state, &taken).violation().unwrap_or_default();
+        let entry = met.entry((process.process.0, taken.edge.0)).or_insert_with(|| (error(), 0));
+        entry.1 = entry.1.saturating_add(u64::try_from(&session.space.count_all(&faulty)).unwrap_or(u64::MAX));
+    }
+    let met = met
+        .into_iter()
+        .map(|((process, edge), (error, steps))| (Some((ProcessId(process), EdgeId(edge))), error, steps));
+    Ok(Cut::of(session.system, met, at_least))
 }
 
 /// Counts the states.
@@ -227,14 +309,14 @@ pub fn count(system: &System, shapes: &[Shape], options: &CheckOptions, desk: &D
         session.reached = Some(set.clone());
         self::counted(&session, &set)
     });
+    let counted = counted.and_then(|statistics| Ok((statistics, cut(&mut session, options)?)));
     let reduction = options.symbolic.exploration.map(exploration_text);
     let diagrams = session.statistics();
-    match counted {
-        Ok(statistics) => Done { answers: Vec::new(), trouble: None, statistics, diagrams, reduction },
-        Err(trouble) => {
-            Done { answers: Vec::new(), trouble: Some(trouble), statistics: Statistics::default(), diagrams, reduction }
-        }
-    }
+    let (statistics, cut, trouble) = match counted {
+        Ok((statistics, cut)) => (statistics, cut, None),
+        Err(trouble) => (Statistics::default(), None, Some(trouble)),
+    };
+    Done { answers: Vec::new(), trouble, statistics, diagrams, reduction, cut }
 }
 
 /// The bits that the properties of the model look at.

@@ -22,7 +22,7 @@ pub use ample_symbolic::reach::Method;
 use serde::Serialize;
 
 use crate::check::CheckOptions;
-use crate::report::{Answer, Report};
+use crate::report::{Answer, Cut, Report};
 
 /// How the symbolic engine works.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -227,6 +227,7 @@ impl Shape {
             Expr::Unary(op, x) => Expr::Unary(*op, inner(x)),
             Expr::Binary(op, x, y) => Expr::Binary(*op, inner(x), inner(y)),
             Expr::Cast(scalar, x) => Expr::Cast(*scalar, inner(x)),
+            Expr::Shared(x) => self.condition(x),
             Expr::Conditional(c, x, y) => Expr::Conditional(inner(c), inner(x), inner(y)),
             // What is left speaks of processes, and these are the same.
             _ => expr.clone(),
@@ -271,6 +272,8 @@ struct Done {
     statistics: Statistics,
     diagrams: DiagramStatistics,
     reduction: Option<String>,
+    /// The run-time errors that were met.
+    cut: Option<Cut>,
 }
 
 /// Why a session has no answer.
@@ -327,6 +330,7 @@ fn supervised(system: &System, observer: &mut dyn Observer, work: &(dyn Fn(&Desk
         statistics: Statistics::default(),
         diagrams: DiagramStatistics::default(),
         reduction: None,
+        cut: None,
     });
     let left = desk.left();
     let report = report(system, with_what_is_left(done, &left), reason, begun.elapsed());
@@ -371,5 +375,6 @@ fn report(system: &System, done: Done, asked: Option<Reason>, took: Duration) ->
         reduction: done.reduction,
         diagrams: Some(done.diagrams),
         choice: None,
+        cut: done.cut,
     }
 }

@@ -1,7 +1,8 @@
 //! Never claims as automata.
 //!
 //! A claim moves once for each visible state of the system, and reads that state. An atomic sequence in it is one
-//! such move. A claim that comes to its end has seen what must not be; so has one whose assertion fails.
+//! such move. A claim that comes to its end has seen what must not be; so has one whose assertion fails, and one that
+//! tries to evaluate a condition that is a fault there.
 //!
 //! A claim that only observes is an automaton ([`read`]). One that assigns to variables is performed beside the system
 //! as the process that it is ([`Acting`]).
@@ -9,6 +10,7 @@
 use std::collections::HashMap;
 
 use ample_explicit::liveness::Edge;
+use ample_model::facts::Lens;
 use ample_model::{Action, BinaryOp, EdgeId, Expr, Instruction, LocationId, ProcessId, ProcessType, Role, System};
 
 use super::Forbidden;
@@ -21,13 +23,13 @@ const MAX_DEPTH: usize = 100;
 /// The automaton of a never claim.
 pub fn read(system: &System, id: ProcessId) -> Result<Forbidden, String> {
     let claim = system.process(id);
-    let mut reader = Reader::new(system, claim);
+    let mut reader = Reader::new(system, id);
     let seen = reader.seen;
     let mut edges = Vec::new();
     for number in 0..claim.locations.len() {
         edges.push(reader.location(LocationId::from(number))?);
     }
-    for all in [seen, seen + 1] {
+    for all in [seen, seen + 1, seen + 2] {
         edges.push(vec![Edge { when: vec![vec![]], to: all, marks: 1 }]);
     }
     let initial = if claim.locations[claim.initial.index()].end { seen } else { claim.initial.0 };
@@ -70,6 +72,8 @@ pub struct ActingEdge {
     pub to: u32,
     /// The claim goes on at once.
     pub keeps_control: bool,
+    /// It depends on what other edges can do.
+    pub is_else: bool,
     /// It does something.
     pub acts: bool,
 }
@@ -85,7 +89,7 @@ impl Acting {
         if !claim.locals.is_empty() {
             return Err("a never claim cannot have variables of its own".into());
         }
-        let mut reader = Reader::new(system, claim);
+        let mut reader = Reader::new(system, id);
         let mut locations = Vec::new();
         for location in &claim.locations {
             let mut edges = Vec::new();
@@ -114,10 +118,13 @@ fn may_act(instruction: &Instruction) -> bool {
 }
 
 struct Reader<'a> {
+    id: ProcessId,
     claim: &'a ProcessType,
+    lens: Lens<'a>,
     atoms: Vec<Expr>,
     numbers: HashMap<Expr, u32>,
-    /// The state in which the claim has come to its end; after it comes the one in which an assertion has failed.
+    /// The state in which the claim has come to its end; after it come the one in which an assertion has failed, and the
+    /// one in which a condition was a fault.
     seen: u32,
     /// Processes have accept labels too: they count like those of the claim.
     accepts: bool,
@@ -128,11 +135,12 @@ struct Reader<'a> {
 type Cube = Vec<(u32, bool)>;
 
 impl<'a> Reader<'a> {
-    fn new(system: &System, claim: &'a ProcessType) -> Self {
+    fn new(system: &'a System, id: ProcessId) -> Self {
         let labelled = system.processes.iter().filter(|process| process.role == Role::Process);
         let accepts = labelled.flat_map(|process| &process.locations).any(|location| location.accept);
-        let seen = claim.locations.len() as u32;
-        Reader { claim, atoms: Vec::new(), numbers: HashMap::new(), seen, accepts, ways: 0 }
+        let claim = system.process(id);
+        let (seen, lens) = (claim.locations.len() as u32, Lens::new(system));
+        Reader { id, claim, lens, atoms: Vec::new(), numbers: HashMap::new(), seen, accepts, ways: 0 }
     }
 
     fn acting_edge(&mut self, id: EdgeId) -> Result<ActingEdge, String> {
@@ -146,8 +154,9 @@ impl<'a> Reader<'a> {
         }
         let guard = self.condition(id, 0)?;
         let guard = self.atom(&guard);
+        let is_else = edge.guard.iter().any(|condition| matches!(condition, Expr::Blocked(_)));
         let acts = !edge.effect.is_empty();
-        Ok(ActingEdge { id, guard, to: edge.to.0, keeps_control: edge.keeps_control, acts })
+        Ok(ActingEdge { id, guard, to: edge.to.0, keeps_control: edge.keeps_control, is_else, acts })
     }
 
     fn location(&mut self, id: LocationId) -> Result<Vec<Edge>, String> {
@@ -191,14 +200,18 @@ impl<'a> Reader<'a> {
             }
             let edge = &claim.edges[edge.index()];
             let mut when = before.clone();
-            if !self.guard(edge, &mut when)? {
+            if !self.guard(edge, &mut when, out)? {
                 continue;
             }
             for instruction in &edge.effect {
                 match instruction {
                     Instruction::Do(Action::Print { .. }) => {}
-                    Instruction::Do(Action::Test(condition)) => when.push((self.atom(condition), true)),
+                    Instruction::Do(Action::Test(condition)) => {
+                        self.fault(condition, &when, out);
+                        when.push((self.atom(condition), true));
+                    }
                     Instruction::Do(Action::Assert { condition, .. }) => {
+                        self.fault(condition, &when, out);
                         let atom = self.atom(condition);
                         out.push((when.iter().copied().chain([(atom, false)]).collect(), self.seen + 1));
                         when.push((atom, true));
@@ -218,8 +231,18 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Adds the way to a fault, where a condition that is evaluated after others may be one. An atom that is a fault
+    /// counts as false, and so does one that would be true for either value of the condition.
+    fn fault(&mut self, condition: &Expr, before: &Cube, out: &mut Vec<(Cube, u32)>) {
+        if !self.lens.expr(self.id, condition).traits.may_fault {
+            return;
+        }
+        let evaluated = self.atom(&Expr::binary(BinaryOp::Or, condition.clone(), Expr::TRUE));
+        out.push((before.iter().copied().chain([(evaluated, false)]).collect(), self.seen + 2));
+    }
+
     /// Adds the guard of an edge; false if it is never true.
-    fn guard(&mut self, edge: &ample_model::Edge, when: &mut Cube) -> Result<bool, String> {
+    fn guard(&mut self, edge: &ample_model::Edge, when: &mut Cube, out: &mut Vec<(Cube, u32)>) -> Result<bool, String> {
         if edge.communication.is_some() {
             return Err("a never claim cannot send or receive".into());
         }
@@ -236,7 +259,10 @@ impl<'a> Reader<'a> {
                         }
                     }
                 }
-                condition => when.push((self.atom(condition), true)),
+                condition => {
+                    self.fault(condition, when, out);
+                    when.push((self.atom(condition), true));
+                }
             }
         }
         Ok(true)

@@ -67,7 +67,8 @@ pub struct Forbidden {
     pub atoms: Vec<Expr>,
     /// A run that does not go on repeats its last state for ever.
     pub stutters: bool,
-    /// The state in which a claim has come to its end; in the one after it, an assertion of its own has failed.
+    /// The state in which a claim has come to its end; in the one after it, an assertion of its own has failed; and in
+    /// the one after that, one of its conditions was a fault.
     pub end: u32,
 }
 

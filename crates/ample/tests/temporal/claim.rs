@@ -11,38 +11,53 @@ pub struct Claim<'a> {
     process: &'a ProcessType,
     /// For every node and every edge of the claim.
     executable: Vec<Vec<bool>>,
+    /// For every node and every edge of the claim: asking whether it is executable is a fault.
+    faulty: Vec<Vec<bool>>,
     accepting: Vec<bool>,
 }
 
 impl<'a> Claim<'a> {
-    /// `None` if a condition of the claim is a fault somewhere.
-    pub fn new(interpreter: &Interpreter<'a>, graph: &Graph, id: ProcessId) -> Option<Claim<'a>> {
+    /// The claim over the nodes of the graph.
+    pub fn new(interpreter: &Interpreter<'a>, graph: &Graph, id: ProcessId) -> Claim<'a> {
         let process = interpreter.system().process(id);
         assert!(process.edges.iter().all(|edge| edge.communication.is_none() && edge.effect.is_empty()));
-        let mut executable = Vec::new();
+        let (mut executable, mut faulty) = (Vec::new(), Vec::new());
         for node in &graph.nodes {
             // `else` speaks of edges before it.
-            let mut edges: Vec<bool> = Vec::new();
+            let (mut edges, mut faults): (Vec<bool>, Vec<bool>) = Default::default();
             for edge in &process.edges {
-                let mut holds = node.visible;
+                let (mut holds, mut fault) = (node.visible, false);
                 for conjunct in &edge.guard {
                     holds = holds
                         && match conjunct {
                             Expr::Blocked(others) => !others.iter().any(|other| edges[other.index()]),
-                            condition => interpreter.evaluate(&node.state, None, condition).ok()? != 0,
+                            condition => match interpreter.evaluate(&node.state, None, condition) {
+                                Ok(value) => value != 0,
+                                Err(_) => {
+                                    fault = true;
+                                    false
+                                }
+                            },
                         };
                 }
                 edges.push(holds);
+                faults.push(fault);
             }
             executable.push(edges);
+            faulty.push(faults);
         }
-        let accepting = graph.truth(interpreter, &Expr::Accepting).ok()?;
-        Some(Claim { process, executable, accepting })
+        let accepting = graph.truth_or_fault(interpreter, &Expr::Accepting);
+        Claim { process, executable, faulty, accepting }
+    }
+
+    /// The state after a fault in a condition: whatever follows, the claim has seen enough.
+    fn failed(&self) -> usize {
+        self.process.locations.len()
     }
 
     /// The claim has come to its end, and stays there: whatever follows, it has seen enough.
     fn is_over(&self, location: usize) -> bool {
-        self.process.locations[location].end
+        location == self.failed() || self.process.locations[location].end
     }
 
     fn from(&self, location: usize, node: usize) -> Vec<usize> {
@@ -50,6 +65,9 @@ impl<'a> Claim<'a> {
             return vec![location];
         }
         let edges = self.process.locations[location].edges.iter().map(|edge| edge.index());
+        if edges.clone().any(|edge| self.faulty[node][edge]) {
+            return vec![self.failed()];
+        }
         edges.filter(|&edge| self.executable[node][edge]).map(|edge| self.process.edges[edge].to.index()).collect()
     }
 

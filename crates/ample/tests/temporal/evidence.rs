@@ -5,6 +5,7 @@ use ample_model::{Expr, Formula, Interpreter, ProcessId, State};
 
 use super::claim::Claim;
 use super::emptiness::{Anything, Search};
+use super::faults::is_fault;
 use super::graph::{Graph, Lasso, Steps};
 use super::linear::{self, Tableau};
 use super::word::Word;
@@ -39,7 +40,7 @@ impl Court<'_> {
     /// The trace is a fair run that violates the formula.
     pub fn ltl(&self, trace: &Trace, formula: &Formula) -> Verdict {
         let atoms = linear::atoms(formula);
-        let letters = linear::letters(self.graph, self.interpreter, &atoms)?;
+        let letters = linear::letters(self.graph, self.interpreter, &atoms);
         let (first, steps) = self.nodes(trace)?;
         let last = steps.last().map_or(first, |step| step.1);
         if trace.cycle.is_empty() && !self.graph.nodes[last].is_deadlocked() {
@@ -50,6 +51,16 @@ impl Court<'_> {
         let lasso = self.fair_lasso(trace)?.ok_or(Objection::DeadEnd)?;
         let word = Word::of(&lasso, self.graph, &letters).ok_or("no state of the cycle is visible")?;
         require(!word.satisfies(formula, &atoms), || format!("the run satisfies the formula: {lasso:?}"))
+    }
+
+    /// The trace leads to a state outside atomic sequences in which one of the formulas is a fault.
+    pub fn fault(&self, trace: &Trace, formulas: &[Formula]) -> Verdict {
+        let states = self.interpreter.replay(trace)?;
+        let last = states.last().ok_or("no state")?;
+        require(trace.cycle.is_empty(), || "a cycle after a fault".into())?;
+        require(self.interpreter.normalise(last).control.is_none(), || "a fault in an atomic sequence".into())?;
+        let is_fault = |formula: &Formula| is_fault(self.interpreter, last, formula);
+        require(formulas.iter().any(is_fault), || "no part of the formula is a fault".into())
     }
 
     /// The trace is a fair run with an accepting state in its cycle, or one that ends in an accepting deadlock.
@@ -75,7 +86,7 @@ impl Court<'_> {
     pub fn never(&self, trace: &Trace, claim: ProcessId) -> Verdict {
         let lasso = self.fair_lasso(trace)?.ok_or(Objection::DeadEnd)?;
         let alone = self.graph.alone(&lasso);
-        let claim = Claim::new(self.interpreter, &alone, claim).ok_or("the claim cannot be evaluated")?;
+        let claim = Claim::new(self.interpreter, &alone, claim);
         let violation = claim.violation(&alone, Fairness::None);
         require(violation.is_some(), || "the claim accepts nothing on this run".into())
     }

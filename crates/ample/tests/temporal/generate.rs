@@ -47,6 +47,33 @@ pub fn atoms(random: &mut Random, interpreter: &Interpreter<'_>, graph: &Graph) 
     if atoms.is_empty() { vec![Expr::TRUE] } else { atoms }
 }
 
+/// The same, and one that is a fault in some states if that can be had, alone or behind one of the others.
+pub fn fallible_atoms(random: &mut Random, interpreter: &Interpreter<'_>, graph: &Graph) -> Vec<Expr> {
+    let mut atoms = atoms(random, interpreter, graph);
+    let system = interpreter.system();
+    let faults = |atom: &Expr| {
+        let fails = |node: usize| interpreter.evaluate(&graph.nodes[node].state, None, atom).is_err();
+        graph.visible().filter(|&node| fails(node)).count()
+    };
+    let mut found = None;
+    for _ in 0..20 {
+        let divisor = Expr::binary(BinaryOp::Subtract, cell(random, system), Expr::Const(random.below(3) as i64));
+        let quotient = Expr::binary(random.pick(&[BinaryOp::Divide, BinaryOp::Remainder]), Expr::Const(2), divisor);
+        let atom = Expr::binary(random.pick(&[BinaryOp::Less, BinaryOp::Equal]), quotient, Expr::Const(1));
+        let count = faults(&atom);
+        let varies = count > 0 && count < graph.visible().count();
+        if varies || found.is_none() {
+            found = Some(atom);
+        }
+        if varies {
+            break;
+        }
+    }
+    atoms.truncate(2);
+    atoms.extend(found);
+    atoms
+}
+
 fn atom(random: &mut Random, system: &System) -> Expr {
     let id = Box::new(Expr::Const(random.below(3) as i64));
     match random.below(16) {

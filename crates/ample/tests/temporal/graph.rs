@@ -111,6 +111,12 @@ impl Graph {
         self.nodes.iter().map(value).collect()
     }
 
+    /// The same, where a fault counts as false.
+    pub fn truth_or_fault(&self, interpreter: &Interpreter<'_>, expr: &Expr) -> Vec<bool> {
+        let value = |node: &Node| interpreter.evaluate(&node.state, None, expr).unwrap_or(0);
+        self.nodes.iter().map(|node| node.visible && value(node) != 0).collect()
+    }
+
     /// The graph without the steps to other nodes than these. What is enabled in a node stays so.
     pub fn only(&self, these: &dyn Fn(usize) -> bool) -> Graph {
         let staying = |node: &Node| {

@@ -1,20 +1,20 @@
 //! Linear time: the elementary sets of a formula's closure as an automaton (Baier and Katoen, *Principles of Model
 //! Checking*, 5.2), and the automata for acceptance and progress.
 
-use ample_model::{Expr, Fault, Formula, Interpreter};
+use ample_model::{Expr, Formula, Interpreter};
 
 use super::emptiness::Automaton;
 use super::graph::Graph;
 
-/// The letter of every node: bit *i* is the value of the *i*-th atom; 0 in transient nodes.
-pub fn letters(graph: &Graph, interpreter: &Interpreter<'_>, atoms: &[Expr]) -> Result<Vec<u8>, Fault> {
+/// The letter of every node: bit *i* is the value of the *i*-th atom, a fault counting as false; 0 in transient nodes.
+pub fn letters(graph: &Graph, interpreter: &Interpreter<'_>, atoms: &[Expr]) -> Vec<u8> {
     let mut letters = vec![0; graph.nodes.len()];
     for (bit, atom) in atoms.iter().enumerate() {
-        for (letter, truth) in letters.iter_mut().zip(graph.truth(interpreter, atom)?) {
+        for (letter, truth) in letters.iter_mut().zip(graph.truth_or_fault(interpreter, atom)) {
             *letter |= u8::from(truth) << bit;
         }
     }
-    Ok(letters)
+    letters
 }
 
 /// The distinct atoms of a formula.

@@ -7,6 +7,7 @@ use super::branching::Branching;
 use super::claim::Claim;
 use super::emptiness::{Also, Automaton, Search};
 use super::fair::FairBranching;
+use super::faults::meets_fault;
 use super::graph::{Graph, Lasso};
 use super::linear::{self, Again, FromThenOn, Tableau};
 
@@ -20,6 +21,9 @@ pub struct Naive<'a> {
 impl Naive<'_> {
     /// The property does not hold.
     pub fn is_violated(&self, question: &Question, fairness: Fairness) -> bool {
+        if meets_fault(self.interpreter, self.graph, question, &[]) {
+            return true;
+        }
         match question {
             Question::Ctl(formula) => !self.ctl(formula),
             _ => self.counterexample(question, fairness).is_some(),
@@ -36,16 +40,16 @@ impl Naive<'_> {
             }
             Question::Acceptance => self.search(&Again(&self.truth(&Expr::Accepting)), fairness, true),
             Question::Progress => self.search(&FromThenOn(&self.truth(&Expr::NonProgress)), fairness, false),
-            Question::Never(id) => {
-                let claim = Claim::new(self.interpreter, self.graph, *id).expect("conditions of a claim are no faults");
-                claim.violation(self.graph, fairness)
-            }
+            Question::Never(id) => Claim::new(self.interpreter, self.graph, *id).violation(self.graph, fairness),
             other => panic!("{other:?} is not of linear time"),
         }
     }
 
     /// The property does not hold of the fair runs on which each of these expressions holds again and again.
     pub fn is_violated_by_just(&self, question: &Question, fairness: Fairness, justice: &[Expr]) -> bool {
+        if meets_fault(self.interpreter, self.graph, question, justice) {
+            return true;
+        }
         let sets: Vec<Vec<bool>> = justice.iter().map(|expr| self.truth(expr)).collect();
         let accepts =
             |first: &dyn Automaton, stutters| self.search(&Also { first, sets: &sets }, fairness, stutters).is_some();
@@ -74,10 +78,10 @@ impl Naive<'_> {
     }
 
     fn letters(&self, atoms: &[Expr]) -> Vec<u8> {
-        linear::letters(self.graph, self.interpreter, atoms).expect("atoms are no faults")
+        linear::letters(self.graph, self.interpreter, atoms)
     }
 
     fn truth(&self, expr: &Expr) -> Vec<bool> {
-        self.graph.truth(self.interpreter, expr).expect("a mark is no fault")
+        self.graph.truth_or_fault(self.interpreter, expr)
     }
 }

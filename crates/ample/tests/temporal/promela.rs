@@ -159,6 +159,8 @@ fn observation(random: &mut Random) -> String {
         0 => "(1)".into(),
         1 => "(np_)".into(),
         2 => "(_nr_pr > 1)".into(),
+        3 if random.one_in(4) => "(2 / x == 1)".into(),
+        3 if random.one_in(4) => "(y > 0 && 2 / y == 1)".into(),
         _ => condition(random),
     }
 }

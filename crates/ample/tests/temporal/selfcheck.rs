@@ -280,7 +280,7 @@ impl Accused<'_> {
             Question::Acceptance => cycle.iter().any(|&node| truth(&Expr::Accepting)[node]),
             Question::Never(id) => {
                 let alone = graph.alone(lasso);
-                let claim = Claim::new(self.naive.interpreter, &alone, *id).expect("a condition is no fault");
+                let claim = Claim::new(self.naive.interpreter, &alone, *id);
                 claim.violation(&alone, Fairness::None).is_some()
             }
             _ => {
@@ -307,7 +307,7 @@ fn naive_verdicts_are_those_of_the_runs() {
         assert!(walks.iter().all(|walk| walk.is_run_of(&graph)), "seed {seed}");
         for question in questions.iter().filter(|question| can_be_fair(question)) {
             let atoms = if let Question::Ltl(formula) = question { linear::atoms(formula) } else { Vec::new() };
-            let letters = linear::letters(&graph, &interpreter, &atoms).expect("atoms are no faults");
+            let letters = linear::letters(&graph, &interpreter, &atoms);
             let accused = Accused { naive, question, atoms, letters };
             let found = FAIRNESS.map(|fairness| naive.counterexample(question, fairness));
             let weaker = found.windows(2).all(|pair| pair[0].is_some() || pair[1].is_none());

@@ -13,6 +13,7 @@ use ample::{
 use ample_model::{Expr, Formula, Interpreter};
 
 use super::evidence::{Court, Objection};
+use super::faults::formula_of;
 use super::generate;
 use super::graph::Graph;
 use super::linear;
@@ -94,6 +95,11 @@ pub fn questions(random: &mut Random, naive: Naive<'_>) -> Vec<Question> {
             }
             questions.push(question);
         }
+    }
+    if random.one_in(2) {
+        let atoms = generate::fallible_atoms(random, naive.interpreter, naive.graph);
+        questions.push(Question::Ltl(generate::ltl(random, &atoms)));
+        questions.push(Question::Ctl(generate::ctl(random, &atoms)));
     }
     questions
 }
@@ -455,6 +461,11 @@ impl Call<'_> {
         let court = Court { interpreter, graph, fairness: self.options.fairness };
         let is_fair = self.options.fairness != Fairness::None || !self.options.justice.is_empty();
         let just = of_just_runs(question, &self.options.justice);
+        if shown.message.starts_with("run-time error in the formula") {
+            let justice = self.options.justice.iter().cloned().map(Formula::Atom);
+            let formulas: Vec<Formula> = formula_of(question).cloned().into_iter().chain(justice).collect();
+            return court.fault(&shown.trace, &formulas);
+        }
         match if self.options.justice.is_empty() { question } else { &just } {
             Question::Ltl(formula) => court.ltl(&shown.trace, formula),
             Question::Ctl(_) if is_fair => court.fair_ctl(&shown.trace),

@@ -70,6 +70,7 @@ pub(super) fn deeper_than(expr: &Expr, limit: usize) -> bool {
         | Expr::NonProgress
         | Expr::Accepting => false,
         Expr::Read(place) => in_place(place),
+        Expr::Shared(x) => deeper_than(x, limit),
         Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), ..) => {
             let parts = chain(*op, expr);
             parts.len() > MAX_CHAIN || parts.into_iter().any(|part| deeper_than(part, limit))

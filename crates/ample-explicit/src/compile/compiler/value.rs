@@ -28,6 +28,7 @@ impl Compiler<'_> {
     pub(super) fn value_of(&mut self, expr: &Expr, to: Register) -> Result<Interval, Unsupported> {
         match expr {
             Expr::Const(value) => self.constant(*value, to),
+            Expr::Shared(x) => self.value(x, to),
             Expr::Read(place) => self.read(place, to),
             Expr::Unary(op, x) => {
                 let values = self.interval(expr);

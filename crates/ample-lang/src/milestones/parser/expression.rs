@@ -2,8 +2,8 @@
 //! operators before an operand (`!` and the temporal ones), comparisons, `+ -`, `* / %`. So `!x == 1` negates the
 //! comparison, and `G x == 1` speaks of it: a number is neither true nor false.
 //!
-//! In a formula, letters are operators unless they are a name of the model; words like `AG` and `GF` are read letter
-//! by letter.
+//! In a formula, letters are operators; words like `AG` and `GF` are read letter by letter. If such a word is also a name
+//! of the model, what stands around it decides: an operator has an operand behind it, a name has not.
 
 use ample_model::Span;
 
@@ -77,17 +77,23 @@ impl Parser<'_> {
             Kind::Op(Op::Implies) => (Binary::Implies, 2, Grouping::Right),
             Kind::Op(Op::Or) => (Binary::Or, 3, Grouping::Any),
             Kind::Op(Op::And) => (Binary::And, 4, Grouping::Any),
-            Kind::Word if self.notation != Notation::State && !self.is_name(token) => {
-                let op = match self.written(token.span) {
-                    "U" => Binary::Until,
-                    "W" => Binary::WeakUntil,
-                    "R" | "V" => Binary::Release,
-                    _ => return None,
-                };
+            // No name stands behind an operand.
+            Kind::Word if self.notation != Notation::State => {
+                let op = self.infix_word(token)?;
                 (op, if self.in_brackets { 0 } else { 5 }, Grouping::Right)
             }
             _ => return None,
         })
+    }
+
+    /// The operator between operands that a word is if it is no name.
+    fn infix_word(&self, token: Token) -> Option<Binary> {
+        match self.written(token.span) {
+            "U" => Some(Binary::Until),
+            "W" => Some(Binary::WeakUntil),
+            "R" | "V" => Some(Binary::Release),
+            _ => None,
+        }
     }
 
     /// Operators that bind at least as strong as `least`.
@@ -152,9 +158,32 @@ impl Parser<'_> {
             Kind::Op(Op::Not) => Some((Unary::Not, token.span)),
             Kind::Op(Op::OpenBracket) if temporal && self.op_at(1, Op::CloseBracket) => two(Unary::Always),
             Kind::Op(Op::Less) if temporal && self.op_at(1, Op::Greater) => two(Unary::Eventually),
-            Kind::Word if temporal && !self.is_name(token) => self.letter(token),
+            Kind::Word if temporal && (!self.is_name(token) || self.operand_follows()) => self.letter(token),
             _ => None,
         }
+    }
+
+    /// Whether an operand stands behind the word here. A name like `U` stands between operands or is one: as an operand
+    /// follows it, or does not.
+    fn operand_follows(&self) -> bool {
+        let mut is_operand = true;
+        for ahead in 1..MAX_NESTING {
+            let token = self.token_at(ahead);
+            let begins = match token.kind {
+                Kind::Word if self.infix_word(token).is_none() => true,
+                Kind::Word if self.is_name(token) => {
+                    is_operand = !is_operand;
+                    continue;
+                }
+                Kind::Number | Kind::Keyword(Keyword::True | Keyword::False) => true,
+                Kind::Op(Op::Not | Op::OpenParen) => true,
+                Kind::Op(Op::OpenBracket) => !self.dot_follows_bracket(ahead),
+                Kind::Op(Op::Less) => self.op_at(ahead + 1, Op::Greater),
+                _ => false,
+            };
+            return begins == is_operand;
+        }
+        false
     }
 
     /// The letter of this word whose turn it is, if the word is made of operators.
@@ -329,7 +358,7 @@ impl Parser<'_> {
     fn variable(&mut self) -> Parse<Expr> {
         let start = self.next;
         let name = self.expect_name("a variable")?;
-        let indexed = self.at(Op::OpenBracket) && self.dot_follows_bracket();
+        let indexed = self.at(Op::OpenBracket) && self.dot_follows_bracket(0);
         if !indexed && !self.at(Op::Dot) {
             return self.make(ExprKind::Name(name.text), name.span, name.span);
         }
@@ -347,11 +376,11 @@ impl Parser<'_> {
         Ok(index)
     }
 
-    /// Whether the bracket that is open here is closed just before a dot. An index is short: one that is not closed
-    /// within a few tokens is none.
-    fn dot_follows_bracket(&self) -> bool {
+    /// Whether the bracket that is open so many tokens ahead is closed just before a dot. An index is short: one that is
+    /// not closed within a few tokens is none.
+    fn dot_follows_bracket(&self, from: usize) -> bool {
         let mut depth = 0_usize;
-        for ahead in 0..MAX_NESTING {
+        for ahead in from..from + MAX_NESTING {
             match self.token_at(ahead).kind {
                 Kind::Op(Op::OpenBracket) => depth += 1,
                 Kind::Op(Op::CloseBracket) => depth -= 1,

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::colours::{Compared, Comparison, Guard, Part};
+use super::super::watch::Watch;
 use super::{Binding, Label, MAX_TRANSITIONS, decoded, encoded, value_of};
 
 /// The colours of a place, with indices over some of their components.
@@ -147,16 +148,18 @@ impl Plan {
         Plan { transition, slots: sizes.len(), steps }
     }
 
-    /// Adds the bindings to `found`. False if there are too many, or more work to be done than is left.
+    /// Adds the bindings to `found`. False if there are too many, more work to be done than is left, or the budget is
+    /// exhausted.
     pub fn run(
         &self,
         tables: &[Table],
         guards: &[Guard],
         value: Option<u64>,
         work: &mut u64,
+        watch: &Watch<'_>,
         found: &mut Vec<Binding>,
     ) -> bool {
-        let mut run = Run { tables, guards, value, work, found, binding: vec![UNBOUND; self.slots] };
+        let mut run = Run { tables, guards, value, work, watch, found, binding: vec![UNBOUND; self.slots] };
         run.step(&self.steps)
     }
 }
@@ -264,6 +267,7 @@ struct Run<'a> {
     guards: &'a [Guard],
     value: Option<u64>,
     work: &'a mut u64,
+    watch: &'a Watch<'a>,
     found: &'a mut Vec<Binding>,
     binding: Vec<u32>,
 }
@@ -332,6 +336,9 @@ impl Run<'_> {
     fn look(&mut self, step: &Step, rest: &[Step]) -> bool {
         let Some(left) = self.work.checked_sub(1) else { return false };
         *self.work = left;
+        if self.watch.step().is_err() {
+            return false;
+        }
         let is_there = |pattern: &Pattern| {
             let table = &self.tables[pattern.place];
             let parts = pattern.parts.iter().map(|part| value_of(*part, &self.binding).unwrap_or(0));

@@ -151,6 +151,9 @@ impl<'a> Lower<'a> {
                     table.entry(label.clone()).or_insert_with(|| vec![LocationId::from(location)]);
                 }
             }
+            for label in &process.unreachable_labels {
+                table.entry(label.clone()).or_default();
+            }
             (ProcessId::from(index), table)
         });
         tables.collect()
@@ -163,7 +166,8 @@ impl<'a> Lower<'a> {
             if process.locals.iter().any(|variable| variable.name == name) {
                 return Some(format!("it is a variable of `{of}`: write `{of}[pid]:{name}`"));
             }
-            if process.locations.iter().any(|location| location.labels.iter().any(|label| label == name)) {
+            let mut labels = process.locations.iter().flat_map(|location| &location.labels);
+            if labels.any(|label| label == name) || process.unreachable_labels.iter().any(|label| label == name) {
                 return Some(format!("it is a label of `{of}`: write `{of}[pid]@{name}`"));
             }
             if self.notation.is_separate() && of == name {

@@ -232,6 +232,7 @@ impl<'a> Lower<'a> {
                 initial: LocationId(0),
                 provided: None,
                 priority: 1,
+                unreachable_labels: Vec::new(),
                 span: Some(proctype.name.span),
             });
             self.body = Some(Body::new(role == Role::Claim, false));
@@ -414,6 +415,8 @@ impl<'a> Lower<'a> {
         }
         let mut labels = Vec::new();
         for Built { process, mut body } in built {
+            // The automaton is built once from a flow.
+            let unbuilt = body.flow.clone();
             let done = body.flow.automaton(&statement::is_dead).and_then(|automaton| {
                 let (locations, edges, numbers) = edges(&body.flow, &automaton, self.roles[process.index()], self)?;
                 Ok((locations, edges, numbers, automaton.start))
@@ -425,7 +428,9 @@ impl<'a> Lower<'a> {
                     target.locations = locations;
                     target.edges = edges;
                     target.locals = body.locals.variables;
-                    labels.push((process, label_table(&body.flow, &numbers)));
+                    let table = label_table(&body.flow, &numbers);
+                    target.unreachable_labels = unreachable_labels(unbuilt, &table);
+                    labels.push((process, table));
                 }
                 Err(error) => self.diagnostics.push(error),
             }
@@ -565,6 +570,26 @@ fn label_table(flow: &Flow<Leaf>, numbers: &HashMap<u32, LocationId>) -> HashMap
         }
     }
     table
+}
+
+/// The labels at which control never rests, not even if somebody refers to them: a jump that a label stands before
+/// becomes a state only where the label is referred to.
+fn unreachable_labels(mut fixed: Flow<Leaf>, table: &HashMap<String, Vec<LocationId>>) -> Vec<String> {
+    let mut idle: Vec<&String> = table.iter().filter(|(_, found)| found.is_empty()).map(|(name, _)| name).collect();
+    if idle.is_empty() {
+        return Vec::new();
+    }
+    for name in &idle {
+        if let Some(element) = find_remote_label(&fixed, name) {
+            fixed.fix_remote_label(element);
+        }
+    }
+    let Ok(automaton) = fixed.automaton(&statement::is_dead) else { return Vec::new() };
+    let states = reachable(&automaton);
+    let is_state = |element: flow::ElementId| states.binary_search(&fixed.element(element).number).is_ok();
+    idle.retain(|name| find_remote_label(&fixed, name).is_some_and(|element| !is_state(element)));
+    idle.sort();
+    idle.into_iter().cloned().collect()
 }
 
 /// The state numbers that can be reached, in order.

@@ -145,7 +145,14 @@ impl Parser {
         let kind = match self.peek().kind {
             Kind::Op(Op::OpenParen) => return self.parenthesis(),
             Kind::Name(_) if matches!(self.word(self.peek()), Some(Word::Infix(..))) => {
-                return Err(self.unexpected("an operand"));
+                let word = self.peek();
+                return Err(match self.help_in_block(word) {
+                    Some(help) => {
+                        let message = format!("expected an operand, found {}", self.describe(word));
+                        self.error_with_help(word.span, message, help)
+                    }
+                    None => self.unexpected("an operand"),
+                });
             }
             Kind::Name(name) if self.truth_value(name).is_some() => {
                 self.take();
@@ -183,6 +190,11 @@ impl Parser {
         if let Some(Kind::Op(operator @ (Op::Plus | Op::Minus | Op::Star | Op::Slash | Op::Percent))) = operator {
             let help = format!("there is no `{0}=`: write `v = v {0} …`", operator.text());
             return self.error_with_help(token.span, "expected an expression, found `=`", help);
+        }
+        let before = self.next.checked_sub(1).and_then(|at| self.tokens.get(at)).copied();
+        if let Some(help) = before.and_then(|before| self.help_in_block(before)) {
+            let message = format!("expected an expression, found {}", self.describe(token));
+            return self.error_with_help(token.span, message, help);
         }
         self.unexpected("an expression")
     }

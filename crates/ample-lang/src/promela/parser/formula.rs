@@ -14,7 +14,7 @@ use super::super::ast::{Binary, Expr, ExprKind, Unary};
 use super::super::lexer::{Keyword, Kind, Op, Symbol, Symbols, Token};
 use super::super::preprocess::preprocess_formula;
 use super::{Failed, MAX_NESTING, Parse, Parser};
-use crate::diagnostic::Rejected;
+use crate::diagnostic::{Diagnostic, Rejected};
 
 /// Which operators are known where an expression is read, beside those of Promela.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,10 +140,12 @@ pub fn parse_formula(
     notation: Notation,
 ) -> Result<(Expr, Vec<Source>), Rejected> {
     let known: HashSet<&str> = context.names.iter().chain(&context.processes).copied().collect();
+    let mut ambiguous = Vec::new();
     let mut cut = |tokens: &[Token], symbols: &mut Symbols, is_macro: &dyn Fn(Symbol) -> bool| {
-        cut_letters(tokens, symbols, notation, &|text| known.contains(text), is_macro)
+        cut_letters(tokens, symbols, notation, &|text| known.contains(text), is_macro, &mut ambiguous)
     };
-    let input = preprocess_formula(label, text, context.sources, &mut cut);
+    let mut input = preprocess_formula(label, text.clone(), context.sources, &mut cut);
+    input.diagnostics.extend(ambiguous.into_iter().map(|word| word.diagnostic(&text)));
     let mut parser = Parser::new(input.tokens, input.symbols, input.sources, input.diagnostics);
     parser.notation = notation;
     parser.names = known.iter().map(|name| parser.symbols.intern(name)).collect();
@@ -161,13 +163,34 @@ fn letters_of(word: &str) -> usize {
     word.bytes().take_while(|byte| b"AEFGX".contains(byte)).count()
 }
 
-/// How many letters are to be cut off a word that is no name: what is left over must be a name, the longest possible.
-/// A quantifier is not cut off its operator.
-fn letters_to_cut(word: &str, is_name: &dyn Fn(&str) -> bool) -> Option<usize> {
+/// How many letters can be cut off a word that is no name: what is left over must be a name, or nothing. A quantifier is
+/// not cut off its operator.
+fn letters_to_cut(word: &str, is_name: &dyn Fn(&str) -> bool) -> Vec<usize> {
     let splits = |length: usize| !word[..length].ends_with(['A', 'E']) && is_name(&word[length..]);
     // More of them than can be nested are no operators.
     let most = letters_of(word).min(MAX_NESTING);
-    (1..=most).find(|&length| length == word.len() || splits(length))
+    (1..=most).filter(|&length| length == word.len() || splits(length)).collect()
+}
+
+/// A word whose letters can be cut off in two ways.
+struct Ambiguous {
+    word: Span,
+    readings: [String; 2],
+}
+
+impl Ambiguous {
+    fn diagnostic(self, text: &str) -> Diagnostic {
+        let written = text.get(self.word.start as usize..self.word.end as usize).unwrap_or("");
+        let [one, other] = self.readings;
+        let message = format!("`{written}` can be read as `{one}` and as `{other}`");
+        Diagnostic::error(self.word, message).with_help("write a blank behind each operator")
+    }
+}
+
+/// So many letters of a word, and what is left of it, with blanks between them.
+fn apart(word: &str, letters: usize) -> String {
+    let operators: String = word[..letters].chars().flat_map(|letter| [letter, ' ']).collect();
+    (operators + &word[letters..]).trim_end().to_owned()
 }
 
 /// Cuts words like `GF`, `GFp` and `AG` into their letters, unless the whole word is a name.
@@ -177,6 +200,7 @@ fn cut_letters(
     notation: Notation,
     is_known: &dyn Fn(&str) -> bool,
     is_macro: &dyn Fn(Symbol) -> bool,
+    ambiguous: &mut Vec<Ambiguous>,
 ) -> Vec<Token> {
     if !matches!(notation, Notation::Linear | Notation::Branching) {
         return tokens.to_vec();
@@ -191,7 +215,11 @@ fn cut_letters(
         // What follows these is the name of a label, a variable or a field of something else.
         let inside = out.last().is_some_and(|t| matches!(t.kind, Kind::Op(Op::At | Op::Colon | Op::Dot)));
         let whole = inside || word.len() < 2 || is_name(&word) || notation.word(&word).is_some();
-        let Some(length) = letters_to_cut(&word, &is_name).filter(|_| !whole) else {
+        let lengths = if whole { Vec::new() } else { letters_to_cut(&word, &is_name) };
+        if let [one, other, ..] = lengths[..] {
+            ambiguous.push(Ambiguous { word: token.span, readings: [apart(&word, one), apart(&word, other)] });
+        }
+        let Some(length) = lengths.first().copied() else {
             out.push(*token);
             continue;
         };
@@ -338,7 +366,12 @@ impl Parser {
         let written = source.get(span.start as usize..span.end as usize).unwrap_or("").trim();
         let glue = if written.len() > 2 { " " } else { "" };
         let message = format!("`{written}` has no path quantifier");
+        // `A [ f U g ]` where `A` is a variable.
+        let bracketed = self.tokens.windows(2).filter(|pair| pair[1].kind == Kind::Op(Op::OpenBracket));
+        let name =
+            bracketed.filter(|pair| pair[1].span.start < span.start).find_map(|pair| self.help_for_name(pair[0]));
         let help = match binary {
+            _ if name.is_some() => name.unwrap_or_default(),
             true => format!("write `A [ f {written} g ]` or `E [ f {written} g ]`, or check the formula with --ltl"),
             false => format!("write `A{glue}{written}` or `E{glue}{written}`, or check the formula with --ltl"),
         };
@@ -383,6 +416,18 @@ impl Parser {
             return None;
         }
         Some(format!("`{text}` is a name of the model and so no operator: {}", other_spelling(text)))
+    }
+
+    /// What to do about a variable whose name is an operator in an `ltl` block, if that may be what stands there.
+    pub(super) fn help_in_block(&self, token: Token) -> Option<String> {
+        let Kind::Name(name) = token.kind else { return None };
+        let text = self.symbols.text(name);
+        if self.notation != Notation::Block || self.notation.word(text).is_none() {
+            return None;
+        }
+        Some(format!(
+            "`{text}` is an operator in an ltl block, as in Spin: a formula of --ltl can speak of such a variable"
+        ))
     }
 
     fn help_after_operand(&self) -> Option<String> {

@@ -1,0 +1,177 @@
+//! What a word is where an operand may begin: the name of an atom, or an operator.
+//!
+//! Operators are letters and names are words, so that `Fa` can be the atom `Fa`, or `F` before the atom `a`; and an
+//! atom can be called `X`. A declared name is that name. Where it could as well be an operator, what follows decides:
+//! behind a name there is no operand. What both make sense of is ambiguous, and is refused.
+
+use crate::parse::Dialect;
+
+/// What a word is, see [`reading`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// The name of an atom, whether declared or not.
+    Name,
+    /// An operator, a constant, or letters that begin with an operator.
+    Operator,
+}
+
+/// Tells whether a word that stands where an operand may begin is a name, given what names are declared and the text
+/// `after` the word; or, where it is ambiguous, how to write what is meant.
+///
+/// ```
+/// use ample_logic::{Dialect, Reading, reading};
+/// let names = |word: &str| ["Fa", "a", "X"].contains(&word);
+/// let read = |word, after| reading(word, after, Dialect::Plain, &names);
+/// assert_eq!(read("Fa", ""), Ok(Reading::Name));
+/// assert_eq!(read("Ga", ""), Ok(Reading::Operator));
+/// assert_eq!(read("Gb", ""), Ok(Reading::Name)); // though not a declared one
+/// assert_eq!(read("X", " U a"), Ok(Reading::Name));
+/// assert_eq!(read("X", " a"), Ok(Reading::Operator));
+/// assert!(read("GFa", "").is_err());
+/// ```
+pub fn reading(
+    word: &str,
+    after: &str,
+    dialect: Dialect,
+    is_declared: &dyn Fn(&str) -> bool,
+) -> Result<Reading, String> {
+    match (is_declared(word), reserved(word, dialect)) {
+        (true, None | Some(Reserved::Infix | Reserved::Past)) => Ok(Reading::Name),
+        (true, Some(Reserved::Constant)) => {
+            Err(format!("`{word}` is a constant and also a name of the model: write `\"{word}\"` for the name"))
+        }
+        (true, Some(Reserved::Prefix)) => match follower(after, dialect, is_declared) {
+            Follower::Operand => Ok(Reading::Operator),
+            Follower::Other => Ok(Reading::Name),
+            Follower::Either => Err(format!(
+                "`{word}` is an operator and also a name of the model: write `\"{word}\"` for the name, \
+                 and put parentheses behind the operator"
+            )),
+        },
+        (false, Some(_)) => Ok(Reading::Operator),
+        (false, None) if dialect == Dialect::Plain => joined_letters(word, is_declared),
+        (false, None) => Ok(Reading::Name),
+    }
+}
+
+/// A word that is not declared, in a dialect where `GFa` is `G F a`.
+fn joined_letters(word: &str, is_declared: &dyn Fn(&str) -> bool) -> Result<Reading, String> {
+    let is_operand = |rest: &str| is_declared(rest) || is_truth(rest);
+    let splits: Vec<usize> = (1..=letters(word)).filter(|length| is_operand(&word[*length..])).collect();
+    match splits[..] {
+        [] => Ok(Reading::Name),
+        [_] => Ok(Reading::Operator),
+        [first, second, ..] => {
+            let (one, name) = (apart(word, first, ""), apart(word, first, "\""));
+            let other = apart(word, second, "");
+            Err(format!("`{word}` can be read as `{one}` and as `{other}`: write `{name}` or `{other}`"))
+        }
+    }
+}
+
+/// So many operators at the beginning of a word, and the rest as a name, with blanks between them.
+fn apart(word: &str, operators: usize, quote: &str) -> String {
+    let letters: String = word[..operators].chars().flat_map(|letter| [letter, ' ']).collect();
+    format!("{letters}{quote}{}{quote}", &word[operators..])
+}
+
+/// How many letters at the beginning of a word could be operators.
+fn letters(word: &str) -> usize {
+    word.bytes().take_while(|byte| b"FGX".contains(byte)).count()
+}
+
+fn is_truth(word: &str) -> bool {
+    ["true", "false"].iter().any(|constant| word.eq_ignore_ascii_case(constant))
+}
+
+/// What a word of a dialect means, beside a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reserved {
+    Constant,
+    Prefix,
+    Infix,
+    /// An operator about the past, which is refused.
+    Past,
+}
+
+fn reserved(word: &str, dialect: Dialect) -> Option<Reserved> {
+    use Reserved::*;
+    Some(match (dialect, word) {
+        (Dialect::Spin, "true" | "false") | (Dialect::Spin | Dialect::Plain, "0" | "1") => Constant,
+        (Dialect::Spin, "X" | "next" | "always" | "eventually") => Prefix,
+        (Dialect::Spin, "U" | "V" | "W" | "until" | "stronguntil" | "weakuntil" | "release") => Infix,
+        (Dialect::Spin, "implies" | "equivalent") => Infix,
+        (Dialect::Spin, _) => return None,
+        (Dialect::Smv, "TRUE" | "FALSE") => Constant,
+        (Dialect::Smv, "G" | "F" | "X") => Prefix,
+        (Dialect::Smv, "U" | "V" | "xor" | "xnor") => Infix,
+        (Dialect::Smv, "O" | "H" | "S" | "T" | "Y" | "Z") => Past,
+        (Dialect::Smv | Dialect::Plain, "A" | "E" | "AG" | "AF" | "AX" | "EG" | "EF" | "EX") => Prefix,
+        (Dialect::Smv, _) => return None,
+        (Dialect::Plain, "U" | "W" | "R" | "V" | "M" | "xor") => Infix,
+        (Dialect::Plain, word) if is_truth(word) => Constant,
+        (Dialect::Plain, word) if !word.is_empty() && letters(word) == word.len() => Prefix,
+        (Dialect::Plain, _) => return None,
+    })
+}
+
+/// Whether a word means something other than an atom where no names are declared.
+pub(crate) fn is_reserved(word: &str, dialect: Dialect) -> bool {
+    let begins_with_operator = || {
+        let rest = word.strip_prefix(['F', 'G', 'X']);
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    reserved(word, dialect).is_some() || dialect == Dialect::Plain && begins_with_operator()
+}
+
+/// What stands behind a word.
+#[derive(Clone, Copy)]
+enum Follower {
+    /// An operand: the word is an operator.
+    Operand,
+    /// Something that stands behind operands, or nothing: the word is a name.
+    Other,
+    /// It could be both.
+    Either,
+}
+
+/// More names in a row than this are not looked at.
+const MOST_NAMES: usize = 100;
+
+fn follower(after: &str, dialect: Dialect, is_declared: &dyn Fn(&str) -> bool) -> Follower {
+    let mut after = after.trim_start();
+    // A name like `U` stands between operands or is one: as an operand follows it, or does not.
+    let is_infix = |word: &str| reserved(word, dialect) == Some(Reserved::Infix);
+    let mut is_turned = false;
+    for _ in 0..MOST_NAMES {
+        let word = word_at(after);
+        if !is_infix(word) || !is_declared(word) {
+            return match (first_follower(after, is_infix(word)), is_turned) {
+                (Follower::Operand, true) => Follower::Other,
+                (Follower::Other, true) => Follower::Operand,
+                (found, _) => found,
+            };
+        }
+        is_turned = !is_turned;
+        after = after[word.len()..].trim_start();
+    }
+    Follower::Either
+}
+
+fn first_follower(after: &str, is_infix: bool) -> Follower {
+    let begins = |sign: &str| after.starts_with(sign);
+    if !word_at(after).is_empty() {
+        return if is_infix { Follower::Other } else { Follower::Operand };
+    }
+    if begins("-") && !begins("->") {
+        return Follower::Either;
+    }
+    let is_negation = begins("!") && !begins("!=");
+    if is_negation || ["(", "[", "<>", "\""].into_iter().any(begins) { Follower::Operand } else { Follower::Other }
+}
+
+/// The identifier (letters, digits, `_`, `.`, `@`, `$`) at the beginning of `rest`, or nothing.
+pub(crate) fn word_at(rest: &str) -> &str {
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '@' | '$'))).unwrap_or(rest.len());
+    &rest[..end]
+}
