@@ -7,7 +7,8 @@
 
 Families: philosophers (both forks asked for at once; markings: the Lucas number L(3N)), dining (one fork after the
 other; 3^N), ring (slotted ring), fms (flexible manufacturing system), kanban, erk (a signalling pathway), trains (N
-sections, N/3 trains), pool (swimming pool), token_ring (Dijkstra's self-stabilising ring, N+1 machines).
+sections, N/3 trains), pool (swimming pool), token_ring (Dijkstra's self-stabilising ring, N+1 machines),
+readers_writers (ten readers and N writers, each a process of its own; wide, with few markings: 1024 + N).
 """
 import argparse
 import sys
@@ -176,11 +177,26 @@ def token_ring(n):
     return net
 
 
-FAMILIES = {f.__name__: f for f in (philosophers, dining, ring, fms, kanban, erk, trains, pool, token_ring)}
+def readers_writers(n, readers=10):
+    net = Net(f"readers_writers-{n}")
+    net.place("Permits", readers)
+    for kind, count, needs in (("Reader", readers, 1), ("Writer", n, readers)):
+        for i in range(count):
+            idle, busy = net.place(f"{kind}_idle_{i}", 1), net.place(f"{kind}_busy_{i}")
+            net.transition(f"{kind}_begins_{i}", [idle, ("Permits", needs)], [busy])
+            net.transition(f"{kind}_ends_{i}", [busy], [idle, ("Permits", needs)])
+    return net
+
+
+FAMILIES = {
+    f.__name__: f
+    for f in (philosophers, dining, ring, fms, kanban, erk, trains, pool, token_ring, readers_writers)
+}
 #: The nets that lie beside this program, with the number of their markings.
 KEPT = [
     ("philosophers", 4, 322), ("dining", 4, 81), ("ring", 3, 504), ("fms", 2, 3444), ("kanban", 2, 4600),
     ("erk", 4, 798), ("trains", 12, 195), ("pool", 1, 89621), ("token_ring", 5, 166),
+    ("readers_writers", 20, 1044),
 ]
 
 

@@ -4,9 +4,12 @@
 //! [`Bounds`] are made larger by what the step led to. It is never silently cut.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ample_model::interpret::ChannelState;
-use ample_model::{Action, EdgeId, Initial, Instruction, Interpreter, ProcessId, Scalar, State, System, Variable};
+use ample_model::{
+    Action, Budget, EdgeId, Initial, Instruction, Interpreter, ProcessId, Scalar, State, System, Variable,
+};
 
 /// The values `low..=high`; none if `low` is larger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,6 +165,18 @@ pub struct Bounds {
     pub(crate) least: u32,
 }
 
+/// So many cells of states are kept while states are sampled.
+const MAX_SAMPLED_CELLS: usize = 4_000_000;
+
+/// The states that are nearest to the initial ones.
+#[derive(Default)]
+struct Nearest {
+    /// How many there are.
+    count: usize,
+    /// Some of them.
+    kept: Vec<State>,
+}
+
 impl Bounds {
     /// What the types say. Of processes there is room for those of the beginning; more come by
     /// [widening](crate::Encoding::widen).
@@ -175,12 +190,17 @@ impl Bounds {
 
     /// What is seen in `effort` states: most of them the nearest, the others along random runs.
     pub fn sampled(system: &System, effort: usize) -> Bounds {
+        Bounds::sampled_within(system, effort, &Budget::unlimited())
+    }
+
+    /// As [`sampled`](Self::sampled), but no more states than the budget allows for.
+    pub fn sampled_within(system: &System, effort: usize, budget: &Budget) -> Bounds {
         let mut bounds = Bounds::none(system, false);
         bounds.take_choices(system);
         let interpreter = Interpreter::new(system);
-        let nearest = bounds.take_nearest(&interpreter, effort - effort / 4);
-        if nearest.len() >= effort - effort / 4 {
-            bounds.take_runs(&interpreter, &nearest, effort / 4);
+        let nearest = bounds.take_nearest(&interpreter, effort - effort / 4, budget);
+        if nearest.count >= effort - effort / 4 {
+            bounds.take_runs(&interpreter, &nearest.kept, effort / 4, budget);
         }
         bounds
     }
@@ -196,40 +216,61 @@ impl Bounds {
     fn take_choices(&mut self, system: &System) {
         for (variable, offset) in system.globals.iter().zip(offsets(system, &system.globals)) {
             for (slot, initial) in &variable.initial {
-                if let Initial::AnyOf(values) = initial {
-                    let cell = &mut self.globals[offset + *slot as usize];
-                    for value in values {
-                        cell.take(*value);
+                let cell = &mut self.globals[offset + *slot as usize];
+                let ends;
+                let values = match initial {
+                    Initial::AnyOf(values) => &values[..],
+                    Initial::Between(least, most) => {
+                        ends = [*least, *most];
+                        &ends
                     }
+                    Initial::Value(_) | Initial::Channel(_) => &[],
+                };
+                for value in values {
+                    cell.take(*value);
                 }
             }
         }
     }
 
-    fn take_nearest(&mut self, interpreter: &Interpreter<'_>, most: usize) -> Vec<State> {
+    fn take_nearest(&mut self, interpreter: &Interpreter<'_>, most: usize, budget: &Budget) -> Nearest {
         let system = interpreter.system();
+        // Large states are not kept in large numbers. Two that are taken for the same do no harm in a sample.
+        let locals = system.processes.iter().flat_map(|process| &process.locals);
+        let cells = self.globals.len() + locals.map(|variable| system.slots(&variable.ty) as usize).sum::<usize>();
+        let room = (MAX_SAMPLED_CELLS / cells.max(1)).clamp(2, most.max(2));
         let mut seen = HashSet::new();
-        let mut states = Vec::new();
-        let mut frontier: VecDeque<State> = interpreter.initial_states().take(most.max(1)).flatten().collect();
-        while let Some(state) = frontier.pop_front() {
+        let mut nearest = Nearest::default();
+        let mut initial = interpreter.initial_states().take(most.max(1)).flatten();
+        let mut frontier: VecDeque<State> = initial.by_ref().take(room).collect();
+        while let Some(state) = frontier.pop_front().or_else(|| initial.next()) {
+            if budget.check().is_err() {
+                break;
+            }
             let state = interpreter.identity(&state);
-            if !seen.insert(state.clone()) {
+            let mut hasher = DefaultHasher::new();
+            state.hash(&mut hasher);
+            if !seen.insert(hasher.finish()) {
                 continue;
             }
             self.take(system, &state, false);
-            if states.len() < most && frontier.len() < most {
-                frontier.extend(interpreter.successors(&state).into_iter().filter_map(|(_, next)| next.state));
+            if nearest.count < most && frontier.len() < room {
+                let mut next = interpreter.successors(&state).into_iter().filter_map(|(_, next)| next.state);
+                frontier.extend(next.by_ref().take(room));
             }
-            states.push(state);
-            if states.len() >= most.max(1) {
+            nearest.count += 1;
+            if nearest.kept.len() < room {
+                nearest.kept.push(state);
+            }
+            if nearest.count >= most.max(1) {
                 break;
             }
         }
-        states
+        nearest
     }
 
     /// Runs that begin among the states that were seen.
-    fn take_runs(&mut self, interpreter: &Interpreter<'_>, from: &[State], steps: usize) {
+    fn take_runs(&mut self, interpreter: &Interpreter<'_>, from: &[State], steps: usize, budget: &Budget) {
         const LENGTH: usize = 100;
         let mut random = 0x2545_f491_4f6c_dd1du64;
         let mut pick = |limit: usize| {
@@ -241,6 +282,9 @@ impl Bounds {
         for run in 0..steps.div_ceil(LENGTH) {
             let Some(mut state) = from.get(pick(from.len())).cloned() else { return };
             for _ in 0..LENGTH.min(steps - run * LENGTH) {
+                if budget.check().is_err() {
+                    return;
+                }
                 let moves = interpreter.enabled(&state);
                 if moves.is_empty() {
                     break;

@@ -6,6 +6,8 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
+use ample_model::{Budget, Interrupted};
+
 /// A literal: the number of a node times two, plus one if it is negated.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct Lit(pub u32);
@@ -83,7 +85,17 @@ pub struct Dag {
     nodes: Vec<(Lit, Lit)>,
     inputs: HashMap<u32, Lit>,
     known: HashMap<(Lit, Lit), Lit, BuildHasherDefault<PairHasher>>,
+    budget: Budget,
+    /// New nodes until the budget is asked.
+    countdown: u32,
+    /// The budget was exhausted: nothing is added any more, and the formulas mean nothing.
+    interrupted: Option<Interrupted>,
 }
+
+/// How often the budget is asked.
+const CHECK_EVERY: u32 = 4096;
+/// Bytes of a node in the tables.
+const NODE_BYTES: u64 = 24;
 
 impl Default for Dag {
     fn default() -> Dag {
@@ -94,7 +106,41 @@ impl Default for Dag {
 impl Dag {
     /// The graph that has only the constants.
     pub fn new() -> Dag {
-        Dag { nodes: vec![(Lit::FALSE, Lit::FALSE)], inputs: HashMap::new(), known: HashMap::default() }
+        Dag::within(&Budget::unlimited())
+    }
+
+    /// The graph that has only the constants, and that ends to grow when the budget is exhausted. Its formulas mean
+    /// nothing after that; see [`interrupted`](Self::interrupted).
+    pub fn within(budget: &Budget) -> Dag {
+        Dag {
+            nodes: vec![(Lit::FALSE, Lit::FALSE)],
+            inputs: HashMap::new(),
+            known: HashMap::default(),
+            budget: budget.clone(),
+            countdown: CHECK_EVERY,
+            interrupted: None,
+        }
+    }
+
+    /// Why the graph has ended to grow, if it has.
+    pub fn interrupted(&self) -> Option<Interrupted> {
+        self.interrupted
+    }
+
+    /// From now on the graph grows within that budget. What was made before keeps its meaning, except for formulas that
+    /// were being made when the last one was exhausted.
+    pub(crate) fn set_budget(&mut self, budget: &Budget) {
+        self.budget = budget.clone();
+        self.interrupted = None;
+    }
+
+    /// Asks the budget, which has to allow for tables of twice the size where they are full.
+    #[cold]
+    fn check(&mut self) {
+        self.countdown = CHECK_EVERY;
+        let is_full = self.known.len() + CHECK_EVERY as usize >= self.known.capacity();
+        let bytes = if is_full { 2 * NODE_BYTES * self.known.capacity() as u64 } else { 0 };
+        self.interrupted = self.budget.check_allocation(bytes).err();
     }
 
     /// What the literal's node is (whether it is negated is not looked at).
@@ -145,6 +191,14 @@ impl Dag {
         }
         if let Some(lit) = self.known.get(&(a, b)) {
             return *lit;
+        }
+        self.countdown -= 1;
+        if self.countdown == 0 {
+            self.check();
+        }
+        if self.interrupted.is_some() {
+            self.countdown = CHECK_EVERY;
+            return Lit::FALSE;
         }
         let lit = self.push(a, b);
         self.known.insert((a, b), lit);

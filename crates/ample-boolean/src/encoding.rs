@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use ample_model::interpret::{ChannelState, ProcessState};
-use ample_model::{EdgeId, Expr, Interpreter, LocationId, Move, State, System};
+use ample_model::{Budget, EdgeId, Expr, Interpreter, Interrupted, LocationId, Move, State, System};
 
 use crate::Unsupported;
 use crate::bounds::Bounds;
@@ -77,11 +77,48 @@ pub struct Encoding {
     /// The value of `timeout`.
     timeout: Lit,
     layout: Layout,
+    budget: Budget,
+}
+
+/// Why a system was not encoded.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotEncoded {
+    /// It cannot be.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+    /// The budget was exhausted.
+    #[error("{0}")]
+    Interrupted(Interrupted),
+}
+
+impl From<Interrupted> for NotEncoded {
+    fn from(interrupted: Interrupted) -> NotEncoded {
+        NotEncoded::Interrupted(interrupted)
+    }
 }
 
 impl Encoding {
     /// The formulas of a system that passes [`check`](ample_model::check::check), within these bounds.
     pub fn of(system: &System, bounds: &Bounds) -> Result<Encoding, Unsupported> {
+        Encoding::make(system, bounds, &mut Dag::new())
+    }
+
+    /// As [`of`](Self::of), within a budget.
+    pub fn within(system: &System, bounds: &Bounds, budget: &Budget) -> Result<Encoding, NotEncoded> {
+        budget.check()?;
+        let mut dag = Dag::within(budget);
+        let mut made = Encoding::make(system, bounds, &mut dag);
+        // What was made of formulas that mean nothing means nothing, whatever it is.
+        let dag = made.as_mut().map_or(&mut dag, |encoding| &mut encoding.dag);
+        if let Some(interrupted) = dag.interrupted() {
+            return Err(interrupted.into());
+        }
+        // Whoever asks for more asks for little, or says that it may be much.
+        dag.set_budget(&Budget::unlimited());
+        Ok(Encoding { budget: budget.clone(), ..made? })
+    }
+
+    fn make(system: &System, bounds: &Bounds, dag: &mut Dag) -> Result<Encoding, Unsupported> {
         let layout = Layout::new(system, bounds)?;
         if layout.bits > MAX_BITS {
             return Err(Unsupported(format!(
@@ -89,8 +126,7 @@ impl Encoding {
                 layout.bits
             )));
         }
-        let mut dag = Dag::new();
-        let mut maker = Maker { system, layout: &layout, dag: &mut dag };
+        let mut maker = Maker { system, layout: &layout, dag };
         // In the order of the bits, so that the inputs have the first nodes.
         let base = maker.inputs();
         let state = Symbolic::new(base.clone());
@@ -110,7 +146,22 @@ impl Encoding {
             owner: place.owner,
         });
         let (cells, bits) = (cells.collect(), layout.bits);
-        Ok(Encoding { dag, cells, bits, initial, partitions, settled, stuck, end: proper, idle, timeout, layout })
+        let dag = std::mem::take(dag);
+        let budget = Budget::unlimited();
+        Ok(Encoding {
+            budget,
+            dag,
+            cells,
+            bits,
+            initial,
+            partitions,
+            settled,
+            stuck,
+            end: proper,
+            idle,
+            timeout,
+            layout,
+        })
     }
 
     /// The formula of a state expression as seen by nobody in particular: where it is not 0, and where
@@ -120,7 +171,20 @@ impl Encoding {
         let state = Symbolic::new(maker.inputs());
         let view = View { state: &state, me: None, timeout: self.timeout, offer: None, asking: None };
         let truth = maker.holds(view, expr)?;
+        maker.check_size()?;
         Ok((maker.dag.and(truth.holds, !truth.fault), truth.fault))
+    }
+
+    /// As [`condition`](Self::condition), within the budget of the encoding.
+    pub fn condition_within(&mut self, system: &System, expr: &Expr) -> Result<(Lit, Lit), NotEncoded> {
+        self.dag.set_budget(&self.budget);
+        let made = self.condition(system, expr);
+        let interrupted = self.dag.interrupted();
+        self.dag.set_budget(&Budget::unlimited());
+        match interrupted {
+            Some(interrupted) => Err(interrupted.into()),
+            None => Ok(made?),
+        }
     }
 
     /// The state that has these bits.
@@ -244,6 +308,7 @@ impl Maker<'_> {
                 let lives = self.lives_as(state, slot, of);
                 let may = self.may_move(view, me)?;
                 for (number, edge) in system.process(of).edges.iter().enumerate() {
+                    self.check_size()?;
                     let stands = self.stands(state, slot, edge.from.index());
                     let here = self.dag.and(lives, stands);
                     if here == Lit::FALSE {

@@ -36,7 +36,7 @@ mod word;
 
 pub use bounds::Bounds;
 pub use dag::{Dag, Lit, Node, Values};
-pub use encoding::{Cell, Encoding, Partition};
+pub use encoding::{Cell, Encoding, NotEncoded, Partition};
 
 use thiserror::Error;
 

@@ -765,6 +765,14 @@ impl Maker<'_> {
                     branch.path = self.dag.and(branch.path, one);
                     chosen
                 }
+                Initial::Between(least, most) => {
+                    let chosen = self.input(cell);
+                    let below = self.dag.less(&chosen, &Word::constant((*least).into()));
+                    let above = self.dag.less(&Word::constant((*most).into()), &chosen);
+                    let outside = self.dag.or(below, above);
+                    branch.path = self.dag.and(branch.path, !outside);
+                    chosen
+                }
             };
             let (word, misfit) = self.dag.fit(scalars[*slot as usize], &word);
             self.fault(told, branch, misfit);

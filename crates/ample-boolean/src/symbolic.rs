@@ -85,6 +85,9 @@ pub(crate) struct Maker<'a> {
 impl Maker<'_> {
     /// Refuses to let the graph grow without end.
     pub fn check_size(&self) -> Result<(), Unsupported> {
+        if let Some(interrupted) = self.dag.interrupted() {
+            return Err(Unsupported(interrupted.to_string()));
+        }
         if self.dag.len() > MAX_NODES {
             return Err(Unsupported(format!("the formulas of the system have more than {MAX_NODES} nodes")));
         }

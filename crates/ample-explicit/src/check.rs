@@ -90,6 +90,7 @@ use std::time::Instant;
 use ample_model::observer::{Observer, Progress};
 use ample_model::outcome::{Reason, Statistics};
 
+use crate::pacing::Pacing;
 use crate::search::{Backtrack, BreadthFirst, DepthFirst, Explore, Feedback, InsertionOrder, Path, Visit};
 use crate::space::{Buffer, Checked, Culprit};
 use crate::store::{ExactStore, Inserted, Linked};
@@ -220,6 +221,7 @@ pub(crate) struct Safety<'a, T, O: ?Sized> {
     pub(crate) statistics: Statistics,
     /// Arrivals until the observer is told next.
     pub(crate) countdown: u64,
+    pacing: Pacing,
     /// The bytes that the strategy holds.
     pub(crate) held: usize,
     /// Depth-first: the steps up to each state on the stack.
@@ -228,6 +230,7 @@ pub(crate) struct Safety<'a, T, O: ?Sized> {
 
 impl<'a, T, O: Observer + ?Sized> Safety<'a, T, O> {
     pub(crate) fn new(options: &'a Options, observer: &'a mut O) -> Self {
+        let pacing = Pacing::new(options.report_every);
         Safety {
             options,
             observer,
@@ -239,7 +242,8 @@ impl<'a, T, O: Observer + ?Sized> Safety<'a, T, O> {
             cuts: BTreeMap::new(),
             ended: None,
             statistics: Statistics::default(),
-            countdown: options.report_every.max(1),
+            countdown: pacing.first(),
+            pacing,
             held: 0,
             stack: None,
         }
@@ -303,7 +307,7 @@ impl<'a, T, O: Observer + ?Sized> Safety<'a, T, O> {
     /// Tells the observer how it goes.
     #[cold]
     pub(crate) fn tell(&mut self, pending: u64, memory: usize) -> bool {
-        self.countdown = self.options.report_every.max(1);
+        self.countdown = self.pacing.next();
         let progress = Progress {
             states: self.statistics.states,
             transitions: self.statistics.transitions,

@@ -53,7 +53,7 @@ use std::borrow::Borrow;
 use std::mem;
 
 use crate::search::Path;
-use crate::space::{Buffer, Checked, StateSpace};
+use crate::space::{Buffer, Checked, StateSpace, initial_count};
 
 /// Chooses the way of a run.
 pub trait SimulationStrategy<S: StateSpace> {
@@ -123,10 +123,7 @@ where
     Buffer<S>: Default,
 {
     let mut state = Buffer::<S>::default();
-    let mut count = 0;
-    while space.initial(count, &mut state) {
-        count += 1;
-    }
+    let count = initial_count(space, usize::MAX, &mut state);
     if count == 0 || !space.initial(strategy.start(count), &mut state) {
         return Ending::NoTransition;
     }

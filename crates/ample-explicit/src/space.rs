@@ -32,6 +32,34 @@ pub trait StateSpace {
 /// The owned form of a state: what a state is written into.
 pub type Buffer<S> = <<S as StateSpace>::State as ToOwned>::Owned;
 
+/// How many initial states there are, but no more than `most`. There may be too many to count them one by one, but they
+/// have the numbers from 0 on, so that the last one is found by doubling and halving.
+pub(crate) fn initial_count<S: StateSpace>(space: &mut S, most: usize, out: &mut Buffer<S>) -> usize {
+    if most == 0 || !space.initial(0, out) {
+        return 0;
+    }
+    // So many there are, and so many or more there are not.
+    let (mut few, mut many) = (1, None);
+    while few < most && many.is_none() {
+        let more = few.saturating_mul(2).min(most);
+        if space.initial(more - 1, out) {
+            few = more;
+        } else {
+            many = Some(more);
+        }
+    }
+    let Some(mut many) = many else { return few };
+    while few + 1 < many {
+        let middle = few + (many - few) / 2;
+        if space.initial(middle - 1, out) {
+            few = middle;
+        } else {
+            many = middle;
+        }
+    }
+    few
+}
+
 /// A step that can be a fault, as a state space numbers it: in a compiled system the process type and its edge.
 pub type Culprit = (u32, u32);
 

@@ -5,6 +5,8 @@
 
 use std::collections::HashMap;
 
+use ample_budget::{Budget, Interrupted};
+
 /// A Boolean function.
 pub(crate) type Bdd = u32;
 
@@ -25,7 +27,14 @@ pub(crate) struct Bdds {
     /// The number of nodes at which to give up, if any.
     limit: Option<usize>,
     exhausted: bool,
+    budget: Budget,
+    /// Operations until the budget is asked.
+    countdown: u32,
+    interrupted: Option<Interrupted>,
 }
+
+/// How often the budget is asked.
+const CHECK_EVERY: u32 = 1024;
 
 impl Bdds {
     pub fn new() -> Self {
@@ -33,6 +42,22 @@ impl Bdds {
         bdds.nodes.push((u32::MAX, FALSE, FALSE));
         bdds.nodes.push((u32::MAX, TRUE, TRUE));
         bdds
+    }
+
+    /// Within a budget: when it is exhausted, all results are meaningless, and quickly there.
+    pub fn within(budget: &Budget) -> Self {
+        Self { budget: budget.clone(), ..Self::new() }
+    }
+
+    /// Why the results are meaningless, if they are.
+    pub fn interrupted(&self) -> Option<Interrupted> {
+        self.interrupted
+    }
+
+    #[cold]
+    fn check(&mut self) {
+        self.countdown = CHECK_EVERY;
+        self.interrupted = self.interrupted.or(self.budget.check().err());
     }
 
     fn node(&mut self, var: u32, low: Bdd, high: Bdd) -> Bdd {
@@ -68,6 +93,13 @@ impl Bdds {
             _ if g == h => return g,
             _ => {}
         }
+        self.countdown = self.countdown.saturating_sub(1);
+        if self.countdown == 0 {
+            self.check();
+        }
+        if self.interrupted.is_some() {
+            return FALSE;
+        }
         if let Some(&result) = self.cache.get(&(f, g, h)) {
             return result;
         }
@@ -81,7 +113,7 @@ impl Bdds {
         let high = self.ite(f1, g1, h1);
         let result = self.node(var, low, high);
         // a result that rests on an abandoned one is worth nothing
-        if !self.exhausted {
+        if !self.exhausted && self.interrupted.is_none() {
             self.cache.insert((f, g, h), result);
         }
         result

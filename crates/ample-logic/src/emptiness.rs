@@ -2,12 +2,14 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use ample_budget::{Budget, Interrupted};
+
 use crate::automaton::{Automaton, Cube, Edge, labels_meet};
 use crate::bdd::{Bdd, Bdds, FALSE};
 use crate::formula::{Atoms, Formula};
 use crate::graph::{Arc, Graph};
 use crate::semantics::Lasso;
-use crate::translate::{Options, TranslateError, translate};
+use crate::translate::{Options, TranslateError, translate_within};
 
 /// Whether, in a graph of edges (from, to, marks), a cycle with all marks can be reached.
 pub(crate) fn has_accepting_run(states: usize, initial: usize, edges: &[(usize, usize, u32)], all: u32) -> bool {
@@ -35,6 +37,15 @@ impl Automaton {
 
     /// The automaton that accepts the words that both accept.
     pub fn intersection(&self, other: &Automaton) -> Result<Automaton, TooManyTogether> {
+        self.intersection_within(other, &Budget::unlimited()).unwrap_or(Err(TooManyTogether))
+    }
+
+    fn intersection_within(
+        &self,
+        other: &Automaton,
+        budget: &Budget,
+    ) -> Result<Result<Automaton, TooManyTogether>, Interrupted> {
+        let mut pace = budget.pace();
         let mut atoms = self.atoms.clone();
         let mut names = self.names.clone();
         for (a, name) in other.atoms.iter().zip(&other.names) {
@@ -44,7 +55,7 @@ impl Automaton {
             }
         }
         if atoms.len() > 64 || self.sets + other.sets > 32 {
-            return Err(TooManyTogether);
+            return Ok(Err(TooManyTogether));
         }
         let bits: Vec<usize> = other.atoms.iter().filter_map(|a| atoms.iter().position(|b| a == b)).collect();
         let moved = |mask: u64| {
@@ -57,6 +68,7 @@ impl Automaton {
             let (p, q) = pairs[from];
             for x in self.successors(p) {
                 for y in other.successors(q) {
+                    pace.step()?;
                     let other_label =
                         y.label.iter().map(|c| Cube { positive: moved(c.positive), negative: moved(c.negative) });
                     let label: Vec<Cube> =
@@ -75,7 +87,7 @@ impl Automaton {
             from += 1;
         }
         let sets = self.sets + other.sets;
-        Ok(Automaton { states: pairs.len(), initial: 0, edges, sets, state_based: false, atoms, names })
+        Ok(Ok(Automaton { states: pairs.len(), initial: 0, edges, sets, state_based: false, atoms, names }))
     }
 
     /// Whether some word is accepted by both. An automaton is included in another one exactly if it does not
@@ -180,20 +192,28 @@ pub enum StutterError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn is_stutter_invariant(f: &Formula) -> Result<bool, StutterError> {
+    is_stutter_invariant_within(f, &Budget::unlimited())
+}
+
+/// As [`is_stutter_invariant`], within a budget.
+pub fn is_stutter_invariant_within(f: &Formula, budget: &Budget) -> Result<bool, StutterError> {
     if f.is_ltl() && !f.has_next() {
         return Ok(true);
     }
     let names = Atoms::new();
-    let a = translate(f, &names, Options::default())?;
-    let b = translate(&!f.clone(), &names, Options::default())?;
-    let letters = letter_classes(&[&a, &b]);
+    let a = translate_within(f, &names, Options::default(), budget)?;
+    let b = translate_within(&!f.clone(), &names, Options::default(), budget)?;
+    let interrupted = |interrupted| StutterError::from(TranslateError::Interrupted(interrupted));
+    let letters = letter_classes(&[&a, &b], budget).map_err(interrupted)?;
     let (a, b) = (stretch(&a, &letters), stretch(&b, &letters));
-    Ok(!a.intersects(&b)?)
+    let both = a.intersection_within(&b, budget).map_err(interrupted)??;
+    budget.check().map_err(interrupted)?;
+    Ok(both.is_empty())
 }
 
 /// One valuation of each class that the labels of the automata, which have the same atoms, can tell apart.
-fn letter_classes(automata: &[&Automaton]) -> Vec<u64> {
-    let mut bdds = Bdds::new();
+fn letter_classes(automata: &[&Automaton], budget: &Budget) -> Result<Vec<u64>, Interrupted> {
+    let mut bdds = Bdds::within(budget);
     let mut classes: Vec<Bdd> = vec![crate::bdd::TRUE];
     for automaton in automata {
         for arc in Graph::import(automaton, &mut bdds).out.iter().flatten() {
@@ -206,7 +226,8 @@ fn letter_classes(automata: &[&Automaton]) -> Vec<u64> {
     let mut one = |class: Bdd| {
         bdds.cubes(class).first().map_or(0, |c| c.iter().filter(|l| l.1).fold(0, |letter, l| letter | 1u64 << l.0))
     };
-    classes.into_iter().map(&mut one).collect()
+    let letters = classes.into_iter().map(&mut one).collect();
+    bdds.interrupted().map_or(Ok(letters), Err)
 }
 
 /// The automaton over these letters only that accepts the words of another one with letters repeated any number of

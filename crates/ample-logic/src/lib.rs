@@ -46,11 +46,11 @@ pub mod words;
 
 pub use automaton::{Automaton, Cube, Edge, InvalidAutomaton, Size};
 pub use branching::as_ctl;
-pub use emptiness::{StutterError, TooManyTogether, is_stutter_invariant};
+pub use emptiness::{StutterError, TooManyTogether, is_stutter_invariant, is_stutter_invariant_within};
 pub use formula::{Atom, Atoms, Binary, Formula, Unary};
 pub use parse::{AtomReader, Dialect, ParseError, declared_atom, named_atom, parse, parse_with};
 pub use print::{PrintError, expressible, print, print_with};
 pub use semantics::Lasso;
 pub use simplify::{NotLtl, fold_constants, negation_normal_form, simplify};
-pub use translate::{Acceptance, Options, TranslateError, translate};
+pub use translate::{Acceptance, Options, TranslateError, translate, translate_within};
 pub use words::{Reading, reading};

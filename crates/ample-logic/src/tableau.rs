@@ -114,7 +114,7 @@ fn build(
         if t.promises > 32 {
             return Err(TooLarge::Promises);
         }
-        if t.bdds.is_exhausted() {
+        if t.bdds.is_exhausted() || t.bdds.interrupted().is_some() {
             return Err(TooLarge::Edges);
         }
         let mut arcs = Vec::new();

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use ample_budget::{Budget, Interrupted};
+
 use crate::automaton::Automaton;
 use crate::bdd::Bdds;
 use crate::degeneralize::{Entry, degeneralize};
@@ -60,6 +62,9 @@ pub enum TranslateError {
     /// The limit of the options was reached.
     #[error("the automaton of the formula has more than {0} states")]
     TooManyStates(usize),
+    /// The budget was exhausted.
+    #[error("{0}")]
+    Interrupted(Interrupted),
 }
 
 /// The automaton that accepts exactly the words that satisfy the formula. `names` is for printing only.
@@ -74,19 +79,35 @@ pub enum TranslateError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn translate(f: &Formula, names: &Atoms, options: Options) -> Result<Automaton, TranslateError> {
+    translate_within(f, names, options, &Budget::unlimited())
+}
+
+/// As [`translate`], within a budget.
+pub fn translate_within(
+    f: &Formula,
+    names: &Atoms,
+    options: Options,
+    budget: &Budget,
+) -> Result<Automaton, TranslateError> {
     let mut pool = Pool::new();
     let id = pool.import(f, true).ok_or(TranslateError::NotLtl)?;
     let atoms = f.atoms();
     if atoms.len() > 64 {
         return Err(TranslateError::TooManyAtoms(atoms.len()));
     }
-    let mut work = Work { pool, bdds: Bdds::new(), atoms, options, known: HashMap::new() };
+    let mut work = Work { pool, bdds: Bdds::within(budget), atoms, options, known: HashMap::new() };
     let graph = match options.acceptance {
-        Acceptance::Generalised => work.generalised(id)?.swap_remove(0),
-        Acceptance::Buchi => work.buchi(id)?,
+        Acceptance::Generalised => work.generalised(id).map(|mut found| found.swap_remove(0)),
+        Acceptance::Buchi => work.buchi(id),
     };
+    // Whatever was made of meaningless results, be it an error, means nothing.
+    if let Some(interrupted) = work.bdds.interrupted() {
+        return Err(TranslateError::Interrupted(interrupted));
+    }
+    let graph = graph?;
     let labels: Vec<String> = work.atoms.iter().map(|&a| names.label(a)).collect();
-    Ok(graph.export(&mut work.bdds, options.acceptance == Acceptance::Buchi, &work.atoms, &labels))
+    let automaton = graph.export(&mut work.bdds, options.acceptance == Acceptance::Buchi, &work.atoms, &labels);
+    work.bdds.interrupted().map_or(Ok(automaton), |interrupted| Err(TranslateError::Interrupted(interrupted)))
 }
 
 struct Work {

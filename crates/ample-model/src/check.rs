@@ -278,6 +278,14 @@ impl<'a> Checker<'a> {
                 let fit = values.iter().all(|value| scalar.fit(*value) == Some(*value));
                 self.require(fit, || "a choice of a value outside of the type".into());
             }
+            Initial::Between(least, most) => {
+                self.require(matches!(reader, Reader::Static), || "a choice of first values in a local".into());
+                self.require(least <= most, || "a choice of no first value".into());
+                let fit = [least, most].iter().all(|value| scalar.fit(**value) == Some(**value));
+                self.require(fit, || "a choice of a value outside of the type".into());
+                let few = most.checked_sub(*least).is_some_and(|more| more <= u32::MAX.into());
+                self.require(few, || "a choice of more than 2^32 first values".into());
+            }
         }
     }
 

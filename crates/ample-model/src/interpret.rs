@@ -35,6 +35,7 @@ use evaluate::Context;
 use perform::Run;
 
 use crate::expr::Expr;
+use crate::initial::{Combinations, StartNumber};
 use crate::system::{Channel, Edge, EdgeId, Initial, Location, ProcessId, Scalar, System, Variable, VariableId};
 use crate::trace::Move;
 
@@ -144,54 +145,36 @@ impl<'a> Interpreter<'a> {
     /// The initial states: one for every combination of the [`Initial::AnyOf`] values, the last cell's
     /// varying fastest. The number of a state is its place in this sequence.
     pub fn initial_states(&self) -> impl Iterator<Item = Result<State, Fault>> + '_ {
-        (0..=u32::MAX).map_while(|number| self.initial_state(number))
+        Combinations::of(self.system).iter().map(|choices| self.start(&choices))
     }
 
     /// The initial state of that number; `None` if there are not so many.
-    pub fn initial_state(&self, number: u32) -> Option<Result<State, Fault>> {
-        let mut rest = u64::from(number);
-        let mut choices = Vec::new();
-        for size in self.choices().into_iter().rev() {
-            choices.push((rest % size as u64) as usize);
-            rest /= size as u64;
-        }
-        if rest > 0 {
-            return None;
-        }
-        Some(self.start(choices))
+    pub fn initial_state(&self, number: impl Into<StartNumber>) -> Option<Result<State, Fault>> {
+        Some(self.start(&Combinations::of(self.system).get(&number.into())?))
     }
 
-    /// The number of an initial state; `None` if it is not one, or its number is beyond what is counted.
-    pub fn number_of(&self, state: &State) -> Option<u32> {
-        let mut number = 0u64;
+    /// The number of an initial state; `None` if it is not one.
+    pub fn number_of(&self, state: &State) -> Option<StartNumber> {
+        let mut choices = Vec::new();
         for (variable, offset) in self.system.globals.iter().zip(&self.globals.offsets) {
             for (slot, initial) in &variable.initial {
-                if let Initial::AnyOf(values) = initial {
-                    let slot = offset + *slot as usize;
-                    let (scalar, cell) = (self.globals.scalars.get(slot)?, state.globals.get(slot)?);
-                    let chosen = values.iter().position(|value| scalar.fit(*value) == Some(*cell))?;
-                    number = number.checked_mul(values.len() as u64)?.checked_add(chosen as u64)?;
-                }
+                let Some(choice) = initial.choice() else { continue };
+                let slot = offset + *slot as usize;
+                let (scalar, cell) = (self.globals.scalars.get(slot)?, state.globals.get(slot)?);
+                choices.push(choice.position(*cell, |value| scalar.fit(value))?);
             }
         }
-        u32::try_from(number).ok()
+        Some(Combinations::of(self.system).number(&choices))
     }
 
-    /// How many values each cell with a choice has, in slot order.
-    fn choices(&self) -> Vec<usize> {
-        let initials = self.system.globals.iter().flat_map(|variable| &variable.initial);
-        initials
-            .filter_map(|(_, initial)| if let Initial::AnyOf(v) = initial { Some(v.len().max(1)) } else { None })
-            .collect()
-    }
-
-    /// The initial state in which the cells have these values; the last cell's choice comes first.
-    fn start(&self, mut choices: Vec<usize>) -> Result<State, Fault> {
+    /// The initial state with these choices of first values.
+    fn start(&self, choices: &[u64]) -> Result<State, Fault> {
+        let mut choices = choices.iter().copied();
         let globals = vec![0; self.globals.scalars.len()];
         let monitor = self.system.monitor.as_ref().map_or(0, |monitor| monitor.initial);
         let mut run = Run::new(self, State { globals, monitor, ..State::default() }, false);
         for (variable, offset) in self.system.globals.iter().zip(&self.globals.offsets) {
-            run.initialise(None, *offset, variable, &mut |_| choices.pop().unwrap_or(0))?;
+            run.initialise(None, *offset, variable, &mut || choices.next().unwrap_or(0))?;
         }
         for instance in &self.system.start {
             run.spawn(instance.process, &instance.arguments, instance.priority)?;

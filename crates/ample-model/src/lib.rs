@@ -9,6 +9,7 @@
 pub mod check;
 pub mod expr;
 pub mod facts;
+pub mod initial;
 pub mod interpret;
 pub mod observer;
 pub mod outcome;
@@ -23,6 +24,7 @@ mod samples;
 
 pub use ample_budget::{Budget, Cancellation, Interrupted};
 pub use expr::{BinaryOp, Expr, Index, Pattern, Place, Scope, Shared, UnaryOp};
+pub use initial::{Choice, Combinations, StartNumber};
 pub use interpret::{Cell, Contents, EndState, Fault, Interpreter, Standing, State, Statement};
 pub use observer::{Observer, Progress, Silent};
 pub use outcome::{Branch, Certainty, Outcome, Reason, Statistics, Violation};

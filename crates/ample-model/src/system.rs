@@ -218,6 +218,8 @@ pub enum Initial {
     Channel(ChannelId),
     /// With any of these values: one initial state for each. Only for globals.
     AnyOf(Vec<i64>),
+    /// With any value from the first to the second: one initial state for each. Only for globals.
+    Between(i64, i64),
 }
 
 /// A variable.

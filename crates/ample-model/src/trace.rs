@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::initial::StartNumber;
 use crate::system::{EdgeId, EventKind, ProcessId};
 
 /// One move: enough to repeat it.
@@ -100,7 +101,7 @@ pub struct Step {
 pub struct Trace {
     /// Which of the initial states it starts in.
     #[serde(default)]
-    pub start: u32,
+    pub start: StartNumber,
     /// From the initial state.
     pub prefix: Vec<Step>,
     /// From the last state of the prefix back to it.

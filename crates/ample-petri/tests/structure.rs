@@ -111,9 +111,9 @@ fn mutual_exclusion_is_proved_by_the_equation() {
     let mut equation = Equation::new(&net).expect("small numbers");
     for i in 0..6 {
         let neighbour = (i + 1) % 6;
-        let both = Condition::And(vec![at_least(4 * i + 2, 1), at_least(4 * neighbour + 2, 1)]);
+        let both = Condition::And(vec![at_least(4 * i + 2, 1), at_least(4 * neighbour + 2, 1)].into());
         assert!(equation.refute(&both, Budget::new(GO_ON)).is_refuted());
-        let distant = Condition::And(vec![at_least(4 * i + 2, 1), at_least(4 * ((i + 2) % 6) + 2, 1)]);
+        let distant = Condition::And(vec![at_least(4 * i + 2, 1), at_least(4 * ((i + 2) % 6) + 2, 1)].into());
         let Answer::Maybe(Some(solution)) = equation.refute(&distant, Budget::new(GO_ON)) else {
             panic!("two that do not share a fork can eat")
         };
@@ -173,7 +173,7 @@ fn the_order_of_firing_refutes_where_counting_does_not() {
 fn whole_numbers_refute_where_fractions_do_not() {
     // Two tokens at a time: p1 is even.
     let net = weighted_net(&[9, 0], vec![(vec![(0, 2)], vec![(1, 2)]), (vec![(1, 2)], vec![(0, 2)])]);
-    let three = Condition::And(vec![at_least(1, 3), Condition::AtMost { terms: vec![(1, 1)], most: 3 }]);
+    let three = Condition::And(vec![at_least(1, 3), Condition::AtMost { terms: vec![(1, 1)], most: 3 }].into());
     assert!(refute(&net, &three, Budget::new(GO_ON)).is_refuted());
 }
 
@@ -297,7 +297,7 @@ fn nets_of_tens_of_thousands_of_places_take_seconds() {
     println!("units: {:?}", start.elapsed());
     order(&net, &stop);
     println!("order: {:?}", start.elapsed());
-    let both = Condition::And(vec![at_least(2, 1), at_least(6, 1)]);
+    let both = Condition::And(vec![at_least(2, 1), at_least(6, 1)].into());
     assert!(refute(&net, &both, Budget::new(&stop)).is_refuted());
     println!("equation: {:?}", start.elapsed());
     assert!(start.elapsed() < Duration::from_secs(60));

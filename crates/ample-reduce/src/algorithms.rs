@@ -17,6 +17,7 @@ mod relations;
 pub use relations::Relations;
 
 use crate::bits::Bits;
+use crate::effort::Effort;
 use crate::objects::{self, Table};
 use crate::scheme::{Operation, Scheme, Transition, TransitionNumber, View};
 
@@ -123,6 +124,12 @@ impl Chooser {
     /// Takes notice of what the scheme has more than it had. To be called before anything is asked about it.
     pub fn update(&mut self, scheme: &Scheme) {
         self.relations.update(scheme);
+    }
+
+    /// As [`update`](Self::update). Where that takes more than the effort allows, not all is known, and nothing may be
+    /// asked.
+    pub fn update_within(&mut self, scheme: &Scheme, effort: &Effort) {
+        self.relations.update_within(scheme, effort);
     }
 
     /// A persistent set with an enabled transition, the seed; in the order of the enabled transitions.

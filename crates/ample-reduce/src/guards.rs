@@ -19,7 +19,9 @@ use std::collections::HashMap;
 use ample_model::VariableId;
 
 use crate::bits::{Bits, Matrix};
-use crate::scheme::{ConditionNumber, Kind, ObjectNumber, Operation, ProcessNumber, TransitionNumber, Verb, View};
+use crate::scheme::{
+    ConditionNumber, Kind, ObjectNumber, Operation, ProcessNumber, Step, TransitionNumber, Verb, View,
+};
 use crate::unfold::{Hope, Question, Test, Unfolding};
 
 /// The relations, and memory for the search of a set.
@@ -96,6 +98,9 @@ struct Rows {
 /// So many are kept.
 const MAX_VARIANTS: usize = 20_000;
 
+/// So many steps of the analysis one is worth at least.
+const STEPS_PER_VARIANT: usize = 200;
+
 /// The memory of a search.
 #[derive(Default)]
 struct Search {
@@ -137,11 +142,11 @@ pub struct Reason {
 
 impl Guards {
     /// Computes the relations of all that is known so far. The transitions that are visible to a property do not
-    /// accord with each other.
+    /// accord with each other. Where that takes too much effort there are none, and the unfolding is full.
     pub fn update(&mut self, unfolding: &Unfolding<'_>, visible: &Bits) {
         let builder = Builder::new(unfolding, visible);
         let time = self.variants.time;
-        *self = Guards { search: std::mem::take(&mut self.search), ..builder.build() };
+        *self = Guards { search: std::mem::take(&mut self.search), ..builder.build().unwrap_or_default() };
         self.variants.time = time;
     }
 
@@ -807,7 +812,9 @@ impl Guards {
             current[transition as usize] = (*time, *found);
             return;
         }
-        if rows.len() >= MAX_VARIANTS {
+        // To look at one more closely takes about as long as to look at all others once.
+        let steps = STEPS_PER_VARIANT + unfolding.scheme().transitions.len();
+        if rows.len() >= MAX_VARIANTS || !unfolding.effort().spend_if_possible(steps) {
             return;
         }
         let (time, key) = (*time, key.clone());
@@ -980,62 +987,81 @@ impl<'b, 'a> Builder<'b, 'a> {
         Builder { unfolding, visible, guards }
     }
 
-    fn build(mut self) -> Guards {
+    fn build(mut self) -> Option<Guards> {
         let scheme = self.unfolding.scheme();
         let transitions = 0..scheme.transitions.len() as TransitionNumber;
         self.guards.globals = transitions.clone().filter(|number| self.unfolding.detail(*number).is_global).collect();
         self.guards.visible = self.visible.clone();
         for condition in 0..scheme.conditions.len() as ConditionNumber {
-            self.condition(condition);
+            self.condition(condition)?;
         }
         for transition in transitions.clone() {
-            let row = self.disable(transition);
+            let row = self.disable(transition)?;
             self.guards.disable.push(row);
         }
-        self.blocked();
+        self.blocked()?;
         for transition in transitions.clone() {
-            let row = self.disable(transition);
+            let row = self.disable(transition)?;
             self.guards.disable[transition as usize] = row;
         }
         self.ends();
-        self.future();
+        self.future()?;
         self.guards.hopes = vec![Vec::new(); scheme.transitions.len()];
         for transition in transitions {
-            self.discord(transition);
-            self.hopes(transition);
+            self.discord(transition)?;
+            self.hopes(transition)?;
         }
-        self.guards
+        Some(self.guards)
+    }
+
+    /// Takes so many steps; none if they are too many.
+    fn spend(&self, steps: usize) -> Option<()> {
+        self.unfolding.effort().spend(steps).then_some(())
+    }
+
+    /// The words of a row.
+    fn width(&self) -> usize {
+        self.unfolding.scheme().transitions.len() / 64 + 1
     }
 
     /// Who may change a condition.
-    fn condition(&mut self, condition: ConditionNumber) {
+    fn condition(&mut self, condition: ConditionNumber) -> Option<()> {
         let question = self.unfolding.question(condition);
+        let users = question.objects.iter().map(|object| self.guards.uses.of(*object).len()).sum::<usize>();
+        let wild = if question.is_wild { self.guards.uses.tame.len() } else { 0 };
+        self.spend(20 + 4 * (users + wild + self.guards.uses.wild.len()))?;
         let changes = self.guards.uses.changes(self.unfolding, question);
         self.guards.enablers.push(changes.enablers);
         self.guards.later.push(changes.later);
         self.guards.disablers.push(changes.disablers);
+        Some(())
     }
 
     /// Who may disable a transition.
-    fn disable(&self, transition: TransitionNumber) -> Bits {
+    fn disable(&self, transition: TransitionNumber) -> Option<Bits> {
         let mut row = self.guards.globals.clone();
         let this = &self.unfolding.scheme().transitions[transition as usize];
+        let leaving = |step: &Step| self.unfolding.member(step.process).leaving[step.from as usize].len();
+        let leaving = this.steps.iter().map(leaving).sum::<usize>();
+        self.spend(20 + this.conditions.len() * self.width() / 4 + 4 * leaving)?;
         for condition in &this.conditions {
             row.extend(&self.guards.disablers[*condition as usize]);
         }
         self.guards.leavers(self.unfolding, transition, &mut row);
-        row
+        Some(row)
     }
 
     /// Who may enable a transition that its process, or the first of the two, is ready for.
-    fn enable(&self, transition: TransitionNumber) -> Bits {
+    fn enable(&self, transition: TransitionNumber) -> Option<Bits> {
         let mut row = self.guards.globals.clone();
         let this = &self.unfolding.scheme().transitions[transition as usize];
         for condition in &this.conditions {
             row.extend(&self.guards.enablers[*condition as usize]);
         }
+        self.spend(this.conditions.len() * self.width() / 4)?;
         if this.steps.len() > 1 {
             for step in &this.steps {
+                self.spend(4 * self.unfolding.scheme().transitions.len())?;
                 for (number, other) in self.unfolding.scheme().transitions.iter().enumerate() {
                     let arrives = other.steps.iter().any(|o| o.process == step.process && o.to.contains(&step.from));
                     let reaches = &self.unfolding.detail(number as u32).reaches;
@@ -1051,11 +1077,11 @@ impl<'b, 'a> Builder<'b, 'a> {
                 }
             }
         }
-        row
+        Some(row)
     }
 
     /// A condition that waits for siblings to be blocked changes with them. They may wait for siblings themselves.
-    fn blocked(&mut self) {
+    fn blocked(&mut self) -> Option<()> {
         let conditions = 0..self.unfolding.scheme().conditions.len() as ConditionNumber;
         loop {
             let mut changed = false;
@@ -1068,8 +1094,8 @@ impl<'b, 'a> Builder<'b, 'a> {
                 }
                 for sibling in siblings {
                     for transition in [sibling].into_iter().chain(&self.unfolding.detail(*sibling).handshakes) {
-                        enablers.extend(&self.disable(*transition));
-                        disablers.extend(&self.enable(*transition));
+                        enablers.extend(&self.disable(*transition)?);
+                        disablers.extend(&self.enable(*transition)?);
                     }
                 }
                 let (old, new) = (&mut self.guards.enablers[condition as usize], enablers);
@@ -1080,7 +1106,7 @@ impl<'b, 'a> Builder<'b, 'a> {
                 old.extend(&new);
             }
             if !changed {
-                return;
+                return Some(());
             }
         }
     }
@@ -1111,7 +1137,7 @@ impl<'b, 'a> Builder<'b, 'a> {
         }
     }
 
-    fn future(&mut self) {
+    fn future(&mut self) -> Option<()> {
         let unfolding = self.unfolding;
         let members = 0..unfolding.scheme().processes.len() as ProcessNumber;
         let rows = |lists: &[Vec<TransitionNumber>]| lists.iter().map(|list| list.iter().copied().collect()).collect();
@@ -1127,11 +1153,13 @@ impl<'b, 'a> Builder<'b, 'a> {
             let member = unfolding.member(process);
             let mut rows = Vec::new();
             for location in 0..member.leaving.len() as u32 {
+                self.spend(20 + 2 * member.leaving.len())?;
                 let mut row = Bits::new();
                 self.add_future(process, location, &mut row);
                 // Whom it creates, and whom they create.
                 let mut born: Vec<ProcessNumber> = Vec::new();
                 loop {
+                    self.spend(10 * row.len())?;
                     let spawns = |number: u32| unfolding.detail(number).spawns.iter().copied();
                     let types: Vec<_> = row.iter().flat_map(spawns).collect();
                     let new = unborn.iter().find(|(ty, number)| types.contains(ty) && !born.contains(number));
@@ -1143,6 +1171,7 @@ impl<'b, 'a> Builder<'b, 'a> {
             }
             self.guards.future.push(rows);
         }
+        Some(())
     }
 
     fn add_future(&self, process: ProcessNumber, location: u32, row: &mut Bits) {
@@ -1157,9 +1186,12 @@ impl<'b, 'a> Builder<'b, 'a> {
     }
 
     /// Who does not accord with a transition.
-    fn discord(&mut self, transition: TransitionNumber) {
+    fn discord(&mut self, transition: TransitionNumber) -> Option<()> {
         let mut row = self.guards.disable[transition as usize].clone();
         let detail = self.unfolding.detail(transition);
+        let users = detail.command.iter().map(|operation| self.guards.uses.of(operation.object).len()).sum::<usize>();
+        let wild = detail.wild.len() * (self.guards.uses.tame.len() + self.guards.uses.wild.len());
+        self.spend(20 + 2 * users + 2 * wild)?;
         self.guards.uses.clashes(self.unfolding, &detail.command, &detail.wild, &mut row);
         for (process, _) in &self.unfolding.detail(transition).reaches {
             let leaving = self.unfolding.member(*process).leaving.iter().flatten();
@@ -1171,25 +1203,29 @@ impl<'b, 'a> Builder<'b, 'a> {
             row.extend(self.visible);
         }
         row.remove(transition);
+        self.spend(10 * row.len())?;
         for other in row.iter() {
             if self.may_meet(transition, other) {
                 self.guards.discord.insert_both(transition, other);
             }
         }
+        Some(())
     }
 
     /// Who makes a hope of a transition come true does not accord with it where it fails. For him it is not enough to look
     /// at the state: others may take the messages first.
-    fn hopes(&mut self, transition: TransitionNumber) {
+    fn hopes(&mut self, transition: TransitionNumber) -> Option<()> {
         for (object, hope) in &self.unfolding.detail(transition).hopes {
             let mut row = self.guards.uses.helpers(*object, *hope);
             row.remove(transition);
+            self.spend(10 * row.len())?;
             let met: Vec<_> = row.iter().filter(|other| self.may_meet(transition, *other)).collect();
             for helper in &met {
                 self.guards.discord.insert(*helper, transition);
             }
             self.guards.hopes[transition as usize].push((*object, *hope, met.into_iter().collect()));
         }
+        Some(())
     }
 
     /// Both may be enabled in one state.

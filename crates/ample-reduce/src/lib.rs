@@ -5,6 +5,7 @@
 
 pub mod algorithms;
 pub mod bits;
+pub mod effort;
 pub mod guards;
 pub mod objects;
 pub mod scheme;

@@ -16,11 +16,13 @@ mod variant;
 mod visible;
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use ample_model::facts::Lens;
-use ample_model::{ChannelId, Communication, Edge, EdgeId, Expr, Initial, ProcessId, System, VariableId};
+use ample_model::{Budget, ChannelId, Communication, Edge, EdgeId, Expr, Initial, ProcessId, System, VariableId};
 
 use crate::bits::Bits;
+use crate::effort::Effort;
 use crate::scheme::{
     Condition, ConditionNumber, Kind, Object, ObjectNumber, Operation, ProcessNumber, Scheme, Step, Transition,
     TransitionNumber, Verb,
@@ -33,8 +35,21 @@ pub use visible::Watch;
 /// So many transitions are looked at, and no more.
 pub const MAX_TRANSITIONS: usize = 6_000;
 
+/// So many objects are looked at, and no more.
+const MAX_OBJECTS: usize = 50_000;
+
+/// So many operations of transitions and conditions are looked at, and no more.
+const MAX_OPERATIONS: usize = 1_000_000;
+
+/// Why nothing is left out of a system that is too large for an analysis.
+const TOO_MANY: &str = "the processes have too many transitions to compare them all";
+
 /// So many cells of an array are objects of their own.
 const MAX_CELLS: u32 = 256;
+
+/// So many steps of the analysis an edge is worth, and so many an operation.
+const STEPS_PER_EDGE: usize = 200;
+const STEPS_PER_OPERATION: usize = 20;
 
 /// So many local cells of a process are looked at to tell it from others.
 const MAX_CONSTANTS: usize = 24;
@@ -172,6 +187,7 @@ pub struct Question {
 }
 
 /// What is known of a process type.
+#[derive(Default)]
 struct TypeFacts {
     /// The local cells that never change.
     constants: Vec<(VariableId, u32)>,
@@ -190,7 +206,7 @@ struct TypeFacts {
 /// A system, unfolded as far as is known.
 pub struct Unfolding<'a> {
     system: &'a System,
-    lens: Lens<'a>,
+    lens: Rc<Lens<'a>>,
     types: Vec<TypeFacts>,
     expressions: Vec<(ProcessId, Expr)>,
     objects: HashMap<Key, ObjectNumber>,
@@ -215,6 +231,9 @@ pub struct Unfolding<'a> {
     linked: HashSet<(TransitionNumber, TransitionNumber)>,
     /// Nobody sees which ids processes have.
     anonymous: bool,
+    /// The operations of all transitions and conditions.
+    operations: usize,
+    effort: Effort,
 }
 
 /// An edge that may be half of a handshake.
@@ -242,10 +261,16 @@ impl<'a> Unfolding<'a> {
     ///
     /// `looks` are expressions of properties: what they look at is an object even if no process does.
     pub fn new(system: &'a System, looks: &[Expr]) -> Result<Unfolding<'a>, Irreducible> {
+        Unfolding::within(system, looks, &Budget::unlimited())
+    }
+
+    /// As [`new`](Self::new), within a budget.
+    pub fn within(system: &'a System, looks: &[Expr], budget: &Budget) -> Result<Unfolding<'a>, Irreducible> {
         refuse(system)?;
+        let is_used = used_types(system)?;
         let mut unfolding = Unfolding {
             system,
-            lens: Lens::new(system),
+            lens: Rc::new(Lens::new(system)),
             types: Vec::new(),
             expressions: Vec::new(),
             objects: HashMap::new(),
@@ -263,8 +288,10 @@ impl<'a> Unfolding<'a> {
             inner_senders: Vec::new(),
             linked: HashSet::new(),
             anonymous: anonymous::is_anonymous(system, looks),
+            operations: 0,
+            effort: Effort::within(budget),
         };
-        unfolding.survey(looks);
+        unfolding.survey(looks, &is_used);
         unfolding.add_unborn();
         Ok(unfolding)
     }
@@ -324,13 +351,21 @@ impl<'a> Unfolding<'a> {
         self.handshakes.get(&(sender, receiver)).copied()
     }
 
-    /// There are too many transitions to go on.
+    /// There is too much to go on.
     pub fn is_full(&self) -> bool {
         self.scheme.transitions.len() > MAX_TRANSITIONS
+            || self.scheme.objects.len() > MAX_OBJECTS
+            || self.operations > MAX_OPERATIONS
+            || self.effort.is_exhausted()
+    }
+
+    /// What the analysis may still take.
+    pub fn effort(&self) -> &Effort {
+        &self.effort
     }
 
     /// What has to be known of all types before the first process.
-    fn survey(&mut self, looks: &[Expr]) {
+    fn survey(&mut self, looks: &[Expr], is_used: &[bool]) {
         let mut note = |expr: &Expr| match expr {
             Expr::Remote { of, place, .. } => self.remote.push((*of, place.variable)),
             Expr::At { of, .. } => self.watched.push(*of),
@@ -343,8 +378,8 @@ impl<'a> Unfolding<'a> {
             }
         }
         looks.iter().for_each(|expr| expr.walk(&mut note));
-        for number in 0..self.system.processes.len() {
-            let facts = self.type_facts(number.into());
+        for (number, is_used) in is_used.iter().enumerate() {
+            let facts = if *is_used { self.type_facts(number.into()) } else { TypeFacts::default() };
             self.types.push(facts);
         }
     }
@@ -399,7 +434,8 @@ impl<'a> Unfolding<'a> {
             }
         }
         for process in types {
-            let fold = Fold { system: self.system, lens: &Lens::new(self.system), id: None, constants: HashMap::new() };
+            let lens = Rc::clone(&self.lens);
+            let fold = Fold { system: self.system, lens: &lens, id: None, constants: HashMap::new() };
             let number = self.admit(process, None, &fold, &[], None);
             self.unborn.insert(process, number);
         }
@@ -410,7 +446,7 @@ impl<'a> Unfolding<'a> {
     pub fn add(&mut self, newcomer: &Newcomer<'_>) -> ProcessNumber {
         let cells = self.types[newcomer.process.index()].constants.iter().copied();
         let constants: HashMap<(VariableId, u32), i64> = cells.zip(newcomer.constants.iter().copied()).collect();
-        let lens = Lens::new(self.system);
+        let lens = Rc::clone(&self.lens);
         let fold = Fold { system: self.system, lens: &lens, id: Some(newcomer.id), constants };
         let number =
             self.admit(newcomer.process, Some(newcomer.id), &fold, newcomer.channels, Some(newcomer.first_channel));
@@ -450,13 +486,36 @@ impl<'a> Unfolding<'a> {
         let edges: Vec<Edge> = ty.edges.iter().map(|edge| fold.edge(edge)).collect();
         let own = self.members[number as usize].origin.own.clone();
         let site = operations::Site { process, number, edges: &edges, fold, channels, own: &own };
-        for edge in 0..edges.len() {
-            self.add_edge(&site, edge);
+        for (number, edge) in edges.iter().enumerate() {
+            if self.is_full() {
+                self.add_unknown(site.number, edge);
+                continue;
+            }
+            self.add_edge(&site, number);
+            self.count_operations();
         }
         self.add_handshakes(number);
         self.link_inner();
         self.mark_what_matters(number);
         number
+    }
+
+    /// An edge that nobody looks at any more: whatever it does, nothing is left out.
+    fn add_unknown(&mut self, process: ProcessNumber, edge: &Edge) {
+        let steps = vec![step(process, edge, vec![edge.to.0])];
+        let transition =
+            Transition { steps, conditions: Vec::new(), command: Vec::new(), is_global: true, label: String::new() };
+        self.push_transition(transition, Detail { is_global: true, matters: true, ..Detail::default() });
+    }
+
+    /// Counts the operations of the last transition.
+    fn count_operations(&mut self) {
+        let Some((transition, detail)) = self.scheme.transitions.last().zip(self.details.last()) else { return };
+        let conditions = transition.conditions.iter().map(|number| &self.scheme.conditions[*number as usize]);
+        let operations = conditions.map(|condition| condition.operations.len()).sum::<usize>();
+        let operations = operations + transition.command.len() + detail.command.len();
+        self.operations += operations;
+        self.effort.spend(STEPS_PER_EDGE + STEPS_PER_OPERATION * operations);
     }
 
     /// Locations after which something may go wrong.
@@ -553,6 +612,9 @@ impl<'a> Unfolding<'a> {
     fn add_handshakes(&mut self, number: ProcessNumber) {
         let mut pairs = Vec::new();
         for (s, sender) in self.senders.iter().enumerate() {
+            if !self.effort.spend(2 * self.receivers.len()) {
+                return;
+            }
             for (r, receiver) in self.receivers.iter().enumerate() {
                 let concerned = sender.process == number || receiver.process == number;
                 // An unborn process stands for several.
@@ -629,7 +691,7 @@ impl<'a> Unfolding<'a> {
     /// Messages inside of atomic sequences and who may take them at once.
     fn link_inner(&mut self) {
         let mut next = 0;
-        while next < self.inner_senders.len() {
+        while next < self.inner_senders.len() && self.effort.spend(10 * self.receivers.len()) {
             for receiver in 0..self.receivers.len() {
                 let (sender, receiver) = (&self.inner_senders[next], &self.receivers[receiver]);
                 let unborn = self.members[sender.process as usize].id.is_none();
@@ -710,23 +772,86 @@ fn reach(ty: &ample_model::ProcessType) -> Vec<Bits> {
     reach_by(ty, |_| true)
 }
 
-/// Per location: what may come after it by such edges.
+/// Per location: what may come after it by such edges. By strongly connected components: those of a component have the
+/// same future, which is the component and the futures of those that come after it.
 fn reach_by(ty: &ample_model::ProcessType, by: impl Fn(&Edge) -> bool) -> Vec<Bits> {
-    let mut reach = Vec::new();
-    for start in 0..ty.locations.len() as u32 {
-        let mut seen: Bits = [start].into_iter().collect();
-        let mut pending = vec![start];
-        while let Some(location) = pending.pop() {
-            for edge in &ty.locations[location as usize].edges {
-                let edge = &ty.edges[edge.index()];
-                if by(edge) && seen.insert(edge.to.0) {
-                    pending.push(edge.to.0);
+    let after = |location: u32| {
+        let edges = ty.locations[location as usize].edges.iter().map(|edge| &ty.edges[edge.index()]);
+        edges.filter(|edge| by(edge)).map(|edge| edge.to.0).collect::<Vec<u32>>()
+    };
+    let count = ty.locations.len();
+    let mut reach = vec![Bits::new(); count];
+    // Tarjan's algorithm, which completes a component after those that it leads to. A location that has not been met
+    // has the number 0, and one of a complete component the largest.
+    let (mut low, mut met) = (vec![0u32; count], 0);
+    let (mut stack, mut frames): (Vec<u32>, Vec<(u32, u32, Vec<u32>)>) = (Vec::new(), Vec::new());
+    for start in 0..count as u32 {
+        let mut enter = (low[start as usize] == 0).then_some(start);
+        loop {
+            if let Some(location) = enter.take() {
+                met += 1;
+                low[location as usize] = met;
+                stack.push(location);
+                frames.push((location, met, after(location)));
+            }
+            let Some((location, index, rest)) = frames.last_mut() else { break };
+            let location = *location as usize;
+            match rest.pop() {
+                Some(next) if low[next as usize] == 0 => enter = Some(next),
+                Some(next) => low[location] = low[location].min(low[next as usize]),
+                None => {
+                    let is_root = low[location] == *index;
+                    frames.pop();
+                    if is_root {
+                        complete(location as u32, &mut stack, &mut low, &mut reach, &after);
+                    } else if let Some((parent, ..)) = frames.last() {
+                        low[*parent as usize] = low[*parent as usize].min(low[location]);
+                    }
                 }
             }
         }
-        reach.push(seen);
     }
     reach
+}
+
+/// Takes a complete component off the stack, and says what comes after its locations.
+fn complete(root: u32, stack: &mut Vec<u32>, low: &mut [u32], reach: &mut [Bits], after: &impl Fn(u32) -> Vec<u32>) {
+    let begin = stack.iter().rposition(|location| *location == root).unwrap_or(0);
+    let members = stack.split_off(begin);
+    let mut row: Bits = members.iter().copied().collect();
+    for member in &members {
+        for next in after(*member).into_iter().filter(|next| low[*next as usize] == u32::MAX) {
+            row.extend(&reach[next as usize]);
+        }
+    }
+    for member in members {
+        low[member as usize] = u32::MAX;
+        reach[member as usize] = row.clone();
+    }
+}
+
+/// Per process type: there are processes of it, or may be some. There may be too many transitions to begin with.
+fn used_types(system: &System) -> Result<Vec<bool>, Irreducible> {
+    let mut is_used = vec![false; system.processes.len()];
+    let size = |process: ProcessId| {
+        let ty = system.process(process);
+        ty.edges.len().max(ty.locations.len())
+    };
+    let mut total = 0;
+    for instance in &system.start {
+        is_used[instance.process.index()] = true;
+        total += size(instance.process);
+    }
+    let mut to_come = vec![false; system.processes.len()];
+    for edge in system.processes.iter().flat_map(|process| &process.edges) {
+        for process in operations::spawned(edge) {
+            is_used[process.index()] = true;
+            if !std::mem::replace(&mut to_come[process.index()], true) {
+                total += size(process);
+            }
+        }
+    }
+    if total > MAX_TRANSITIONS { Err(Irreducible(TOO_MANY.into())) } else { Ok(is_used) }
 }
 
 /// Systems in which whether a process may move depends on all others.

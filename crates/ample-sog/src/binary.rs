@@ -9,8 +9,8 @@
 
 use std::sync::Arc;
 
-use ample_boolean::{Bounds, Encoding, Lit};
-use ample_model::{Expr, Move, System};
+use ample_boolean::{Bounds, Encoding, Lit, NotEncoded};
+use ample_model::{Budget, Expr, Interrupted, Move, System};
 use ample_symbolic::build::{Builder, Built, Grain, arrange, build};
 use ample_symbolic::diagram::{Bdd, Completion, Diagrams, Stop};
 use ample_symbolic::reach::{Effort, Method, reachable};
@@ -26,6 +26,16 @@ const SAMPLE: usize = 3000;
 const ENOUGH_FOR_RELATIONS: usize = 1_000_000;
 /// How often it starts again with more room.
 const MAX_RESTARTS: usize = 200;
+
+impl From<NotEncoded> for Halt {
+    fn from(not: NotEncoded) -> Halt {
+        match not {
+            NotEncoded::Unsupported(why) => Halt::Unsupported(why.0),
+            NotEncoded::Interrupted(Interrupted::Memory) => Halt::Memory,
+            NotEncoded::Interrupted(Interrupted::Deadline | Interrupted::Cancelled) => Halt::Asked,
+        }
+    }
+}
 
 impl From<Stop> for Halt {
     fn from(stop: Stop) -> Halt {
@@ -53,13 +63,16 @@ impl Binary {
     /// Encodes a system that passes the check of well-formedness, with atoms: a name and an expression over global
     /// things each. `memory` is what all engines together may use, in bytes.
     pub fn new(system: &System, atoms: &[(String, Expr)], memory: u64, stop: &StopFlag) -> Maybe<Binary> {
-        let mut bounds =
-            if system.language == "milestones" { Bounds::declared(system) } else { Bounds::sampled(system, SAMPLE) };
+        let budget = Budget::unlimited().with_cancellation(&Arc::clone(stop).into());
+        let mut bounds = match system.language.as_str() {
+            "milestones" => Bounds::declared(system),
+            _ => Bounds::sampled_within(system, SAMPLE, &budget),
+        };
         for _ in 0..MAX_RESTARTS {
-            let mut encoding = Encoding::of(system, &bounds).map_err(|why| Halt::Unsupported(why.0))?;
+            let mut encoding = Encoding::within(system, &bounds, &budget)?;
             let mut literals = Vec::new();
             for (_, expr) in atoms {
-                let (value, fault) = encoding.condition(system, expr).map_err(|why| Halt::Unsupported(why.0))?;
+                let (value, fault) = encoding.condition_within(system, expr)?;
                 // Where it cannot be evaluated, it does not hold.
                 literals.push(encoding.dag.and(value, !fault));
             }

@@ -9,16 +9,20 @@
 //! graph. So formulas with events are judged on *collapsed* words, which have no such positions. Where that makes a
 //! difference ([`is_insensitive`]), [`check`] refuses unless the caller says that collapsed words are meant.
 
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::Arc;
 
-use ample_logic::{Atom, Atoms, Automaton, Cube, Edge, Formula, Options, is_stutter_invariant, semantics, translate};
+use ample_logic::{
+    Atom, Atoms, Automaton, Cube, Edge, Formula, Options, TranslateError, is_stutter_invariant_within, semantics,
+    translate_within,
+};
+use ample_model::{Budget, Interrupted};
 
 use crate::aggregate::{by_label, closed};
 use crate::graph::Graph;
 use crate::observed::{Label, Observed};
 use crate::product::{Loop, Moves, ProductSize, Source, accepted};
 use crate::sets::{Halt, Maybe, Model, Sets, StopFlag, look};
-use crate::threads::{BuildOptions, STACK, Site, WATCH_EVERY, Work};
+use crate::threads::{BuildOptions, STACK, Site, Work};
 use crate::witness::{Ending, Maker, Stop, Witness, stops};
 
 /// What an atom of a formula stands for.
@@ -120,7 +124,7 @@ impl Question {
     }
 
     /// The formula is of a kind that the graph preserves; true if steps that are not observed make no difference to it.
-    fn accept(&self, collapsed: bool) -> Maybe<bool> {
+    fn accept(&self, collapsed: bool, budget: &Budget) -> Maybe<bool> {
         let refuse = |why: &str| Err(Halt::Unsupported(why.into()));
         if !self.formula.is_ltl() {
             return refuse("the observation graph answers questions of LTL only");
@@ -129,17 +133,31 @@ impl Question {
             return Err(Halt::Internal(format!("atom {} has no meaning", atom.0)));
         }
         let is_kept = !self.formula.has_next()
-            || !self.has_events() && is_stutter_invariant(&self.formula).is_ok_and(|is_invariant| is_invariant);
+            || !self.has_events()
+                && is_stutter_invariant_within(&self.formula, budget).is_ok_and(|invariant| invariant);
+        // It may not be known because there was no time to find out.
+        if budget.check().is_err() {
+            return Err(Halt::Asked);
+        }
         if !is_kept {
             return refuse("the formula says what comes next (X), which an observation graph does not preserve");
         }
-        let is_insensitive = !self.has_events() || is_insensitive(self)?;
+        let is_insensitive = !self.has_events() || is_insensitive_within(self, budget)?;
         if is_insensitive || collapsed { Ok(is_insensitive) } else { refuse(SENSITIVE) }
     }
 
-    fn negation(&self) -> Maybe<Automaton> {
-        let unsupported = |error: ample_logic::TranslateError| Halt::Unsupported(error.to_string());
-        translate(&!self.formula.clone(), &Atoms::new(), Options::default()).map_err(unsupported)
+    fn negation(&self, budget: &Budget) -> Maybe<Automaton> {
+        Ok(translate_within(&!self.formula.clone(), &Atoms::new(), Options::default(), budget)?)
+    }
+}
+
+impl From<TranslateError> for Halt {
+    fn from(error: TranslateError) -> Halt {
+        match error {
+            TranslateError::Interrupted(Interrupted::Memory) => Halt::Memory,
+            TranslateError::Interrupted(_) => Halt::Asked,
+            error => Halt::Unsupported(error.to_string()),
+        }
     }
 }
 
@@ -153,14 +171,17 @@ const MOST_LETTERS: usize = 1024;
 /// formula without X: then collapsed words are as good as whole ones. `F a`, `G F a`, `!a U b` and `G (p -> F a)` are so
 /// for events `a`, `b`; `a`, `G a` and `a U b` are not. False also if the formula is too large to find out.
 pub fn is_insensitive(question: &Question) -> Maybe<bool> {
+    is_insensitive_within(question, &Budget::unlimited())
+}
+
+fn is_insensitive_within(question: &Question, budget: &Budget) -> Maybe<bool> {
     if !question.has_events() {
         return Ok(!question.formula.has_next());
     }
-    let unsupported = |error: ample_logic::TranslateError| Halt::Unsupported(error.to_string());
     let atoms = question.formula.atoms();
     let Some(letters) = letters(question, &atoms) else { return Ok(false) };
-    let f = translate(&question.formula, &Atoms::new(), Options::default()).map_err(unsupported)?;
-    let g = question.negation()?;
+    let f = translate_within(&question.formula, &Atoms::new(), Options::default(), budget)?;
+    let g = question.negation(budget)?;
     let (f, g) = (stretched(&f, &letters), stretched(&g, &letters));
     Ok(f.intersects(&g).is_ok_and(|meets| !meets))
 }
@@ -237,21 +258,11 @@ pub fn observed<S: Sets>(sets: &S, actions: usize, question: &Question, rule: Ru
 }
 
 /// Whether steps that are not observed make no difference to a formula that the graph preserves, and the automaton of its
-/// negation. A large formula may take long: the work is left to itself when somebody wants it to end.
+/// negation. A large formula may take long: somebody may want the work to end.
 fn prepared(question: &Question, collapsed: bool, stop: &StopFlag) -> Maybe<(bool, Automaton)> {
-    let (sender, receiver) = mpsc::channel();
-    let copy = question.clone();
-    // Nobody waits for what it makes if it was left.
-    std::thread::spawn(move || sender.send(copy.accept(collapsed).and_then(|kept| Ok((kept, copy.negation()?)))));
-    loop {
-        match receiver.recv_timeout(WATCH_EVERY) {
-            Ok(result) => return result,
-            Err(RecvTimeoutError::Timeout) => look(stop)?,
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(Halt::Internal("the formula could not be translated".into()));
-            }
-        }
-    }
+    let budget = Budget::unlimited().with_cancellation(&Arc::clone(stop).into());
+    let kept = question.accept(collapsed, &budget)?;
+    Ok((kept, question.negation(&budget)?))
 }
 
 /// Checks a formula while builders build the graph.

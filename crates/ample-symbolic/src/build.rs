@@ -65,42 +65,49 @@ pub enum Grain {
 
 /// Puts the variables of an encoding into an order in which those that are used together stand together.
 pub fn arrange(encoding: &Encoding, diagrams: &Diagrams, grain: Grain) {
+    let should_stop = || diagrams.should_stop();
     let order = match grain {
-        Grain::Cells => by_cells(encoding),
-        Grain::Bits => by_bits(encoding),
+        Grain::Cells => by_cells(encoding, &should_stop),
+        Grain::Bits => by_bits(encoding, &should_stop),
     };
     diagrams.set_order(&order);
 }
 
-fn by_cells(encoding: &Encoding) -> Vec<u32> {
+fn by_cells(encoding: &Encoding, should_stop: &dyn Fn() -> bool) -> Vec<u32> {
     let mut cell_of = vec![0; encoding.bits as usize];
     for (number, cell) in encoding.cells.iter().enumerate() {
         (cell.first..cell.first + cell.bits).for_each(|bit| cell_of[bit as usize] = number);
     }
     let mut groups = HashSet::new();
     for partition in &encoding.partitions {
+        if should_stop() {
+            break;
+        }
         let (reads, writes) = footprint(&encoding.dag, partition);
         groups.insert(group(reads.iter().chain(&writes).map(|bit| cell_of[*bit as usize])));
     }
-    let cells = force(encoding.cells.len(), &sorted(groups)).into_iter().map(|cell| &encoding.cells[cell]);
+    let cells = force(encoding.cells.len(), &sorted(groups), should_stop).into_iter().map(|cell| &encoding.cells[cell]);
     cells.flat_map(|cell| cell.first..cell.first + cell.bits).collect()
 }
 
 /// A bit with those that it gets its next value from, the bits of a cell, and a partition's bits.
-fn by_bits(encoding: &Encoding) -> Vec<u32> {
+fn by_bits(encoding: &Encoding, should_stop: &dyn Fn() -> bool) -> Vec<u32> {
     let mut groups = HashSet::new();
     for cell in &encoding.cells {
         groups.insert(group((cell.first..cell.first + cell.bits).map(|bit| bit as usize)));
     }
     for partition in &encoding.partitions {
         for (bit, lit) in &partition.updates {
+            if should_stop() {
+                break;
+            }
             let sources = encoding.dag.support(*lit);
             groups.insert(group(sources.iter().chain([bit]).map(|bit| *bit as usize)));
         }
         let (reads, writes) = footprint(&encoding.dag, partition);
         groups.insert(group(reads.iter().chain(&writes).map(|bit| *bit as usize)));
     }
-    force(encoding.bits as usize, &sorted(groups)).into_iter().map(|bit| bit as u32).collect()
+    force(encoding.bits as usize, &sorted(groups), should_stop).into_iter().map(|bit| bit as u32).collect()
 }
 
 fn group(members: impl Iterator<Item = usize>) -> Vec<usize> {

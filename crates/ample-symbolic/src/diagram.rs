@@ -94,6 +94,11 @@ impl Diagrams {
         self.core.borrow_mut().set_order(order);
     }
 
+    /// Somebody wants the work to end.
+    pub fn should_stop(&self) -> bool {
+        self.core.borrow().should_stop()
+    }
+
     /// At most so many nodes from now on.
     pub fn set_max_nodes(&self, max_nodes: usize) {
         self.core.borrow_mut().set_max_nodes(max_nodes);

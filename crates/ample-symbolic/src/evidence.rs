@@ -63,12 +63,14 @@ pub struct Explainer<'e, 'a> {
     left: usize,
     /// Only fair runs count.
     fair: bool,
+    /// A move of the run that is being explained: one that shows `EX` there needs no branch.
+    step: Option<Way>,
 }
 
 impl<'e, 'a> Explainer<'e, 'a> {
     /// With the sets of that evaluator.
     pub fn new(space: &'a Space, evaluator: &'e mut Evaluator<'a>) -> Explainer<'e, 'a> {
-        Explainer { space, evaluator, left: MAX_RUNS, fair: false }
+        Explainer { space, evaluator, left: MAX_RUNS, fair: false, step: None }
     }
 
     /// Where the evaluator counts fair runs only: what is shown are finite runs, to states from which fair ones go on.
@@ -223,6 +225,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
                     break;
                 }
                 if place.stopped || self.space.settled.contains(&place.bits) {
+                    self.step = way.hop(after, self.space);
                     branches.extend(self.explain(operand, place)?.map(|branch| (after, branch)));
                 }
             }
@@ -246,6 +249,11 @@ impl<'e, 'a> Explainer<'e, 'a> {
             return Ok(Some(Way { stutters: true, ..Way::at(place) }));
         }
         let goal = self.set(f, value, false)?;
+        if let Some(step) = self.step.take_if(|step| !place.stopped && step.places[0].bits == place.bits)
+            && step.places.last().is_some_and(|end| goal.contains(&end.bits))
+        {
+            return Ok(Some(step));
+        }
         if let Some(way) = self.hop(place, &goal)? {
             return Ok(Some(way));
         }
@@ -383,6 +391,21 @@ impl<'e, 'a> Explainer<'e, 'a> {
 impl Way {
     fn at(place: &Place) -> Way {
         Way { places: vec![place.clone()], steps: Vec::new(), cycle: 0, stutters: false }
+    }
+
+    /// The move after so many steps, up to the next settled state.
+    fn hop(&self, after: usize, space: &Space) -> Option<Way> {
+        let mut hop = Way::at(&self.places[after]);
+        for (number, place) in self.steps.iter().zip(&self.places[1..]).skip(after) {
+            if place.stopped {
+                return None;
+            }
+            hop.push(*number, place.bits.clone());
+            if space.settled.contains(&place.bits) {
+                return Some(hop);
+            }
+        }
+        None
     }
 
     fn along(run: Run) -> Way {

@@ -6,11 +6,14 @@
 /// How often the cells are moved at most.
 const MAX_ROUNDS: usize = 60;
 
-/// An order of so many cells; `groups` are those that are used together.
-pub fn force(cells: usize, groups: &[Vec<usize>]) -> Vec<usize> {
+/// An order of so many cells; `groups` are those that are used together. If it has to end, the best order so far will do.
+pub fn force(cells: usize, groups: &[Vec<usize>], should_stop: &dyn Fn() -> bool) -> Vec<usize> {
     let mut order: Vec<usize> = (0..cells).collect();
     let mut best = (span(&order, groups), order.clone());
     for _ in 0..MAX_ROUNDS {
+        if should_stop() {
+            break;
+        }
         let position = positions(&order);
         let mut pull = vec![(0.0, 0.0); cells];
         for group in groups {
@@ -64,13 +67,13 @@ mod tests {
     fn what_is_used_together_stands_together() {
         // Cell k works with cell k + 8 only.
         let groups: Vec<Vec<usize>> = (0..8).map(|k| vec![k, k + 8]).collect();
-        let order = force(16, &groups);
+        let order = force(16, &groups, &|| false);
         assert!(span(&order, &groups) < span(&(0..16).collect::<Vec<_>>(), &groups) / 4.0, "{order:?}");
     }
 
     #[test]
     fn every_cell_has_a_place() {
-        let mut order = force(5, &[vec![0, 4], vec![2]]);
+        let mut order = force(5, &[vec![0, 4], vec![2]], &|| false);
         order.sort_unstable();
         assert_eq!(order, [0, 1, 2, 3, 4]);
     }

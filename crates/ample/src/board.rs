@@ -78,7 +78,9 @@ impl Board {
         };
         let Progress { states, transitions, depth, memory, .. } = known.progress;
         let mut report = unfinished(system, known.properties.iter().map(answer).collect(), reason.clone());
-        report.statistics = Statistics { states, transitions, depth, store_bytes: memory, ..Statistics::default() };
+        let (counts_transitions, counts_depth) = (transitions > 0, depth > 0);
+        let counted = Statistics { counts_transitions, counts_depth, ..Statistics::default() };
+        report.statistics = Statistics { states, transitions, depth, store_bytes: memory, ..counted };
         report
     }
 }

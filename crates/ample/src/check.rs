@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use ample_budget::{Budget, resident_memory};
+use ample_model::observer::ask_meanwhile;
 use ample_model::{
     Certainty, EdgeId, Expr, Formula, Observer, Outcome, ProcessId, Progress, Property, Question, Reason, Role,
     Statistics, System,
@@ -605,7 +606,7 @@ fn violated(
     claim: Claim<'_>,
     observer: &mut dyn Observer,
 ) -> Answer {
-    match confirm(system, found.start, &found.moves, claim, observer) {
+    match confirm(system, &found.start, &found.moves, claim, observer) {
         Ok((violation, end)) => Answer { end: Some(end), ..answer(property, Outcome::Violated(Box::new(violation))) },
         Err(unconfirmed) => answer(property, not_confirmed(unconfirmed, found.moves.len())),
     }
@@ -668,7 +669,7 @@ fn evaluable(
     }
     let outcome = match run.invariants.first() {
         Some(Some(found)) => {
-            match confirm(system, found.start, &found.moves, Claim::Evaluation(fallible.parts()), observer) {
+            match confirm(system, &found.start, &found.moves, Claim::Evaluation(fallible.parts()), observer) {
                 Ok((violation, _)) => Outcome::Violated(Box::new(violation)),
                 Err(unconfirmed) => not_confirmed(unconfirmed, found.moves.len()),
             }
@@ -768,10 +769,17 @@ fn judge(
                     return Ok((answer(property, Outcome::Unknown(reason.clone())), Some(reason)));
                 }
             };
-            let stutter_invariant = match ample_logic::is_stutter_invariant(&numbered.formula) {
-                Ok(true) => Ok(()),
-                Ok(false) => Err("the formula depends on how often a state is repeated (it uses X)"),
-                Err(_) => Err("it is not known whether the formula depends on how often a state is repeated"),
+            let formula = &numbered.formula;
+            let invariant =
+                ask_meanwhile(observer, |budget| ample_logic::is_stutter_invariant_within(formula, budget).ok());
+            let invariant = match invariant {
+                Ok(invariant) => invariant.flatten(),
+                Err(reason) => return Ok((answer(property, Outcome::Unknown(reason.clone())), Some(reason))),
+            };
+            let stutter_invariant = match invariant {
+                Some(true) => Ok(()),
+                Some(false) => Err("the formula depends on how often a state is repeated (it uses X)"),
+                None => Err("it is not known whether the formula depends on how often a state is repeated"),
             };
             let atoms = &numbered.atoms;
             let watch = Watch { watcher, atoms, stutters: true, is_simple: simple, stutter_invariant };

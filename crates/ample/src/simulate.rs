@@ -1,6 +1,6 @@
 //! Simulation: one run through a model, step by step, with the reference interpreter.
 
-use ample_model::{Branch, EndState, Fault, Interpreter, Move, Standing, State, Step, System, Trace};
+use ample_model::{Branch, EndState, Fault, Interpreter, Move, Standing, StartNumber, State, Step, System, Trace};
 use thiserror::Error;
 
 /// A run in the making.
@@ -43,7 +43,7 @@ pub struct Bookmark {
 
 impl<'a> Simulation<'a> {
     /// Begins in the initial state of that number; `None` if there are not so many.
-    pub fn new(system: &'a System, start: u32) -> Result<Simulation<'a>, Option<Fault>> {
+    pub fn new(system: &'a System, start: impl Into<StartNumber>) -> Result<Simulation<'a>, Option<Fault>> {
         let interpreter = Interpreter::new(system);
         match interpreter.initial_state(start) {
             Some(Ok(state)) => Ok(Simulation { interpreter, state, fault: None }),
@@ -106,7 +106,7 @@ impl<'a> Simulation<'a> {
 pub enum Misfit {
     /// There is no such initial state.
     #[error("the model has no initial state number {0}")]
-    Start(u32),
+    Start(StartNumber),
     /// The initial state itself is a fault.
     #[error("the initial state is a fault: {0}")]
     BadStart(Fault),
@@ -156,11 +156,11 @@ pub enum Misfit {
 /// ```
 pub fn validate(system: &System, trace: &Trace, branches: &[Branch]) -> Result<(), Misfit> {
     let interpreter = Interpreter::new(system);
-    match interpreter.initial_state(trace.start) {
+    match interpreter.initial_state(&trace.start) {
         Some(Ok(state)) => follow(&interpreter, state, false, trace, branches, ""),
         Some(Err(fault)) if length(trace) > 0 || !branches.is_empty() => Err(Misfit::BadStart(fault)),
         Some(Err(_)) => Ok(()),
-        None => Err(Misfit::Start(trace.start)),
+        None => Err(Misfit::Start(trace.start.clone())),
     }
 }
 
@@ -298,7 +298,7 @@ fn one_line(text: &str) -> String {
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn end_of(system: &System, trace: &Trace) -> Option<EndState> {
-    let mut simulation = Simulation::new(system, trace.start).ok()?;
+    let mut simulation = Simulation::new(system, &trace.start).ok()?;
     for step in &trace.prefix {
         if simulation.interpreter.step(&simulation.state, &step.taken).violations.contains(&Fault::NotEnabled) {
             return None;

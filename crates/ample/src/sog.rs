@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 use ample_logic::{Atom, Formula as Logic, semantics};
 use ample_model::{
     Certainty, Expr, Fault, Formula, Interpreter, Move, Observer, Outcome, Progress, Property, Question as Asked,
-    Reason, State, Statistics, System, Trace, Violation,
+    Reason, StartNumber, State, Statistics, System, Trace, Violation,
 };
 use ample_petri::net::{Condition, Net};
 pub use ample_sog::output::{Names, dot, json};
@@ -400,7 +400,7 @@ impl From<Halt> for SogError {
 /// What is known of actions beside their names.
 struct Actions<'a> {
     moves: Vec<Move>,
-    start: &'a dyn Fn(&[u64]) -> Option<u32>,
+    start: &'a dyn Fn(&[u64]) -> Option<StartNumber>,
     engine: &'static str,
 }
 
@@ -423,7 +423,8 @@ fn with_model<T>(
         && let Some(conditions) = atoms.iter().map(condition).collect::<Option<Vec<_>>>()
     {
         let moves = (0..net.transitions.len()).map(|edge| Move { process: 0, edge: edge.into(), partner: None });
-        let actions = Actions { moves: moves.collect(), start: &|_| Some(0), engine: "list diagrams" };
+        let actions =
+            Actions { moves: moves.collect(), start: &|_| Some(StartNumber::default()), engine: "list diagrams" };
         return task.perform(&Lists::new(net, conditions, memory), &actions);
     }
     let atoms: Vec<(String, Expr)> = atoms.iter().map(named).collect();
@@ -546,7 +547,7 @@ impl Check<'_> {
         let refuted = |why: &str| SogError::Internal(format!("a counterexample does not replay: {why}"));
         let interpreter = Interpreter::new(self.system);
         let start = (actions.start)(&witness.start).ok_or_else(|| refuted("no such initial state"))?;
-        let mut state = match interpreter.initial_state(start) {
+        let mut state = match interpreter.initial_state(&start) {
             Some(Ok(state)) => state,
             _ => return Err(refuted("no such initial state")),
         };

@@ -34,7 +34,7 @@ const STATES_SHARE: u64 = 8;
 const TIME: Duration = Duration::from_millis(300);
 const TIME_SHARE: u32 = 4;
 /// Initial states that are run-time errors are counted up to here.
-const MAX_STARTS: u32 = 1_000;
+const MAX_STARTS: u64 = 1_000;
 
 /// Adds warnings to the answers of a report: to those that hold vacuously. The properties are those that were asked.
 pub fn warn(

@@ -205,7 +205,7 @@ fn many_random_nets_have_the_verdicts_of_the_general_engine() {
 /// The states of a run of the reference interpreter; those of the cycle come after those of the prefix.
 fn states(system: &System, trace: &Trace) -> Vec<State> {
     let interpreter = Interpreter::new(system);
-    let mut states = vec![interpreter.initial_state(trace.start).expect("a start").expect("no fault")];
+    let mut states = vec![interpreter.initial_state(&trace.start).expect("a start").expect("no fault")];
     for step in trace.prefix.iter().chain(&trace.cycle) {
         let successor = interpreter.step(&states[states.len() - 1], &step.taken);
         states.push(successor.state.expect("a step that can be taken"));

@@ -122,8 +122,7 @@ fn the_middle_of_a_long_run_is_left_out_unless_all_is_asked_for() {
     let report = String::from_utf8(report.stdout).unwrap();
     assert!(report.lines().count() < 260, "{}", report.lines().count());
     assert!(report.contains(" steps are left out (--full shows all, --trace FILE keeps all)"), "{report}");
-    let last = " 15000  Q(1)";
-    assert!(report.lines().any(|line| line.starts_with(last)), "{report}");
+    assert!(report.lines().any(|line| line.starts_with(" 15000  ")), "{report}");
     assert!(text(&["check", "--assertions", "--full"], &file).lines().count() > 15_000);
     assert!(text(&["check", "--assertions", "--msc"], &file).lines().count() < 260);
     assert!(text(&["check", "--assertions", "--msc", "--full"], &file).lines().count() > 4_999);
@@ -260,7 +259,7 @@ fn evidence_for_a_formula_of_ctl_has_no_steps_that_it_does_not_need() {
         ("!EF (x == 2 || EX (x == 3))", vec![2]),
         ("AG (x == 2 -> EX (x == 1))", vec![2]),
         ("A [x == 0 U y == 1]", vec![1]),
-        ("!(EX (x == 1) && EX (x == 1))", vec![0, 1]),
+        ("!(EX (x == 1) && EX (x == 1))", vec![1]),
         ("!(EX (x == 1) && EX (y == 1))", vec![0, 1, 1]),
         ("!E [EX (x < 3) U x == 2]", vec![2]),
     ] {

@@ -273,9 +273,7 @@ fn lay_out(
         let mut slots = Vec::with_capacity(scalars.len());
         // All elements of an array must look alike, so that what holds for one slot (it starts with 0,
         // which may lie outside its range) is taken to hold for all of them.
-        let listed = |slot: usize| variable.initial.iter().any(|(at, _)| *at as usize == slot);
-        let all_listed =
-            number < parameters || variable.initial.len() >= scalars.len() && (0..scalars.len()).all(listed);
+        let all_listed = number < parameters || are_all_listed(variable, scalars.len());
         for (scalar, in_array) in scalars {
             let mut values = Interval::of_scalar(scalar);
             if !all_listed {
@@ -355,6 +353,20 @@ pub struct OwnChannel {
     pub variable: u32,
     /// The slot of that variable.
     pub slot: u32,
+}
+
+/// Every slot has a first value.
+fn are_all_listed(variable: &Variable, slots: usize) -> bool {
+    if variable.initial.len() < slots {
+        return false;
+    }
+    let mut is_listed = vec![false; slots];
+    for (slot, _) in &variable.initial {
+        if let Some(listed) = is_listed.get_mut(*slot as usize) {
+            *listed = true;
+        }
+    }
+    is_listed.into_iter().all(|listed| listed)
 }
 
 fn own_channels(

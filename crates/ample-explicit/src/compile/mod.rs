@@ -314,16 +314,13 @@ impl Compiled {
         self.machine.violations.clear();
     }
 
-    fn start(&mut self, mut number: usize, out: &mut Vec<u8>) -> Option<Result<(), Faulted>> {
+    fn start(&mut self, number: usize, out: &mut Vec<u8>) -> Option<Result<(), Faulted>> {
         let program = &*self.program;
-        // The last cell's choice varies fastest.
-        let mut places = 1usize;
-        for global in &program.globals {
-            places = places.saturating_mul(global.choices.as_ref().map_or(1, Vec::len));
-        }
-        if number >= places {
+        let mut numbers = Vec::new();
+        if !program.combinations.write(number as u64, &mut numbers) {
             return None;
         }
+        let mut numbers = numbers.into_iter();
         let root = self.shapes.known(0);
         out.clear();
         out.resize(root.length as usize, 0);
@@ -337,9 +334,7 @@ impl Compiled {
         }
         for global in &program.globals {
             if let Some(choices) = &global.choices {
-                places /= choices.len();
-                self.machine.give(&[choices[number / places]]);
-                number %= places;
+                self.machine.give(&[choices.as_choice().get(numbers.next().unwrap_or(0))]);
             }
             if self.machine.effect(program, &mut memory, global.code).is_err() {
                 return Some(Err(Faulted));

@@ -4,7 +4,7 @@
 //! of a location lie one after the other, in the order in which they are tried. The evaluator in
 //! [`machine`](super::machine) is one way to run it, native code could be another.
 
-use ample_model::{EventKind, Fault, Scalar};
+use ample_model::{Choice, Combinations, EventKind, Fault, Scalar};
 
 use super::bytecode::{Op, Pc};
 use super::layout::{Base, Layout};
@@ -36,6 +36,8 @@ pub struct Program {
     pub edges: Vec<EdgeCode>,
     /// Gives the globals their first values; choices are in registers.
     pub globals: Vec<GlobalCode>,
+    /// The choices of first values.
+    pub combinations: Combinations,
     /// The processes that are there from the beginning.
     pub start: Vec<StartCode>,
     /// What watches the communication.
@@ -179,7 +181,26 @@ pub struct GlobalCode {
     /// Puts it there; a chosen value is in register 0.
     pub code: Pc,
     /// What there is to choose from.
-    pub choices: Option<Vec<i64>>,
+    pub choices: Option<Values>,
+}
+
+/// The values that a cell may start with.
+#[derive(Clone, Debug)]
+pub enum Values {
+    /// One of these.
+    Listed(Vec<i64>),
+    /// One from the first to the second.
+    Between(i64, i64),
+}
+
+impl Values {
+    /// As the model has it.
+    pub fn as_choice(&self) -> Choice<'_> {
+        match self {
+            Values::Listed(values) => Choice::Listed(values),
+            Values::Between(least, most) => Choice::Between(*least, *most),
+        }
+    }
 }
 
 /// A process that is there from the beginning.

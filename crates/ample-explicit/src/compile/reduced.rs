@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use ample_model::{ChannelId, Expr, Move, ProcessId, System};
+use ample_model::{Budget, ChannelId, Expr, Move, ProcessId, System};
 use ample_reduce::algorithms::{Algorithm, Choice, Chooser, Interference};
 use ample_reduce::bits::Bits;
 use ample_reduce::guards::Guards;
@@ -94,6 +94,7 @@ pub struct Reduced<'a> {
     guards: Guards,
     method: Method,
     chooser: Chooser,
+    budget: Budget,
     watches: Vec<Watch>,
     visible: Bits,
     /// A set that is not whole must have no visible transition.
@@ -251,7 +252,18 @@ impl<'a> Reduced<'a> {
         looks_further: bool,
         method: Method,
     ) -> Result<Reduced<'a>, NotReduced> {
-        let mut unfolding = Unfolding::new(system, invariants)?;
+        Reduced::within(system, invariants, looks_further, method, &Budget::unlimited())
+    }
+
+    /// As [`new`](Self::new), within a budget.
+    pub fn within(
+        system: &'a System,
+        invariants: &[Expr],
+        looks_further: bool,
+        method: Method,
+        budget: &Budget,
+    ) -> Result<Reduced<'a>, NotReduced> {
+        let mut unfolding = Unfolding::within(system, invariants, budget)?;
         let watches = invariants.iter().map(|expr| unfolding.watch(expr)).collect::<Result<_, _>>()?;
         let space = Compiled::with_conditions(system, invariants, unfolding.expressions())?;
         Ok(Reduced {
@@ -260,6 +272,7 @@ impl<'a> Reduced<'a> {
             guards: Guards::default(),
             method,
             chooser: Chooser::new(Table::WeaklyUniform),
+            budget: budget.clone(),
             watches,
             visible: Bits::new(),
             invisible: false,
@@ -389,8 +402,8 @@ impl<'a> Reduced<'a> {
             self.recall.known.clear();
             self.visible = self.unfolding.visible(&self.watches);
             self.guards.update(&self.unfolding, &self.visible);
-            if self.method != Method::Guards {
-                self.chooser.update(self.unfolding.scheme());
+            if self.method != Method::Guards && !self.unfolding.is_full() {
+                self.chooser.update_within(self.unfolding.scheme(), self.unfolding.effort());
             }
         }
         self.crews.push(Crew { processes });
@@ -639,9 +652,11 @@ impl Reduced<'_> {
         if enabled.len() <= 1 || self.space.is_transient(state) {
             return out.extend(all);
         }
+        self.unfolding.effort().earn();
         self.look_at(state);
         self.take_in(enabled);
-        if self.now.full {
+        // A closure may take long where there are many transitions.
+        if self.now.full || self.method != Method::Guards && self.budget.check().is_err() {
             self.tally.asked.set(self.tally.asked.get() + 1);
             return out.extend(all);
         }

@@ -119,6 +119,30 @@ where
         self.values[formula.index()].get(state) == Value::True
     }
 
+    /// The value of the formula if it takes no search to tell: by conditions, by a look at the successors for `EX`, and by
+    /// what is known.
+    pub(super) fn at_hand(&mut self, formula: Id, state: u32) -> Result<Option<bool>, Halted> {
+        Ok(match self.nodes.get(formula) {
+            Node::Not(f) => self.at_hand(f, state)?.map(|value| !value),
+            Node::And(f, g) => match (self.at_hand(f, state)?, self.at_hand(g, state)?) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (f, g) => f.and(g),
+            },
+            Node::Or(f, g) => match (self.at_hand(f, state)?, self.at_hand(g, state)?) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (f, g) => f.and(g),
+            },
+            Node::Same(f, g) => self.at_hand(f, state)?.zip(self.at_hand(g, state)?).map(|(f, g)| f == g),
+            Node::Const(_) | Node::Atom(_) => Some(self.evaluate(formula, state)?),
+            Node::Next(f) if self.nodes.is_local(f) => Some(self.evaluate(formula, state)?),
+            Node::Next(_) | Node::Until(..) | Node::Release(..) => match self.values[formula.index()].get(state) {
+                Value::True => Some(true),
+                Value::False => Some(false),
+                Value::Unknown | Value::Open => None,
+            },
+        })
+    }
+
     /// The successors of a state.
     #[inline]
     pub(super) fn open(&mut self, state: u32) -> Result<Successors, Halted> {

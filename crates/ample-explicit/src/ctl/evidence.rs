@@ -1,8 +1,9 @@
 //! Evidence: paths that show why a formula is true or false in a state.
 //!
 //! A true `E` and a false `A` are shown by one path, and by branches from it where an operand needs a path of its own.
-//! The paths are looked for, breadth-first, among the states that the evaluator knows to satisfy the formula: it has
-//! seen a path there, so that there is one, and nothing has to be explored that was not.
+//! A shortest path is looked for breadth first, not too far, among all states whose values take no search to tell. If
+//! there is none, it is looked for among the states that the evaluator knows to satisfy the formula: it has seen a path
+//! there, so that there is one, and nothing has to be explored that was not.
 
 use ample_logic::{Binary, Formula, Unary};
 use ample_model::observer::Observer;
@@ -24,6 +25,12 @@ const MAX_PATHS: usize = 200;
 
 /// How many states are looked at in all, after which no more branches are begun.
 const MAX_WORK: usize = 100_000;
+
+/// A shortest path is looked for among so many states, whether they have been met before or not.
+const MAX_NEAR: usize = 10_000;
+
+/// So many cycles are compared for the shortest.
+const MAX_CYCLES: usize = 50;
 
 /// What shows that a formula is true, or false, in a state.
 ///
@@ -80,6 +87,8 @@ pub(super) struct Explainer<'e, 'a, S: StateSpace, St, O: ?Sized> {
     left: usize,
     /// How many states were looked at.
     work: usize,
+    /// A step of the path that is being explained: one that shows `EX` there needs no branch.
+    step: Option<(u32, u32)>,
 }
 
 impl<'e, 'a, S, St, O> Explainer<'e, 'a, S, St, O>
@@ -90,7 +99,7 @@ where
     Buffer<S>: Default,
 {
     pub(super) fn new(evaluator: &'e mut Evaluator<'a, S, St, O>) -> Self {
-        Explainer { evaluator, left: MAX_PATHS, work: 0 }
+        Explainer { evaluator, left: MAX_PATHS, work: 0, step: None }
     }
 
     /// What shows the value of a formula in a state; none if no path does, or none is needed.
@@ -233,10 +242,11 @@ where
         }
         if let Some((operand, count)) = along.filter(|(operand, _)| !operand.is_propositional()) {
             let most = evidence.branches.len() + MAX_BRANCHES;
-            for (&state, &after) in way.states.iter().zip(&offsets).take(count) {
+            for (number, (&state, &after)) in way.states.iter().zip(&offsets).take(count).enumerate() {
                 if evidence.branches.len() == most || self.work > MAX_WORK {
                     break;
                 }
+                self.step = way.states.get(number + 1).map(|&next| (state, next));
                 evidence.branches.extend(self.explain(operand, state)?.map(|branch| (after, branch)));
             }
         }
@@ -271,6 +281,11 @@ where
         if self.evaluator.kripke.is_deadlocked(state) {
             return Ok(Way { stutters: true, ..Way::straight(vec![state]) });
         }
+        if let Some((_, next)) = self.step.filter(|(from, _)| *from == state)
+            && self.evaluator.evaluate(f, next)?
+        {
+            return Ok(Way::straight(vec![state, next]));
+        }
         let mut way = Way::straight(vec![state]);
         let mut list = self.evaluator.open(state)?;
         while let Some(next) = self.evaluator.kripke.advance(&mut list) {
@@ -285,6 +300,10 @@ where
 
     /// A shortest way to where `g` holds.
     fn until(&mut self, (f, g): (Id, Id), state: u32) -> Result<Way, Halted> {
+        let near = self.near_until((f, g), state);
+        if let Some(way) = self.unless_full(near)? {
+            return Ok(way);
+        }
         let formula = self.evaluator.with_nodes(|nodes| nodes.until(f, g));
         let mut region = Region::new(state);
         let mut place = 0;
@@ -298,9 +317,63 @@ where
         Err(Halted)
     }
 
-    /// A way on which `g` holds, to where `f` holds too, to a deadlock, or around a cycle, whichever is nearest; and
-    /// whether it is the first.
+    /// A store that is full has no room for what is near; what is known is in it.
+    fn unless_full<X>(&self, near: Result<Option<X>, Halted>) -> Result<Option<X>, Halted> {
+        near.or_else(|halted| if self.evaluator.kripke.is_cancelled { Err(halted) } else { Ok(None) })
+    }
+
+    /// A shortest way to where `g` holds, if it is near.
+    fn near_until(&mut self, (f, g): (Id, Id), state: u32) -> Result<Option<Way>, Halted> {
+        let mut region = Region::new(state);
+        let mut place = 0;
+        while let Some(state) = region.expand() {
+            if self.evaluator.at_hand(g, state)? == Some(true) {
+                return Ok(Some(Way::straight(region.path(place))));
+            }
+            if region.len() <= MAX_NEAR && self.evaluator.at_hand(f, state)? == Some(true) {
+                self.link_all(state, &mut region)?;
+            }
+            place += 1;
+        }
+        Ok(None)
+    }
+
+    /// Links a state to all its successors.
+    fn link_all(&mut self, state: u32, region: &mut Region) -> Result<(), Halted> {
+        let mut list = self.evaluator.open(state)?;
+        while let Some(next) = self.evaluator.kripke.advance(&mut list) {
+            region.link(next);
+        }
+        self.evaluator.kripke.close(list);
+        Ok(())
+    }
+
+    /// A way on which `g` holds, to where `f` holds too, to a deadlock, or around a cycle, if it is near; and whether it
+    /// is the first.
+    fn near_release(&mut self, (f, g): (Id, Id), state: u32) -> Result<Option<(Way, bool)>, Halted> {
+        let mut region = Region::new(state);
+        let mut ends = Vec::new();
+        while let Some(state) = region.expand() {
+            if self.evaluator.at_hand(g, state)? != Some(true) {
+                ends.push((false, false));
+                continue;
+            }
+            let released = self.evaluator.at_hand(f, state)? == Some(true);
+            let deadlocked = self.evaluator.kripke.is_deadlocked(state);
+            ends.push((released, deadlocked));
+            if !released && !deadlocked && region.len() <= MAX_NEAR {
+                self.link_all(state, &mut region)?;
+            }
+        }
+        Ok(self.shortest(&region, &ends))
+    }
+
+    /// A way on which `g` holds, to where `f` holds too, to a deadlock, or around a cycle; and whether it is the first.
     fn release(&mut self, (f, g): (Id, Id), state: u32) -> Result<(Way, bool), Halted> {
+        let near = self.near_release((f, g), state);
+        if let Some(found) = self.unless_full(near)? {
+            return Ok(found);
+        }
         let formula = self.evaluator.with_nodes(|nodes| nodes.release(f, g));
         let mut region = Region::new(state);
         let mut ends = Vec::new();
@@ -312,18 +385,36 @@ where
                 self.link(formula, state, &mut region)?;
             }
         }
+        self.shortest(&region, &ends).ok_or(Halted)
+    }
+
+    /// A short way to a state in which it is released or deadlocked, or to a cycle and around it; and whether it is
+    /// released.
+    fn shortest(&self, region: &Region, ends: &[(bool, bool)]) -> Option<(Way, bool)> {
         let cyclic = region.on_cycles();
-        let nearest = ends.iter().zip(&cyclic).position(|(&(released, deadlocked), &c)| released || deadlocked || c);
-        let nearest = nearest.ok_or(Halted)?;
-        let (released, deadlocked) = ends[nearest];
-        let mut way = Way::straight(region.path(nearest));
-        way.stutters = deadlocked && !released;
-        if !released && !deadlocked {
-            let cycle = region.cycle(nearest);
-            way.cycle = cycle.len();
-            way.states.extend(cycle);
+        let mut best: Option<(usize, Way, bool)> = None;
+        let mut cycles = 0;
+        for (place, &(released, deadlocked)) in ends.iter().enumerate() {
+            if !released && !deadlocked && !cyclic[place] || cycles == MAX_CYCLES {
+                continue;
+            }
+            let mut way = Way::straight(region.path(place));
+            // Later ones are not nearer.
+            if best.as_ref().is_some_and(|(length, ..)| way.states.len() >= *length) {
+                break;
+            }
+            way.stutters = deadlocked && !released;
+            if !released && !deadlocked {
+                cycles += 1;
+                let cycle = region.cycle(place);
+                way.cycle = cycle.len();
+                way.states.extend(cycle);
+            }
+            if best.as_ref().is_none_or(|(length, ..)| way.states.len() < *length) {
+                best = Some((way.states.len(), way, released));
+            }
         }
-        Ok((way, released))
+        best.map(|(_, way, released)| (way, released))
     }
 
     /// Links a state to its successors for which the formula is known to be true.

@@ -13,6 +13,7 @@ use ample_model::outcome::{Reason, Statistics};
 
 use super::number::Number;
 use super::{Dead, Options};
+use crate::pacing::Pacing;
 use crate::space::{Buffer, Checked, StateSpace};
 use crate::store::{ExactStore, Handle, Inserted};
 
@@ -60,6 +61,7 @@ pub(super) struct Kripke<'a, S: StateSpace, St, O: ?Sized> {
     options: &'a Options,
     /// States that will be stored or opened before the observer is told.
     countdown: u64,
+    pacing: Pacing,
     /// Each visible state, by its number.
     handles: Vec<Handle>,
     /// Lists of successors, each with its length in front and backwards.
@@ -75,6 +77,8 @@ pub(super) struct Kripke<'a, S: StateSpace, St, O: ?Sized> {
     pub(super) met_fault: bool,
     /// Why the search ended.
     pub(super) ended: Option<Reason>,
+    /// The observer has ended it, and is not to be asked again.
+    pub(super) is_cancelled: bool,
     /// What was done so far, without what is only known in the end.
     pub(super) statistics: Statistics,
 }
@@ -94,12 +98,14 @@ where
         options: &'a Options,
         keep_lists: bool,
     ) -> Self {
+        let pacing = Pacing::new(options.report_every);
         Kripke {
             space,
             store,
             observer,
             options,
-            countdown: options.report_every.max(1),
+            countdown: pacing.first(),
+            pacing,
             handles: Vec::new(),
             lists: Vec::new(),
             kept: keep_lists.then(Vec::new),
@@ -108,6 +114,7 @@ where
             taken: Vec::new(),
             met_fault: false,
             ended: None,
+            is_cancelled: false,
             statistics: Statistics::default(),
         }
     }
@@ -341,7 +348,7 @@ where
     /// Tells the observer how it goes, with so many bytes held elsewhere.
     #[cold]
     pub(super) fn tell(&mut self, held: usize, pending: usize) -> Result<(), Halted> {
-        self.countdown = self.options.report_every.max(1);
+        self.countdown = self.pacing.next();
         let progress = Progress {
             states: self.statistics.states,
             transitions: self.statistics.transitions,
@@ -352,7 +359,10 @@ where
         };
         match self.observer.progress(&progress) {
             None => Ok(()),
-            Some(reason) => Err(self.halt(reason)),
+            Some(reason) => {
+                self.is_cancelled = true;
+                Err(self.halt(reason))
+            }
         }
     }
 

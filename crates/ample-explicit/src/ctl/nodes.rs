@@ -299,6 +299,16 @@ impl Nodes {
         if self.is_cheaper(f, g) { (f, g) } else { (g, f) }
     }
 
+    /// It takes a look at a state and at those that follow it within a few steps to evaluate it.
+    pub(super) fn is_local(&self, formula: Id) -> bool {
+        match self.get(formula) {
+            Node::Const(_) | Node::Atom(_) => true,
+            Node::Not(f) | Node::Next(f) => self.is_local(f),
+            Node::And(f, g) | Node::Or(f, g) | Node::Same(f, g) => self.is_local(f) && self.is_local(g),
+            Node::Until(..) | Node::Release(..) => false,
+        }
+    }
+
     /// Is `f` looked at before `g`?
     pub(super) fn is_cheaper(&self, f: Id, g: Id) -> bool {
         let rank = |id: Id| (self.costs[id.index()], id);

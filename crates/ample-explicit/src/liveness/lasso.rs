@@ -44,7 +44,7 @@ const MAX_PATIENCE: usize = 2_000_000;
 /// A state with so many steps out of it counts once.
 const STEPS_PER_STATE: usize = 4;
 /// The observer is asked every so many steps.
-const ASK_EVERY: usize = 4096;
+const ASK_EVERY: usize = 64;
 
 impl<T: Copy> Seek<T> {
     pub fn lasso<P, St, O>(self, space: &mut P, store: &mut St, fairness: Fairness, observer: &mut O) -> Lasso<T>

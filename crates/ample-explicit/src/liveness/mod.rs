@@ -34,6 +34,7 @@ use std::time::Instant;
 use ample_model::observer::{Observer, Progress};
 use ample_model::outcome::{Reason, Statistics};
 
+use crate::pacing::Pacing;
 use crate::space::Checked;
 use crate::store::{Handle, Side};
 
@@ -138,16 +139,16 @@ struct Watch<'a, O: ?Sized> {
     observer: &'a mut O,
     statistics: Statistics,
     start: Instant,
-    every: u64,
+    pacing: Pacing,
     countdown: u64,
     ended: Option<Reason>,
 }
 
 impl<'a, O: Observer + ?Sized> Watch<'a, O> {
     fn new(options: &Options, observer: &'a mut O) -> Self {
-        let every = options.report_every.max(1);
+        let pacing = Pacing::new(options.report_every);
         let (statistics, start) = (Statistics::default(), Instant::now());
-        Watch { observer, statistics, start, every, countdown: every, ended: None }
+        Watch { observer, statistics, start, pacing, countdown: pacing.first(), ended: None }
     }
 
     /// An arrival at a state; true if the search has to end.
@@ -167,7 +168,7 @@ impl<'a, O: Observer + ?Sized> Watch<'a, O> {
     /// Tells the observer how it goes; true if the search has to end.
     #[cold]
     fn tell(&mut self, pending: usize, memory: usize) -> Result<(), Over> {
-        self.countdown = self.every;
+        self.countdown = self.pacing.next();
         let progress = Progress {
             states: self.statistics.states,
             transitions: self.statistics.transitions,

@@ -7,7 +7,7 @@
 use std::borrow::Borrow;
 
 use super::Projection;
-use crate::space::{Buffer, StateSpace};
+use crate::space::{Buffer, StateSpace, initial_count};
 
 /// A state space whose transitions carry labels: an additional interface.
 pub trait Labelled: StateSpace {
@@ -231,10 +231,7 @@ where
 
     /// Every initial state of the left with every one of the right.
     fn initial(&mut self, index: usize, out: &mut (Buffer<A>, Buffer<B>)) -> bool {
-        let mut rights = 0;
-        while rights <= index && self.right.initial(rights, &mut out.1) {
-            rights += 1;
-        }
+        let rights = initial_count(&mut self.right, index.saturating_add(1), &mut out.1);
         if rights == 0 {
             return false;
         }

@@ -107,7 +107,7 @@ impl<'a> Lower<'a> {
                 self.errors.push(Diagnostic::error(variable.span, message).with_help(help));
                 Initial::AnyOf(vec![0])
             }
-            None => Initial::AnyOf((0..=i64::from(variable.largest())).collect()),
+            None => Initial::Between(0, variable.largest().into()),
         };
         Variable {
             name: variable.name.clone(),

@@ -5,6 +5,7 @@ use thiserror::Error;
 use super::perform::{Event, Successor};
 use super::state::{ChannelState, ProcessState, State};
 use super::{Fault, Interpreter, Layout};
+use crate::initial::StartNumber;
 use crate::system::{EdgeId, Scalar, Variable};
 use crate::trace::{Change, Message, Move, Step, Trace, claim_of};
 
@@ -15,7 +16,7 @@ pub enum ReplayError {
     #[error("there is no initial state number {start}")]
     NoStart {
         /// The number.
-        start: u32,
+        start: StartNumber,
     },
     /// The initial state itself is a fault.
     #[error("the initial state is a fault: {0}")]
@@ -56,15 +57,21 @@ fn told(violation: &Option<String>) -> String {
 impl Interpreter<'_> {
     /// The run that these moves make from the initial state of that number, told step by step.
     /// Only the last move may end in a fault.
-    pub fn run_trace(&self, start: u32, moves: &[Move]) -> Result<Trace, ReplayError> {
+    pub fn run_trace(&self, start: impl Into<StartNumber>, moves: &[Move]) -> Result<Trace, ReplayError> {
         self.run_lasso(start, moves, &[])
     }
 
     /// Like [`run_trace`](Self::run_trace), with a cycle after the prefix.
-    pub fn run_lasso(&self, start: u32, prefix: &[Move], cycle: &[Move]) -> Result<Trace, ReplayError> {
-        let mut trace = Trace { start, ..Trace::default() };
+    pub fn run_lasso(
+        &self,
+        start: impl Into<StartNumber>,
+        prefix: &[Move],
+        cycle: &[Move],
+    ) -> Result<Trace, ReplayError> {
+        let start = start.into();
+        let mut trace = Trace { start: start.clone(), ..Trace::default() };
         let moves: Vec<Move> = prefix.iter().chain(cycle).copied().collect();
-        self.follow(start, &moves, prefix.len(), &mut |number, step| {
+        self.follow(&start, &moves, prefix.len(), &mut |number, step| {
             if number < prefix.len() {
                 trace.prefix.push(step)
             } else {
@@ -81,7 +88,7 @@ impl Interpreter<'_> {
     pub fn replay(&self, trace: &Trace) -> Result<Vec<State>, ReplayError> {
         let steps: Vec<&Step> = trace.prefix.iter().chain(&trace.cycle).collect();
         let moves: Vec<Move> = steps.iter().map(|step| step.taken).collect();
-        self.follow(trace.start, &moves, trace.prefix.len(), &mut |number, step| {
+        self.follow(&trace.start, &moves, trace.prefix.len(), &mut |number, step| {
             let says = steps[number].violation.clone();
             if says == step.violation {
                 return Ok(());
@@ -93,13 +100,13 @@ impl Interpreter<'_> {
     /// Performs the moves, shows every step with its number, and returns the states.
     fn follow(
         &self,
-        start: u32,
+        start: &StartNumber,
         moves: &[Move],
         prefix: usize,
         show: &mut dyn FnMut(usize, Step) -> Result<(), ReplayError>,
     ) -> Result<Vec<State>, ReplayError> {
-        let mut state =
-            self.initial_state(start).ok_or(ReplayError::NoStart { start })?.map_err(ReplayError::BadStart)?;
+        let there = self.initial_state(start).ok_or_else(|| ReplayError::NoStart { start: start.clone() })?;
+        let mut state = there.map_err(ReplayError::BadStart)?;
         let mut states = vec![state.clone()];
         for (number, taken) in moves.iter().enumerate() {
             let successor = self.step(&state, taken);

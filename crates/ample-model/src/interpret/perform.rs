@@ -8,6 +8,7 @@ use super::print::format_text;
 use super::state::{ChannelState, ProcessState, State};
 use super::{Fault, Interpreter};
 use crate::expr::{Expr, Pattern, Place, Scope};
+use crate::initial::Choice;
 use crate::system::{
     Action, ChannelId, Communication, Edge, EdgeId, EventKind, Initial, Instruction, Monitor, MonitorEdge, ProcessId,
     Variable,
@@ -387,24 +388,25 @@ impl<'a> Run<'a> {
         self.state.processes.push(ProcessState { process: ty, location: process.initial, locals, priority });
         let parameters = process.parameters as usize;
         for (number, variable) in process.locals.iter().enumerate().skip(parameters) {
-            self.initialise(Some(id), layout.offsets[number], variable, &mut |_| 0)?;
+            self.initialise(Some(id), layout.offsets[number], variable, &mut || 0)?;
         }
         Ok(())
     }
 
-    /// Gives the slots of a variable their first values. `choose` picks one of that many.
+    /// Gives the slots of a variable their first values. `choose` is asked for the number of each that is a choice.
     pub fn initialise(
         &mut self,
         owner: Option<u32>,
         offset: usize,
         variable: &Variable,
-        choose: &mut dyn FnMut(usize) -> usize,
+        choose: &mut dyn FnMut() -> u64,
     ) -> Result<(), Fault> {
         for (slot, initial) in &variable.initial {
             let value = match initial {
                 Initial::Value(expr) => self.interpreter.context(&self.state, owner, Some(self.timeout)).value(expr)?,
                 Initial::Channel(kind) => self.create(*kind)?,
-                Initial::AnyOf(values) => values.get(choose(values.len())).copied().unwrap_or(0),
+                Initial::AnyOf(values) => Choice::Listed(values).get(choose()),
+                Initial::Between(least, most) => Choice::Between(*least, *most).get(choose()),
             };
             let (layout, cells) = match owner.and_then(|id| self.state.processes.get_mut(id as usize)) {
                 Some(process) => (self.interpreter.locals(process.process), &mut process.locals),

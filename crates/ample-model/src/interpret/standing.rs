@@ -9,7 +9,7 @@ use super::evaluate::Context;
 use super::state::{ProcessState, State};
 use super::{Interpreter, Layout};
 use crate::expr::{BinaryOp, Expr, Pattern, Place, Scope};
-use crate::system::{Communication, Edge, EdgeId, Scalar, Variable};
+use crate::system::{Action, Communication, Edge, EdgeId, Instruction, Scalar, Variable};
 
 /// A state in the words of the source, usually the one at the end of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,8 +123,8 @@ impl Interpreter<'_> {
     }
 
     /// The edges that are worth telling. A process with one location has its control elsewhere. If all its edges begin
-    /// with a test of the same variable, that is where, as in an instance of a Milestones process: then they are those
-    /// for its value. Otherwise, as in a net, they are those that are executable, if there are any.
+    /// with a test of the same variable, which it sets, that is where, as in an instance of a Milestones process: then
+    /// they are those for its value. Otherwise, as in a net, they are those that are executable, if there are any.
     fn considered(&self, state: &State, id: u32, process: &ProcessState, movable: &Movable) -> Vec<EdgeId> {
         let mut chosen = self.location(process).edges.clone();
         if self.system.process(process.process).locations.len() > 1 {
@@ -134,7 +134,9 @@ impl Interpreter<'_> {
         let first = |edge: &EdgeId| self.edge(process.process, *edge).guard.first();
         let tested = |edge: &EdgeId| first(edge).and_then(tested_variable);
         let controls: HashSet<Option<&Place>> = chosen.iter().map(tested).collect();
-        if controls.len() == 1 && !controls.contains(&None) {
+        let all_same = controls.len() == 1;
+        let control = controls.into_iter().next().flatten();
+        if all_same && control.is_some_and(|place| self.assigns(process, place)) {
             chosen.retain(|edge| first(edge).is_none_or(|test| context.holds(test) == Ok(true)));
             return chosen;
         }
@@ -142,6 +144,17 @@ impl Interpreter<'_> {
             chosen.retain(|edge| movable.contains(&(id, *edge)));
         }
         chosen
+    }
+
+    /// Some edge of the process assigns to that very place.
+    fn assigns(&self, process: &ProcessState, place: &Place) -> bool {
+        let is_assigned = |instruction: &Instruction| match instruction {
+            Instruction::Do(Action::Assign(target, _)) | Instruction::Try(Action::Assign(target, _), _) => {
+                target == place
+            }
+            _ => false,
+        };
+        self.edges_at(process).any(|edge| edge.effect.iter().any(is_assigned))
     }
 
     fn statement_at(&self, state: &State, id: u32, edge: EdgeId, movable: &Movable) -> Statement {

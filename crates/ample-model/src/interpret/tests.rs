@@ -657,7 +657,7 @@ fn a_tampered_trace_is_refused() {
     assert_eq!(refused(&|t| t.prefix[0].taken.partner = None), ReplayError::NotEnabled { step: 1 });
     assert_eq!(refused(&|t| t.prefix[0].taken.process = 77), ReplayError::NotEnabled { step: 1 });
     assert_eq!(refused(&|t| drop(t.prefix.remove(0))), ReplayError::NotEnabled { step: 1 });
-    assert_eq!(refused(&|t| t.start = 1), ReplayError::NoStart { start: 1 });
+    assert_eq!(refused(&|t| t.start = 1.into()), ReplayError::NoStart { start: 1.into() });
     assert!(matches!(refused(&|t| t.prefix[3].violation = None), ReplayError::OtherViolation { step: 4, .. }));
     assert_eq!(refused(&|t| t.cycle = t.prefix.split_off(2)), ReplayError::OpenCycle);
 }
@@ -771,7 +771,7 @@ fn random_systems_keep_their_promises() {
 }
 
 /// Walks along the moves that the seed picks.
-fn walk(interpreter: &Interpreter<'_>, facts: &Facts, start: u32, mut state: State, seed: u64) {
+fn walk(interpreter: &Interpreter<'_>, facts: &Facts, start: u64, mut state: State, seed: u64) {
     let mut taken = Vec::new();
     for turn in 0..30 {
         let mut successors = interpreter.successors(&state);

@@ -44,12 +44,14 @@ pub struct Explainer<'e, 'a> {
     atoms: &'e [Condition],
     known: &'e mut Known,
     left: usize,
+    /// A step of the run that is being explained: one that shows `EX` there needs no branch.
+    step: Option<Way>,
 }
 
 impl<'e, 'a> Explainer<'e, 'a> {
     /// With the sets of an evaluator; atom `i` is condition `i`. What is `known` is not computed again.
     pub fn new(evaluator: &'e mut Evaluator<'a>, atoms: &'e [Condition], known: &'e mut Known) -> Explainer<'e, 'a> {
-        Explainer { evaluator, atoms, known, left: MAX_RUNS }
+        Explainer { evaluator, atoms, known, left: MAX_RUNS, step: None }
     }
 
     /// What shows the value of a formula in a marking; `None` if no run does.
@@ -200,6 +202,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
                 if branches.len() == most {
                     break;
                 }
+                self.step = way.part(after);
                 branches.extend(self.explain(operand, marking)?.map(|branch| (after, branch)));
             }
         }
@@ -212,6 +215,12 @@ impl<'e, 'a> Explainer<'e, 'a> {
     /// A step to where `f` has the value.
     fn next(&mut self, f: &Formula, value: bool, marking: &[u64]) -> Maybe<Option<Way>> {
         let goal = self.set(f, value)?;
+        let diagrams = self.evaluator.diagrams();
+        if let Some(step) = self.step.take_if(|step| step.markings[0] == marking)
+            && diagrams.contains(&goal, &step.markings[1])
+        {
+            return Ok(Some(step));
+        }
         let all = self.evaluator.all().clone();
         let step = self.evaluator.diagrams().neighbour(marking, &all, &goal, true);
         Ok(step.map(|(transition, after)| {
@@ -340,6 +349,13 @@ impl<'e, 'a> Explainer<'e, 'a> {
 impl Way {
     fn at(marking: &[u64]) -> Way {
         Way { markings: vec![marking.to_vec()], steps: Vec::new(), cycle: 0, stutters: false }
+    }
+
+    /// The step after so many others.
+    fn part(&self, after: usize) -> Option<Way> {
+        let mut step = Way::at(&self.markings[after]);
+        step.push(*self.steps.get(after)?, self.markings.get(after + 1)?.clone());
+        Some(step)
     }
 
     fn push(&mut self, transition: u32, after: Vec<u64>) {

@@ -8,7 +8,8 @@
 //! | [`stubborn`] | which of the enabled transitions are enough |
 //! | [`walk`] | random walks, for witnesses |
 //! | [`realise`] | orders of the firings that the state equation counts |
-//! | [`temporal`] | LTL and CTL |
+//! | [`temporal`] | LTL and CTL, one formula after the other |
+//! | [`graph`] | CTL for many formulas, on the whole graph |
 //! | [`shorten`] | shorter runs, once there is one |
 //!
 //! All of them take as few bits for a place as its bound allows. A bound that is not known is guessed, and a guess that
@@ -16,6 +17,7 @@
 //! of transition numbers, from the initial marking on.
 
 mod ample;
+pub mod graph;
 mod layout;
 pub mod realise;
 pub mod reduced;

@@ -5,15 +5,14 @@
 //! [`reduced`](super::reduced), which is better at it.
 
 use std::collections::HashMap;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
 
 use ample_explicit::ctl::{self, Dead};
 use ample_explicit::liveness::{self, Concurrent, Lasso, MAX_STATES, Number, Step, Watched, Watcher};
 use ample_explicit::space::{Checked, StateSpace};
 use ample_explicit::store::FlatStore;
-use ample_logic::{Atoms, Binary, Formula, Unary, is_stutter_invariant};
-use ample_model::{Observer, Progress, Reason, Statistics};
+use ample_logic::{Atoms, Binary, Formula, Unary, is_stutter_invariant_within};
+use ample_model::observer::ask_meanwhile;
+use ample_model::{Budget, Observer, Progress, Reason, Statistics};
 
 use super::ample::{Ample, Taken};
 use super::reduced::{Strategy, reach};
@@ -220,35 +219,22 @@ fn by_reachability(
 /// The automaton of the negation, and whether repetitions make no difference to the formula. A large formula may take
 /// long, so that the observer is asked meanwhile.
 fn translate(formula: &Formula, observer: &mut dyn Observer) -> Result<(Watcher, bool), Reason> {
-    let (done, result) = mpsc::channel();
-    let formula = formula.clone();
-    // If the work is ended, the thread is left to itself: nobody waits for what it makes.
-    std::thread::spawn(move || done.send(watcher(&formula)));
-    loop {
-        match result.recv_timeout(ASK_EVERY) {
-            Ok(translated) => return translated.map_err(Reason::Unsupported),
-            Err(RecvTimeoutError::Timeout) => {
-                if let Some(reason) = observer.progress(&Progress::default()) {
-                    return Err(reason);
-                }
-            }
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(Reason::Unsupported("internal error: the formula could not be translated".into()));
-            }
-        }
+    match ask_meanwhile(observer, |budget| watcher(formula, budget)) {
+        Ok(Some(translated)) => translated.map_err(Reason::Unsupported),
+        Ok(None) => Err(Reason::Unsupported("internal error: the formula could not be translated".into())),
+        Err(reason) => Err(reason),
     }
 }
-
-/// How often the observer is asked.
-const ASK_EVERY: Duration = Duration::from_millis(10);
 
 /// Larger formulas are not asked whether they can count repetitions, if they look as if they could.
 const MAX_ASKED: usize = 30;
 
-fn watcher(formula: &Formula) -> Result<(Watcher, bool), String> {
-    let automaton = ample_logic::translate(&!formula.clone(), &Atoms::new(), ample_logic::Options::default());
+fn watcher(formula: &Formula, budget: &Budget) -> Result<(Watcher, bool), String> {
+    let options = ample_logic::Options::default();
+    let automaton = ample_logic::translate_within(&!formula.clone(), &Atoms::new(), options, budget);
     let watcher = Watcher::of(&automaton.map_err(|error| error.to_string())?).map_err(|error| error.to_string())?;
-    let invariant = !formula.has_next() || formula.size() <= MAX_ASKED && is_stutter_invariant(formula) == Ok(true);
+    let invariant =
+        !formula.has_next() || formula.size() <= MAX_ASKED && is_stutter_invariant_within(formula, budget) == Ok(true);
     Ok((watcher, invariant))
 }
 

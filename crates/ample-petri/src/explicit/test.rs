@@ -43,9 +43,15 @@ pub(super) struct Index {
     housed: usize,
 }
 
-/// A sum of cells.
+/// A sum of cells. The tokens of a coloured place are hundreds of cells with one factor, so that cells of a bit or a
+/// byte are added up a word at a time.
 #[derive(Clone, Debug)]
 pub(super) struct Terms {
+    /// Bits of words, all with that factor.
+    bits: Vec<(u32, u64, i64)>,
+    /// Bytes of words, all with that factor.
+    bytes: Vec<(u32, u64, i64)>,
+    /// The other cells.
     terms: Vec<(Cell, i64)>,
     /// No marking makes it overflow 64 bits.
     is_small: bool,
@@ -59,18 +65,63 @@ impl Terms {
         let terms: Vec<(Cell, i64)> = terms.map(|(place, factor)| (layout.cells[place as usize], factor)).collect();
         let size = |(cell, factor): &(Cell, i64)| u128::from(cell.most()) * u128::from(factor.unsigned_abs());
         let is_small = terms.iter().try_fold(0_u128, |sum, term| sum.checked_add(size(term)));
-        Terms { is_small: is_small.is_some_and(|most| most < 1 << 62), terms }
+        let is_small = is_small.is_some_and(|most| most < 1 << 62);
+        let mut sum = Terms { bits: Vec::new(), bytes: Vec::new(), terms: Vec::new(), is_small };
+        for (cell, factor) in terms {
+            let groups = match (cell.width, cell.shift % 8) {
+                (1, _) => &mut sum.bits,
+                (8, 0) => &mut sum.bytes,
+                _ => {
+                    sum.terms.push((cell, factor));
+                    continue;
+                }
+            };
+            groups.push((cell.offset, cell.mask(), factor));
+        }
+        merge(&mut sum.bits);
+        merge(&mut sum.bytes);
+        sum
     }
 
     #[inline]
     pub fn value(&self, state: &[u8]) -> i128 {
         if self.is_small {
-            let sum: i64 = self.terms.iter().map(|(cell, factor)| cell.get(state) as i64 * factor).sum();
-            return i128::from(sum);
+            let bits = self.bits.iter().map(|(at, mask, factor)| {
+                let marked = word(state, *at) & mask;
+                i64::from(marked.count_ones()) * factor
+            });
+            let bytes =
+                self.bytes.iter().map(|(at, mask, factor)| sum_of_bytes(word(state, *at) & mask) as i64 * factor);
+            let others = self.terms.iter().map(|(cell, factor)| cell.get(state) as i64 * factor);
+            return i128::from(bits.chain(bytes).chain(others).sum::<i64>());
         }
-        let each = self.terms.iter().map(|(cell, factor)| i128::from(cell.get(state)) * i128::from(*factor));
-        each.fold(0, i128::saturating_add)
+        let bits =
+            self.bits.iter().map(|(at, mask, factor)| (u64::from((word(state, *at) & mask).count_ones()), factor));
+        let bytes = self.bytes.iter().map(|(at, mask, factor)| (sum_of_bytes(word(state, *at) & mask), factor));
+        let others = self.terms.iter().map(|(cell, factor)| (cell.get(state), factor));
+        let each = bits.chain(bytes).chain(others);
+        each.map(|(number, factor)| i128::from(number) * i128::from(*factor)).fold(0, i128::saturating_add)
     }
+}
+
+/// Makes one group of cells with the same factor in the same word.
+fn merge(groups: &mut Vec<(u32, u64, i64)>) {
+    groups.sort_unstable_by_key(|(offset, _, factor)| (*offset, *factor));
+    groups.dedup_by(|next, first| {
+        let is_same = (next.0, next.2) == (first.0, first.2);
+        if is_same {
+            first.1 |= next.1;
+        }
+        is_same
+    });
+}
+
+/// The eight bytes of a word, added up.
+#[inline]
+fn sum_of_bytes(word: u64) -> u64 {
+    const EVEN: u64 = 0x00ff_00ff_00ff_00ff;
+    let pairs = (word & EVEN) + (word >> 8 & EVEN);
+    pairs.wrapping_mul(0x0001_0001_0001_0001) >> 48
 }
 
 /// Makes tests for conditions, of parts that they share only once.

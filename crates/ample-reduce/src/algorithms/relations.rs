@@ -5,6 +5,7 @@
 //! other one waits for.
 
 use crate::bits::{Bits, Matrix};
+use crate::effort::Effort;
 use crate::objects::{self, Table};
 use crate::scheme::{ConditionNumber, Kind, Operation, ProcessNumber, Scheme, TransitionNumber, Verb, View};
 
@@ -108,20 +109,39 @@ impl Relations {
 
     /// Takes notice of the transitions, conditions, objects and starts that the scheme has more than it had.
     pub fn update(&mut self, scheme: &Scheme) {
+        self.update_within(scheme, &Effort::unlimited());
+    }
+
+    /// As [`update`](Self::update). Where that takes more than the effort allows, it ends before all is known.
+    pub fn update_within(&mut self, scheme: &Scheme, effort: &Effort) {
         let new = self.used.len() as TransitionNumber..scheme.transitions.len() as TransitionNumber;
+        let width = scheme.transitions.len() / 64 + 1;
         self.users.resize(scheme.objects.len().max(self.users.len()), Vec::new());
         for number in new.clone() {
             self.register(scheme, number);
+            let used = self.used.last().map_or(0, Vec::len);
+            if !effort.spend(20 + used * used / 8) {
+                return;
+            }
         }
         for number in new.clone() {
+            if !effort.spend(20 + scheme.transitions.len()) {
+                return;
+            }
             self.find_parallel(scheme, number);
             self.find_conflicts(scheme, number);
         }
         for number in new {
+            if !effort.spend(20 + self.used[number as usize].len() * width / 4 + scheme.transitions.len()) {
+                return;
+            }
             self.find_dependent(scheme, number);
         }
         self.changers.clear();
         for condition in &scheme.conditions {
+            if !effort.spend(20 + condition.operations.len() * width / 4) {
+                return;
+            }
             let changers = self.changers_of(scheme, &condition.operations);
             self.changers.push(changers);
         }

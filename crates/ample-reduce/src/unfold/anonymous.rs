@@ -6,6 +6,8 @@
 //! has come to its end does nothing, whether it has left or not, and states that differ in the numbering behave alike.
 //! Then beginnings and ends of processes are independent of each other.
 
+use std::collections::HashSet;
+
 use ample_model::{Action, Edge, Expr, Instruction, Place, ProcessId, Scope, System, VariableId};
 
 use super::operations::spawned;
@@ -32,8 +34,12 @@ pub fn is_anonymous(system: &System, looks: &[Expr]) -> bool {
     if provided.chain(values).any(sees_ids) {
         return false;
     }
+    let read = read_variables(system, looks);
     system.processes.iter().enumerate().all(|(number, process)| {
-        let unread = |place: &Place| !is_read(system, looks, number.into(), place);
+        let unread = |place: &Place| {
+            let variable = variable_of(place, number.into());
+            !read.contains(&variable) && !is_channel(system, number.into(), place.scope, place.variable)
+        };
         process.edges.iter().all(|edge| is_blind(edge, &unread))
     })
 }
@@ -68,23 +74,37 @@ fn is_blind(edge: &Edge, unread: &dyn Fn(&Place) -> bool) -> bool {
     !edge.expressions().into_iter().any(sees_ids)
 }
 
-/// Somebody reads the variable.
-fn is_read(system: &System, looks: &[Expr], owner: ProcessId, place: &Place) -> bool {
-    let reads = |expr: &Expr, process: Option<ProcessId>| {
-        let mut found = false;
+/// A variable, with the type of its processes if it is local.
+type Variable = (Option<ProcessId>, VariableId);
+
+fn variable_of(place: &Place, owner: ProcessId) -> Variable {
+    match place.scope {
+        Scope::Global => (None, place.variable),
+        Scope::Local => (Some(owner), place.variable),
+    }
+}
+
+/// The variables that somebody reads.
+fn read_variables(system: &System, looks: &[Expr]) -> HashSet<Variable> {
+    let mut read = HashSet::new();
+    for (number, process) in system.processes.iter().enumerate() {
+        let edges = process.edges.iter().flat_map(Edge::expressions);
+        for expr in edges.chain(&process.provided) {
+            expr.walk(&mut |part| {
+                if let Expr::Read(place) = part {
+                    read.insert(variable_of(place, number.into()));
+                }
+            });
+        }
+    }
+    for expr in looks {
         expr.walk(&mut |part| {
-            if let Expr::Read(other) = part {
-                let same = place.scope == Scope::Global || process == Some(owner);
-                found |= other.scope == place.scope && other.variable == place.variable && same;
+            if let Expr::Read(Place { scope: Scope::Global, variable, .. }) = part {
+                read.insert((None, *variable));
             }
         });
-        found
-    };
-    let by_processes = system.processes.iter().enumerate().any(|(number, process)| {
-        let edges = process.edges.iter().flat_map(Edge::expressions);
-        edges.chain(&process.provided).any(|expr| reads(expr, Some(number.into())))
-    });
-    by_processes || looks.iter().any(|expr| reads(expr, None)) || is_channel(system, owner, place.scope, place.variable)
+    }
+    read
 }
 
 fn is_channel(system: &System, owner: ProcessId, scope: Scope, variable: VariableId) -> bool {

@@ -98,7 +98,7 @@ pub fn fitting(characters: impl Iterator<Item = char>, columns: usize) -> impl I
 }
 
 /// How wide a line of a list may become.
-const LINE: usize = 110;
+pub const LINE: usize = 110;
 
 /// A list with commas, broken into lines that begin after the indentation.
 pub fn listed(items: &[String], indentation: usize) -> String {

@@ -89,7 +89,7 @@ impl Chart {
     fn heading(&self) -> String {
         let mut line = vec![Some(' '); self.processes.len() * self.width];
         for (column, (_, name)) in self.processes.iter().enumerate() {
-            self.write(&mut line, self.centre(column), self.width - 2, name);
+            self.write(&mut line, column * self.width..(column + 1) * self.width, self.width - 2, name);
         }
         format!("        {}", self.drawn(&line))
     }
@@ -144,14 +144,14 @@ impl Chart {
         line
     }
 
-    /// Writes a text around a column; what does not fit is left out.
-    fn write(&self, line: &mut Row, centre: usize, columns: usize, text: &str) {
+    /// Writes a text into the middle of some columns; what does not fit is left out.
+    fn write(&self, line: &mut Row, within: std::ops::Range<usize>, columns: usize, text: &str) {
         let text = if width(text) > columns {
             fitting(text.chars(), columns.saturating_sub(1)).chain(['…']).collect()
         } else {
             text.to_owned()
         };
-        let mut at = centre.saturating_sub(width(&text) / 2);
+        let mut at = within.start + within.len().saturating_sub(width(&text)) / 2;
         for c in text.chars() {
             let columns = c.width().unwrap_or(0);
             if columns == 0 || at + columns > line.len() {
@@ -178,7 +178,8 @@ impl Chart {
 
     fn mark(&self, number: usize, column: usize, text: &str) -> String {
         let mut line = self.lifelines();
-        self.write(&mut line, self.centre(column), self.width - 2, &format!("[{text}]"));
+        let columns = column * self.width..(column + 1) * self.width;
+        self.write(&mut line, columns, self.width - 2, &format!("[{text}]"));
         self.row(number, &line, "")
     }
 
@@ -191,7 +192,7 @@ impl Chart {
         line[left + 1..right].fill(Some('-'));
         let head = if from < to { (right - 1, '>') } else { (left + 1, '<') };
         line[head.0] = Some(head.1);
-        self.write(&mut line, (left + 1 + right) / 2, right - left - 4, text);
+        self.write(&mut line, left + 1..right, right - left - 4, text);
         self.row(number, &line, "")
     }
 }
@@ -222,7 +223,7 @@ mod tests {
 
     fn drawn(prefix: Vec<Step>) -> String {
         let mut out = Vec::new();
-        chart(&mut out, &Trace { start: 0, prefix, cycle: Vec::new() }, Extent::SCREEN).unwrap();
+        chart(&mut out, &Trace { start: 0.into(), prefix, cycle: Vec::new() }, Extent::SCREEN).unwrap();
         String::from_utf8(out).unwrap()
     }
 

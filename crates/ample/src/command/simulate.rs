@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use ample::simulate::{Bookmark, Ending, Random, Simulation};
-use ample::{Move, Reason, Step, System, Trace};
+use ample::{Move, Reason, StartNumber, Step, System, Trace};
 use serde_json::json;
 
 use super::arguments::Simulate;
@@ -75,8 +75,8 @@ pub fn simulate(arguments: &Simulate, context: &Context) -> Exit {
         Some(Ok(recorded)) => Some(recorded),
         None => None,
     };
-    let start = given.as_ref().map_or(0, |given| given.trace.start);
-    let simulation = match Simulation::new(system, start) {
+    let start = given.as_ref().map_or_else(StartNumber::default, |given| given.trace.start.clone());
+    let simulation = match Simulation::new(system, &start) {
         Ok(simulation) => simulation,
         Err(None) => {
             return failed(context, &arguments.file, &format!("the model has no initial state number {start}"));
@@ -103,7 +103,7 @@ fn walk(
     out: &mut impl Write,
 ) -> io::Result<Exit> {
     let seed = arguments.seed.unwrap_or_else(any_seed);
-    let start = given.map_or(0, |given| given.trace.start);
+    let start = given.map_or_else(StartNumber::default, |given| given.trace.start.clone());
     let at_random = given.is_none() && !arguments.interactive;
     let extent = if context.full { Extent::FULL } else { Extent::OF_FILE };
     if !context.json && !context.quiet {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use ample::evidence::{Cell, Contents, EndState, Standing, Statement};
 use ample::{System, Trace};
 
-use super::layout::{Extent, first, listed, padded, shortened, width};
+use super::layout::{self, Extent, first, listed, padded, shortened, width};
 use super::steps::{one_line, place};
 
 /// Everything below a state is indented by that.
@@ -54,7 +54,8 @@ fn standings(out: &mut impl Write, end: &EndState, extent: Extent) -> io::Result
     for standing in shown {
         let name = padded(&shortened(&standing.process, names), names);
         let place = padded(&shortened(place(&standing.at), places), places);
-        writeln!(out, "    {name}  {place}  {}", situation(standing, extent))?;
+        let column = INDENTATION + names + 2 + places + 2;
+        writeln!(out, "    {name}  {place}  {}", situation(standing, column, extent))?;
     }
     if more > 0 {
         writeln!(out, "    {}", extent.left_out(more, "process", "processes"))?;
@@ -62,7 +63,8 @@ fn standings(out: &mut impl Write, end: &EndState, extent: Extent) -> io::Result
     Ok(())
 }
 
-fn situation(standing: &Standing, extent: Extent) -> String {
+/// What a process stands before, beginning in that column; if that is much, one below the other.
+fn situation(standing: &Standing, column: usize, extent: Extent) -> String {
     if standing.finished {
         return "has finished, and waits for younger processes to end".into();
     }
@@ -77,7 +79,12 @@ fn situation(standing: &Standing, extent: Extent) -> String {
     if more > 0 {
         shown.push(format!("… {more} more"));
     }
-    format!("{verb}  {}{valid}", shown.join("  or  "))
+    let line = format!("{verb}  {}{valid}", shown.join("  or  "));
+    if column + width(&line) <= layout::LINE {
+        return line;
+    }
+    let next = format!("\n{:1$}or  ", "", column + width(verb) - 2);
+    format!("{verb}  {}{valid}", shown.join(&next))
 }
 
 /// A statement, and behind it the values that keep it from being executable.

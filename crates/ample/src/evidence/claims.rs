@@ -18,7 +18,7 @@ pub fn confirm_acting(
     observer: &mut dyn Observer,
 ) -> Result<(Violation, EndState), Unconfirmed> {
     let interpreter = Interpreter::new(system);
-    let Some(Ok(state)) = interpreter.initial_state(run.start) else {
+    let Some(Ok(state)) = interpreter.initial_state(&run.start) else {
         return refuted(format!("there is no initial state number {}", run.start));
     };
     let mut replay = Replay {
@@ -29,7 +29,7 @@ pub fn confirm_acting(
         failed: false,
         fault: None,
         round: Round::default(),
-        trace: Trace { start: run.start, ..Trace::default() },
+        trace: Trace { start: run.start.clone(), ..Trace::default() },
     };
     let mut patience = Patience::new(observer);
     for (number, taken) in run.prefix.iter().enumerate() {

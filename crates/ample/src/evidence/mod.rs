@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 
 use ample_logic::{Binary, Formula as Logic, Unary};
 use ample_model::{
-    Expr, Fault, Interpreter, Move, Observer, Outcome, Progress, Question, Reason, State, System, Trace, Violation,
+    Expr, Fault, Interpreter, Move, Observer, Outcome, Progress, Question, Reason, StartNumber, State, System, Trace,
+    Violation,
 };
 
 use crate::temporal::Numbered;
@@ -112,21 +113,23 @@ impl<'a> Patience<'a> {
 /// Replays the moves and looks whether they show what is claimed. The observer may end the replay of a very long run.
 pub fn confirm(
     system: &System,
-    start: u32,
+    start: impl Into<StartNumber>,
     moves: &[Move],
     claim: Claim<'_>,
     observer: &mut dyn Observer,
 ) -> Result<(Violation, EndState), Unconfirmed> {
     let interpreter = Interpreter::new(system);
+    let start = start.into();
+    let initial = interpreter.initial_state(&start);
     let mut trace = Trace { start, ..Trace::default() };
-    let mut state = match interpreter.initial_state(start) {
+    let mut state = match initial {
         Some(Ok(state)) => state,
         Some(Err(fault)) if moves.is_empty() && matches!(claim, Claim::Assertion) => {
             let message = format!("the initial state is a fault: {fault}");
             return Ok((Violation { message, trace, branches: Vec::new() }, EndState::default()));
         }
         Some(Err(fault)) => return refuted(format!("the initial state is a fault: {fault}")),
-        None => return refuted(format!("there is no initial state number {start}")),
+        None => return refuted(format!("there is no initial state number {}", trace.start)),
     };
     let seeks_assertion = matches!(claim, Claim::Assertion);
     let mut patience = Patience::new(observer);

@@ -60,8 +60,8 @@ fn perform(
     observer: &mut dyn Observer,
 ) -> Result<(Trace, Vec<State>), Unconfirmed> {
     let mut patience = Patience::new(observer);
-    let mut trace = Trace { start: run.start, ..Trace::default() };
-    let mut states = match interpreter.initial_state(run.start) {
+    let mut trace = Trace { start: run.start.clone(), ..Trace::default() };
+    let mut states = match interpreter.initial_state(&run.start) {
         Some(Ok(state)) => vec![state],
         _ => return refuted(format!("there is no initial state number {}", run.start)),
     };

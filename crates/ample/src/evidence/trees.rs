@@ -1,7 +1,7 @@
 //! Evidence in branching time: a run, and what branches off it.
 
 use ample_logic::{Atom, Binary, Dialect, Formula, Unary, print_with, semantics};
-use ample_model::{Branch, Fault, Interpreter, Move, State, Step, System, Trace, Violation};
+use ample_model::{Branch, Fault, Interpreter, Move, StartNumber, State, Step, System, Trace, Violation};
 
 use super::{EndState, Unconfirmed, refuted};
 use crate::explicit::branching::Tree;
@@ -10,12 +10,13 @@ use crate::temporal::Numbered;
 /// Replays what shows that a formula does not hold.
 pub fn confirm_tree(
     system: &System,
-    start: u32,
+    start: impl Into<StartNumber>,
     tree: &Tree,
     numbered: &Numbered,
 ) -> Result<(Violation, EndState), Unconfirmed> {
     let interpreter = Interpreter::new(system);
-    let state = match interpreter.initial_state(start) {
+    let start = start.into();
+    let state = match interpreter.initial_state(&start) {
         Some(Ok(state)) => state,
         _ => return refuted(format!("there is no initial state number {start}")),
     };

@@ -6,7 +6,7 @@ use ample_explicit::liveness::{Behind, Concurrent, Stopping, Stops, Tagged};
 use ample_explicit::space::Checked;
 use ample_explicit::store::{ExactStore, FlatStore, Visible, Whole};
 use ample_logic::Formula;
-use ample_model::{Move, Observer, Reason, Statistics, System};
+use ample_model::{Move, Observer, Reason, StartNumber, Statistics, System};
 
 use super::two_phase::{self, Guard};
 use super::{Limited, REPORT_EVERY, has_hidden_variables, room_for_the_store};
@@ -37,7 +37,7 @@ pub struct Found {
     /// The value of the formula in the initial states; none if the search ended early.
     pub verdict: Option<bool>,
     /// The number of the initial state that the evidence is about, and the evidence.
-    pub evidence: Option<(u32, Tree)>,
+    pub evidence: Option<(StartNumber, Tree)>,
     /// Why the search ended early, if it did.
     pub ended: Option<Reason>,
     /// What the search did.
@@ -79,7 +79,7 @@ fn in_two_phases(
     if numbered.formula.has_next() {
         return Ok(Err("the formula says what comes next (it uses X)".into()));
     }
-    let (mut space, tally) = match two_phase::space(system, &numbered.atoms) {
+    let (mut space, tally) = match two_phase::space(system, &numbered.atoms, options) {
         Ok(ready) => ready,
         Err(NotReduced::Irreducible(why)) => return Ok(Err(why)),
         Err(NotReduced::Unsupported(unsupported)) => return Err(unsupported.to_string()),
@@ -135,7 +135,8 @@ fn search<S: Checked<State = [u8]> + Concurrent + Limited>(
     let mut store = FlatStore::<Number, _>::with_visible(Behind(visible)).limit(room);
     let branching = ctl::Options { report_every: REPORT_EVERY, dead: asked.dead };
     let report = ctl::check(&mut space, &mut store, asked.formula, &branching, observer).map_err(|e| e.to_string())?;
-    let evidence = report.evidence.map(|evidence| (evidence.start as u32, tree(*space.space(), &store, &evidence)));
+    let evidence =
+        report.evidence.map(|evidence| ((evidence.start as u64).into(), tree(*space.space(), &store, &evidence)));
     let (mut verdict, mut ended) = (report.verdict, report.ended);
     if let Some(limit) = space.space().limit() {
         (verdict, ended) = (None, Some(Reason::Unsupported(limit)));

@@ -6,11 +6,14 @@ use ample_explicit::liveness::{self, Behind, Concurrent, Lasso, Number, Step, St
 use ample_explicit::partial::TwoPhase;
 use ample_explicit::space::Checked;
 use ample_explicit::store::{ExactStore, FlatStore, Handle, Marks, Parent, Visible, Whole};
-use ample_model::{Expr, Move, Observer, Reason, Statistics, System};
+use ample_model::{Expr, Move, Observer, Reason, StartNumber, Statistics, System};
 
 use super::partial::Trial;
 use super::two_phase::{self, Guard};
-use super::{Limited, Patience, REPORT_EVERY, atomic, has_hidden_variables, room_for_the_store, start_of};
+use super::{
+    Limited, Patience, REPORT_EVERY, SEQUENTIAL, atomic, has_hidden_variables, is_sequential, room_for_the_store,
+    start_of,
+};
 use crate::check::{CheckOptions, Emptiness, Fairness, Search};
 use crate::reduction::{Methods, PartialOrder};
 
@@ -43,7 +46,7 @@ pub enum Ending {
 #[derive(Clone, Debug)]
 pub struct Run {
     /// Which of the initial states it starts in.
-    pub start: u32,
+    pub start: StartNumber,
     /// The moves to the cycle.
     pub prefix: Vec<Move>,
     /// The moves of the cycle.
@@ -145,7 +148,10 @@ fn reduced(
     if let Err(why) = &watch.stutter_invariant {
         return Err(Everything::Because((*why).into()));
     }
-    let space = match Reduced::new(system, watch.atoms, true, method) {
+    if is_sequential(system) {
+        return Err(Everything::Plainly(SEQUENTIAL.into()));
+    }
+    let space = match Reduced::within(system, watch.atoms, true, method, &options.budget) {
         Ok(space) => space,
         Err(NotReduced::Irreducible(why)) => return Err(Everything::Because(why)),
         Err(NotReduced::Unsupported(unsupported)) => return Ok(Found::nothing(unsupported)),

@@ -15,7 +15,7 @@ use ample_explicit::liveness::Concurrent;
 use ample_explicit::search::Path;
 use ample_explicit::space::Checked;
 use ample_explicit::store::{ExactStore, FlatStore, Handle, Parent, Pathless, Visible, Whole};
-use ample_model::{Expr, Move, Observer, Progress, Reason, Statistics, System};
+use ample_model::{Action, Expr, Instruction, Move, Observer, Progress, Reason, StartNumber, Statistics, System};
 
 use crate::check::{CheckOptions, Search};
 use crate::reduction::{Algorithm, Methods, PartialOrder};
@@ -24,7 +24,7 @@ use partial::Attempt;
 
 /// How many new states lie between two looks of the observer: few enough for a limit to be kept to the tenth of
 /// a second, and enough for the looking to cost nothing.
-const REPORT_EVERY: u64 = 256;
+const REPORT_EVERY: u64 = 64;
 
 /// What the rest of the process may need beside the store while the search runs.
 const MARGIN: u64 = 2 << 20;
@@ -65,7 +65,7 @@ impl Request {
 #[derive(Clone, Debug)]
 pub struct Found {
     /// Which of the initial states the run starts in.
-    pub start: u32,
+    pub start: StartNumber,
     /// The moves from there.
     pub moves: Vec<Move>,
 }
@@ -175,7 +175,9 @@ pub fn run(system: &System, request: &Request, options: &CheckOptions, observer:
     };
     let is_auto = options.partial_order == PartialOrder::Auto;
     let mut patience = Patience { observer, lost: false };
-    let attempt = if options.partial_order == PartialOrder::TwoPhase {
+    let attempt = if is_sequential(system) && methods.cache.is_none() {
+        Attempt::Irreducible(SEQUENTIAL.into())
+    } else if options.partial_order == PartialOrder::TwoPhase {
         two_phase::run(system, request, options, patience.observer)
     } else if is_auto && options.search == Search::Auto {
         partial::run(system, request, methods, options, &mut patience)
@@ -263,6 +265,18 @@ fn run_plain(system: &System, request: &Request, options: &CheckOptions, observe
     }
     let visible = space.visible();
     search(space, visible, request, options, observer)
+}
+
+/// Why nothing is left out of a sequential program.
+const SEQUENTIAL: &str = "there is only one process";
+
+/// There is never more than one process, so that there are no orders of steps to choose from.
+fn is_sequential(system: &System) -> bool {
+    let spawns = |instruction: &Instruction| {
+        matches!(instruction, Instruction::Do(Action::Spawn { .. }) | Instruction::Try(Action::Spawn { .. }, _))
+    };
+    let mut edges = system.processes.iter().flat_map(|process| &process.edges);
+    system.start.len() <= 1 && !edges.any(|edge| edge.effect.iter().any(spawns))
 }
 
 fn has_hidden_variables(system: &System) -> bool {
@@ -405,19 +419,19 @@ where
 }
 
 /// The number of the initial state that is that one in the store.
-fn start_of<P, S>(space: &mut P, store: &S, first: Option<Handle>) -> u32
+fn start_of<P, S>(space: &mut P, store: &S, first: Option<Handle>) -> StartNumber
 where
     P: Checked<State = [u8]>,
     S: ExactStore<[u8]>,
 {
     let mut state = Vec::new();
-    let mut number = 0;
+    let mut number = 0u64;
     while space.initial(number as usize, &mut state) {
         let here = if space.is_dead() { None } else { store.find(&state) };
         if here == first {
-            return number;
+            return number.into();
         }
         number += 1;
     }
-    0
+    StartNumber::default()
 }

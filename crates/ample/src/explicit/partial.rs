@@ -47,7 +47,7 @@ pub fn run(
     let assertions = request.assertions || request.is_empty() || is_auto && may_fault;
     let looks_further = assertions || !request.invariants.is_empty();
     let method = method(methods.persistent.unwrap_or_default());
-    let space = match Reduced::new(system, &request.invariants, assertions, method) {
+    let space = match Reduced::within(system, &request.invariants, assertions, method, &options.budget) {
         Ok(space) => space,
         Err(NotReduced::Irreducible(why)) => return Attempt::Irreducible(why),
         Err(NotReduced::Unsupported(unsupported)) => {
@@ -155,7 +155,7 @@ fn search(
     let only_deadlocks = methods.persistent.is_some() && methods.proviso == Proviso::None;
     let mut reduction = describe(&methods, &counts);
     if space.unfolding().is_full() {
-        reduction.push_str(", given up because there are too many transitions");
+        reduction.push_str(", given up because there are too many transitions to compare them all");
     }
     Attempt::Done(Box::new(Run { reduction: Some(reduction), only_deadlocks, is_reduced: true, ..run }))
 }

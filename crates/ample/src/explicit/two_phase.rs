@@ -26,15 +26,19 @@ const ASK_EVERY: u64 = 16;
 pub const FULL: &str = "there are too many transitions to look for safe ones";
 
 /// The space in which steps that these expressions cannot see may be safe, and what is known of its progress.
-pub fn space<'a>(system: &'a System, looks: &[Expr]) -> Result<(Space<'a>, Rc<Tally>), NotReduced> {
-    let space = Reduced::new(system, looks, true, Method::Guards)?;
+pub fn space<'a>(
+    system: &'a System,
+    looks: &[Expr],
+    options: &CheckOptions,
+) -> Result<(Space<'a>, Rc<Tally>), NotReduced> {
+    let space = Reduced::within(system, looks, true, Method::Guards, &options.budget)?;
     let tally = space.tally();
     Ok((TwoPhase::new(space), tally))
 }
 
 /// Searches for what is wrong in single states and steps.
 pub fn run(system: &System, request: &Request, options: &CheckOptions, observer: &mut dyn Observer) -> Attempt {
-    let (space, tally) = match space(system, &request.invariants) {
+    let (space, tally) = match space(system, &request.invariants, options) {
         Ok(ready) => ready,
         Err(NotReduced::Irreducible(why)) => return Attempt::Irreducible(why),
         Err(NotReduced::Unsupported(unsupported)) => {

@@ -1,7 +1,9 @@
 //! From what was found out to answers, with runs that were replayed.
 
 use ample_logic::{Formula as Logic, Unary};
-use ample_model::{Branch, Certainty, Observer, Outcome, Property, Question, Reason, System, Trace, Violation};
+use ample_model::{
+    Branch, Certainty, Observer, Outcome, Property, Question, Reason, StartNumber, System, Trace, Violation,
+};
 
 use ample_petri::net::Net;
 
@@ -233,7 +235,7 @@ fn run_shown(system: &System, property: &Property, run: &NetRun, observer: &mut 
                 (false, false) => Ending::Cycle,
             };
             let run = Run {
-                start: 0,
+                start: StartNumber::default(),
                 prefix: moves(&run.prefix),
                 cycle: moves(&run.cycle),
                 ending,

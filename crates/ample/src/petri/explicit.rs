@@ -3,17 +3,18 @@
 
 use std::collections::HashSet;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use ample_logic::Formula as Logic;
+use ample_logic::{Formula as Logic, as_ctl};
 use ample_model::{Observer, Progress, Reason};
 use ample_petri::evidence::fired;
-use ample_petri::explicit::Limits;
 use ample_petri::explicit::realise::{Realised, Realiser};
 use ample_petri::explicit::reduced::{self, Reached, Strategy};
 use ample_petri::explicit::search::{Answers, Questions, explore};
 use ample_petri::explicit::temporal::{self, Ending, Endless};
 use ample_petri::explicit::walk::{Patience, walk};
+use ample_petri::explicit::{Limits, graph};
 use ample_petri::net::{Condition, Net, Sum};
 use ample_petri::simplify::Simplified;
 use ample_petri::structure::bounds;
@@ -30,6 +31,9 @@ const FIRST_SLICE: Duration = Duration::from_millis(600);
 const GROWTH: u32 = 3;
 /// And not beyond this.
 const LONGEST_SLICE: Duration = Duration::from_secs(1800);
+
+/// Longer than anybody waits.
+const FOR_EVER: Duration = Duration::from_secs(1 << 30);
 
 /// The observer is told after so many looks at a transition.
 const STEPS: u64 = 2_000_000;
@@ -50,6 +54,8 @@ pub struct Worker<'a, 'b> {
     pub busy: &'a Mutex<HashSet<usize>>,
     /// The last tasks come first, where there are two workers.
     pub from_behind: bool,
+    /// Somebody else explores the net for all tasks at once, and sets this when the first, short attempt is over.
+    pub explored: Option<&'a AtomicBool>,
 }
 
 /// Everything has to end.
@@ -65,9 +71,12 @@ impl Worker<'_, '_> {
         let mut known = Vec::new();
         let mut slice = FIRST_SLICE;
         let mut round = 0;
+        self.wait(observer)?;
         while !self.board.is_settled() {
             if !self.from_behind {
-                self.all_at_once(&known, slice, observer)?;
+                if self.explored.is_none() {
+                    self.all_at_once(&known, slice, observer)?;
+                }
                 self.walk(slice / 2, observer)?;
             }
             if round == 0 {
@@ -96,6 +105,77 @@ impl Worker<'_, '_> {
             slice = slice.saturating_mul(GROWTH).min(LONGEST_SLICE);
             round += 1;
         }
+        Ok(())
+    }
+
+    /// What a short exploration decides needs nothing else.
+    fn wait(&self, observer: &mut dyn Observer) -> Result<(), Over> {
+        let Some(explored) = self.explored else { return Ok(()) };
+        let until = Instant::now() + FIRST_SLICE;
+        while !explored.load(Ordering::Relaxed) && !self.board.is_settled() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(2));
+            if let Some(reason) = observer.progress(&Progress::default()) {
+                return Err(Over(reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// Explores the net, for all tasks at once and as long as it takes: no method is to take much longer than this.
+    pub fn explore(&self, observer: &mut dyn Observer) -> Option<Reason> {
+        self.explore_all(observer).err().map(|over| over.0)
+    }
+
+    fn explore_all(&self, observer: &mut dyn Observer) -> Result<(), Over> {
+        let first = self.all_at_once(&[], FIRST_SLICE, observer);
+        if let Some(explored) = self.explored {
+            explored.store(true, Ordering::Relaxed);
+        }
+        first?;
+        if self.board.is_settled() {
+            return Ok(());
+        }
+        // With known bounds markings are smaller, but looking for them must not take longer than looking at markings.
+        let until = Instant::now() + FIRST_SLICE;
+        let known = bounds::bounds(self.net, &|| self.board.is_over() || Instant::now() >= until);
+        if !self.questions().is_empty() {
+            self.all_at_once(&known, FOR_EVER, observer)?;
+        }
+        self.whole_graph(&known, observer)
+    }
+
+    /// All formulas of branching time, on all markings.
+    fn whole_graph(&self, known: &[Option<u64>], observer: &mut dyn Observer) -> Result<(), Over> {
+        let mut numbers = Vec::new();
+        let mut formulas = Vec::new();
+        for task in self.board.open() {
+            let formula = match &self.board.tasks.all[task] {
+                Task::Branching(formula) => Some(formula.clone()),
+                // A dead marking repeats itself in linear time, and has no next one in branching time.
+                Task::Linear(formula) if !formula.has_next() => as_ctl(formula),
+                _ => None,
+            };
+            if let Some(formula) = formula {
+                numbers.push(task);
+                formulas.push(formula);
+            }
+        }
+        if formulas.is_empty() {
+            return Ok(());
+        }
+        let is_open = |number: usize| self.board.truth(numbers[number]).is_none();
+        let mut found = |number: usize, value: graph::Value| {
+            let task: usize = numbers[number];
+            let is_branching = matches!(self.board.tasks.all[task], Task::Branching(_));
+            if let Some(evidence) = value.evidence.filter(|_| is_branching) {
+                self.board.show(task, evidence);
+            }
+            self.board.settle(task, Finding::Truth(value.holds, None), ENGINE, "all markings, and what leads where");
+        };
+        self.during(FOR_EVER, observer, |observer| {
+            let limits = self.limits(known);
+            graph::evaluate(self.net, &formulas, &self.board.tasks.atoms, &limits, observer, &is_open, &mut found)
+        })?;
         Ok(())
     }
 

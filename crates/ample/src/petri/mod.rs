@@ -200,6 +200,8 @@ struct Ended {
 fn work(net: &Net, board: &Board<'_>, options: &CheckOptions, observer: &mut dyn Observer) -> Ended {
     let busy = Mutex::new(HashSet::new());
     let reduces = options.partial_order != PartialOrder::None;
+    let explored = AtomicBool::new(false);
+    let is_alone = options.threads == Some(1) && options.engine != Engine::Auto;
     let worker = |from_behind, memory: u64| explicit::Worker {
         net,
         board,
@@ -207,10 +209,23 @@ fn work(net: &Net, board: &Board<'_>, options: &CheckOptions, observer: &mut dyn
         reduces,
         busy: &busy,
         from_behind,
+        explored: (!is_alone).then_some(&explored),
     };
     match options.engine {
-        Engine::Explicit | Engine::Sog => {
+        Engine::Explicit | Engine::Sog if is_alone => {
             Ended { reason: worker(false, memory(options, 1)).work(observer), diagrams: None }
+        }
+        Engine::Explicit | Engine::Sog => {
+            let memory = memory(options, 2);
+            let ended = Mutex::new(None);
+            together(2, observer, |observer, number| {
+                let worker = worker(false, memory);
+                let reason = if number == 0 { worker.work(observer) } else { worker.explore(observer) };
+                if let Ok(mut ended) = ended.lock() {
+                    *ended = ended.take().or(reason);
+                }
+            });
+            Ended { reason: ended.into_inner().unwrap_or_default(), diagrams: None }
         }
         Engine::Symbolic => {
             let done = rounds::work(net, board, (memory(options, 1), method(options)), options.first_turn, observer);
@@ -218,11 +233,13 @@ fn work(net: &Net, board: &Board<'_>, options: &CheckOptions, observer: &mut dyn
             Ended { reason, diagrams: Some(done.diagrams) }
         }
         Engine::Auto => {
-            let memory = memory(options, 2);
+            let memory = memory(options, 3);
             let ended = Mutex::new(Ended::default());
-            together(2, observer, |observer, number| {
+            together(3, observer, |observer, number| {
                 let reason = if number == 0 {
                     worker(false, memory).work(observer)
+                } else if number == 2 {
+                    worker(false, memory).explore(observer)
                 } else {
                     let done = rounds::work(net, board, (memory, method(options)), options.first_turn, observer);
                     if let Ok(mut ended) = ended.lock() {

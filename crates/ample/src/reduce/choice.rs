@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use ample_explicit::partial::{Label, Partial};
 use ample_explicit::space::{Checked, StateSpace};
-use ample_model::{Interpreter, Move, Observer, Progress, State, System, Trace};
+use ample_model::{Interpreter, Move, Observer, Progress, StartNumber, State, System, Trace};
 use serde::Serialize;
 
 use super::{Cap, Point, ReduceError, ReduceOptions, Scheme, TOO_MANY, space};
@@ -108,7 +108,7 @@ pub fn choice<'a>(
         Point::Trace(trace, steps) => along(&interpreter, trace, *steps)?,
         Point::Number(number) => {
             let moves = scheme.moves_to(*number, &mut Cap::new(observer, options.most_states, None))?;
-            by_moves(&interpreter, 0, &moves)?
+            by_moves(&interpreter, &StartNumber::default(), &moves)?
         }
     };
     let choice = scheme.choose(&interpreter, way)?;
@@ -348,7 +348,7 @@ fn path(states: &[Met], mut position: usize) -> Vec<Move> {
     parts.into_iter().rev().flatten().copied().collect()
 }
 
-fn start(interpreter: &Interpreter<'_>, number: u32) -> Result<State, ReduceError> {
+fn start(interpreter: &Interpreter<'_>, number: &StartNumber) -> Result<State, ReduceError> {
     match interpreter.initial_state(number) {
         Some(Ok(state)) => Ok(state),
         Some(Err(fault)) => Err(ReduceError::NoSuchState(format!("the initial state is a fault: {fault}"))),
@@ -364,7 +364,7 @@ fn take(interpreter: &Interpreter<'_>, state: &State, taken: &Move, step: usize)
 }
 
 fn by_numbers(interpreter: &Interpreter<'_>, numbers: &[usize]) -> Result<Way, ReduceError> {
-    let mut state = start(interpreter, 0)?;
+    let mut state = start(interpreter, &StartNumber::default())?;
     let mut states = vec![state.clone()];
     for (step, number) in numbers.iter().enumerate() {
         let moves = interpreter.enabled(&state);
@@ -382,7 +382,7 @@ fn by_numbers(interpreter: &Interpreter<'_>, numbers: &[usize]) -> Result<Way, R
     Ok(Way { after: numbers.to_vec(), states })
 }
 
-fn by_moves(interpreter: &Interpreter<'_>, begin: u32, moves: &[Move]) -> Result<Way, ReduceError> {
+fn by_moves(interpreter: &Interpreter<'_>, begin: &StartNumber, moves: &[Move]) -> Result<Way, ReduceError> {
     let mut state = start(interpreter, begin)?;
     let mut states = vec![state.clone()];
     let mut after = Vec::new();
@@ -403,7 +403,7 @@ fn along(interpreter: &Interpreter<'_>, trace: &Trace, steps: Option<usize>) -> 
     if count > all.len() {
         return Err(ReduceError::NoSuchState(format!("the trace has {} steps: there is no step {count}", all.len())));
     }
-    let mut state = start(interpreter, trace.start)?;
+    let mut state = start(interpreter, &trace.start)?;
     let mut moves = Vec::new();
     for (number, step) in all[..count].iter().enumerate() {
         let successor = interpreter.step(&state, &step.taken);
@@ -420,5 +420,5 @@ fn along(interpreter: &Interpreter<'_>, trace: &Trace, steps: Option<usize>) -> 
         moves.push(step.taken);
         state = next;
     }
-    by_moves(interpreter, trace.start, &moves)
+    by_moves(interpreter, &trace.start, &moves)
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use ample_model::{
     BinaryOp, Certainty, EdgeId, Expr, Formula, Interpreter, Outcome, ProcessId, Property, Question, Reason, Silent,
-    Statistics, System,
+    StartNumber, Statistics, System,
 };
 use ample_symbolic::ctl::{Ctl, Evaluator, FairRuns};
 use ample_symbolic::diagram::Bdd;
@@ -617,7 +617,7 @@ impl Court<'_, '_> {
     }
 
     /// The answer that a tree of runs shows, once it has been replayed.
-    pub(super) fn confirmed(&self, numbered: &Numbered, start: u32, tree: &Tree) -> Answer {
+    pub(super) fn confirmed(&self, numbered: &Numbered, start: StartNumber, tree: &Tree) -> Answer {
         match confirm_tree(self.session.system, start, tree, numbered) {
             Ok((violation, end)) => {
                 Answer { end: Some(end), ..answer(self.property, Outcome::Violated(Box::new(violation))) }
@@ -633,7 +633,7 @@ impl Court<'_, '_> {
         ctl: &Ctl,
         atoms: &[Bdd],
         fair: Option<&FairRuns>,
-    ) -> Result<Result<(u32, Tree), Box<Answer>>, Trouble> {
+    ) -> Result<Result<(StartNumber, Tree), Box<Answer>>, Trouble> {
         let reached = self.session.reached(self.setting)?;
         let space = &self.session.space;
         let mut evaluator = Evaluator::new(space, atoms, reached);
@@ -837,7 +837,7 @@ impl Court<'_, '_> {
 }
 
 /// A tree that branches only at the ends of its runs, as one run. Whether it shows anything is seen when it is replayed.
-fn straightened(start: u32, tree: &Tree) -> Option<Run> {
+fn straightened(start: StartNumber, tree: &Tree) -> Option<Run> {
     let mut run = Run {
         start,
         prefix: Vec::new(),

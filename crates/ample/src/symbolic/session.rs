@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use ample_boolean::{Bounds, Encoding, Lit};
-use ample_model::{Expr, Move, System};
+use ample_boolean::{Bounds, Encoding, Lit, NotEncoded};
+use ample_budget::{Budget, Interrupted};
+use ample_model::{Expr, Move, StartNumber, System};
 use ample_symbolic::build::{Builder, Built, Grain, arrange, build};
 use ample_symbolic::diagram::{Bdd, Diagrams, Stop};
 use ample_symbolic::reach::{Effort, Method, reachable};
@@ -23,6 +24,16 @@ const SAMPLE: usize = 3000;
 const ENOUGH_FOR_RELATIONS: usize = 1_000_000;
 /// How often it starts again with more room.
 const MAX_RESTARTS: usize = 200;
+
+impl From<NotEncoded> for Trouble {
+    fn from(not: NotEncoded) -> Trouble {
+        match not {
+            NotEncoded::Unsupported(why) => Trouble::Unsupported(why.0),
+            NotEncoded::Interrupted(Interrupted::Memory) => Trouble::Memory,
+            NotEncoded::Interrupted(Interrupted::Deadline | Interrupted::Cancelled) => Trouble::Asked,
+        }
+    }
+}
 
 impl From<Stop> for Trouble {
     fn from(stop: Stop) -> Trouble {
@@ -60,6 +71,15 @@ pub struct Setting<'a> {
 }
 
 impl Setting<'_> {
+    /// What the encoding may take: until it is asked to end, and in its part of the memory.
+    fn budget(&self) -> Budget {
+        let budget = Budget::unlimited().with_cancellation(&Arc::clone(&self.desk.stop).into());
+        match self.memory {
+            Some(limit) => budget.with_memory(limit),
+            None => budget,
+        }
+    }
+
     fn max_nodes(&self) -> usize {
         let used = ample_budget::resident_memory().unwrap_or(0);
         let room = self.memory.unwrap_or(DEFAULT_MEMORY).saturating_sub(used) / 10 * 8;
@@ -127,13 +147,16 @@ impl<'a> Session<'a> {
         conditions: &[&Expr],
         setting: &Setting<'_>,
     ) -> Result<Session<'a>, Trouble> {
-        let mut bounds = if declared { Bounds::declared(system) } else { Bounds::sampled(system, SAMPLE) };
+        let budget = setting.budget();
+        let mut bounds = match declared {
+            true => Bounds::declared(system),
+            false => Bounds::sampled_within(system, SAMPLE, &budget),
+        };
         for restarts in 0..MAX_RESTARTS {
-            let mut encoding = Encoding::of(system, &bounds).map_err(|why| Trouble::Unsupported(why.0))?;
+            let mut encoding = Encoding::within(system, &bounds, &budget)?;
             let mut literals = Vec::new();
             for condition in conditions {
-                let (value, fault) =
-                    encoding.condition(system, condition).map_err(|why| Trouble::Unsupported(why.0))?;
+                let (value, fault) = encoding.condition_within(system, condition)?;
                 // Where it cannot be evaluated, it does not hold.
                 literals.push(encoding.dag.and(value, !fault));
             }
@@ -233,7 +256,7 @@ impl<'a> Session<'a> {
     }
 
     /// The number of an initial state.
-    pub fn start(&self, state: &[bool]) -> Option<u32> {
+    pub fn start(&self, state: &[bool]) -> Option<StartNumber> {
         let state = self.encoding.state(self.solved(), &|bit| state[bit as usize]);
         ample_model::Interpreter::new(self.solved()).number_of(&state)
     }

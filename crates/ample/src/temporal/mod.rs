@@ -3,12 +3,11 @@
 pub mod claim;
 
 use std::collections::HashMap;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
 
 use ample_explicit::liveness::{Edge, Watcher};
 use ample_logic::{Acceptance, Atom, Atoms, Formula as Logic};
-use ample_model::{Expr, Formula, Observer, ProcessId, Progress, Reason, System};
+use ample_model::observer::ask_meanwhile;
+use ample_model::{Budget, Expr, Formula, Observer, ProcessId, Reason, System};
 
 /// A formula whose atoms are numbered, and the expressions that they stand for.
 #[derive(Clone, Debug)]
@@ -126,33 +125,18 @@ pub fn negation(
     acceptance: Acceptance,
     observer: &mut dyn Observer,
 ) -> Result<Watcher, NoAutomaton> {
-    let (done, result) = mpsc::channel();
-    let copy = numbered.clone();
-    // If the work is ended, the thread is left to itself: nobody waits for what it makes.
-    std::thread::spawn(move || done.send(translate(&copy, acceptance)));
-    loop {
-        match result.recv_timeout(ASK_EVERY) {
-            Ok(watcher) => return Ok(watcher?),
-            Err(RecvTimeoutError::Timeout) => {
-                if let Some(reason) = observer.progress(&Progress::default()) {
-                    return Err(NoAutomaton::Ended(reason));
-                }
-            }
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(NoAutomaton::Refused("internal error: the formula could not be translated".into()));
-            }
-        }
+    match ask_meanwhile(observer, |budget| translate(numbered, acceptance, budget)) {
+        Ok(Some(watcher)) => Ok(watcher?),
+        Ok(None) => Err(NoAutomaton::Refused("internal error: the formula could not be translated".into())),
+        Err(reason) => Err(NoAutomaton::Ended(reason)),
     }
 }
 
-/// How often the observer is asked.
-const ASK_EVERY: Duration = Duration::from_millis(10);
-
-fn translate(numbered: &Numbered, acceptance: Acceptance) -> Result<Watcher, String> {
+fn translate(numbered: &Numbered, acceptance: Acceptance, budget: &Budget) -> Result<Watcher, String> {
     let names: Atoms = (0..numbered.atoms.len()).map(|number| format!("p{number}")).collect();
     let options = ample_logic::Options { acceptance, ..ample_logic::Options::default() };
-    let automaton = ample_logic::translate(&!numbered.formula.clone(), &names, options).map_err(|e| e.to_string())?;
-    Watcher::of(&automaton).map_err(|error| error.to_string())
+    let automaton = ample_logic::translate_within(&!numbered.formula.clone(), &names, options, budget);
+    Watcher::of(&automaton.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

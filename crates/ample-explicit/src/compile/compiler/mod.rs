@@ -18,7 +18,7 @@ mod value;
 
 use std::collections::HashSet;
 
-use ample_model::{Action, EdgeId, Expr, Fault, ProcessId, System};
+use ample_model::{Action, Combinations, EdgeId, Expr, Fault, ProcessId, System};
 
 pub use self::survey::actions;
 use self::survey::{MAX_NESTING, assigned_variables, deeper_than};
@@ -110,6 +110,7 @@ impl<'a> Compiler<'a> {
             locations: Vec::new(),
             edges: Vec::new(),
             globals: Vec::new(),
+            combinations: Combinations::of(system),
             start: Vec::new(),
             monitor: None,
             invariants: Vec::new(),

@@ -9,7 +9,7 @@ use crate::compile::bytecode::{NO_BIT, NOWHERE, Op, Pc, REGISTERS, Register};
 use crate::compile::layout::{Interval, Slot};
 use crate::compile::program::{
     EdgeCode, FirstStep, FirstTest, GlobalCode, LocationCode, MonitorCode, MonitorEdgeCode, ProcessCode, Program,
-    StartCode,
+    StartCode, Values,
 };
 use crate::compile::{Unsupported, verify};
 
@@ -260,7 +260,11 @@ impl<'a> Compiler<'a> {
                 let choices = match initial {
                     Initial::AnyOf(values) => {
                         self.fit_and_store(0, &slot, Interval::ALL)?;
-                        Some(if values.is_empty() { vec![0] } else { values.clone() })
+                        Some(Values::Listed(values.clone()))
+                    }
+                    Initial::Between(least, most) => {
+                        self.fit_and_store(0, &slot, Interval::ALL)?;
+                        Some(Values::Between(*least, *most))
                     }
                     other => {
                         self.first_value(other, &slot, 0, &mut channels)?;
@@ -350,8 +354,8 @@ impl<'a> Compiler<'a> {
                 self.emit(Op::StoreHandle { cell: slot.cell, number })?;
                 Ok(())
             }
-            Initial::AnyOf(values) => {
-                self.constant(values.first().copied().unwrap_or(0), to)?;
+            Initial::AnyOf(_) | Initial::Between(..) => {
+                self.constant(initial.choice().map_or(0, |choice| choice.get(0)), to)?;
                 self.fit_and_store(to, slot, Interval::ALL)
             }
         }
