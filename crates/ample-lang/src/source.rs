@@ -123,7 +123,8 @@ fn is_regular(path: &Path) -> Result<(), NotRead> {
     Err(NotRead::NotRegular("no regular file"))
 }
 
-/// Bytes as text: UTF-16 if they begin with its byte order mark, and else UTF-8, whose own mark is left out.
+/// Bytes as text: UTF-16 if they begin with its byte order mark or, in XML, as only UTF-16 does; the encoding that XML
+/// declares, if it is Latin-1; and else UTF-8, whose own mark is left out.
 ///
 /// ```
 /// use ample_lang::source::decode;
@@ -131,20 +132,38 @@ fn is_regular(path: &Path) -> Result<(), NotRead> {
 /// assert_eq!(decode(b"\xef\xbb\xbfbyte x".to_vec()), "byte x");
 /// assert_eq!(decode(b"\xff\xfeb\0y\0".to_vec()), "by");
 /// assert_eq!(decode(b"\xfe\xff\0b\0y".to_vec()), "by");
+/// assert_eq!(decode(b"<\0a\0/\0>\0".to_vec()), "<a/>");
+/// assert_eq!(decode(b"<?xml version='1.0' encoding='ISO-8859-1'?><a b='\xe9'/>".to_vec()).chars().nth(49), Some('\u{e9}'));
 /// ```
 pub fn decode(bytes: Vec<u8>) -> String {
-    let wide = |unit: fn([u8; 2]) -> u16| {
-        let units: Vec<u16> = bytes[2..].chunks(2).map(|pair| unit([pair[0], *pair.get(1).unwrap_or(&0)])).collect();
+    let wide = |from: usize, unit: fn([u8; 2]) -> u16| {
+        let units: Vec<u16> = bytes[from..].chunks(2).map(|pair| unit([pair[0], *pair.get(1).unwrap_or(&0)])).collect();
         String::from_utf16_lossy(&units)
     };
     match bytes.as_slice() {
-        [0xff, 0xfe, ..] => wide(u16::from_le_bytes),
-        [0xfe, 0xff, ..] => wide(u16::from_be_bytes),
+        [0xff, 0xfe, ..] => wide(2, u16::from_le_bytes),
+        [0xfe, 0xff, ..] => wide(2, u16::from_be_bytes),
+        [b'<', 0, ..] => wide(0, u16::from_le_bytes),
+        [0, b'<', ..] => wide(0, u16::from_be_bytes),
+        bytes if declares_latin_1(bytes) => bytes.iter().copied().map(char::from).collect(),
         [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
         // A text that is in order is not copied.
         _ => String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
     }
 }
+
+/// The declaration at the beginning of XML says so; letters beyond ASCII stand for themselves then.
+fn declares_latin_1(bytes: &[u8]) -> bool {
+    let Some(end) = bytes.iter().take(MAX_DECLARATION).position(|byte| *byte == b'>') else { return false };
+    let declaration = String::from_utf8_lossy(&bytes[..end]).to_ascii_lowercase();
+    let encoding = declaration.strip_prefix("<?xml").and_then(|rest| rest.split_once("encoding"));
+    let name = encoding.and_then(|(_, rest)| rest.trim_start().strip_prefix('='));
+    let name = name.and_then(|rest| rest.trim_start().split(['"', '\'']).nth(1));
+    name.is_some_and(|name| ["iso-8859-1", "iso_8859-1", "latin1", "latin-1", "l1"].contains(&name.trim()))
+}
+
+/// The declaration of XML is shorter than that.
+const MAX_DECLARATION: usize = 200;
 
 #[cfg(test)]
 mod tests {

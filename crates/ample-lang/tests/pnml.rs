@@ -592,6 +592,65 @@ fn a_net_that_is_too_large_without_colours_is_refused() {
     }
 }
 
+/// What lasts asks its budget: reading, unfolding, and writing out formulas.
+#[test]
+fn reading_ends_when_its_budget_is_exhausted() {
+    use ample_budget::{Budget, Cancellation, Interrupted};
+    let sort = "<declaration><structure><declarations><namedsort id=\"big\" name=\"big\"><productsort>\
+        <finiteintrange start=\"0\" end=\"999\"/><finiteintrange start=\"0\" end=\"999\"/></productsort>\
+        </namedsort>\
+        <variabledecl id=\"x\" name=\"x\"><usersort declaration=\"big\"/></variabledecl>\
+        </declarations></structure></declaration>";
+    let body =
+        [coloured_place("P", "big", ""), "<transition id=\"t\"/>".into(), coloured_arc("t", "P", &variable("x"))];
+    let large = file("symmetricnet", &format!("{sort}<page id=\"g\">{}</page>", body.concat()));
+    let begun = std::time::Instant::now();
+    let budget = Budget::unlimited().with_time(std::time::Duration::from_millis(50));
+    let ended = pnml::read_within("n.pnml", &large, &budget).expect_err("there is no time for that");
+    assert_eq!(ended.interrupted, Some(Interrupted::Deadline));
+    assert!(begun.elapsed() < std::time::Duration::from_secs(5), "{:?}", begun.elapsed());
+
+    let places: String = (0..5000).map(|number| place(&format!("p{number}"), 1)).collect();
+    let cancellation = Cancellation::new();
+    cancellation.cancel();
+    let over = Budget::unlimited().with_cancellation(&cancellation);
+    let ended = pnml::read_within("n.pnml", &plain(&places), &over).expect_err("it was cancelled");
+    assert_eq!(ended.interrupted, Some(Interrupted::Cancelled));
+
+    let net = moving();
+    let formula = "<property><id>f</id><formula><exists-path><finally><is-fireable><transition>go</transition>\
+        </is-fireable></finally></exists-path></formula></property>";
+    let text = format!("<property-set>{}</property-set>", formula.repeat(2000));
+    let ended = pnml::formulas_within(&net.system, &net.names, "f.xml", &text, &over).expect_err("it was cancelled");
+    assert_eq!(ended.interrupted, Some(Interrupted::Cancelled));
+    let read = pnml::formulas_within(&net.system, &net.names, "f.xml", &text, &Budget::unlimited()).unwrap();
+    assert_eq!((read.properties.len(), read.refused.len()), (2000, 0));
+}
+
+/// The size of formulas is limited one by one, and what they share counts once.
+#[test]
+fn a_formula_that_is_too_large_spoils_no_other() {
+    let mut net = accepted(&plain(&format!("{}{}", place("p", 1), place("q", 1))));
+    // As if it had nine million colours.
+    let colours = vec![ample_model::VariableId(1); 9_000_000];
+    net.names.places.insert("q".into(), colours);
+    let bound = |ids: &[&str]| {
+        let ids: String = ids.iter().map(|id| format!("<place>{id}</place>")).collect();
+        format!("<place-bound>{ids}</place-bound>")
+    };
+    let property =
+        |id: &str, ids: &[&str]| format!("<property><id>{id}</id><formula>{}</formula></property>", bound(ids));
+    let text = [property("small", &["p"]), property("large", &["p", "q"]), property("other", &["p"])].concat();
+    let text = format!("<property-set>{text}</property-set>");
+    let budget = ample_budget::Budget::unlimited();
+    let read = pnml::formulas_within(&net.system, &net.names, "f.xml", &text, &budget).unwrap();
+    let names: Vec<&str> = read.properties.iter().map(|property| property.name.as_str()).collect();
+    assert_eq!(names, ["small", "other"]);
+    assert_eq!(read.refused[0].name, "large");
+    assert!(read.refused[0].why.contains("too large"), "{:?}", read.refused);
+    assert!(pnml::formulas(&net.system, &net.names, "f.xml", &text).is_err());
+}
+
 // Formulas.
 
 /// A coloured net: `go` moves one of the three tokens of `P` to `Q`, `never` does nothing ever.

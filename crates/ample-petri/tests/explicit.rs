@@ -6,6 +6,7 @@ use std::time::Duration;
 use ample_logic::{Atom, Atoms, Formula, Lasso, semantics};
 use ample_model::observer::{Observer, Progress, Silent};
 use ample_model::outcome::Reason;
+use ample_petri::explicit::graph::evaluate;
 use ample_petri::explicit::reduced::{Order, Strategy, deadlock, reach};
 use ample_petri::explicit::search::{Questions, count, explore};
 use ample_petri::explicit::temporal::{Ending, Endless, ctl, ltl};
@@ -469,6 +470,71 @@ fn ctl_agrees_with_fixed_points() {
         });
     }
     assert!(verdicts.iter().all(|count| *count > 500), "{verdicts:?}");
+}
+
+#[test]
+fn ctl_on_the_whole_graph_agrees_with_fixed_points() {
+    let mut verdicts = [0, 0];
+    for (seed, net, graph) in bounded_nets(70_000..76_000, 200) {
+        let mut chance = Chance::of(seed ^ 34);
+        let atoms: Vec<Condition> = (0..2).map(|_| random_condition(&mut chance, net.places.len(), 1)).collect();
+        let formulas: Vec<Formula> = (0..4).map(|depth| random_ctl(&mut chance, depth)).collect();
+        let atom = |number: u32, state: usize| atoms[number as usize].holds(&graph.markings[state]);
+        let mut found = vec![None; formulas.len()];
+        let ended = evaluate(&net, &formulas, &atoms, &Limits::default(), &mut Silent, &|_| true, &mut |at, value| {
+            found[at] = Some(value);
+        });
+        assert_eq!(ended, None, "seed {seed}");
+        for (formula, value) in formulas.iter().zip(found) {
+            let (expected, value) = (plain_ctl(&graph, formula, &atom), value.expect("every formula is evaluated"));
+            assert_eq!(value.holds, expected[0], "seed {seed}, {formula:?}");
+            verdicts[usize::from(value.holds)] += 1;
+            // What is shown leads to where it is decided.
+            if let Some(evidence) = value.evidence {
+                let end = replay(&net, &evidence.prefix);
+                let end = graph.markings.iter().position(|marking| *marking == end).expect("it can be reached");
+                let Formula::Unary(_, path) = &evidence.formula else { panic!("{evidence:?}") };
+                let Formula::Unary(_, inner) = &**path else { panic!("{evidence:?}") };
+                assert_eq!(plain_ctl(&graph, inner, &atom)[end], evidence.holds, "seed {seed}, {evidence:?}");
+            }
+        }
+    }
+    assert!(verdicts.iter().all(|count| *count > 500), "{verdicts:?}");
+}
+
+/// That a transition with many bindings can fire, or cannot, and sums over many places: such conditions have an index,
+/// and are added up a word at a time.
+#[test]
+fn large_conditions_have_the_values_of_their_parts() {
+    for seed in 0..400 {
+        let mut chance = Chance::of(seed ^ 35);
+        let places = 10 + chance.below(150) as usize;
+        let widest = [1, 1, 255, 1000][chance.below(4) as usize];
+        let marked = |chance: &mut Chance| if chance.below(5) == 0 { chance.below(widest + 1) } else { 0 };
+        let place = |chance: &mut Chance| Place { name: String::new(), initial: marked(chance), bound: Some(widest) };
+        let net = Net { places: (0..places).map(|_| place(&mut chance)).collect(), ..Net::default() };
+        let at_least = |chance: &mut Chance| {
+            let (place, tokens) = (chance.below(places as u64) as u32, 1 + chance.below(widest.min(3)) as i64);
+            Condition::AtMost { terms: vec![(place, -1)], most: -tokens }
+        };
+        let binding = |chance: &mut Chance| match chance.below(8) {
+            0 => random_condition(chance, places, 1),
+            1 => at_least(chance),
+            _ => Condition::all((0..2 + chance.below(2)).map(|_| at_least(chance)).collect()),
+        };
+        let fireable = Condition::any((0..1 + chance.below(60)).map(|_| binding(&mut chance)).collect());
+        let factor = |chance: &mut Chance| [1, 1, 1, -1, 2][chance.below(5) as usize];
+        let terms: Vec<(u32, i64)> = (0..places as u32).map(|place| (place, factor(&mut chance))).collect();
+        let sum = Condition::AtMost { terms, most: chance.below(20) as i64 - 10 };
+        let mixed = Condition::all(vec![fireable.negated(), Condition::any(vec![sum.clone(), fireable.clone()])]);
+        for condition in [fireable.clone(), fireable.negated(), sum, mixed] {
+            let goals = [condition.clone()];
+            let questions = Questions { goals: &goals, ..Questions::default() };
+            let found = explore(&net, &questions, &Limits::default(), &mut Silent).goals[0].is_some();
+            assert_eq!(found, condition.holds(&net.initial()), "seed {seed}, {condition:?}, {:?}", net.initial());
+            assert_eq!(condition.negated().holds(&net.initial()), !found, "seed {seed}");
+        }
+    }
 }
 
 #[test]

@@ -167,7 +167,7 @@ fn formulas_of_a_file_block_themselves() {
     // Nothing says in which logic the formula is that has a next state.
     let formulas = folder.file("g.xml", &set(&[property("next", "t", "next"), property("bad", "u", "finally")]));
     let (found, _) = results(&["check", "--formulas", formulas.to_str().unwrap()], &file, 2);
-    assert_eq!(found, ["bad unknown", "next unknown"]);
+    assert_eq!(found, ["next unknown", "bad unknown"]);
     let (found, _) = results(&["check", "--formulas", "nowhere.xml", "--deadlock"], &file, 2);
     assert_eq!(found, ["deadlock holds", "nowhere.xml unknown"]);
 }

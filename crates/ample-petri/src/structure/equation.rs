@@ -151,7 +151,7 @@ impl<'n> Equation<'n> {
     /// let both = Condition::And(vec![
     ///     Condition::AtMost { terms: vec![(0, -1)], most: -1 },
     ///     Condition::AtMost { terms: vec![(1, -1)], most: -1 },
-    /// ]);
+    /// ].into());
     /// assert!(equation.refute(&both, Budget::new(&|| false)).is_refuted());
     /// ```
     pub fn refute(&mut self, goal: &Condition, budget: Budget) -> Answer {
