@@ -255,8 +255,13 @@ impl Bounds {
             }
             self.take(system, &state, false);
             if nearest.count < most && frontier.len() < room {
-                let mut next = interpreter.successors(&state).into_iter().filter_map(|(_, next)| next.state);
-                frontier.extend(next.by_ref().take(room));
+                if room >= most {
+                    frontier.extend(interpreter.successors(&state).into_iter().filter_map(|(_, next)| next.state));
+                } else {
+                    let moves = interpreter.enabled(&state).into_iter().take(room - frontier.len());
+                    let within = moves.take_while(|_| budget.check().is_ok());
+                    frontier.extend(within.filter_map(|taken| interpreter.step(&state, &taken).state));
+                }
             }
             nearest.count += 1;
             if nearest.kept.len() < room {

@@ -19,7 +19,7 @@ use ample_symbolic::space::{Space, Step};
 use crate::sets::{Halt, Maybe, Model, Sets, StopFlag};
 
 /// Bytes for a node, with its share of the tables around it.
-const NODE_BYTES: u64 = 40;
+const NODE_BYTES: u64 = ample_symbolic::diagram::NODE_BYTES as u64;
 /// How many states are looked at to guess how large variables get.
 const SAMPLE: usize = 3000;
 /// Relations that need more nodes while they are built are built in another order.
@@ -118,8 +118,10 @@ const ATOMIC: &str = "the model has atomic sequences, whose inner states the obs
 
 /// The relations, in an order that suits them.
 fn first_diagrams(encoding: &Encoding, most: usize, stop: &StopFlag) -> Maybe<(Diagrams, Built)> {
+    let room = most;
     let make = |grain, most| {
         let diagrams = Diagrams::new(encoding.bits, most, Arc::clone(stop));
+        diagrams.make_room_for(room);
         arrange(encoding, &diagrams, grain);
         build(encoding, &diagrams).map(|built| (diagrams, built))
     };
@@ -184,6 +186,7 @@ impl Model for Binary {
     fn sets(&self, share: usize, stop: &StopFlag) -> Maybe<Diagram> {
         let most = self.memory / NODE_BYTES / share.max(1) as u64;
         let diagrams = Diagrams::new(self.encoding.bits, most as usize, Arc::clone(stop));
+        diagrams.make_room_for(most as usize);
         diagrams.set_order(&self.order);
         let space = build(&self.encoding, &diagrams)?.space;
         let mut builder = Builder::new(&self.encoding.dag, &diagrams);

@@ -23,6 +23,7 @@ use std::time::Instant;
 
 use num_bigint::BigUint;
 
+pub use self::core::NODE_BYTES;
 use self::core::{Core, FALSE, TRUE};
 use self::relations::Event;
 
@@ -92,6 +93,11 @@ impl Diagrams {
     /// Puts the pairs into that order, from the root down. Only before the first node is made.
     pub fn set_order(&self, order: &[u32]) {
         self.core.borrow_mut().set_order(order);
+    }
+
+    /// The tables have to do with the room for so many nodes, of [`NODE_BYTES`] each.
+    pub fn make_room_for(&self, nodes: usize) {
+        self.core.borrow_mut().make_room_for(nodes);
     }
 
     /// Somebody wants the work to end.

@@ -469,7 +469,8 @@ impl<'a> Reduced<'a> {
         self.now.enabled.clear();
         self.now.is_enabled.clear();
         for one in enabled {
-            if one.label == Label::MAX {
+            // Numbers that are not those of the scheme are too large for a set.
+            if one.label >= UNKNOWN {
                 self.now.full = true;
                 return;
             }

@@ -29,6 +29,8 @@ const FIRST_CACHE: usize = 1 << 15;
 const FIRST_SWEEP: usize = 3_000_000;
 /// A cache is never larger than this.
 const MAX_CACHE: usize = 1 << 24;
+/// Bytes for a node, with its share of the buckets and the cache.
+pub const NODE_BYTES: usize = 40;
 /// With fewer nodes nothing is moved.
 const FIRST_REORDERING: usize = 300_000;
 
@@ -74,6 +76,8 @@ pub(super) struct Core {
     sets: Vec<Vec<u32>>,
     pub by_position: Vec<(Vec<bool>, u32)>,
     max_nodes: usize,
+    /// The cache has at most so many entries.
+    max_cache: usize,
     /// Sweeping is worth a thought from so many nodes on.
     sweep_at: usize,
     pub reorders: bool,
@@ -103,6 +107,7 @@ impl Core {
             sets: Vec::new(),
             by_position: Vec::new(),
             max_nodes: max_nodes.clamp(FIRST_SIZE, 1 << 30),
+            max_cache: MAX_CACHE,
             sweep_at: FIRST_SWEEP,
             reorders: false,
             reorder_at: FIRST_REORDERING,
@@ -117,6 +122,12 @@ impl Core {
 
     pub fn set_max_nodes(&mut self, max_nodes: usize) {
         self.max_nodes = max_nodes.clamp(FIRST_SIZE, 1 << 30);
+    }
+
+    /// The tables will have to do with the room for so many nodes: the cache gets a third of it.
+    pub fn make_room_for(&mut self, nodes: usize) {
+        let entries = nodes * NODE_BYTES / 3 / size_of::<Entry>();
+        self.max_cache = entries.clamp(FIRST_CACHE, MAX_CACHE);
     }
 
     pub fn set_order(&mut self, order: &[u32]) {
@@ -227,6 +238,11 @@ impl Core {
         let node = Node { level, lo, hi, next: self.buckets[bucket] };
         let number = match self.free {
             NONE => {
+                if self.nodes.len() == self.nodes.capacity() {
+                    // Twice as many, as vectors do, but no more than there will be.
+                    let more = self.max_nodes.saturating_sub(self.nodes.len());
+                    self.nodes.reserve_exact(more.clamp(1, self.nodes.len().max(FIRST_SIZE)));
+                }
                 self.nodes.push(node);
                 self.nodes.len() as u32 - 1
             }
@@ -246,7 +262,7 @@ impl Core {
         let size = self.buckets.len() * 2;
         self.rehash(size);
         let size = size * 2;
-        if self.cache.len() < size && size <= MAX_CACHE {
+        if self.cache.len() < size && size <= self.max_cache {
             let before = std::mem::replace(&mut self.cache, vec![VACANT; size]);
             for entry in before {
                 if entry.what != NONE {

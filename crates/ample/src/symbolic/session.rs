@@ -15,7 +15,7 @@ use ample_symbolic::space::Space;
 use super::{Desk, DiagramStatistics, Reach, Reorder, Shape, Symbolic, Trouble};
 
 /// Bytes for a node, with its share of the tables around it.
-pub const NODE_BYTES: u64 = 40;
+pub const NODE_BYTES: u64 = ample_symbolic::diagram::NODE_BYTES as u64;
 /// Where nobody sets a limit to the memory.
 const DEFAULT_MEMORY: u64 = 4 << 30;
 /// How many states are looked at to guess how large variables get.
@@ -90,8 +90,10 @@ impl Setting<'_> {
     /// once, bits are put beside those that they are copied from.
     fn build(&self, encoding: &Encoding) -> Result<(Diagrams, Built), Trouble> {
         let most = self.max_nodes();
+        let room = most;
         let make = |grain, most| {
             let diagrams = Diagrams::new(encoding.bits, most, Arc::clone(&self.desk.stop));
+            diagrams.make_room_for(room);
             arrange(encoding, &diagrams, grain);
             build(encoding, &diagrams).map(|built| (diagrams, built))
         };
@@ -226,7 +228,9 @@ impl<'a> Session<'a> {
     /// a bit has the bit's number and that of all bits together.
     pub fn doubled(&self, conditions: &[usize], setting: &Setting<'_>) -> Result<(Space, Vec<Bdd>), Trouble> {
         let bits = self.encoding.bits;
-        let diagrams = Diagrams::new(2 * bits, setting.max_nodes(), Arc::clone(&setting.desk.stop));
+        let most = setting.max_nodes();
+        let diagrams = Diagrams::new(2 * bits, most, Arc::clone(&setting.desk.stop));
+        diagrams.make_room_for(most);
         let order = self.space.diagrams.order();
         let order: Vec<u32> = order.into_iter().filter(|pair| *pair < bits).flat_map(|bit| [bit, bits + bit]).collect();
         diagrams.set_order(&order);
