@@ -5,6 +5,8 @@
 //! panic, and holds no surprise that its data does not show. Front ends call it in their tests; whoever
 //! reads a system from a file calls it before anything else.
 
+use std::collections::HashSet;
+
 use thiserror::Error;
 
 use crate::expr::{Expr, Pattern, Place, Scope};
@@ -308,23 +310,25 @@ impl<'a> Checker<'a> {
             self.at = format!("process {}, location {number}", process.name);
             self.location(process, number, location);
         }
+        let is_listed = listed(process);
         for (number, edge) in process.edges.iter().enumerate() {
             self.at = format!("process {}, edge {number} ({})", process.name, edge.label);
+            self.require(is_listed[number], || "the location it leaves does not list it".into());
             self.edge(process, number.into(), edge);
         }
     }
 
     fn location(&mut self, process: &ProcessType, number: usize, location: &Location) {
         self.span(location.span);
-        for (position, id) in location.edges.iter().enumerate() {
+        let mut seen = HashSet::with_capacity(location.edges.len());
+        for id in &location.edges {
             match process.edges.get(id.index()) {
                 Some(edge) => {
                     self.require(edge.from.index() == number, || format!("edge {} does not leave it", id.0));
                 }
                 None => self.problem(format!("edge {} does not exist", id.0)),
             }
-            let first = location.edges.iter().position(|other| other == id);
-            self.require(first == Some(position), || format!("edge {} is listed twice", id.0));
+            self.require(seen.insert(*id), || format!("edge {} is listed twice", id.0));
         }
     }
 
@@ -332,8 +336,6 @@ impl<'a> Checker<'a> {
         self.span(edge.span);
         let to = edge.to.index();
         self.require(to < process.locations.len(), || format!("it leads to location {to}, which is none"));
-        let listed = process.locations.get(edge.from.index()).is_some_and(|from| from.edges.contains(&id));
-        self.require(listed, || "the location it leaves does not list it".into());
         let reader = Reader::Edge(process, edge, id);
         edge.guard.iter().for_each(|conjunct| self.expr(conjunct, reader));
         if let Some(communication) = &edge.communication {
@@ -604,6 +606,19 @@ fn reachable_slots(place: &Place) -> Vec<u32> {
         reachable = reachable.iter().flat_map(|slot| (0..index.length).map(move |i| step(slot, i))).collect();
     }
     reachable
+}
+
+/// By edge: the location that it leaves lists it.
+fn listed(process: &ProcessType) -> Vec<bool> {
+    let mut listed = vec![false; process.edges.len()];
+    for (number, location) in process.locations.iter().enumerate() {
+        for id in &location.edges {
+            if process.edges.get(id.index()).is_some_and(|edge| edge.from.index() == number) {
+                listed[id.index()] = true;
+            }
+        }
+    }
+    listed
 }
 
 #[cfg(test)]
