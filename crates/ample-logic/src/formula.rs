@@ -151,6 +151,30 @@ pub enum Formula {
 }
 
 impl Formula {
+    /// Whether nothing but runs can show that a formula of branching time has that value: a true `E`, or a false `A`. A
+    /// true `A` and a false `E` speak of all runs, and a complete search shows them.
+    ///
+    /// ```
+    /// use ample_logic::{Atom, Formula, Unary};
+    /// let possible = Formula::unary(Unary::Exists, Formula::atom(Atom(0)).finally());
+    /// assert!(possible.is_shown_by_runs(true));
+    /// assert!(!possible.is_shown_by_runs(false));
+    /// ```
+    pub fn is_shown_by_runs(&self, value: bool) -> bool {
+        // A true conjunction is shown by both of its operands, a false one by either; and the other way round.
+        let both = |a, b| if value { a || b } else { a && b };
+        let either = |a, b| if value { a && b } else { a || b };
+        match self {
+            Formula::Unary(Unary::Not, inner) => inner.is_shown_by_runs(!value),
+            Formula::Unary(Unary::Exists, _) => value,
+            Formula::Unary(Unary::All, _) => !value,
+            Formula::Binary(Binary::And, a, b) => both(a.is_shown_by_runs(value), b.is_shown_by_runs(value)),
+            Formula::Binary(Binary::Or, a, b) => either(a.is_shown_by_runs(value), b.is_shown_by_runs(value)),
+            Formula::Binary(Binary::Implies, a, b) => either(a.is_shown_by_runs(!value), b.is_shown_by_runs(value)),
+            _ => false,
+        }
+    }
+
     /// The formula that is just this atom.
     pub fn atom(atom: Atom) -> Self {
         Formula::Atom(atom)

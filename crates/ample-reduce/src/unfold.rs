@@ -784,7 +784,8 @@ fn reach_by(ty: &ample_model::ProcessType, by: impl Fn(&Edge) -> bool) -> Vec<Bi
     // Tarjan's algorithm, which completes a component after those that it leads to. A location that has not been met
     // has the number 0, and one of a complete component the largest.
     let (mut low, mut met) = (vec![0u32; count], 0);
-    let (mut stack, mut frames): (Vec<u32>, Vec<(u32, u32, Vec<u32>)>) = (Vec::new(), Vec::new());
+    let mut stack: Vec<u32> = Vec::new();
+    let mut frames: Vec<(u32, u32, Vec<u32>)> = Vec::new();
     for start in 0..count as u32 {
         let mut enter = (low[start as usize] == 0).then_some(start);
         loop {

@@ -74,10 +74,12 @@ fn assert_within(ran: &Ran, seconds: u64, megabytes: u64, what: &str) {
     }
     assert!([0, 1, 3].contains(&ran.exit), "{what}: exit code {}", ran.exit);
     if ran.exit == 3 {
-        assert_eq!(ran.json["complete"], false, "{what}: {}", ran.json);
-        let answers = ran.json["properties"].as_array();
-        let unknown = |answers: &Vec<Value>| answers.iter().any(|answer| answer["verdict"] == "unknown");
-        assert!(answers.is_none_or(unknown), "{what}: {}", ran.json);
+        let answers = ran.json["results"].as_array();
+        let reasons = |answers: &Vec<Value>| answers.iter().any(|answer| answer["verdict"] == "unknown");
+        assert!(answers.is_none_or(|answers| answers.is_empty() || reasons(answers)), "{what}: {}", ran.json);
+        // A formula that is too large for an engine is refused, whatever time there is.
+        let is_refused = ran.json.to_string().contains("the automaton of the formula has");
+        assert!(is_refused || ran.json["complete"] == false, "{what}: {}", ran.json);
     }
 }
 
@@ -184,7 +186,7 @@ fn initial_states_are_enumerated_one_by_one() {
     for engine in ["explicit", "symbolic"] {
         let text = initial_states(1);
         let ran = run(&format!("few-{engine}.mil"), &text, &["states", "--engine", engine, "--memory-limit", "500M"]);
-        assert_eq!(ran.json["statistics"]["states"], 65_536, "{engine}: {}", ran.json);
+        assert_eq!(ran.json["stats"]["states"], 65_536, "{engine}: {}", ran.json);
     }
 }
 
@@ -200,9 +202,8 @@ fn a_trace_from_any_initial_state_is_replayed() {
         let arguments = ["check", "--engine", "symbolic", "--invariant", "b == 0", "--memory-limit", "500M"];
         let ran = run(&format!("last-{count}.mil"), &text, &arguments);
         assert_eq!(ran.exit, 1, "{}", ran.json);
-        let answers = ran.json["properties"].as_array().unwrap();
-        let violated =
-            answers.iter().find(|answer| answer["question"].to_string().contains('b') && answer["trace"].is_object());
+        let answers = ran.json["results"].as_array().unwrap();
+        let violated = answers.iter().find(|answer| answer["trace"].is_object());
         let trace = &violated.unwrap_or_else(|| panic!("no trace: {}", ran.json))["trace"];
         assert_eq!(trace["prefix"].as_array().map(Vec::len), Some(1), "{trace}");
         if count == 2 {

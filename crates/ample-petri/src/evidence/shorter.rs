@@ -196,7 +196,8 @@ mod tests {
 
     /// Four tokens that go from one place to the next, and the next, each on its own.
     fn lines() -> Net {
-        let place = |number: u32| Place { name: String::new(), initial: u64::from(number % 3 == 0), bound: None };
+        let place =
+            |number: u32| Place { name: String::new(), initial: u64::from(number.is_multiple_of(3)), bound: None };
         let step = |from: u32| Transition { name: String::new(), takes: vec![(from, 1)], adds: vec![(from + 1, 1)] };
         let transitions = (0..4).flat_map(|line| [step(3 * line), step(3 * line + 1)]).collect();
         Net { places: (0..12).map(place).collect(), transitions, exclusive: vec![] }

@@ -304,6 +304,8 @@ impl Evaluation<'_> {
         }
         let Formula::Unary(quantifier, path) = formula else { return None };
         let goal = match (quantifier, &**path, holds) {
+            // What comes at the end of the run would have to branch.
+            (_, Formula::Unary(_, f), value) if f.is_shown_by_runs(value) => return None,
             (Unary::Exists, Formula::Unary(Unary::Finally, f), true) => self.formula(f, &mut HashMap::new()).ok()?,
             (Unary::All, Formula::Unary(Unary::Globally, f), false) => {
                 let f = self.formula(f, &mut HashMap::new()).ok()?;

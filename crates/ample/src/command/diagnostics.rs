@@ -76,7 +76,7 @@ fn underlined(
     let first = line_of(text, range.start);
     // A place that ends with a line ends on it.
     let last = line_of(text, if range.end > range.start { last_character(text, &range) } else { range.end });
-    let last_line = line as usize + text[first.start..last.start].matches('\n').count();
+    let last_line = line + text[first.start..last.start].matches('\n').count();
     let margin = last_line.to_string().len();
     let [corner, bar, end] = if paint.0 { ["╭─", "│", "╯"] } else { [",-", "|", "'"] };
     let dash = if paint.0 { "─" } else { "-" };
@@ -92,11 +92,11 @@ fn underlined(
         writeln!(out, "{} {excerpt}", dim(format!("{number:>margin$} {bar}")))?;
         writeln!(out, "{} {}", dim(format!("{:margin$} {bar}", "")), mark(&marks))
     };
-    shown(line as usize, &first)?;
+    shown(line, &first)?;
     if last.start > first.start {
         shown(last_line, &last)?;
     }
-    if let Some(between) = (last_line - line as usize).checked_sub(2).map(|between| between + 1) {
+    if let Some(between) = (last_line - line).checked_sub(2).map(|between| between + 1) {
         let lines = if between == 1 { "line is" } else { "lines are" };
         writeln!(out, "{} ({between} {lines} between them)", dim(format!("{:margin$} {bar}", "")))?;
     }

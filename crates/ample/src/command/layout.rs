@@ -92,7 +92,8 @@ pub fn shortened(text: &str, columns: usize) -> String {
 pub fn fitting(characters: impl Iterator<Item = char>, columns: usize) -> impl Iterator<Item = char> {
     let mut used = 0;
     characters.take_while(move |c| {
-        used += c.width().unwrap_or(0);
+        // A control character counts as one, as in the width of a text.
+        used += c.width().unwrap_or(1);
         used <= columns
     })
 }

@@ -15,7 +15,6 @@ pub(crate) use trees::confirm_tree;
 
 use std::time::{Duration, Instant};
 
-use ample_logic::{Binary, Formula as Logic, Unary};
 use ample_model::{
     Expr, Fault, Interpreter, Move, Observer, Outcome, Progress, Question, Reason, StartNumber, State, System, Trace,
     Violation,
@@ -50,23 +49,7 @@ pub enum Unconfirmed {
 /// where it asks for all runs.
 pub(crate) fn needs_run(question: &Question) -> bool {
     let Question::Ctl(formula) = question else { return true };
-    is_shown_by_runs(&Numbered::of(formula).formula, false)
-}
-
-/// Whether only runs can show that the formula has that value.
-fn is_shown_by_runs(formula: &Logic, value: bool) -> bool {
-    // A true conjunction is shown by both of its operands, a false one by either; and the other way round.
-    let both = |a, b| if value { a || b } else { a && b };
-    let either = |a, b| if value { a && b } else { a || b };
-    match formula {
-        Logic::Unary(Unary::Not, inner) => is_shown_by_runs(inner, !value),
-        Logic::Unary(Unary::Exists, _) => value,
-        Logic::Unary(Unary::All, _) => !value,
-        Logic::Binary(Binary::And, a, b) => both(is_shown_by_runs(a, value), is_shown_by_runs(b, value)),
-        Logic::Binary(Binary::Or, a, b) => either(is_shown_by_runs(a, value), is_shown_by_runs(b, value)),
-        Logic::Binary(Binary::Implies, a, b) => either(is_shown_by_runs(a, !value), is_shown_by_runs(b, value)),
-        _ => false,
-    }
+    Numbered::of(formula).formula.is_shown_by_runs(false)
 }
 
 /// The outcome where a property is known to be false and there is no evidence that could be validated: no verdict, unless

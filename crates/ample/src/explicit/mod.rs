@@ -15,7 +15,9 @@ use ample_explicit::liveness::Concurrent;
 use ample_explicit::search::Path;
 use ample_explicit::space::Checked;
 use ample_explicit::store::{ExactStore, FlatStore, Handle, Parent, Pathless, Visible, Whole};
-use ample_model::{Action, Expr, Instruction, Move, Observer, Progress, Reason, StartNumber, Statistics, System};
+use ample_model::{
+    Action, EdgeId, Expr, Instruction, Move, Observer, ProcessType, Progress, Reason, StartNumber, Statistics, System,
+};
 
 use crate::check::{CheckOptions, Search};
 use crate::reduction::{Algorithm, Methods, PartialOrder};
@@ -268,10 +270,23 @@ fn run_plain(system: &System, request: &Request, options: &CheckOptions, observe
 }
 
 /// Why nothing is left out of a sequential program.
-const SEQUENTIAL: &str = "there is only one process";
+const SEQUENTIAL: &str = "there is only one process, and no order of its steps";
 
-/// There is never more than one process, so that there are no orders of steps to choose from.
+/// There is never more than one process, and never another step that it can still take after one of its steps: so there
+/// are no orders of steps to choose from. Steps that stay where they are, and atomic sequences, which may come back to
+/// where they began, may be such steps.
 fn is_sequential(system: &System) -> bool {
+    let may_stay = |process: &ProcessType, from: usize, edge: &EdgeId| {
+        let edge = &process.edges[edge.index()];
+        edge.keeps_control || edge.to.index() == from
+    };
+    let has_orders = |process: &ProcessType| {
+        let mut locations = process.locations.iter().enumerate();
+        locations.any(|(from, location)| location.edges.iter().filter(|edge| may_stay(process, from, edge)).count() > 1)
+    };
+    if system.processes.iter().any(has_orders) {
+        return false;
+    }
     let spawns = |instruction: &Instruction| {
         matches!(instruction, Instruction::Do(Action::Spawn { .. }) | Instruction::Try(Action::Spawn { .. }, _))
     };

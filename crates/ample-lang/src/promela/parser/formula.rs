@@ -169,7 +169,9 @@ fn letters_to_cut(word: &str, is_name: &dyn Fn(&str) -> bool) -> Vec<usize> {
     let splits = |length: usize| !word[..length].ends_with(['A', 'E']) && is_name(&word[length..]);
     // More of them than can be nested are no operators.
     let most = letters_of(word).min(MAX_NESTING);
-    (1..=most).filter(|&length| length == word.len() || splits(length)).collect()
+    let named: Vec<usize> = (1..=most).filter(|&length| length < word.len() && splits(length)).collect();
+    // The letter at its end is a name of the model sooner than an operator.
+    if named.is_empty() && most == word.len() { vec![most] } else { named }
 }
 
 /// A word whose letters can be cut off in two ways.
