@@ -15,16 +15,19 @@ pub fn has_failed() -> bool {
     FAILED.load(Ordering::Relaxed)
 }
 
-/// Writes to standard error. That nobody listens is no reason to stop.
-pub fn complain(write: impl FnOnce(&mut BufWriter<io::StderrLock<'static>>) -> io::Result<()>) {
-    let mut out = BufWriter::new(stderr().lock());
-    let _ = write(&mut out).and_then(|()| out.flush());
+/// Writes to standard error. That nobody listens is no reason to stop. The text is made before it is written, so that
+/// nobody who waits for memory keeps others from writing.
+pub fn complain(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) {
+    let mut text = Vec::new();
+    let _ = write(&mut text);
+    let _ = stderr().write_all(&text);
 }
 
 /// Writes to standard output. That nobody listens any more (`ample … | head`) is no reason to stop, or to complain.
 pub fn print(write: impl FnOnce(&mut BufWriter<io::StdoutLock<'static>>) -> io::Result<()>) {
     supervisor::report();
     let mut out = BufWriter::new(stdout().lock());
+    supervisor::writes();
     if let Err(error) = write(&mut out).and_then(|()| out.flush())
         && error.kind() != io::ErrorKind::BrokenPipe
     {

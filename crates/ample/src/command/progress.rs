@@ -33,12 +33,12 @@ impl Display {
             return;
         }
         self.shown = elapsed;
-        let mut out = stderr().lock();
-        // Nobody to see it is no reason to stop.
-        let _ = match self.how {
-            How::Json => writeln!(out, "{}", in_json(progress, elapsed)),
-            _ => write!(out, "\r\x1b[2K{}", line(progress, elapsed)).and_then(|()| out.flush()),
+        let text = match self.how {
+            How::Json => format!("{}\n", in_json(progress, elapsed)),
+            _ => format!("\r\x1b[2K{}", line(progress, elapsed)),
         };
+        // Nobody to see it is no reason to stop.
+        let _ = stderr().write_all(text.as_bytes());
         self.dirty = self.how == How::Auto;
     }
 

@@ -25,8 +25,10 @@ const MEMORY_GRACE: u64 = 8 << 20;
 const MEMORY_PART: u64 = 50;
 /// So long after an interrupt work may take to end by itself.
 const INTERRUPT_GRACE: Duration = Duration::from_millis(800);
-/// So long the supervisor itself may take to tell what has been found.
-const LAST_GRACE: Duration = Duration::from_secs(2);
+/// So long the supervisor itself may take before it writes what has been found, and after that for writing it: whoever
+/// reads it may be slow.
+const LAST_GRACE: Duration = Duration::from_millis(500);
+const WRITING: Duration = Duration::from_secs(60);
 /// How often the memory is looked at: often where a limit is small, since memory is taken at gigabytes a second.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 const LOOK_OFTEN: Duration = Duration::from_millis(4);
@@ -104,7 +106,7 @@ pub fn supervise<T>(
         let mut stage = stage();
         let Stage::Working { file, budget, began, tell } = &mut *stage else { continue };
         let Some(reason) = overdue(budget, *began, interrupted) else { continue };
-        end_after(LAST_GRACE);
+        end_for_certain();
         FROZEN.store(true, Ordering::SeqCst);
         match tell.take() {
             Some(tell) => tell(reason),
@@ -115,11 +117,24 @@ pub fn supervise<T>(
 }
 
 /// Ends the process, whatever happens: a thread that waits for memory may hold what is needed to tell anything.
-fn end_after(time: Duration) {
-    let _ = std::thread::Builder::new().spawn(move || {
-        std::thread::sleep(time);
+fn end_for_certain() {
+    let _ = std::thread::Builder::new().spawn(|| {
+        std::thread::sleep(LAST_GRACE);
+        if IS_WRITING.load(Ordering::SeqCst) {
+            std::thread::sleep(WRITING);
+        }
         std::process::exit(Exit::Undecided.code().into())
     });
+}
+
+/// The supervisor has standard output, and writes to it now.
+static IS_WRITING: AtomicBool = AtomicBool::new(false);
+
+/// Standard output is about to be written.
+pub fn writes() {
+    if IS_SUPERVISOR.get() {
+        IS_WRITING.store(true, Ordering::SeqCst);
+    }
 }
 
 /// Why the work has to be ended now, all patience being used up.
