@@ -187,7 +187,8 @@ fn nets_and_formulas_in_utf_16_are_read() {
         <place>tätig</place></place-bound></formula></property></property-set>";
     let little = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
     let big = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>();
-    let encodings: [(&str, &dyn Fn(&str) -> Vec<u8>); 4] = [
+    type Encode<'a> = &'a dyn Fn(&str) -> Vec<u8>;
+    let encodings: [(&str, Encode<'_>); 4] = [
         ("little", &|text| [b"\xff\xfe".as_slice(), &little(text)].concat()),
         ("big", &|text| [b"\xfe\xff".as_slice(), &big(text)].concat()),
         ("little-without-mark", &|text| little(text)),
