@@ -4,10 +4,11 @@
 //! written straight into a window where they wait for the memory, and a goal is looked at only after transitions that
 //! can make it true. The store, its prefetching and the retracing of runs are the generic ones.
 
+use std::collections::HashMap;
 use std::time::Instant;
 
 use ample_explicit::search::retrace;
-use ample_explicit::space::Checked;
+use ample_explicit::space::{Checked, StateSpace};
 use ample_explicit::store::{ExactStore, FlatStore, Handle, Inserted, Parent, Side, Store};
 use ample_model::{Observer, Progress, Reason, Statistics};
 
@@ -408,7 +409,8 @@ impl Explorer<'_, Parent> {
         }
         let statistics = self.finish();
         let (store, mut space) = (self.store, self.space);
-        let mut run_to = |handle: Handle| run_to(&mut space, &store, handle);
+        let mut runs = Runs { space: &mut space, store: &store, steps: HashMap::new() };
+        let mut run_to = |handle: Handle| runs.to(handle);
         let goals = self.found.into_iter().map(|found| found.map(&mut run_to)).collect();
         let deadlock = self.deadlock.filter(|_| self.asks_deadlock).map(&mut run_to);
         let mut peaks = Vec::with_capacity(self.sums.len());
@@ -419,6 +421,47 @@ impl Explorer<'_, Parent> {
         let marking = |at: Option<Handle>| at.map(|at| space.marking(store.get(at))).unwrap_or_default();
         let peaks = peaks.into_iter().map(|(value, at, run)| Peak { value, marking: marking(at), run }).collect();
         Answers { goals, deadlock, peaks, ended: self.ended, statistics }
+    }
+}
+
+/// Runs to many stored states: what leads from one of them to the next is looked for once, however many runs take it.
+struct Runs<'a> {
+    space: &'a mut NetSpace,
+    store: &'a FlatStore<Parent>,
+    /// By state: the transition from its parent.
+    steps: HashMap<Handle, u32>,
+}
+
+impl Runs<'_> {
+    fn to(&mut self, end: Handle) -> Vec<u32> {
+        let mut run = Vec::new();
+        let mut child = end;
+        while let Some(parent) = self.store.side(child).parent() {
+            if !self.steps.contains_key(&child) {
+                self.expand(parent);
+            }
+            run.extend(self.steps.get(&child));
+            child = parent;
+        }
+        run.reverse();
+        run
+    }
+
+    /// Notes the transitions to all children of a state.
+    fn expand(&mut self, parent: Handle) {
+        let state = self.store.get(parent);
+        let mut out = Vec::new();
+        let mut cursor = self.space.first(state);
+        while let Some(fire) = cursor {
+            self.space.target(state, &fire, &mut out);
+            if !self.space.is_dead()
+                && let Some(child) = self.store.find(&out)
+                && self.store.side(child).parent() == Some(parent)
+            {
+                self.steps.entry(child).or_insert(fire.transition);
+            }
+            cursor = self.space.next(state, &fire);
+        }
     }
 }
 

@@ -33,8 +33,8 @@ impl Goal<'_> {
 const NEIGHBOURS: usize = 300;
 /// No shortcuts are looked for on shorter runs.
 const SHORT: usize = 12;
-/// Between two questions whether to stop, about so many transitions are looked at.
-const ASK_EVERY: usize = 4096;
+/// Between two questions whether to stop, about so many transitions and places are looked at.
+const ASK_EVERY: usize = 1 << 16;
 
 /// A run to the same goal that is not longer. What is no run to the goal stays as it is.
 ///
@@ -82,14 +82,19 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Time is up; asked now and then.
-    fn is_over(&mut self) -> bool {
-        self.looks += 1;
+    /// Time is up; asked now and then, after so many looks more.
+    fn is_over_after(&mut self, looks: usize) -> bool {
+        self.looks += looks;
         if self.looks >= ASK_EVERY {
             self.looks = 0;
             self.stopped = self.stopped || (self.stop)();
         }
         self.stopped
+    }
+
+    /// The same, after a look at a whole marking.
+    fn is_over(&mut self) -> bool {
+        self.is_over_after(self.net.places.len())
     }
 
     /// Fires a transition if it can.
@@ -125,13 +130,13 @@ impl Work<'_> {
     }
 
     /// Where it comes back to a marking, what is between is left out.
-    fn without_detours(&self, run: Vec<u32>) -> Vec<u32> {
+    fn without_detours(&mut self, run: Vec<u32>) -> Vec<u32> {
         let mut marking = self.net.initial();
         let mut hashes = vec![hash(&marking)];
         let mut seen: HashMap<u128, usize> = HashMap::from([(hashes[0], 0)]);
         let mut kept: Vec<u32> = Vec::new();
         for transition in &run {
-            if !self.fire(*transition, &mut marking) {
+            if self.is_over() || !self.fire(*transition, &mut marking) {
                 return run;
             }
             let now = hash(&marking);
@@ -156,6 +161,7 @@ impl Work<'_> {
             let mut marking = self.net.initial();
             let mut at = 0;
             while at < run.len() && !self.stopped {
+                self.is_over();
                 let rest = run.get(at + size..).unwrap_or(&[]);
                 if let Some(rest) = self.what_fires(rest, marking.clone()) {
                     run.truncate(at);
@@ -177,7 +183,7 @@ impl Work<'_> {
     fn what_fires(&mut self, run: &[u32], mut marking: Vec<u64>) -> Option<Vec<u32>> {
         let mut fired = Vec::with_capacity(run.len());
         for transition in run {
-            if self.is_over() {
+            if self.is_over_after(1) {
                 return None;
             }
             if self.fire(*transition, &mut marking) {
@@ -209,11 +215,11 @@ impl Work<'_> {
     }
 
     /// After how many transitions each marking comes.
-    fn places_of(&self, run: &[u32]) -> Option<HashMap<u128, usize>> {
+    fn places_of(&mut self, run: &[u32]) -> Option<HashMap<u128, usize>> {
         let mut marking = self.net.initial();
         let mut places = HashMap::from([(hash(&marking), 0)]);
         for (number, transition) in run.iter().enumerate() {
-            if !self.fire(*transition, &mut marking) {
+            if self.is_over() || !self.fire(*transition, &mut marking) {
                 return None;
             }
             places.insert(hash(&marking), number + 1);
@@ -230,7 +236,7 @@ impl Work<'_> {
         let mut best: Option<(usize, usize, usize)> = None;
         while let Some(number) = open.pop_front() {
             for transition in 0..self.net.transitions.len() as u32 {
-                if self.is_over() || found.len() >= NEIGHBOURS {
+                if self.is_over_after(1) || found.len() >= NEIGHBOURS {
                     open.clear();
                     break;
                 }
@@ -238,7 +244,7 @@ impl Work<'_> {
                     continue;
                 }
                 let mut marking = found[number].0.clone();
-                if !self.fire(transition, &mut marking) {
+                if self.is_over() || !self.fire(transition, &mut marking) {
                     continue;
                 }
                 let now = hash(&marking);

@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use ample_model::{Observer, Progress, Reason, Statistics};
 use ample_petri::evidence::Evidence;
+use ample_petri::net::Condition;
 
+use super::deduction::Deduction;
 use super::tasks::{Answerable, Tasks, Wanted};
 
 /// A run of the net, in transitions.
@@ -74,10 +76,7 @@ pub struct Board<'a> {
 /// What was found out about the tasks, and which answers follow.
 struct Findings {
     found: Vec<Option<Found>>,
-    /// By answer: it follows.
-    is_known: Vec<bool>,
-    /// So many do not yet.
-    unknown: usize,
+    deduction: Deduction,
 }
 
 impl Findings {
@@ -85,22 +84,6 @@ impl Findings {
         match &self.found[task] {
             Some(Found { finding: Finding::Truth(truth, _), .. }) => Some(*truth),
             _ => None,
-        }
-    }
-
-    fn follows(&self, wanted: &Answerable) -> bool {
-        match wanted {
-            Answerable::Truth(wanted) => wanted.value(&|task| self.truth(task)).is_some(),
-            Answerable::Value(task) => self.found[*task].is_some(),
-            Answerable::Not(_) | Answerable::Ended(_) => true,
-        }
-    }
-
-    /// Looks whether an answer follows now.
-    fn look(&mut self, number: usize, wanted: &Answerable) {
-        if !self.is_known[number] && self.follows(wanted) {
-            self.is_known[number] = true;
-            self.unknown -= 1;
         }
     }
 }
@@ -120,10 +103,9 @@ impl<'a> Board<'a> {
             each.dedup();
             each.into_iter().for_each(|task| users[task].push(number));
         }
-        let (found, is_known) = (vec![None; tasks.all.len()], vec![false; wanted.len()]);
-        let mut findings = Findings { found, is_known, unknown: wanted.len() };
-        wanted.iter().enumerate().for_each(|(number, wanted)| findings.look(number, wanted));
-        let settled = findings.unknown == 0;
+        let deduction = Deduction::new(tasks.all.len(), wanted);
+        let settled = deduction.is_complete();
+        let findings = Findings { found: vec![None; tasks.all.len()], deduction };
         Board {
             tasks,
             wanted,
@@ -151,21 +133,31 @@ impl<'a> Board<'a> {
             || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
+    /// The conditions in the formulas of open tasks.
+    pub fn conditions(&self) -> Vec<Condition> {
+        let mut conditions = Vec::new();
+        self.open().into_iter().for_each(|task| self.tasks.conditions(task, &mut conditions));
+        conditions
+    }
+
     /// Notes a finding; the first one stays, unless a later one has a run to show for it.
     pub fn settle(&self, task: usize, finding: Finding, engine: &'static str, how: &'static str) {
         let mut findings = lock(&self.found);
-        let better = match &findings.found[task] {
-            None => true,
+        let is_better = match &findings.found[task] {
+            None => {
+                let value = !matches!(finding, Finding::Truth(false, _));
+                findings.deduction.decide(task, value);
+                true
+            }
             Some(Found { finding: Finding::Truth(old, None), .. }) => {
                 matches!(&finding, Finding::Truth(new, Some(_)) if new == old)
             }
             Some(_) => false,
         };
-        if better {
+        if is_better {
             findings.found[task] = Some(Found { finding, engine, how });
         }
-        self.users[task].iter().for_each(|number| findings.look(*number, &self.wanted[*number]));
-        if findings.unknown == 0 {
+        if findings.deduction.is_complete() {
             self.settled.store(true, Ordering::Relaxed);
         }
     }
@@ -218,11 +210,12 @@ impl<'a> Board<'a> {
         let findings = lock(&self.found);
         let known = |task: usize| findings.truth(task);
         let mut open = Vec::new();
-        for (wanted, is_known) in self.wanted.iter().zip(&findings.is_known) {
+        for (number, wanted) in self.wanted.iter().enumerate() {
             match wanted {
-                Answerable::Truth(wanted) if !is_known => wanted.open(&known, &mut open),
-                Answerable::Value(task) if !is_known => open.push(*task),
-                _ => {}
+                _ if findings.deduction.is_known(number) => {}
+                Answerable::Truth(wanted) => wanted.open(&known, &mut open),
+                Answerable::Value(task) => open.push(*task),
+                Answerable::Not(_) | Answerable::Ended(_) => {}
             }
         }
         open.sort_unstable();

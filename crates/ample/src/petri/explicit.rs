@@ -127,7 +127,7 @@ impl Worker<'_, '_> {
     }
 
     fn explore_all(&self, observer: &mut dyn Observer) -> Result<(), Over> {
-        let first = self.all_at_once(&[], FIRST_SLICE, observer);
+        let first = self.first_look(observer);
         if let Some(explored) = self.explored {
             explored.store(true, Ordering::Relaxed);
         }
@@ -141,11 +141,20 @@ impl Worker<'_, '_> {
         if !self.questions().is_empty() {
             self.all_at_once(&known, FOR_EVER, observer)?;
         }
-        self.whole_graph(&known, observer)
+        self.whole_graph(&known, FOR_EVER, observer)
+    }
+
+    /// What can be seen in a short time, without anything that is known of the net.
+    fn first_look(&self, observer: &mut dyn Observer) -> Result<(), Over> {
+        self.all_at_once(&[], FIRST_SLICE, observer)?;
+        if !self.questions().is_empty() {
+            return Ok(());
+        }
+        self.whole_graph(&[], 2 * FIRST_SLICE, observer)
     }
 
     /// All formulas of branching time, on all markings.
-    fn whole_graph(&self, known: &[Option<u64>], observer: &mut dyn Observer) -> Result<(), Over> {
+    fn whole_graph(&self, known: &[Option<u64>], slice: Duration, observer: &mut dyn Observer) -> Result<(), Over> {
         let mut numbers = Vec::new();
         let mut formulas = Vec::new();
         for task in self.board.open() {
@@ -172,7 +181,7 @@ impl Worker<'_, '_> {
             }
             self.board.settle(task, Finding::Truth(value.holds, None), ENGINE, "all markings, and what leads where");
         };
-        self.during(FOR_EVER, observer, |observer| {
+        self.during(slice, observer, |observer| {
             let limits = self.limits(known);
             graph::evaluate(self.net, &formulas, &self.board.tasks.atoms, &limits, observer, &is_open, &mut found)
         })?;

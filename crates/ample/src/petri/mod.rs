@@ -10,13 +10,14 @@ mod answers;
 mod binary;
 mod board;
 mod constants;
+mod deduction;
 mod diagrams;
 mod explicit;
 mod rounds;
 mod shown;
 mod tasks;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -39,7 +40,7 @@ use crate::together::together;
 
 /// Where nobody sets a limit to the memory.
 const DEFAULT_MEMORY: u64 = 4 << 30;
-/// For so long formulas are looked at as they are; then, for twice as long, which conditions in them never change.
+/// After so long it is looked, for twice as long, which conditions in formulas never change.
 const FIRST_ATTEMPT: Duration = Duration::from_millis(1500);
 /// Counting starts with single markings, and for so long with them alone.
 const HEAD_START: Duration = Duration::from_millis(300);
@@ -71,8 +72,8 @@ fn is_binary(options: &CheckOptions) -> bool {
     options.engine == Engine::Symbolic && options.symbolic.diagrams == DiagramKind::Binary
 }
 
-/// Checks properties of a net: all of them as they are for a while, and those that are left with what the structure of
-/// the net says of the conditions in them.
+/// Checks properties of a net: all of them as they are, and, if it turns out meanwhile that conditions in their formulas
+/// never change, those that are left once more with what they come to then.
 pub fn check(
     system: &System,
     net: &Net,
@@ -84,18 +85,19 @@ pub fn check(
         return binary::check(system, net, properties, options, observer);
     }
     let begun = Instant::now();
-    let time = Times { deadline: options.time.and_then(|time| begun.checked_add(time)), until: None };
+    let deadline = options.time.and_then(|time| begun.checked_add(time));
     let has_formulas = properties.iter().any(|one| matches!(one.question, Question::Ctl(_) | Question::Ltl(_)));
     let first = options.first_turn.unwrap_or(FIRST_ATTEMPT);
-    let while_new = Times { until: has_formulas.then(|| begun + first), ..time };
-    let mut all = attempt((system, net), properties, Tasks::new(net), options, while_new, observer);
+    let most = options.time.map_or(2 * first, |time| (time / 20).min(2 * first));
+    let times = Times { deadline, constants: has_formulas.then_some((first, most)) };
+    let mut all = attempt((system, net), properties, Tasks::new(net), options, times, observer);
     all.answers.iter().enumerate().for_each(|(number, answer)| options.post(number, answer));
-    if all.gave_up && !all.open.is_empty() {
-        let most = options.time.map_or(2 * first, |time| (time / 20).min(2 * first));
-        let conditions = std::mem::take(&mut all.conditions);
-        let known = constants::constants(net, conditions, most, &|| time.is_over());
+    if let Some(known) = all.constants.take()
+        && !all.open.is_empty()
+    {
         let left: Vec<Property> = all.open.iter().map(|number| properties[*number].clone()).collect();
-        let mut rest = attempt((system, net), &left, Tasks::knowing(net, known), options, time, observer);
+        let times = Times { deadline, constants: None };
+        let mut rest = attempt((system, net), &left, Tasks::knowing(net, known), options, times, observer);
         for (number, answer) in all.open.iter().zip(rest.answers.drain(..)) {
             all.answers[*number] = answer;
         }
@@ -105,19 +107,13 @@ pub fn check(
     report(system, all.answers, all.ended, statistics, all.diagrams)
 }
 
-/// When work ends.
+/// When what is done.
 #[derive(Clone, Copy)]
 struct Times {
-    /// All of it.
+    /// All of it ends.
     deadline: Option<Instant>,
-    /// This attempt.
-    until: Option<Instant>,
-}
-
-impl Times {
-    fn is_over(self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
-    }
+    /// After how long it is looked, beside everything else, which conditions never change, and for how long.
+    constants: Option<(Duration, Duration)>,
 }
 
 /// What an attempt at some properties came to.
@@ -125,10 +121,8 @@ struct Attempt {
     answers: Vec<Answer>,
     /// The properties that have no answer, and might have one.
     open: Vec<usize>,
-    /// What their formulas are about.
-    conditions: Vec<Condition>,
-    /// It ended only because its time was up.
-    gave_up: bool,
+    /// Conditions in their formulas that never change, for which the attempt was given up.
+    constants: Option<HashMap<Condition, bool>>,
     ended: Option<Reason>,
     statistics: Statistics,
     diagrams: Option<DiagramStatistics>,
@@ -147,13 +141,8 @@ fn attempt(
         Err(interrupted) => Answerable::Ended(interrupted.into()),
     };
     let wanted: Vec<Answerable> = properties.iter().map(add).collect();
-    let board = Board::new(&tasks, &wanted, times.deadline.into_iter().chain(times.until).min());
-    let mut patient = Patient { observer, until: times.until, gave_up: false };
-    let mut done = Ended::default();
-    if !board.is_settled() {
-        done = work(net, &board, options, &mut patient);
-    }
-    let gave_up = patient.gave_up;
+    let board = Board::new(&tasks, &wanted, times.deadline);
+    let (done, constants) = work_beside_constants(net, &board, options, times, observer);
     let answers = answers::all(system, net, properties, &board, done.reason.as_ref(), observer);
     let is_open = |wanted: &Answerable| match wanted {
         Answerable::Truth(wanted) => board.value(wanted).is_none(),
@@ -162,32 +151,51 @@ fn attempt(
         Answerable::Not(_) => false,
     };
     let open: Vec<usize> = (0..wanted.len()).filter(|number| is_open(&wanted[*number])).collect();
-    let mut conditions = Vec::new();
-    board.open().into_iter().for_each(|task| tasks.conditions(task, &mut conditions));
     let cut = wanted.iter().find_map(|wanted| match wanted {
         Answerable::Ended(reason) => Some(reason.clone()),
         _ => None,
     });
     let ended = (!open.is_empty()).then_some(cut.or(done.reason).unwrap_or(Reason::Interrupted));
-    Attempt { answers, open, conditions, gave_up, ended, statistics: board.statistics(), diagrams: done.diagrams }
+    Attempt { answers, open, constants, ended, statistics: board.statistics(), diagrams: done.diagrams }
 }
 
-/// Ends an attempt when its time is up, without anybody having asked for it.
-struct Patient<'a> {
-    observer: &'a mut dyn Observer,
-    until: Option<Instant>,
-    gave_up: bool,
-}
-
-impl Observer for Patient<'_> {
-    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
-        let asked = self.observer.progress(progress);
-        if asked.is_none() && self.until.is_some_and(|until| Instant::now() >= until) {
-            self.gave_up = true;
-            return Some(Reason::Time);
-        }
-        asked
+/// Works at all tasks. Beside that it is looked, after a while, which conditions never change; if there are some, the work
+/// ends and they are given back.
+fn work_beside_constants(
+    net: &Net,
+    board: &Board<'_>,
+    options: &CheckOptions,
+    times: Times,
+    observer: &mut dyn Observer,
+) -> (Ended, Option<HashMap<Condition, bool>>) {
+    if board.is_settled() {
+        return (Ended::default(), None);
     }
+    let Some((after, most)) = times.constants else { return (work(net, board, options, observer), None) };
+    let (over, given_up) = (AtomicBool::new(false), AtomicBool::new(false));
+    let is_over = || over.load(Ordering::Relaxed) || board.is_over();
+    std::thread::scope(|scope| {
+        let finder = scope.spawn(|| {
+            while board.begun.elapsed() < after {
+                if is_over() {
+                    return None;
+                }
+                std::thread::sleep(Duration::from_millis(2).min(after));
+            }
+            let known = constants::constants(net, board.conditions(), most, &is_over);
+            if known.is_empty() || is_over() {
+                return None;
+            }
+            given_up.store(true, Ordering::Relaxed);
+            Some(known)
+        });
+        let done = work(net, board, options, &mut Until { observer, over: &given_up });
+        over.store(true, Ordering::Relaxed);
+        match finder.join() {
+            Ok(known) => (done, known),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
 }
 
 /// How the work ended.
@@ -331,7 +339,7 @@ pub fn states(system: &System, net: &Net, options: &CheckOptions, observer: &mut
 /// A count, why it is not complete, and the diagrams if it was done with them.
 type Counted = (Statistics, Option<Reason>, Option<DiagramStatistics>);
 
-/// Ends a count when the other one is done.
+/// Ends a search that is of no use any more.
 struct Until<'a> {
     observer: &'a mut dyn Observer,
     over: &'a AtomicBool,
