@@ -29,6 +29,7 @@ mod bdd;
 pub mod branching;
 mod degeneralize;
 pub mod emptiness;
+pub mod explain;
 pub mod formula;
 mod graph;
 pub mod hoa;

@@ -4,8 +4,10 @@
 
 use std::time::Instant;
 
-use ample_petri::diagram::{Diagrams, Evaluator, Limits, Method, Stop, order, with_stack};
+use ample_petri::diagram::{Limits, Method, diagrams as diagrams_of, order, with_stack};
 use ample_petri::net::{Net, Place, Transition};
+use ample_symbolic::reach::Effort;
+use ample_symbolic::{Maybe, Sets};
 
 /// Adds a place.
 fn place(net: &mut Net, name: String, initial: u64) -> u32 {
@@ -86,8 +88,8 @@ fn ring(count: u32) -> Net {
     net
 }
 
-fn measure(net: &Net, method: Method) -> Result<(), Stop> {
-    let mut diagrams = Diagrams::new(net, &order(net), Limits::default())?;
+fn measure(net: &Net, method: Method) -> Maybe<()> {
+    let mut diagrams = diagrams_of(net, &order(net), Limits::default())?;
     let start = Instant::now();
     let reached = diagrams.reachable(method)?;
     let took = start.elapsed();
@@ -102,9 +104,8 @@ fn measure(net: &Net, method: Method) -> Result<(), Stop> {
     println!("dead      {} in {:.2?}", diagrams.count(&dead)?, start.elapsed());
     let start = Instant::now();
     let initial = diagrams.initial()?;
-    let mut evaluator = Evaluator::new(&mut diagrams, reached)?;
-    let home = evaluator.ef(&initial)?;
-    let left = evaluator.not(&home)?;
+    let home = diagrams.until(&reached, &initial, &reached, &mut Effort::default())?;
+    let left = diagrams.minus(&reached, &home)?;
     println!("EF start  fails in {} markings, {:.2?}", diagrams.count(&left)?, start.elapsed());
     Ok(())
 }

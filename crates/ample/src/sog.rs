@@ -31,7 +31,7 @@ use ample_model::{
 use ample_petri::net::{Condition, Net};
 pub use ample_sog::output::{Names, dot, json};
 pub use ample_sog::{Balance, Canonical, Graph, ProductSize, Rule, Size, Work};
-use ample_sog::{Binary, BuildOptions, Halt, Lists, Meaning, Model, Observed, Question, Witness, check as judge};
+use ample_sog::{Binary, BuildOptions, Lists, Meaning, Model, Observed, Question, Witness, check as judge};
 
 use crate::check::{CheckOptions, Engine, Fairness};
 use crate::evidence::EndState;
@@ -386,13 +386,14 @@ fn supervised<T: Send>(
     }
 }
 
-impl From<Halt> for SogError {
-    fn from(halt: Halt) -> SogError {
-        match halt {
-            Halt::Asked => SogError::Ended(Reason::Interrupted),
-            Halt::Memory => SogError::Ended(Reason::Memory),
-            Halt::Unsupported(why) => SogError::Ended(Reason::Unsupported(why)),
-            Halt::Internal(why) => SogError::Internal(why),
+impl From<ample_sog::Error> for SogError {
+    fn from(error: ample_sog::Error) -> SogError {
+        use ample_sog::Error;
+        match error {
+            Error::Cancelled => SogError::Ended(Reason::Interrupted),
+            Error::Memory => SogError::Ended(Reason::Memory),
+            Error::Unsupported(why) => SogError::Ended(Reason::Unsupported(why)),
+            Error::Internal(why) => SogError::Internal(why),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::{Maybe, Size, Stop};
+use super::{Maybe, SetError, Size};
 
 /// The node's number, doubled, and one more if the function is negated.
 pub(super) type Edge = u32;
@@ -229,7 +229,7 @@ impl Core {
             at = node.next;
         }
         if self.used >= self.max_nodes {
-            return Err(Stop::Memory);
+            return Err(SetError::Memory);
         }
         if self.used > self.buckets.len() {
             self.grow();
@@ -317,10 +317,10 @@ impl Core {
 
     fn look_around(&self) -> Maybe<()> {
         if self.stop.load(Ordering::Relaxed) {
-            return Err(Stop::Asked);
+            return Err(SetError::Cancelled);
         }
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Err(Stop::Late);
+            return Err(SetError::Deadline);
         }
         Ok(())
     }

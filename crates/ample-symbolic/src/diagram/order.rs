@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::core::{BOTTOM, Core, Edge, Node, TRUE};
-use super::{Maybe, Stop};
+use crate::error::{Maybe, SetError};
 
 /// How much larger the diagrams may get while a pair is on its way, in percent.
 const MAX_GROWTH: usize = 120;
@@ -207,6 +207,6 @@ impl<'a> Sifting<'a> {
 
 impl Core {
     fn look_now(&self) -> Maybe<()> {
-        if self.should_stop() { Err(Stop::Asked) } else { Ok(()) }
+        if self.should_stop() { Err(SetError::Cancelled) } else { Ok(()) }
     }
 }

@@ -4,7 +4,7 @@
 //! not written, the bit simply stays; for one that is, the bit now is forgotten and the next one takes its place.
 
 use super::core::{Core, Edge, FALSE, TRUE};
-use super::{Maybe, Stop};
+use crate::error::{Maybe, SetError};
 
 const IMAGE: u32 = 8;
 const PREIMAGE: u32 = 9;
@@ -208,7 +208,7 @@ impl Core {
                 self.set_next_sweep();
                 self.release(kept);
                 if self.wants_order() {
-                    return Err(Stop::Order);
+                    return Err(SetError::Reorder);
                 }
             }
         }

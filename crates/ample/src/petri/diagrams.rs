@@ -1,5 +1,6 @@
 //! Attempts with decision diagrams: all reachable markings once, and every task looked up in them.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -8,10 +9,14 @@ use std::time::{Duration, Instant};
 
 use ample_logic::{Formula as Logic, as_ctl};
 use ample_model::{Observer, Progress, Reason, Statistics};
-use ample_petri::diagram::{Diagrams, Evaluator, Explainer, Known, Limits, Maybe, Method, Set, Stop, with_stack};
+use ample_petri::diagram::{Diagrams, Limits, Method, Set, atoms, diagrams, filter, run_to_goal, with_stack};
+use ample_petri::evidence::{Evidence, LONGEST};
 use ample_petri::net::{Condition, Net, Sum};
 use ample_petri::simplify::Simplified;
 use ample_petri::structure::units;
+use ample_symbolic::ctl::{Ctl, Evaluator};
+use ample_symbolic::evidence::Explainer;
+use ample_symbolic::{Maybe, SetError};
 use num_bigint::BigUint;
 
 use super::board::{Board, Finding, NetRun, Watch};
@@ -160,7 +165,7 @@ fn session(net: &Net, board: &Board<'_>, plan: &Plan, (memory, method): (u64, Me
         Order::Written => (0..simple.places.len() as u32).collect(),
     };
     let limits = Limits { max_nodes: (memory / NODE_BYTES) as usize, stop: Arc::clone(&desk.stop) };
-    let result = Diagrams::new(simple, &order, limits).and_then(|mut diagrams| {
+    let result = diagrams(simple, &order, limits).and_then(|mut diagrams| {
         let nodes = Arc::clone(&desk.nodes);
         diagrams.watch(move |size| nodes.store(size.nodes as u64, Ordering::Relaxed));
         let mut session = Session { net, diagrams: &mut diagrams, board, plan, desk, small: small.as_ref() };
@@ -171,8 +176,8 @@ fn session(net: &Net, board: &Board<'_>, plan: &Plan, (memory, method): (u64, Me
     done.diagrams.relations = simple.transitions.len();
     if let Err(why) = result {
         done.ended = Some(match why {
-            Stop::Asked => Reason::Interrupted,
-            Stop::Memory => Reason::Memory,
+            SetError::Cancelled => Reason::Interrupted,
+            SetError::Memory => Reason::Memory,
             other => Reason::Unsupported(other.to_string()),
         });
     }
@@ -194,8 +199,9 @@ struct Session<'a, 'b> {
 struct Evaluated {
     task: usize,
     formula: Logic,
-    atoms: Vec<Condition>,
-    known: Known,
+    conditions: Vec<Condition>,
+    /// What was evaluated, unless it is large.
+    known: HashMap<Ctl, Set>,
 }
 
 const HOW: &str = "all markings as a diagram";
@@ -218,7 +224,7 @@ impl Session<'_, '_> {
             match &board.tasks.all[task] {
                 Task::Reach(condition) => {
                     let Some(condition) = self.translated(condition) else { continue };
-                    let goal = self.diagrams.filter(&reached, &condition)?;
+                    let goal = filter(self.diagrams, &reached, &condition)?;
                     self.settle_goal(task, goal, &mut to_show);
                 }
                 Task::Dead => {
@@ -240,7 +246,7 @@ impl Session<'_, '_> {
         }
         let mut formulas = Vec::new();
         let result = self.branching(&reached, &mut formulas);
-        if result.is_ok() || result == Err(Stop::Asked) && board.is_settled() {
+        if result.is_ok() || result == Err(SetError::Cancelled) && board.is_settled() {
             self.desk.begin_to_show(board.begun);
             // What is known stays known if there is no time to show it.
             let _ = self.show(&reached, to_show, formulas);
@@ -259,12 +265,13 @@ impl Session<'_, '_> {
         }
         let initial = self.diagrams.initial()?;
         let Some(start) = self.diagrams.pick(&initial) else { return Ok(()) };
-        for Evaluated { task, formula, atoms, mut known } in formulas {
+        for Evaluated { task, formula, conditions, known } in formulas {
             if board.is_shown(task) {
                 continue;
             }
-            let mut evaluator = Evaluator::new(self.diagrams, reached.clone())?;
-            let evidence = Explainer::new(&mut evaluator, &atoms, &mut known).evidence(&formula, &start)?;
+            let evaluator = Evaluator::new(self.diagrams, atoms(&conditions), reached.clone())?;
+            let evidence = Explainer::new(&mut evaluator.knowing(known)).up_to(LONGEST).runs(&formula, &start)?;
+            let evidence = evidence.map(|evidence| Evidence::of_sets(&evidence));
             let evidence = match self.small {
                 Some(small) => evidence.and_then(|evidence| evidence.told(small, self.net)),
                 None => evidence,
@@ -303,24 +310,25 @@ impl Session<'_, '_> {
                 },
                 _ => continue,
             };
-            let atoms = match self.small {
+            let conditions = match self.small {
                 Some(small) => board.tasks.translated(small, &formula),
                 None => Some(board.tasks.atoms.clone()),
             };
-            let Some(atoms) = atoms else { continue };
+            let Some(conditions) = conditions else { continue };
             if board.truth(task).is_some() {
                 continue;
             }
-            let mut evaluator = Evaluator::new(self.diagrams, reached.clone())?;
-            let mut known = Known::new();
-            let set = evaluator.evaluate(&formula, &atoms, &mut known)?;
+            let ctl = Ctl::of(&formula).ok_or(SetError::NotCtl)?;
+            let mut evaluator = Evaluator::new(self.diagrams, atoms(&conditions), reached.clone())?;
+            let set = evaluator.states(&ctl)?;
+            let mut known = evaluator.into_known();
             let holds = self.diagrams.is_subset(&initial, &set)?;
             board.settle(task, Finding::Truth(holds, None), ENGINE, HOW);
             if has_evidence(&formula, holds) {
                 if self.diagrams.size().nodes > FEW_NODES {
                     known.clear();
                 }
-                evaluated.push(Evaluated { task, formula, atoms, known });
+                evaluated.push(Evaluated { task, formula, conditions, known });
             }
         }
         Ok(())
@@ -336,7 +344,7 @@ impl Session<'_, '_> {
 
     /// A run of the net that was asked about; none if it is too long to be told.
     fn run_to(&mut self, reached: &Set, goal: &Set) -> Maybe<Option<Vec<u32>>> {
-        let run = self.diagrams.run_to(reached, goal)?;
+        let run = run_to_goal(self.diagrams, reached, goal)?;
         Ok(match (run, self.small) {
             (Some(run), Some(small)) => small.expand(&run),
             (run, _) => run,

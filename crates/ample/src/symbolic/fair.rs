@@ -6,10 +6,10 @@
 
 use ample_logic::{Atom, Binary, Formula as Logic, Unary};
 use ample_model::{Expr, Move};
-use ample_symbolic::ctl::{Ctl, Evaluator, FairRuns};
+use ample_symbolic::ctl::{Ctl, Evaluator, FairRuns, known_atoms};
 use ample_symbolic::diagram::Bdd;
 use ample_symbolic::fair::{self, Condition};
-use ample_symbolic::space::Space;
+use ample_symbolic::space::{Space, SpaceSets};
 
 use super::answers::{Court, IN_PASSING, add, start_states};
 use super::{Direction, Trouble};
@@ -66,7 +66,8 @@ impl Court<'_, '_> {
         let reached = self.session.reached(self.setting)?;
         let atoms = self.atoms(numbers);
         let fair = self.fair_runs()?;
-        let mut evaluator = Evaluator::new(&self.session.space, &atoms, reached).over(&fair)?;
+        let mut sets = SpaceSets::new(&self.session.space);
+        let mut evaluator = Evaluator::new(&mut sets, known_atoms(&atoms), reached)?.over(&fair)?;
         let states = evaluator.states(&ctl)?;
         let effort = evaluator.effort.clone();
         drop(evaluator);

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Maybe, Size, Stop, stack};
+use super::{Maybe, SetError, Size, stack};
 
 /// The number of a node.
 pub(super) type Id = u32;
@@ -209,7 +209,7 @@ impl Table {
             at = node.next;
         }
         if self.used >= self.max_nodes {
-            return Err(Stop::Memory);
+            return Err(SetError::Memory);
         }
         if self.used > self.buckets.len() {
             self.grow();
@@ -297,20 +297,20 @@ impl Table {
         if let Some(watch) = &mut self.watch {
             watch(Size { nodes: self.used, peak: self.peak, sweeps: self.sweeps });
         }
-        if self.stop.load(Ordering::Relaxed) { Err(Stop::Asked) } else { Ok(()) }
+        if self.stop.load(Ordering::Relaxed) { Err(SetError::Cancelled) } else { Ok(()) }
     }
 
     /// Called where a recursion goes one level down.
     #[inline]
     pub fn descend(&self) -> Maybe<()> {
-        if stack::here() < self.floor { Err(Stop::Depth) } else { Ok(()) }
+        if stack::here() < self.floor { Err(SetError::Depth) } else { Ok(()) }
     }
 
     /// Adds to the list in the making. Lists are as bounded as nodes are.
     #[inline]
     pub fn push(&mut self, value: u32, down: Id, f: Id, g: Id) -> Maybe<()> {
         if self.lists.len() >= self.max_nodes {
-            return Err(Stop::Memory);
+            return Err(SetError::Memory);
         }
         self.lists.push(Item { value, down, f, g });
         Ok(())
@@ -365,7 +365,7 @@ impl Table {
         self.protected.clear();
         self.floor = stack::floor();
         if self.stop.load(Ordering::Relaxed) {
-            return Err(Stop::Asked);
+            return Err(SetError::Cancelled);
         }
         self.tidy();
         Ok(())
