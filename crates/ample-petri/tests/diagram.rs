@@ -5,12 +5,16 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ample_logic::{Atom, Binary, Formula, Unary};
+use ample_logic::{Atom, Atoms, Binary, Formula, Options, Unary, semantics, translate};
+use ample_model::Silent;
 use ample_petri::diagram::{
     Diagrams, Limits, Method, Set, atoms as atoms_of, diagrams as diagrams_of, filter, order, run_to_goal, with_stack,
 };
+use ample_petri::explicit::temporal::ltl;
 use ample_petri::net::{Condition, Net, Place, Transition};
 use ample_symbolic::ctl::{Ctl, Evaluator};
+use ample_symbolic::product::{Lasso, accepted_run};
+use ample_symbolic::reach::Effort;
 use ample_symbolic::{Maybe, SetError, Sets};
 
 type Marking = Vec<u64>;
@@ -460,6 +464,72 @@ fn formulas_of_ctl() {
             assert_eq!(plain(evaluator.sets(), &found), wanted, "{formula:?} over {atoms:?}");
         }
     });
+}
+
+/// The run is one of the net, and the formula is false on it, by its plain meaning.
+fn assert_violates(net: &Net, formula: &Formula, atoms: &[Condition], run: &Lasso) {
+    let mut markings = vec![net.initial()];
+    for number in run.prefix.iter().chain(&run.cycle) {
+        let (transition, last) = (&net.transitions[*number], &markings[markings.len() - 1]);
+        assert!(transition.is_enabled(last), "{formula:?}: {run:?}");
+        markings.push(transition.fire(last).unwrap());
+    }
+    let last = &markings[markings.len() - 1];
+    if run.cycle.is_empty() {
+        assert!(net.transitions.iter().all(|transition| !transition.is_enabled(last)), "{formula:?}: {run:?}");
+    } else {
+        assert_eq!(*last, markings[run.prefix.len()], "{formula:?}: {run:?}");
+        markings.pop();
+    }
+    let holds = |at: usize, atom: Atom| atoms[atom.0 as usize].holds(&markings[at]);
+    let result = semantics::holds_with(formula, run.prefix.len(), run.cycle.len().max(1), &holds);
+    assert_eq!(result, Ok(false), "{formula:?}: {run:?}");
+}
+
+/// Formulas of LTL: the verdicts of the search over single markings, and runs that show them. How many are violated.
+fn confront_ltl(seeds: std::ops::Range<u64>) -> usize {
+    let mut violated = 0;
+    for_random_nets(seeds, |random, net, reached, diagrams| {
+        let atoms: Vec<Condition> = (0..3).map(|_| random.condition(net, 1)).collect();
+        let x = set(diagrams, reached);
+        for _ in 0..4 {
+            let depth = 1 + random.below(4) as u32;
+            let formula = without_quantifiers(&random.formula(3, depth));
+            let automaton = translate(&!formula.clone(), &Atoms::new(), Options::default()).unwrap();
+            let effort = &mut Effort::default();
+            let run = accepted_run(diagrams, &automaton, &atoms_of(&atoms), &x, effort).unwrap();
+            let expected = ltl(net, &formula, &atoms, false, &Default::default(), &mut Silent).verdict;
+            assert_eq!(Some(run.is_none()), expected, "{formula:?} over {atoms:?}");
+            if let Some(run) = run {
+                assert_violates(net, &formula, &atoms, &run);
+                violated += 1;
+            }
+        }
+    });
+    violated
+}
+
+fn without_quantifiers(formula: &Formula) -> Formula {
+    match formula {
+        Formula::Unary(Unary::All | Unary::Exists, f) => without_quantifiers(f),
+        Formula::Unary(op, f) => Formula::unary(*op, without_quantifiers(f)),
+        Formula::Binary(op, f, g) => Formula::binary(*op, without_quantifiers(f), without_quantifiers(g)),
+        formula => formula.clone(),
+    }
+}
+
+#[test]
+fn formulas_of_ltl_have_the_verdicts_of_the_search_over_single_markings() {
+    let violated = confront_ltl(0..300);
+    assert!(violated > 200, "only {violated} formulas are violated");
+}
+
+#[test]
+#[ignore = "long: AMPLE_NETS of them, from AMPLE_FROM on"]
+fn many_formulas_of_ltl_have_the_verdicts_of_the_search_over_single_markings() {
+    let number = |name: &str, default| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
+    let (from, nets) = (number("AMPLE_FROM", 1000), number("AMPLE_NETS", 5000));
+    eprintln!("{nets} nets, {} formulas violated", confront_ltl(from..from + nets));
 }
 
 #[test]

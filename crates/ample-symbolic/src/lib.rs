@@ -17,6 +17,7 @@ pub mod ltl;
 pub mod order;
 pub mod partial;
 pub mod process_model;
+pub mod product;
 pub mod reach;
 pub mod save;
 pub mod sets;

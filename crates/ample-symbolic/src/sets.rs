@@ -111,40 +111,17 @@ pub trait Sets {
 
     /// All states that these actions lead to from the set in any number of steps, the set itself among them.
     fn closure(&mut self, set: &Self::Set, actions: &[usize]) -> Maybe<Self::Set> {
-        let mut all = set.clone();
-        let mut new = set.clone();
-        while !self.is_empty(&new) {
-            let image = self.images(&new, actions)?;
-            new = self.minus(&image, &all)?;
-            all = self.union(&all, &new)?;
-        }
-        Ok(all)
+        closed(self, set, &mut Effort::default(), |sets, set| sets.images(set, actions))
     }
 
     /// The states that actions lead to from the set without leaving `within`, the set itself among them.
     fn forward_closure(&mut self, set: &Self::Set, within: &Self::Set, effort: &mut Effort) -> Maybe<Self::Set> {
-        let mut all = set.clone();
-        let mut new = set.clone();
-        while !self.is_empty(&new) {
-            effort.posts += 1;
-            let image = self.post(&new, within)?;
-            new = self.minus(&image, &all)?;
-            all = self.union(&all, &new)?;
-        }
-        Ok(all)
+        closed(self, set, effort, |sets, set| sets.post(set, within))
     }
 
     /// The states from which actions lead into the set without leaving `within`, the set itself among them.
     fn backward_closure(&mut self, set: &Self::Set, within: &Self::Set, effort: &mut Effort) -> Maybe<Self::Set> {
-        let mut all = set.clone();
-        let mut new = set.clone();
-        while !self.is_empty(&new) {
-            effort.posts += 1;
-            let image = self.pre(&new, within)?;
-            new = self.minus(&image, &all)?;
-            all = self.union(&all, &new)?;
-        }
-        Ok(all)
+        closed(self, set, effort, |sets, set| sets.pre(set, within))
     }
 
     /// The states of the set that can be reached from cycles of these actions in it: each has a predecessor among them.
@@ -315,6 +292,23 @@ pub trait Sets {
     fn check_depth(&self) -> Maybe<()> {
         Ok(())
     }
+}
+
+/// What steps lead to in any number, the set itself among it, layer by layer.
+pub fn closed<S: Sets + ?Sized>(
+    sets: &mut S,
+    set: &S::Set,
+    effort: &mut Effort,
+    step: impl Fn(&mut S, &S::Set) -> Maybe<S::Set>,
+) -> Maybe<S::Set> {
+    let (mut all, mut new) = (set.clone(), set.clone());
+    while !sets.is_empty(&new) {
+        effort.posts += 1;
+        let image = step(sets, &new)?;
+        new = sets.minus(&image, &all)?;
+        all = sets.union(&all, &new)?;
+    }
+    Ok(all)
 }
 
 /// Sets that can be told to another thread or machine, and cut into parts. The bytes of a set depend on its states and on

@@ -7,15 +7,18 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ample_logic::{Formula as Logic, as_ctl};
+use ample_budget::{Budget, Interrupted};
+use ample_logic::{Formula as Logic, TranslateError, as_ctl, translate_within};
 use ample_model::{Observer, Progress, Reason, Statistics};
 use ample_petri::diagram::{Diagrams, Limits, Method, Set, atoms, diagrams, filter, run_to_goal, with_stack};
-use ample_petri::evidence::{Evidence, LONGEST};
+use ample_petri::evidence::{Evidence, LONGEST, fired};
 use ample_petri::net::{Condition, Net, Sum};
 use ample_petri::simplify::Simplified;
 use ample_petri::structure::units;
 use ample_symbolic::ctl::{Ctl, Evaluator};
 use ample_symbolic::evidence::Explainer;
+use ample_symbolic::product::{Lasso, accepted_run};
+use ample_symbolic::reach::Effort;
 use ample_symbolic::{Maybe, SetError};
 use num_bigint::BigUint;
 
@@ -168,8 +171,10 @@ fn session(net: &Net, board: &Board<'_>, plan: &Plan, (memory, method): (u64, Me
     let result = diagrams(simple, &order, limits).and_then(|mut diagrams| {
         let nodes = Arc::clone(&desk.nodes);
         diagrams.watch(move |size| nodes.store(size.nodes as u64, Ordering::Relaxed));
-        let mut session = Session { net, diagrams: &mut diagrams, board, plan, desk, small: small.as_ref() };
+        let small = small.as_ref();
+        let mut session = Session { net, diagrams: &mut diagrams, board, plan, desk, small, unsupported: None };
         let result = session.answer(method, &mut done);
+        done.ended = session.unsupported.take().map(Reason::Unsupported);
         done.diagrams.peak_nodes = diagrams.size().peak;
         result
     });
@@ -193,6 +198,8 @@ struct Session<'a, 'b> {
     desk: &'a Desk,
     /// The net whose markings they hold, if it is not the one that was asked about.
     small: Option<&'a Simplified>,
+    /// A formula has no automaton, and why.
+    unsupported: Option<String>,
 }
 
 /// A formula whose truth is known, and the sets of its parts.
@@ -205,6 +212,13 @@ struct Evaluated {
 }
 
 const HOW: &str = "all markings as a diagram";
+const WITH_AUTOMATON: &str = "all markings as a diagram, and an automaton";
+
+/// A formula of branching time that says the same as one of linear time. A dead marking repeats itself in linear time,
+/// and has no next one in branching time.
+pub fn as_branching(formula: &Logic) -> Option<Logic> {
+    if formula.has_next() { None } else { as_ctl(formula) }
+}
 
 impl Session<'_, '_> {
     fn answer(&mut self, method: Method, done: &mut Done) -> Maybe<()> {
@@ -245,7 +259,7 @@ impl Session<'_, '_> {
             }
         }
         let mut formulas = Vec::new();
-        let result = self.branching(&reached, &mut formulas);
+        let result = self.branching(&reached, &mut formulas).and_then(|()| self.linear(&reached));
         if result.is_ok() || result == Err(SetError::Cancelled) && board.is_settled() {
             self.desk.begin_to_show(board.begun);
             // What is known stays known if there is no time to show it.
@@ -303,18 +317,13 @@ impl Session<'_, '_> {
         for task in self.open() {
             let formula = match &board.tasks.all[task] {
                 Task::Branching(formula) => formula.clone(),
-                // A dead marking repeats itself in linear time, and has no next one in branching time.
-                Task::Linear(formula) if !formula.has_next() => match as_ctl(formula) {
+                Task::Linear(formula) => match as_branching(formula) {
                     Some(formula) => formula,
                     None => continue,
                 },
                 _ => continue,
             };
-            let conditions = match self.small {
-                Some(small) => board.tasks.translated(small, &formula),
-                None => Some(board.tasks.atoms.clone()),
-            };
-            let Some(conditions) = conditions else { continue };
+            let Some(conditions) = self.conditions(&formula) else { continue };
             if board.truth(task).is_some() {
                 continue;
             }
@@ -332,6 +341,50 @@ impl Session<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// What the atoms of a formula are in the net whose markings are known.
+    fn conditions(&self, formula: &Logic) -> Option<Vec<Condition>> {
+        match self.small {
+            Some(small) => self.board.tasks.translated(small, formula),
+            None => Some(self.board.tasks.atoms.clone()),
+        }
+    }
+
+    /// Formulas of linear time: a run of the product with the automaton of the negation, or none.
+    fn linear(&mut self, reached: &Set) -> Maybe<()> {
+        let board = self.board;
+        let budget = Budget::unlimited().with_cancellation(&Arc::clone(&self.desk.stop).into());
+        for task in self.open() {
+            let Task::Linear(formula) = &board.tasks.all[task] else { continue };
+            let Some(conditions) = self.conditions(formula) else { continue };
+            let options = ample_logic::Options::default();
+            let automaton = match translate_within(&!formula.clone(), &ample_logic::Atoms::new(), options, &budget) {
+                Ok(automaton) => automaton,
+                Err(TranslateError::Interrupted(Interrupted::Memory)) => return Err(SetError::Memory),
+                Err(TranslateError::Interrupted(_)) => return Err(SetError::Cancelled),
+                Err(error) => {
+                    self.unsupported = Some(error.to_string());
+                    continue;
+                }
+            };
+            let run = accepted_run(self.diagrams, &automaton, &atoms(&conditions), reached, &mut Effort::default())?;
+            let holds = run.is_none();
+            let run = run.and_then(|run| self.told(&run));
+            board.settle(task, Finding::Truth(holds, run), ENGINE, WITH_AUTOMATON);
+        }
+        Ok(())
+    }
+
+    /// An endless run as one of the net that was asked about, if that gets back to where its cycle begins.
+    fn told(&self, run: &Lasso) -> Option<NetRun> {
+        let numbers = |actions: &[usize]| -> Vec<u32> { actions.iter().map(|action| *action as u32).collect() };
+        let (prefix, cycle) = (numbers(&run.prefix), numbers(&run.cycle));
+        let Some(small) = self.small else { return Some(NetRun { prefix, cycle, open: false }) };
+        let (prefix, cycle) = small.expand_lasso(&prefix, &cycle)?;
+        let start = fired(self.net, self.net.initial(), &prefix)?;
+        let end = fired(self.net, start.clone(), &cycle)?;
+        (start == end).then_some(NetRun { prefix, cycle, open: false })
     }
 
     /// Whether the goal can be reached; if a run there is to be shown, it is looked for later.
