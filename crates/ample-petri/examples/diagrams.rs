@@ -97,7 +97,7 @@ fn measure(net: &Net, method: Method) -> Maybe<()> {
     let size = diagrams.size();
     let count = diagrams.count(&reached)?.to_string();
     println!("markings  {}.{}e{}", &count[..1], &count[1..count.len().min(6)], count.len() - 1);
-    println!("nodes     {nodes}, at most {}, {} sweeps", size.peak, size.sweeps);
+    println!("nodes     {nodes}, at most {}, {} garbage collections", size.peak, size.collections);
     println!("reached   {took:.2?}");
     let start = Instant::now();
     let dead = diagrams.deadlocks(&reached)?;

@@ -675,7 +675,7 @@ fn under_pressure(what: &str, work: impl Fn(&mut Diagrams) -> Maybe<Set>) {
         let mut tight = diagrams_of(&net, &bad_order(), Limits { max_nodes, ..Limits::default() }).unwrap();
         match work(&mut tight) {
             Ok(found) => {
-                sweeps += tight.size().sweeps;
+                sweeps += tight.size().collections;
                 assert_eq!(tight.encode(&found).unwrap(), bytes, "{what} with {max_nodes} nodes");
             }
             Err(stop) => assert_eq!(stop, SetError::Memory),
@@ -710,13 +710,13 @@ fn handles_keep_sets_and_nothing_else() {
     let mut diagrams = diagrams_of(&net, &order(&net), Limits::default()).unwrap();
     let reached = diagrams.reachable(Method::Bfs).unwrap();
     let count = diagrams.count(&reached).unwrap();
-    diagrams.sweep();
+    diagrams.collect();
     let size = diagrams.size().nodes;
     assert_eq!(size, diagrams.nodes(&reached).unwrap() + 2);
     assert_eq!(diagrams.count(&reached).unwrap(), count);
     assert_eq!(diagrams.reachable(Method::Saturation).unwrap(), reached);
     drop(reached);
-    diagrams.sweep();
+    diagrams.collect();
     assert_eq!(diagrams.size().nodes, 2);
 }
 

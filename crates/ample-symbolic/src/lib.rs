@@ -22,6 +22,7 @@ pub mod reach;
 pub mod save;
 pub mod sets;
 pub mod space;
+mod table;
 
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@
 //! 2008).
 //!
 //! [`Diagrams`] is the table of nodes for some [`Transition`]s and one order of the places. [`Set`] is a handle: as long
-//! as there is one, the nodes stay. All else is swept away when the table gets full. A table belongs to one thread at a
+//! as there is one, the nodes stay. All else is garbage, collected when the table gets full. A table belongs to one thread at a
 //! time, and may be sent to another.
 //!
 //! ```
@@ -48,6 +48,7 @@ use num_bigint::BigUint;
 pub use self::reach::Method;
 pub use self::stack::{check_depth, with_stack};
 pub use crate::error::{Maybe, SetError};
+pub use crate::table::Size;
 
 use self::fire::{Event, Group, Step};
 use self::table::{ANY, EMPTY, Id, Root, Table, What};
@@ -66,17 +67,6 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits { max_nodes: 1 << 26, stop: Arc::new(AtomicBool::new(false)) }
     }
-}
-
-/// How large the table is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Size {
-    /// Nodes in use or not yet swept away.
-    pub nodes: usize,
-    /// The largest number that there was at once.
-    pub peak: usize,
-    /// How often it was swept.
-    pub sweeps: usize,
 }
 
 /// A set of markings. As long as it is kept, so are its nodes. Equal sets of one table are equal handles.
@@ -194,7 +184,7 @@ impl Diagrams {
 
     /// Calls somebody now and then during long operations.
     pub fn watch(&mut self, watch: impl FnMut(Size) + Send + 'static) {
-        self.table.watch = Some(Box::new(watch));
+        self.table.nodes.watch = Some(Box::new(watch));
     }
 
     /// How large the table is and was.
@@ -215,10 +205,10 @@ impl Diagrams {
     }
 
     /// Throws away all nodes that no handle reaches.
-    pub fn sweep(&mut self) {
+    pub fn collect(&mut self) {
         self.table.lists.clear();
         self.table.protected.clear();
-        self.table.sweep();
+        self.table.collect();
     }
 
     /// The empty set.
@@ -447,17 +437,17 @@ impl Diagrams {
         }
         self.table.enter()?;
         let inside = self.table.within(set, limit)?;
-        // It sweeps by itself; a second try would be none.
+        // It collects garbage by itself; a second try would be none.
         let closed = self.table.saturate(group, 0, inside, limit)?;
         Ok(Set(self.table.root(closed)))
     }
 
-    /// Performs an operation of the table; once more after sweeping if the table was full.
+    /// Performs an operation of the table; once more after collecting garbage if the table was full.
     fn perform(&mut self, operation: impl Fn(&mut Table) -> Maybe<Id>) -> Maybe<Set> {
         self.table.enter()?;
         let node = match operation(&mut self.table) {
             Err(SetError::Memory) => {
-                self.sweep();
+                self.collect();
                 if !self.table.has_room() {
                     return Err(SetError::Memory);
                 }
