@@ -3,8 +3,8 @@
 use std::io::{self, BufRead, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ample::simulate::{Bookmark, Ending, Random, Simulation};
 use ample::evidence::EndState;
+use ample::simulate::{Bookmark, Ending, Random, Simulation};
 use ample::{Branch, Budget, Move, StartNumber, Step, System, Trace};
 use serde::Serialize;
 
