@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use ample_budget::{Budget, resident_memory};
 use ample_model::observer::ask_meanwhile;
 use ample_model::{
-    Certainty, EdgeId, Expr, Formula, Observer, Outcome, ProcessId, Progress, Property, Question, Reason, Role,
-    Statistics, System,
+    Certainty, EdgeId, Expr, Observer, Outcome, ProcessId, Progress, Property, Question, Reason, Role, Statistics,
+    System, Temporal,
 };
 
 use ample_explicit::liveness::Stops;
@@ -30,7 +30,7 @@ use crate::report::{Answer, Cut, Report, Verdict};
 use crate::sog;
 use crate::symbolic::{self, Symbolic};
 use crate::temporal::claim::Acting;
-use crate::temporal::{Forbidden, NoAutomaton, Numbered, negation};
+use crate::temporal::{Forbidden, NoAutomaton, negation};
 use crate::together::together;
 use crate::vacuity;
 
@@ -687,7 +687,7 @@ fn evaluable(
 fn branching(
     system: &System,
     property: &Property,
-    formula: &Formula,
+    temporal: &Temporal,
     options: &CheckOptions,
     observer: &mut dyn Observer,
 ) -> Result<(Answer, Option<Reason>), String> {
@@ -697,12 +697,11 @@ fn branching(
     if !options.justice.is_empty() {
         return Err("the explicit engine knows justice in linear time only; `--engine symbolic` knows fair CTL".into());
     }
-    let numbered = Numbered::of(formula);
-    let found = look_at(system, &numbered, options, observer)?;
+    let found = look_at(system, temporal, options, observer)?;
     let mut end = None;
     let outcome = match (found.verdict, found.evidence) {
         (Some(true), _) => Outcome::Holds(Certainty::Proved),
-        (Some(false), Some((start, tree))) => match confirm_tree(system, start, &tree, &numbered) {
+        (Some(false), Some((start, tree))) => match confirm_tree(system, start, &tree, temporal) {
             Ok((violation, state)) => {
                 end = Some(state);
                 Outcome::Violated(Box::new(violation))
@@ -756,20 +755,18 @@ fn judge(
         return Ok(acted_upon(system, property, &acting, options, observer));
     }
     let simple = options.emptiness == Emptiness::Nested;
-    let numbered;
     let forbidden;
     let (watch, charge) = match &property.question {
-        Question::Ltl(formula) => {
-            numbered = Numbered::of(formula);
+        Question::Ltl(temporal) => {
             let acceptance = if simple { Acceptance::Buchi } else { Acceptance::Generalised };
-            let watcher = match negation(&numbered, acceptance, observer) {
+            let watcher = match negation(temporal, acceptance, observer) {
                 Ok(watcher) => watcher,
                 Err(NoAutomaton::Refused(why)) => return Err(why),
                 Err(NoAutomaton::Ended(reason)) => {
                     return Ok((answer(property, Outcome::Unknown(reason.clone())), Some(reason)));
                 }
             };
-            let formula = &numbered.formula;
+            let formula = &temporal.formula;
             let invariant =
                 ask_meanwhile(observer, |budget| ample_logic::is_stutter_invariant_within(formula, budget).ok());
             let invariant = match invariant {
@@ -781,11 +778,11 @@ fn judge(
                 Some(false) => Err("the formula depends on how often a state is repeated (it uses X)"),
                 None => Err("it is not known whether the formula depends on how often a state is repeated"),
             };
-            let atoms = &numbered.atoms;
+            let atoms = &temporal.atoms;
             let watch = Watch { watcher, atoms, stutters: true, is_simple: simple, stutter_invariant };
-            (watch, Charge::Formula(&numbered))
+            (watch, Charge::Formula(temporal))
         }
-        Question::Ctl(formula) => return branching(system, property, formula, options, observer),
+        Question::Ctl(temporal) => return branching(system, property, temporal, options, observer),
         Question::Bound(_) => return Err("the largest value of an expression is found for Petri nets only".into()),
         question => {
             forbidden = match question {

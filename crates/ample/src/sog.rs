@@ -25,8 +25,8 @@ use std::time::{Duration, Instant};
 
 use ample_logic::{Atom, Formula as Logic, semantics};
 use ample_model::{
-    Certainty, Expr, Fault, Formula, Interpreter, Move, Observer, Outcome, Progress, Property, Question as Asked,
-    Reason, StartNumber, State, Statistics, System, Trace, Violation,
+    Certainty, Expr, Fault, Interpreter, Move, Observer, Outcome, Progress, Property, Question as Asked, Reason,
+    StartNumber, State, Statistics, System, Temporal, Trace, Violation,
 };
 use ample_petri::net::{Condition, Net};
 pub use ample_sog::output::{Names, dot, json};
@@ -38,7 +38,6 @@ use crate::evidence::EndState;
 use crate::faults::{Fallible, Survey};
 use crate::report::{Answer, Report};
 use crate::symbolic;
-use crate::temporal::Numbered;
 
 pub use formula::formula;
 
@@ -141,7 +140,7 @@ pub struct SogFormula {
     formula: Logic,
     atoms: Vec<Said>,
     /// The formula as the model's language has it, if it has no events.
-    stated: Option<Formula>,
+    stated: Option<Temporal>,
 }
 
 #[derive(Clone, Debug)]
@@ -173,13 +172,9 @@ pub struct Judged {
 
 impl SogFormula {
     /// A formula over states.
-    fn stated(formula: &Formula) -> SogFormula {
-        let Numbered { formula: numbered, atoms } = Numbered::of(formula);
-        SogFormula {
-            formula: numbered,
-            atoms: atoms.into_iter().map(Said::State).collect(),
-            stated: Some(formula.clone()),
-        }
+    fn stated(temporal: &Temporal) -> SogFormula {
+        let atoms = temporal.atoms.iter().cloned().map(Said::State).collect();
+        SogFormula { formula: temporal.formula.clone(), atoms, stated: Some(temporal.clone()) }
     }
 
     /// What it says about states.
@@ -192,7 +187,7 @@ impl SogFormula {
     fn fallible(&self, system: &System) -> Fallible {
         let survey = Survey::of(system);
         match &self.stated {
-            Some(formula) => survey.in_formula(formula),
+            Some(temporal) => survey.in_formula(temporal),
             None => survey.among(&self.conditions()),
         }
     }
@@ -242,8 +237,8 @@ pub(crate) fn check_all(
         let mut end = None;
         let (outcome, note) = match &property.question {
             Asked::Ltl(_) if options.fairness != Fairness::None => unsupported("observation graphs know no fairness"),
-            Asked::Ltl(formula) => {
-                let mut judged = check(system, &SogFormula::stated(formula), &graph, observer);
+            Asked::Ltl(temporal) => {
+                let mut judged = check(system, &SogFormula::stated(temporal), &graph, observer);
                 end = judged.as_mut().ok().and_then(|judged| judged.end.take());
                 outcome_of(judged, &mut ended)
             }

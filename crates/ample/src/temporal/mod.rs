@@ -2,57 +2,10 @@
 
 pub mod claim;
 
-use std::collections::HashMap;
-
 use ample_explicit::liveness::{Edge, Watcher};
-use ample_logic::{Acceptance, Atom, Atoms, Formula as Logic};
+use ample_logic::{Acceptance, Atoms};
 use ample_model::observer::ask_meanwhile;
-use ample_model::{Budget, Expr, Formula, Observer, ProcessId, Reason, System};
-
-/// A formula whose atoms are numbered, and the expressions that they stand for.
-#[derive(Clone, Debug)]
-pub struct Numbered {
-    /// The formula.
-    pub formula: Logic,
-    /// What its atoms stand for.
-    pub atoms: Vec<Expr>,
-}
-
-impl Numbered {
-    /// Numbers the atoms of a formula.
-    pub fn of(formula: &Formula) -> Numbered {
-        let mut numbers = HashMap::new();
-        let mut atoms = Vec::new();
-        let formula = number(formula, &mut |expr: &Expr| {
-            *numbers.entry(expr.clone()).or_insert_with(|| {
-                atoms.push(expr.clone());
-                atoms.len() as u32 - 1
-            })
-        });
-        Numbered { formula, atoms }
-    }
-}
-
-fn number(formula: &Formula, atom: &mut dyn FnMut(&Expr) -> u32) -> Logic {
-    match formula {
-        Formula::Atom(Expr::Const(0)) => Logic::False,
-        Formula::Atom(Expr::Const(_)) => Logic::True,
-        Formula::Atom(expr) => Logic::atom(Atom(atom(expr))),
-        Formula::Not(f) => !number(f, atom),
-        Formula::Next(f) => number(f, atom).next(),
-        Formula::Always(f) => number(f, atom).globally(),
-        Formula::Eventually(f) => number(f, atom).finally(),
-        Formula::All(f) => number(f, atom).all(),
-        Formula::Exists(f) => number(f, atom).exists(),
-        Formula::And(f, g) => number(f, atom) & number(g, atom),
-        Formula::Or(f, g) => number(f, atom) | number(g, atom),
-        Formula::Implies(f, g) => number(f, atom).implies(number(g, atom)),
-        Formula::Iff(f, g) => number(f, atom).iff(number(g, atom)),
-        Formula::Until(f, g) => number(f, atom).until(number(g, atom)),
-        Formula::WeakUntil(f, g) => number(f, atom).weak_until(number(g, atom)),
-        Formula::Release(f, g) => number(f, atom).release(number(g, atom)),
-    }
-}
+use ample_model::{Budget, Expr, Observer, ProcessId, Reason, System, Temporal};
 
 /// An automaton that accepts the runs that must not be, in a form that can be run and checked.
 pub struct Forbidden {
@@ -121,37 +74,20 @@ impl From<String> for NoAutomaton {
 
 /// The automaton of the runs that do not satisfy a formula. A large formula may take long: the observer is asked.
 pub fn negation(
-    numbered: &Numbered,
+    temporal: &Temporal,
     acceptance: Acceptance,
     observer: &mut dyn Observer,
 ) -> Result<Watcher, NoAutomaton> {
-    match ask_meanwhile(observer, |budget| translate(numbered, acceptance, budget)) {
+    match ask_meanwhile(observer, |budget| translate(temporal, acceptance, budget)) {
         Ok(Some(watcher)) => Ok(watcher?),
         Ok(None) => Err(NoAutomaton::Refused("internal error: the formula could not be translated".into())),
         Err(reason) => Err(NoAutomaton::Ended(reason)),
     }
 }
 
-fn translate(numbered: &Numbered, acceptance: Acceptance, budget: &Budget) -> Result<Watcher, String> {
-    let names: Atoms = (0..numbered.atoms.len()).map(|number| format!("p{number}")).collect();
+fn translate(temporal: &Temporal, acceptance: Acceptance, budget: &Budget) -> Result<Watcher, String> {
+    let names: Atoms = (0..temporal.atoms.len()).map(|number| format!("p{number}")).collect();
     let options = ample_logic::Options { acceptance, ..ample_logic::Options::default() };
-    let automaton = ample_logic::translate_within(&!numbered.formula.clone(), &names, options, budget);
+    let automaton = ample_logic::translate_within(&!temporal.formula.clone(), &names, options, budget);
     Watcher::of(&automaton.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn equal_expressions_are_one_atom() {
-        let p = || Box::new(Formula::Atom(Expr::ProcessCount));
-        let q = Box::new(Formula::Atom(Expr::NonProgress));
-        let sure = Box::new(Formula::Atom(Expr::Const(3)));
-        let f = Formula::And(Box::new(Formula::Until(p(), q)), Box::new(Formula::Implies(sure, p())));
-        let numbered = Numbered::of(&f);
-        assert_eq!(numbered.atoms, [Expr::ProcessCount, Expr::NonProgress]);
-        let (a, b) = (Logic::atom(Atom(0)), Logic::atom(Atom(1)));
-        assert_eq!(numbered.formula, a.clone().until(b) & Logic::True.implies(a));
-    }
 }
