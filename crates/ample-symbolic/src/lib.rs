@@ -9,6 +9,7 @@ pub mod build;
 pub mod ctl;
 pub mod diagram;
 pub mod encode;
+pub mod engine;
 mod error;
 pub mod evidence;
 pub mod fair;

@@ -20,6 +20,7 @@ mod temporal {
     pub mod promela;
     pub mod random;
     pub mod suite;
+    pub mod tree;
     pub mod word;
 
     mod selfcheck;

@@ -2,12 +2,11 @@
 
 use ample::System;
 use ample_model::random::{self, Features};
-use ample_model::{
-    BinaryOp, Expr, Formula, Interpreter, LocationId, Place, ProcessId, Scalar, Scope, UnaryOp, VariableId,
-};
+use ample_model::{BinaryOp, Expr, Interpreter, LocationId, Place, ProcessId, Scalar, Scope, UnaryOp, VariableId};
 
 use super::graph::Graph;
 use super::random::Random;
+use super::tree::Formula;
 
 /// A random system with marks at random locations.
 pub fn system(random: &mut Random) -> System {
