@@ -85,13 +85,13 @@ pub fn sufficient(op: Binary, value: bool) -> &'static [Operands] {
 
 /// The operands whose values explain that `f op g` has that value. Where one alone does, the second is asked for its
 /// value first if it `is_simpler`.
-pub fn explaining<'f, E>(
+pub fn explaining<E>(
     op: Binary,
-    operands: [&'f Formula; 2],
+    operands: [&Formula; 2],
     value: bool,
     is_simpler: bool,
     mut value_of: impl FnMut(&Formula) -> Result<bool, E>,
-) -> Result<Vec<&'f Formula>, E> {
+) -> Result<Vec<&Formula>, E> {
     let mut choices = sufficient(op, value).to_vec();
     if choices.iter().any(|[f, g]| f.is_some() && g.is_some()) {
         return Ok(operands.to_vec());

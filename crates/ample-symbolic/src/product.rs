@@ -17,6 +17,9 @@ use crate::fair::{Condition, FairSearch, Fairness};
 use crate::reach::{Effort, Run};
 use crate::sets::{Sets, closed};
 
+/// An operation on two sets.
+type Operation<S> = fn(&mut S, &<S as Sets>::Set, &<S as Sets>::Set) -> Maybe<<S as Sets>::Set>;
+
 /// The product of sets, all of whose states are visible and none faulty, with a property automaton.
 pub struct Product<'a, S: Sets> {
     sets: &'a mut S,
@@ -183,12 +186,7 @@ impl<'a, S: Sets> Product<'a, S> {
         self.sets.union(&moved, &resting)
     }
 
-    fn both(
-        &mut self,
-        one: &[S::Set],
-        other: &[S::Set],
-        operation: fn(&mut S, &S::Set, &S::Set) -> Maybe<S::Set>,
-    ) -> Maybe<Vec<S::Set>> {
+    fn both(&mut self, one: &[S::Set], other: &[S::Set], operation: Operation<S>) -> Maybe<Vec<S::Set>> {
         one.iter().zip(other).map(|(one, other)| operation(self.sets, one, other)).collect()
     }
 
