@@ -11,6 +11,7 @@ use crate::evidence::{Evidence, fired};
 use crate::explicit::shorten::{Goal, shorten};
 use crate::explicit::{Limits, reduced, temporal};
 use crate::net::{Condition, Net};
+use ample_logic::explain::sufficient;
 use ample_logic::{Atom, Binary, Formula as Logic, Unary};
 use ample_model::{EdgeId, Move, Observer, Progress, Reason, Temporal};
 
@@ -319,20 +320,19 @@ impl<'a, 'b> Shower<'a, 'b> {
 
     /// What shows the values of the operands that matter.
     fn operands(&mut self, op: Binary, [f, g]: [&Valued<'_>; 2], holds: bool) -> Vec<(usize, Evidence)> {
-        let deciding = match (op, holds) {
-            (Binary::And, false) => [(f, false), (g, false)],
-            (Binary::Or, true) => [(f, true), (g, true)],
-            (Binary::Implies, true) => [(f, false), (g, true)],
-            _ => return [f, g].into_iter().flat_map(|operand| self.operand(operand)).collect(),
-        };
-        // One of two that decide is enough, if it can be seen.
-        let decides = |(operand, value): (&Valued<'_>, bool)| operand.value == Some(value);
-        // And a condition that decides needs no run at all.
-        if deciding.iter().any(|one| one.0.formula.is_propositional() && decides(*one)) {
+        let choices = sufficient(op, holds);
+        if choices.iter().any(|[first, second]| first.is_some() && second.is_some()) {
+            return [f, g].into_iter().flat_map(|operand| self.operand(operand)).collect();
+        }
+        let operands = choices.iter().flat_map(|[first, second]| [(f, first), (g, second)]);
+        let deciding = operands.filter(|(operand, value)| value.is_some() && operand.value == **value);
+        let deciding: Vec<&Valued<'_>> = deciding.map(|(operand, _)| operand).collect();
+        // One that decides is enough, if it can be seen; a condition that decides needs no run at all.
+        if deciding.iter().any(|operand| operand.formula.is_propositional()) {
             return Vec::new();
         }
-        let shown = deciding.into_iter().filter(|one| decides(*one)).map(|(operand, _)| self.operand(operand));
-        shown.into_iter().find(|shown| !shown.is_empty()).unwrap_or_default()
+        let mut shown = deciding.into_iter().map(|operand| self.operand(operand));
+        shown.find(|shown| !shown.is_empty()).unwrap_or_default()
     }
 
     fn operand(&mut self, operand: &Valued<'_>) -> Vec<(usize, Evidence)> {
@@ -383,16 +383,9 @@ pub fn has_evidence(formula: &Logic, holds: bool) -> bool {
 
 /// The value of two formulas together, where it follows.
 fn combined(op: Binary, f: Option<bool>, g: Option<bool>) -> Option<bool> {
-    match (op, f, g) {
-        (Binary::And, Some(false), _) | (Binary::And, _, Some(false)) => Some(false),
-        (Binary::Or, Some(true), _) | (Binary::Or, _, Some(true)) => Some(true),
-        (Binary::Implies, Some(false), _) | (Binary::Implies, _, Some(true)) => Some(true),
-        (Binary::And | Binary::Or, Some(_), Some(g)) => Some(g),
-        (Binary::Implies, Some(_), Some(_)) => Some(false),
-        (Binary::Iff, Some(f), Some(g)) => Some(f == g),
-        (Binary::Xor, Some(f), Some(g)) => Some(f != g),
-        _ => None,
-    }
+    let is_known = |wanted: &Option<bool>, value: Option<bool>| wanted.is_none() || *wanted == value;
+    let follows = |value: &bool| sufficient(op, *value).iter().any(|[x, y]| is_known(x, f) && is_known(y, g));
+    [false, true].into_iter().find(follows)
 }
 
 /// Evidence that branches nowhere, as a run.
