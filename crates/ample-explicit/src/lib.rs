@@ -116,6 +116,7 @@ pub mod check;
 pub mod compile;
 pub mod ctl;
 pub mod liveness;
+pub mod model;
 mod pacing;
 pub mod partial;
 pub mod search;
