@@ -36,6 +36,8 @@
 //! # Ok::<(), ample::LoadError>(())
 //! ```
 //!
+//! A model may also be a Rust value: see [`model`].
+//!
 //! The search can be watched and ended by an [`Observer`]; [`Limits`] is one that keeps to a time and to an amount
 //! of memory. [`simulate`](mod@simulate) walks through a model one step at a time. Every run that is shown has been
 //! performed by the reference interpreter first ([`evidence`]).
@@ -61,6 +63,7 @@ mod together;
 mod vacuity;
 
 pub use ample_budget::{Budget, Cancellation, Interrupted, peak_memory, resident_memory, sensible_memory_limit};
+pub use ample_explicit::model;
 pub use ample_lang::pnml::{Examination, Formulas, Refused};
 pub use ample_lang::{Diagnostic, RefusedFormula, Rejected, Severity};
 pub use ample_model::{
