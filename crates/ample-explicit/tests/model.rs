@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ample_explicit::model::{Budget, Cancellation, Ending, Fairness, Model, Path, Reason, Verdict};
-use generic_graph::Random;
+use ample_random::Random;
 
 /// A graph whose nodes are strings, so that states are owned; a node is coloured or not.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ struct Graph {
 
 impl Graph {
     fn random(seed: u64) -> Graph {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let nodes = 1 + random.below(12);
         let degree = 1 + random.below(3);
         let mut edges = Vec::new();

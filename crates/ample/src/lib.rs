@@ -79,3 +79,8 @@ pub use report::{Answer, Cut, CutBy, Report, SCHEMA, Verdict};
 pub use symbolic::{
     DiagramKind, DiagramStatistics, Direction, Exploration, Method, Preserve, Reach, Reorder, Symbolic, Variant,
 };
+
+/// The page of the manual, so that its examples are run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+struct Manual;

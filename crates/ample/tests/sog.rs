@@ -1,5 +1,7 @@
 //! `ample sog`: graphs and verdicts of models as a user gets them.
 
+mod support;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
@@ -18,7 +20,7 @@ fn net(name: &str) -> PathBuf {
 }
 
 fn ample(words: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ample")).args(words).output().unwrap()
+    support::command(words).output().unwrap()
 }
 
 #[test]

@@ -11,15 +11,13 @@ mod generate;
 #[allow(dead_code)]
 #[path = "partial/model.rs"]
 mod model;
-#[path = "temporal/random.rs"]
-mod random;
 
 use ample::{
     CheckOptions, Engine, Fairness, Formula, LoadOptions, Observer, Outcome, PartialOrder, Progress, Property,
     Question, Reason, Report, Search, Silent, System, Verdict,
 };
 use ample_model::Expr;
-use random::Random;
+use ample_random::Random;
 
 /// Larger models are left out.
 const MOST_STATES: u64 = 3_000;

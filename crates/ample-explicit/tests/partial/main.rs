@@ -13,7 +13,8 @@ use ample_explicit::space::{Checked, StateSpace};
 use ample_explicit::store::{ExactStore, FlatStore, Parent, Side, Store};
 use ample_model::observer::{Observer, Progress, Silent};
 use ample_model::outcome::Reason;
-use system::{Method, Random, System};
+use ample_random::Random;
+use system::{Method, System};
 
 const PERSISTENT: Reduction = Reduction { persistent: true, sleep: false, proviso: Proviso::None, cache: None };
 const SLEEP: Reduction = Reduction { persistent: false, sleep: true, ..PERSISTENT };
@@ -236,7 +237,7 @@ fn a_component_that_begins_inside_an_atomic_sequence_is_served() {
 fn what_slept_is_woken_up() {
     for seed in 0..500 {
         let mut system = system::revisited();
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         for last in (1..system.rules.len()).rev() {
             system.rules.swap(last, random.below(last + 1));
         }
