@@ -5,6 +5,25 @@
 //! every counterexample is replayed through it before it is shown. [`facts`] tells what an edge reads,
 //! writes and communicates. A [`Property`] is a question, an [`Outcome`] an answer, a [`Trace`] the
 //! evidence, and an [`Observer`] hears of the progress in between.
+//!
+//! ```
+//! use ample_model::Interpreter;
+//! use ample_model::random::{Features, system};
+//!
+//! // Some system; the front ends of `ample-lang` read them from text.
+//! let system = system(42, Features::NONE);
+//! assert!(ample_model::check::check(&system).is_ok());
+//!
+//! // A run that always takes the first move, for at most ten steps.
+//! let interpreter = Interpreter::new(&system);
+//! let mut state = interpreter.initial_states().next().unwrap().unwrap();
+//! for _ in 0..10 {
+//!     let Some(first) = interpreter.enabled(&state).into_iter().next() else { break };
+//!     let Some(next) = interpreter.step(&state, &first).state else { break };
+//!     state = next;
+//! }
+//! assert!(!interpreter.is_deadlock(&state) || interpreter.enabled(&state).is_empty());
+//! ```
 
 pub mod check;
 pub mod expr;

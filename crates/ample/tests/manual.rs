@@ -9,7 +9,6 @@
 mod support;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use support::Folder;
 
 /// A fenced block.

@@ -5,8 +5,8 @@
 
 mod support;
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::Output;
 use support::{Folder, ample};
 
 /// Names that are operators, or begin like some.

@@ -2,8 +2,8 @@
 
 mod support;
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::PathBuf;
+use std::process::Output;
 
 use serde_json::Value;
 use support::{Folder, ample, errors, json, result, text};

@@ -2,8 +2,7 @@
 
 mod support;
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::PathBuf;
 
 use ample::reduce::{Choice, Point, ReduceOptions, Reduction, Safety, Scheme};
 use ample::{Algorithm, LoadOptions, Loaded, Silent};

@@ -2,8 +2,7 @@
 
 mod support;
 
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
 use ample::simulate::Random;
 use serde_json::{Value, json};

@@ -10,10 +10,11 @@ use serde::Serialize;
 
 use super::arguments::Simulate;
 use super::layout::{Extent, padded, shortened, width};
+use super::output::print_meanwhile;
 use super::steps::{Columns, Steps, one_line, place};
 use super::text::{Evidence, View};
 use super::traces::{self, Recorded};
-use super::{Context, Exit, complain, failed, load, load_options, msc, print, state};
+use super::{Context, Exit, complain, failed, load, load_options, msc, state, supervisor};
 
 /// A run as JSON. It is written as it is, since a state may be large.
 #[derive(Serialize)]
@@ -104,7 +105,7 @@ pub fn simulate(arguments: &Simulate, context: &Context) -> Exit {
         }
     };
     let mut exit = Exit::Fine;
-    print(|out| {
+    print_meanwhile(|out| {
         exit = walk(arguments, context, (system, &budget), simulation, given.as_ref(), out)?;
         Ok(())
     });
@@ -140,6 +141,7 @@ fn walk(
         None if arguments.interactive => by_hand(&mut run, system, context)?,
         None => randomly(&mut run, seed, arguments.steps, budget)?,
     };
+    supervisor::report();
     let Run { simulation, mut trace, .. } = run;
     if let Some(given) = given {
         trace.cycle = trace.prefix.split_off(given.trace.prefix.len().min(trace.prefix.len()));
