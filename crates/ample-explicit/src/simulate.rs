@@ -1,4 +1,4 @@
-//! Simulation: one run through a state space (spec 004 §1.3).
+//! Simulation: one run through a state space.
 //!
 //! A [`SimulationStrategy`] chooses among the transitions of each state: a person ([`Interactive`]), chance
 //! ([`Random`]) or a path that is already known, such as a counterexample ([`Guided`]). A
