@@ -297,8 +297,12 @@ fn names_of_several_words_are_quoted_in_formulas() {
         .check()
         .condition("all heads", |s| *s == [true; 3])
         .ltl("never", "always ! \"all heads\"")
+        .ltl("with letters", "G F ! \"all heads\" -> F G \"all heads\"")
+        .ltl("refused", "G F (\"all heads\" -> nothing)")
         .ctl("possible", "AG EF \"all heads\"")
         .run();
+    assert_eq!(report.assert_violated("with letters").cycle().map(<[_]>::len), Some(2));
+    assert!(report.answer("refused").unwrap().to_string().contains("there is no condition `nothing`"));
     assert_eq!(report.assert_violated("never").len(), 1);
     assert!(report.holds("possible"));
     assert!(message_of(|| drop(report.assert_violated("possible").clone())).contains("holds: `possible`"));

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::time::Duration;
 
-use ample_logic::{Atom, Atoms, Dialect, Formula, declared_atom, parse_with, translate_within};
+use ample_logic::{Atom, Atoms, Dialect, Formula, ParseError, declared_atom, parse_with, translate_within};
 use ample_model::{Budget, Reason};
 
 use super::graph::{Condition, Graph, Literal, Space, StateNumber, Transition};
@@ -82,8 +82,8 @@ impl<'m, M: Model> Check<'m, M> {
     }
 
     /// Every run satisfies a formula over the conditions, in Spin's notation: `always`, `eventually`, `until`,
-    /// `weakuntil`, `release`, `next`, `implies`, `equivalent`, or `[] <> U W V X -> <->`, with `! && ||`. A name that is
-    /// not one word is quoted: `eventually "all done"`.
+    /// `weakuntil`, `release`, `next`, `implies`, `equivalent`, or `[] <> U W V X -> <->`, with `! && ||`; or with letters
+    /// as in Spot, `G F X U W R M`. A name that is not one word is quoted: `eventually "all done"`.
     pub fn ltl(self, name: &str, formula: &str) -> Self {
         self.ask(name, Question::Ltl(formula.to_owned()))
     }
@@ -167,11 +167,11 @@ impl<'m, M: Model> Check<'m, M> {
                 Question::Eventually(condition) => {
                     self.check_runs(&mut graph, &Formula::atom(Atom(*condition as u32)).finally())
                 }
-                Question::Ltl(text) => match self.read(text, Dialect::Spin) {
+                Question::Ltl(text) => match self.read_ltl(text) {
                     Ok(formula) => self.check_runs(&mut graph, &formula),
                     Err(why) => Found::unknown(why),
                 },
-                Question::Ctl(text) => match self.read(text, Dialect::Plain) {
+                Question::Ctl(text) => match self.read(text, Dialect::Plain).map_err(|why| not_read(text, &why)) {
                     Ok(formula) => self.check_branches(&mut graph, &formula),
                     Err(why) => Found::unknown(why),
                 },
@@ -341,10 +341,19 @@ impl<'m, M: Model> Check<'m, M> {
         (0..self.conditions.len()).map(|number| (number, true)).collect()
     }
 
+    /// Reads a linear-time formula in Spin's notation, or with letters. If it is neither, the reader that came further
+    /// says why.
+    fn read_ltl(&self, text: &str) -> Result<Formula, String> {
+        self.read(text, Dialect::Spin).or_else(|why| {
+            let letters = self.read(text, Dialect::Plain);
+            letters.map_err(|other| not_read(text, if other.offset > why.offset { &other } else { &why }))
+        })
+    }
+
     /// Reads a formula over the names of conditions.
-    fn read(&self, text: &str, dialect: Dialect) -> Result<Formula, String> {
+    fn read(&self, text: &str, dialect: Dialect) -> Result<Formula, ParseError> {
         let is_declared = |word: &str| self.names.iter().any(|name| name == word);
-        let formula = parse_with(text, dialect, &mut |rest: &str| {
+        parse_with(text, dialect, &mut |rest: &str| {
             let Some((length, name)) = declared_atom(rest, dialect, &is_declared)? else { return Ok(None) };
             let mut named = self.names.iter().enumerate().filter(|(_, other)| **other == name);
             match (named.next(), named.next()) {
@@ -353,9 +362,12 @@ impl<'m, M: Model> Check<'m, M> {
                 (None, _) if self.names.is_empty() => Err(format!("there is no condition `{name}`; there are none")),
                 (None, _) => Err(format!("there is no condition `{name}`; there are `{}`", self.names.join("`, `"))),
             }
-        });
-        formula.map_err(|why| format!("`{text}` is not a formula: {}, at byte {}", why.message, why.offset))
+        })
     }
+}
+
+fn not_read(text: &str, why: &ParseError) -> String {
+    format!("`{text}` is not a formula: {}, at byte {}", why.message, why.offset)
 }
 
 /// The numbers of a path in a store.
