@@ -8,10 +8,9 @@
 //! a run, or else by the fault. Only an answer that it holds needs to know that there is no fault, which is an
 //! invariant, and every engine knows invariants.
 
+use ample_logic::Formula;
 use ample_model::facts::Lens;
-use ample_model::{
-    BinaryOp, Expr, Formula, Interpreter, Outcome, ProcessId, Property, Question, System, UnaryOp, Violation,
-};
+use ample_model::{BinaryOp, Expr, Interpreter, Outcome, ProcessId, Property, Question, System, Temporal, Violation};
 
 use crate::evidence::{EndState, Unconfirmed, evaluation_fault, not_confirmed};
 use crate::report::Answer;
@@ -43,9 +42,9 @@ impl<'a> Survey<'a> {
     /// What may be a fault in a property, and in the conditions of justice if they are not part of its formula.
     pub fn fallible(&self, property: &Property, justice: &[Expr]) -> Fallible {
         match &property.question {
-            Question::Ltl(formula) => self.in_formula(formula),
-            Question::Ctl(formula) => {
-                let mut fallible = self.in_formula(formula);
+            Question::Ltl(temporal) => self.in_formula(temporal),
+            Question::Ctl(temporal) => {
+                let mut fallible = self.in_formula(temporal);
                 fallible.parts.extend(self.among(justice).parts);
                 fallible
             }
@@ -55,11 +54,10 @@ impl<'a> Survey<'a> {
     }
 
     /// What may be a fault in a formula.
-    pub fn in_formula(&self, formula: &Formula) -> Fallible {
+    pub fn in_formula(&self, temporal: &Temporal) -> Fallible {
         let mut parts = Vec::new();
-        if self.has_fallible_atom(formula) {
-            let whole = without_time(formula, &mut parts);
-            parts.extend(whole);
+        if temporal.atoms.iter().any(|atom| self.may_fault(atom)) {
+            parts_without_time(temporal, &temporal.formula, &mut parts);
             parts.retain(|part| self.may_fault(part));
         }
         Fallible { parts }
@@ -70,12 +68,6 @@ impl<'a> Survey<'a> {
         Fallible { parts: exprs.iter().filter(|expr| self.may_fault(expr)).cloned().collect() }
     }
 
-    fn has_fallible_atom(&self, formula: &Formula) -> bool {
-        let mut found = false;
-        formula.atoms(&mut |atom| found = found || self.may_fault(atom));
-        found
-    }
-
     fn may_fault(&self, expr: &Expr) -> bool {
         // Without a process there are no locals, so that any type will do.
         let may_fault = self.lens.expr(ProcessId(0), expr).traits.may_fault;
@@ -83,38 +75,11 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// A formula without temporal operators as an expression; otherwise the largest such parts are added to the others.
-fn without_time(formula: &Formula, parts: &mut Vec<Expr>) -> Option<Expr> {
-    let truth = |expr| Expr::unary(UnaryOp::Not, expr);
-    match formula {
-        Formula::Atom(expr) => Some(expr.clone()),
-        Formula::Not(f) => Some(Expr::unary(UnaryOp::Not, without_time(f, parts)?)),
-        Formula::And(f, g) => joined(f, g, parts, |x, y| Expr::binary(BinaryOp::And, x, y)),
-        Formula::Or(f, g) => joined(f, g, parts, |x, y| Expr::binary(BinaryOp::Or, x, y)),
-        Formula::Implies(f, g) => joined(f, g, parts, |x, y| Expr::binary(BinaryOp::Or, truth(x), y)),
-        Formula::Iff(f, g) => joined(f, g, parts, |x, y| Expr::binary(BinaryOp::Equal, truth(x), truth(y))),
-        Formula::Next(f) | Formula::Always(f) | Formula::Eventually(f) | Formula::All(f) | Formula::Exists(f) => {
-            let part = without_time(f, parts);
-            parts.extend(part);
-            None
-        }
-        Formula::Until(f, g) | Formula::WeakUntil(f, g) | Formula::Release(f, g) => {
-            for side in [f, g] {
-                let part = without_time(side, parts);
-                parts.extend(part);
-            }
-            None
-        }
-    }
-}
-
-fn joined(f: &Formula, g: &Formula, parts: &mut Vec<Expr>, join: impl Fn(Expr, Expr) -> Expr) -> Option<Expr> {
-    match (without_time(f, parts), without_time(g, parts)) {
-        (Some(x), Some(y)) => Some(join(x, y)),
-        (x, y) => {
-            parts.extend(x.into_iter().chain(y));
-            None
-        }
+/// The largest parts of a formula without temporal operators, as expressions.
+fn parts_without_time(temporal: &Temporal, formula: &Formula, parts: &mut Vec<Expr>) {
+    match temporal.state_expr(formula) {
+        Some(expr) => parts.push(expr),
+        None => formula.operands().for_each(|operand| parts_without_time(temporal, operand, parts)),
     }
 }
 

@@ -3,7 +3,7 @@
 //! In linear time that is a formula, `(G F e1 ∧ G F e2 …) → f`, and every engine can do it. In branching time the path
 //! quantifiers mean something else then, which the symbolic engine knows.
 
-use ample_model::{Expr, Formula, Property, Question};
+use ample_model::{AtomTable, Expr, Property, Question, Temporal};
 
 use crate::report::{Report, Verdict};
 
@@ -11,8 +11,8 @@ use crate::report::{Report, Verdict};
 pub fn under(properties: &[Property], justice: &[Expr]) -> Vec<Property> {
     let just = |property: &Property| {
         let question = match &property.question {
-            Question::Ltl(formula) => Question::Ltl(only_if_just(formula.clone(), justice)),
-            Question::Acceptance => Question::Ltl(only_if_just(no_acceptance(), justice)),
+            Question::Ltl(temporal) => Question::Ltl(only_if_just(temporal, justice)),
+            Question::Acceptance => Question::Ltl(only_if_just(&no_acceptance(), justice)),
             other => other.clone(),
         };
         Property { question, ..property.clone() }
@@ -21,22 +21,21 @@ pub fn under(properties: &[Property], justice: &[Expr]) -> Vec<Property> {
 }
 
 /// From some moment on, nobody stands at a label `accept`.
-pub fn no_acceptance() -> Formula {
-    let atom = Formula::Not(Box::new(Formula::Atom(Expr::Accepting)));
-    Formula::Eventually(Box::new(Formula::Always(Box::new(atom))))
+pub fn no_acceptance() -> Temporal {
+    let accepting = Temporal::state(Expr::Accepting);
+    accepting.with((!accepting.formula.clone()).globally().finally())
 }
 
 /// Each holds again and again, or nothing is asked.
-fn only_if_just(formula: Formula, justice: &[Expr]) -> Formula {
-    let again = |expr: &Expr| {
-        let eventually = Formula::Eventually(Box::new(Formula::Atom(expr.clone())));
-        Formula::Always(Box::new(eventually))
-    };
-    let all = justice.iter().map(again).reduce(|f, g| Formula::And(Box::new(f), Box::new(g)));
-    match all {
-        Some(all) => Formula::Implies(Box::new(all), Box::new(formula)),
+fn only_if_just(temporal: &Temporal, justice: &[Expr]) -> Temporal {
+    let mut table = AtomTable::new();
+    let formula = table.import(temporal);
+    let again = justice.iter().map(|expr| table.formula(expr.clone()).finally().globally());
+    let formula = match again.reduce(|f, g| f & g) {
+        Some(all) => all.implies(formula),
         None => formula,
-    }
+    };
+    Temporal::new(formula, table)
 }
 
 /// Why a question cannot be asked of just runs only.

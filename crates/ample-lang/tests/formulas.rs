@@ -2,8 +2,8 @@
 
 use ample_lang::promela::{self, preprocess::MemoryLoader};
 use ample_lang::{Diagnostic, Rejected};
-use ample_logic::{Acceptance, Atoms, Dialect, Options, never, parse, translate};
-use ample_model::{BinaryOp, Expr, Formula, Pattern, Place, Property, Question, Scope, System, UnaryOp};
+use ample_logic::{Acceptance, Atoms, Binary, Dialect, Formula, Options, Unary, never, parse, translate};
+use ample_model::{BinaryOp, Expr, Pattern, Place, Property, Question, Scope, System, Temporal, UnaryOp};
 use ample_random::Random;
 
 const MODEL: &str = r#"
@@ -114,23 +114,41 @@ fn expr(e: &Expr, system: &System) -> String {
 }
 
 /// A formula, atoms between braces.
-fn shape(f: &Formula, system: &System) -> String {
-    let go = |f: &Formula| shape(f, system);
+fn shape(temporal: &Temporal, system: &System) -> String {
+    part(&temporal.formula, temporal, system)
+}
+
+fn part(f: &Formula, temporal: &Temporal, system: &System) -> String {
+    let go = |f: &Formula| part(f, temporal, system);
     match f {
-        Formula::Atom(e) => format!("{{{}}}", expr(e, system)),
-        Formula::Not(x) => format!("!{}", go(x)),
-        Formula::Next(x) => format!("X{}", go(x)),
-        Formula::Always(x) => format!("G{}", go(x)),
-        Formula::Eventually(x) => format!("F{}", go(x)),
-        Formula::All(x) => format!("A{}", go(x)),
-        Formula::Exists(x) => format!("E{}", go(x)),
-        Formula::And(x, y) => format!("({} && {})", go(x), go(y)),
-        Formula::Or(x, y) => format!("({} || {})", go(x), go(y)),
-        Formula::Implies(x, y) => format!("({} -> {})", go(x), go(y)),
-        Formula::Iff(x, y) => format!("({} <-> {})", go(x), go(y)),
-        Formula::Until(x, y) => format!("({} U {})", go(x), go(y)),
-        Formula::WeakUntil(x, y) => format!("({} W {})", go(x), go(y)),
-        Formula::Release(x, y) => format!("({} R {})", go(x), go(y)),
+        Formula::True => "{1}".into(),
+        Formula::False => "{0}".into(),
+        Formula::Atom(atom) => format!("{{{}}}", expr(temporal.expr(*atom), system)),
+        Formula::Unary(op, x) => {
+            let sign = match op {
+                Unary::Not => "!",
+                Unary::Next => "X",
+                Unary::Globally => "G",
+                Unary::Finally => "F",
+                Unary::All => "A",
+                Unary::Exists => "E",
+            };
+            format!("{sign}{}", go(x))
+        }
+        Formula::Binary(op, x, y) => {
+            let sign = match op {
+                Binary::And => "&&",
+                Binary::Or => "||",
+                Binary::Implies => "->",
+                Binary::Iff => "<->",
+                Binary::Xor => "xor",
+                Binary::Until => "U",
+                Binary::WeakUntil => "W",
+                Binary::Release => "R",
+                Binary::StrongRelease => "M",
+            };
+            format!("({} {sign} {})", go(x), go(y))
+        }
     }
 }
 
@@ -228,7 +246,8 @@ const LTL: &[(&str, &str)] = &[
     ("[] (pair.left < pair.right[1] && pair.right[x] == 0)", "G{((pair < pair+2) && (pair+1[x] == 0))}"),
     ("[] ((p -> x : y) < 3)", "G{((p ? x : y) < 3)}"),
     ("[] (p -> q : r)", "G{(p ? q : r)}"),
-    ("'p'", "{112}"),
+    ("'p'", "{1}"),
+    ("x < 'p'", "{(x < 112)}"),
     ("x[0]", "{x}"),
     ("[](p) && <>(q)", "(G{p} && F{q})"),
     ("G p -> F q", "(G{p} -> F{q})"),

@@ -8,8 +8,9 @@ use std::collections::{BTreeSet, VecDeque};
 
 use ample_lang::milestones;
 use ample_lang::milestones::model::{
-    ActionId, Arithmetic, Assignment, Comparison, Condition, Formula, Label, Model, Number, Process, Value,
+    ActionId, Arithmetic, Assignment, Comparison, Condition, Label, Model, Number, Process, Value,
 };
+use ample_logic::{Atom, Formula};
 use ample_model::{Interpreter, Question};
 use ample_random::Random;
 
@@ -166,11 +167,12 @@ fn by_the_interpreter(model: &Model) -> Option<(BTreeSet<State>, BTreeSet<Step>)
             steps.insert((state.clone(), label, next));
         }
         for (property, lowered) in model.properties.iter().zip(&system.properties) {
-            let Question::Ltl(formula) = &lowered.question else { continue };
-            let (Formula::Always(own), ample_model::Formula::Always(theirs)) = (&property.formula, formula) else {
+            let Question::Ltl(temporal) = &lowered.question else { continue };
+            let always = Formula::atom(Atom(0)).globally();
+            if (&property.formula, &temporal.formula) != (&always, &always) {
                 continue;
-            };
-            let (Formula::Atom(own), ample_model::Formula::Atom(theirs)) = (&**own, &**theirs) else { continue };
+            }
+            let (own, theirs) = (&property.atoms[0], &temporal.atoms[0]);
             let got = interpreter.evaluate(&whole, None, theirs).ok();
             assert_eq!(got.map(|value| value != 0), holds(own, state), "{} in {state:?}", property.text);
         }

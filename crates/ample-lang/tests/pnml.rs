@@ -3,7 +3,7 @@
 use ample_lang::pnml::{self, Examination, Unfolded};
 use ample_lang::{Diagnostic, Severity};
 use ample_model::interpret::explore;
-use ample_model::{Formula, Question, Scalar, Type};
+use ample_model::{Question, Scalar, Temporal, Type};
 use ample_petri::net::Net;
 
 fn file(kind: &str, body: &str) -> String {
@@ -815,7 +815,7 @@ fn nodes_that_are_called_like_operators_are_those_nodes() {
     let read = |logic: &str, text: &str| match logic {
         "ctl" => pnml::ctl(&net.system, &net.names, text),
         "ltl" => pnml::ltl(&net.system, &net.names, text),
-        _ => pnml::expression(&net.system, &net.names, text).map(Formula::Atom),
+        _ => pnml::expression(&net.system, &net.names, text).map(Temporal::state),
     };
     // Each text, and the same with quotation marks; nothing if it is refused, with a message that shows them.
     for (logic, text, quoted) in [

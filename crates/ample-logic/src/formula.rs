@@ -8,8 +8,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::{BitAnd, BitOr, Not};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 /// An atomic proposition, by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Atom(pub u32);
 
 /// The names of atoms: atom number *i* is the *i*-th name that was interned.
@@ -81,7 +83,7 @@ impl<S: AsRef<str>> FromIterator<S> for Atoms {
 }
 
 /// Operators with one operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Unary {
     /// Negation.
     Not,
@@ -98,7 +100,7 @@ pub enum Unary {
 }
 
 /// Operators with two operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Binary {
     /// Conjunction.
     And,
@@ -136,7 +138,7 @@ impl Binary {
 /// assert!(response.is_ltl() && !response.is_ctl());
 /// assert!(!response.has_next());
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Formula {
     /// Truth.
     True,

@@ -7,10 +7,11 @@
 
 use std::collections::HashSet;
 
+use ample_logic::{Atom, Formula};
 use thiserror::Error;
 
 use crate::expr::{Expr, Pattern, Place, Scope};
-use crate::property::{Formula, Question};
+use crate::property::{Question, Temporal};
 use crate::system::{
     Action, Communication, Edge, EdgeId, Initial, Instance, Instruction, Location, Monitor, ProcessId, ProcessType,
     RecordId, Role, Scalar, Span, System, Type, Variable,
@@ -236,7 +237,7 @@ impl<'a> Checker<'a> {
             match &property.question {
                 Question::Deadlock | Question::Assertions | Question::Acceptance | Question::Progress => {}
                 Question::Invariant(expr) | Question::Bound(expr) => self.expr(expr, Reader::Nobody),
-                Question::Ltl(formula) | Question::Ctl(formula) => self.formula(formula, 0),
+                Question::Ltl(temporal) | Question::Ctl(temporal) => self.temporal(temporal),
                 Question::Never(id) => self.process_id(*id, Role::Claim),
             }
         }
@@ -439,30 +440,22 @@ impl<'a> Checker<'a> {
         monitor.observed.iter().for_each(|(_, channel)| self.expr(channel, Reader::Static));
     }
 
-    fn formula(&mut self, formula: &Formula, depth: u32) {
+    fn temporal(&mut self, temporal: &Temporal) {
+        self.formula(&temporal.formula, temporal.atoms.len(), 0);
+        for atom in &temporal.atoms {
+            self.expr(atom, Reader::Nobody);
+        }
+    }
+
+    fn formula(&mut self, formula: &Formula, atoms: usize, depth: u32) {
         if depth > MAX_DEPTH {
             return self.problem("a formula that is nested too deep");
         }
-        match formula {
-            Formula::Atom(expr) => self.expr(expr, Reader::Nobody),
-            Formula::Not(x)
-            | Formula::Next(x)
-            | Formula::Always(x)
-            | Formula::Eventually(x)
-            | Formula::All(x)
-            | Formula::Exists(x) => {
-                self.formula(x, depth + 1);
-            }
-            Formula::And(x, y)
-            | Formula::Or(x, y)
-            | Formula::Implies(x, y)
-            | Formula::Iff(x, y)
-            | Formula::Until(x, y)
-            | Formula::WeakUntil(x, y)
-            | Formula::Release(x, y) => {
-                self.formula(x, depth + 1);
-                self.formula(y, depth + 1);
-            }
+        if let Formula::Atom(Atom(number)) = formula {
+            self.require((*number as usize) < atoms, || format!("atom {number} of {atoms}"));
+        }
+        for operand in formula.operands() {
+            self.formula(operand, atoms, depth + 1);
         }
     }
 

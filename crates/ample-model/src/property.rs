@@ -1,44 +1,141 @@
 //! Properties: what is to be checked.
 //!
-//! Temporal formulas are kept here as plain trees over the system's own expressions; what they mean
-//! and how they are checked is the business of the logic and the engines.
+//! A temporal property carries a formula of [`ample_logic`], whose atoms are numbers, and the table of the state
+//! expressions that these stand for. Equal expressions are one atom, and constants are none: whoever checks a formula
+//! finds it as it is needed.
 
+use std::collections::HashMap;
+
+use ample_logic::{Atom, Binary, Formula, Unary};
 use serde::{Deserialize, Serialize};
 
-use crate::expr::Expr;
+use crate::expr::{BinaryOp, Expr, UnaryOp};
 use crate::system::{ProcessId, Span};
 
-/// A temporal formula over state expressions.
+/// A temporal formula with its atom table.
+///
+/// ```
+/// use ample_model::{AtomTable, Expr, Temporal};
+/// let mut table = AtomTable::new();
+/// let p = table.formula(Expr::ProcessCount);
+/// let again = Temporal::new(p.clone().finally().globally() & p, table);
+/// assert_eq!(again.atoms, [Expr::ProcessCount]);
+/// assert!(again.formula.is_ltl());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Formula {
-    /// A state expression.
-    Atom(Expr),
-    /// ¬
-    Not(Box<Formula>),
-    /// ∧
-    And(Box<Formula>, Box<Formula>),
-    /// ∨
-    Or(Box<Formula>, Box<Formula>),
-    /// →
-    Implies(Box<Formula>, Box<Formula>),
-    /// ↔
-    Iff(Box<Formula>, Box<Formula>),
-    /// In the next state.
-    Next(Box<Formula>),
-    /// In all states from here on.
-    Always(Box<Formula>),
-    /// In some state from here on.
-    Eventually(Box<Formula>),
-    /// The second some time, the first until then.
-    Until(Box<Formula>, Box<Formula>),
-    /// Like until, but the second may never come.
-    WeakUntil(Box<Formula>, Box<Formula>),
-    /// The second up to and including the state where the first holds, or for ever.
-    Release(Box<Formula>, Box<Formula>),
-    /// On all runs from here: only in branching time.
-    All(Box<Formula>),
-    /// On some run from here: only in branching time.
-    Exists(Box<Formula>),
+pub struct Temporal {
+    /// The formula.
+    pub formula: Formula,
+    /// What its atoms stand for, by their numbers.
+    pub atoms: Vec<Expr>,
+}
+
+/// A table of atoms that grows: each expression has one number.
+#[derive(Clone, Debug, Default)]
+pub struct AtomTable {
+    atoms: Vec<Expr>,
+    numbers: HashMap<Expr, Atom>,
+}
+
+impl AtomTable {
+    /// An empty table.
+    pub fn new() -> AtomTable {
+        AtomTable::default()
+    }
+
+    /// The formula that is just this expression: an atom, or a truth value if it is a constant.
+    pub fn formula(&mut self, expr: Expr) -> Formula {
+        match expr {
+            Expr::Const(0) => Formula::False,
+            Expr::Const(_) => Formula::True,
+            expr => Formula::atom(self.intern(expr)),
+        }
+    }
+
+    /// The atom of an expression, which is added if it is new.
+    pub fn intern(&mut self, expr: Expr) -> Atom {
+        if let Some(atom) = self.numbers.get(&expr) {
+            return *atom;
+        }
+        let atom = Atom(self.atoms.len() as u32);
+        self.numbers.insert(expr.clone(), atom);
+        self.atoms.push(expr);
+        atom
+    }
+
+    /// The formula with its atoms taken from this table instead of its own.
+    pub fn import(&mut self, temporal: &Temporal) -> Formula {
+        temporal.formula.substitute(&mut |atom| self.formula(temporal.expr(atom).clone()))
+    }
+}
+
+impl Temporal {
+    /// A formula over a table.
+    pub fn new(formula: Formula, table: AtomTable) -> Temporal {
+        Temporal { formula, atoms: table.atoms }
+    }
+
+    /// The formula that is just this expression.
+    pub fn state(expr: Expr) -> Temporal {
+        let mut table = AtomTable::new();
+        let formula = table.formula(expr);
+        Temporal::new(formula, table)
+    }
+
+    /// Another formula over the same table.
+    pub fn with(&self, formula: Formula) -> Temporal {
+        Temporal { formula, atoms: self.atoms.clone() }
+    }
+
+    /// What an atom stands for; false if the table does not have it.
+    pub fn expr(&self, atom: Atom) -> &Expr {
+        self.atoms.get(atom.0 as usize).unwrap_or(&Expr::FALSE)
+    }
+
+    /// A formula over the table as one state expression, in the order in which it is written; none if it has temporal
+    /// operators or path quantifiers.
+    pub fn state_expr(&self, formula: &Formula) -> Option<Expr> {
+        let not = |expr| Expr::unary(UnaryOp::Not, expr);
+        let both = |op, f, g| Expr::binary(op, f, g);
+        Some(match formula {
+            Formula::True => Expr::TRUE,
+            Formula::False => Expr::FALSE,
+            Formula::Atom(atom) => self.expr(*atom).clone(),
+            Formula::Unary(Unary::Not, f) => not(self.state_expr(f)?),
+            Formula::Unary(..) => return None,
+            Formula::Binary(op, f, g) => {
+                if op.is_temporal() {
+                    return None;
+                }
+                let (f, g) = (self.state_expr(f)?, self.state_expr(g)?);
+                match op {
+                    Binary::And => both(BinaryOp::And, f, g),
+                    Binary::Or => both(BinaryOp::Or, f, g),
+                    Binary::Implies => both(BinaryOp::Or, not(f), g),
+                    // Numbers are true or false here.
+                    Binary::Iff => both(BinaryOp::Equal, not(f), not(g)),
+                    _ => both(BinaryOp::NotEqual, not(f), not(g)),
+                }
+            }
+        })
+    }
+
+    /// Replaces every expression of the table; what is equal or constant then is one atom, or none.
+    pub fn map_atoms(&mut self, change: &mut dyn FnMut(Expr) -> Expr) {
+        let mut table = AtomTable::new();
+        let atoms: Vec<Formula> =
+            std::mem::take(&mut self.atoms).into_iter().map(|expr| table.formula(change(expr))).collect();
+        self.formula =
+            self.formula.substitute(&mut |Atom(number)| atoms.get(number as usize).cloned().unwrap_or(Formula::False));
+        self.atoms = table.atoms;
+    }
+
+    /// Calls `visit` on every expression in the formula, and on those inside.
+    pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
+        for atom in &self.atoms {
+            atom.walk(visit);
+        }
+    }
 }
 
 /// What a property asks.
@@ -51,9 +148,9 @@ pub enum Question {
     /// The expression holds in every reachable state.
     Invariant(Expr),
     /// Every run satisfies the formula.
-    Ltl(Formula),
+    Ltl(Temporal),
     /// Every initial state satisfies the formula, in which every temporal operator has its quantifier.
-    Ctl(Formula),
+    Ctl(Temporal),
     /// The never claim has no accepting run.
     Never(ProcessId),
     /// No run passes again and again through states where a process stands at a location marked `accept`.
@@ -77,42 +174,12 @@ pub struct Property {
     pub span: Option<Span>,
 }
 
-impl Formula {
-    /// Calls `visit` on every atom, from the left.
-    pub fn atoms(&self, visit: &mut dyn FnMut(&Expr)) {
-        match self {
-            Formula::Atom(expr) => visit(expr),
-            Formula::Not(f)
-            | Formula::Next(f)
-            | Formula::Always(f)
-            | Formula::Eventually(f)
-            | Formula::All(f)
-            | Formula::Exists(f) => f.atoms(visit),
-            Formula::And(f, g)
-            | Formula::Or(f, g)
-            | Formula::Implies(f, g)
-            | Formula::Iff(f, g)
-            | Formula::Until(f, g)
-            | Formula::WeakUntil(f, g)
-            | Formula::Release(f, g) => {
-                f.atoms(visit);
-                g.atoms(visit);
-            }
-        }
-    }
-
-    /// Calls `visit` on every expression in the formula.
-    pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
-        self.atoms(&mut |atom| atom.walk(visit));
-    }
-}
-
 impl Property {
     /// Calls `visit` on every expression in the property.
     pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
         match &self.question {
             Question::Invariant(expr) | Question::Bound(expr) => expr.walk(visit),
-            Question::Ltl(formula) | Question::Ctl(formula) => formula.walk(visit),
+            Question::Ltl(temporal) | Question::Ctl(temporal) => temporal.walk(visit),
             Question::Deadlock
             | Question::Assertions
             | Question::Never(_)
@@ -172,5 +239,24 @@ impl Property {
             Question::Never(_) => format!("never:{}", self.name),
             Question::Bound(_) => format!("bound:{}", self.name),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_expressions_are_one_atom_and_constants_are_none() {
+        let mut table = AtomTable::new();
+        let (p, q) = (table.formula(Expr::ProcessCount), table.formula(Expr::NonProgress));
+        let (sure, again) = (table.formula(Expr::Const(3)), table.formula(Expr::ProcessCount));
+        assert_eq!((&again, &sure), (&p, &Formula::True));
+        let mut temporal = Temporal::new(p.until(q) & sure.implies(again), table);
+        assert_eq!(temporal.atoms, [Expr::ProcessCount, Expr::NonProgress]);
+        temporal.map_atoms(&mut |_| Expr::Accepting);
+        let accepting = Formula::atom(Atom(0));
+        assert_eq!(temporal.atoms, [Expr::Accepting]);
+        assert_eq!(temporal.formula, accepting.clone().until(accepting.clone()) & Formula::True.implies(accepting));
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use ample_budget::{Budget, Interrupted};
 use ample_lang::source::{self, Files, NotRead};
 use ample_lang::{Diagnostic, RefusedFormula, Rejected, Severity, milestones, pnml, promela};
-use ample_model::{Expr, Formula, Property, System};
+use ample_model::{Expr, Property, System, Temporal};
 
 /// How to read a model.
 #[derive(Clone, Debug)]
@@ -274,7 +274,7 @@ impl Loaded {
     }
 
     /// As [`ltl`]; of a coloured net the nodes have the names that the file gives them, too.
-    pub fn ltl(&self, text: &str) -> Result<Formula, LoadError> {
+    pub fn ltl(&self, text: &str) -> Result<Temporal, LoadError> {
         match &self.net {
             Some(names) => self.in_either(names, text, pnml::ltl),
             None => ltl(&self.system, text),
@@ -282,7 +282,7 @@ impl Loaded {
     }
 
     /// As [`ctl`]; of a coloured net the nodes have the names that the file gives them, too.
-    pub fn ctl(&self, text: &str) -> Result<Formula, LoadError> {
+    pub fn ctl(&self, text: &str) -> Result<Temporal, LoadError> {
         match &self.net {
             Some(names) => self.in_either(names, text, pnml::ctl),
             None => ctl(&self.system, text),
@@ -415,7 +415,7 @@ pub fn adapt(system: &mut System, properties: &[Property]) {
 /// assert!(ample::ltl(&model.system, "AG (x == 1)").is_err());
 /// # Ok::<(), ample::LoadError>(())
 /// ```
-pub fn ltl(system: &System, text: &str) -> Result<Formula, LoadError> {
+pub fn ltl(system: &System, text: &str) -> Result<Temporal, LoadError> {
     Ok(match system {
         system if is_milestones(system) => milestones::ltl(system, text)?,
         system if is_net(system) => pnml::ltl(system, &pnml::Names::of(system), text)?,
@@ -431,7 +431,7 @@ pub fn ltl(system: &System, text: &str) -> Result<Formula, LoadError> {
 /// assert!(ample::ctl(&model.system, "AG F (x == 1)").is_err());
 /// # Ok::<(), ample::LoadError>(())
 /// ```
-pub fn ctl(system: &System, text: &str) -> Result<Formula, LoadError> {
+pub fn ctl(system: &System, text: &str) -> Result<Temporal, LoadError> {
     Ok(match system {
         system if is_milestones(system) => milestones::ctl(system, text)?,
         system if is_net(system) => pnml::ctl(system, &pnml::Names::of(system), text)?,

@@ -11,15 +11,12 @@
 
 use std::time::{Duration, Instant};
 
-use ample_logic::{Acceptance, Dialect, Formula as Logic, print_with};
-use ample_model::{
-    BinaryOp, Expr, Formula, Interpreter, Observer, Progress, Property, Question, Reason, System, UnaryOp,
-};
+use ample_logic::{Acceptance, Binary, Dialect, Formula, Unary, print_with};
+use ample_model::{Expr, Interpreter, Observer, Progress, Property, Question, Reason, System, Temporal, UnaryOp};
 
 use ample_engine::justice;
 use ample_engine::report::{Report, Verdict};
 use ample_engine::settings::Fairness;
-use ample_engine::temporal::Numbered;
 use ample_explicit::engine::automaton::negation;
 use ample_explicit::engine::branching::look_at;
 use ample_explicit::engine::liveness::{Watch, look_for};
@@ -123,6 +120,8 @@ enum Layer<'a> {
 
 /// An implication that a property relies on.
 struct Implication<'a> {
+    /// The property, whose atom table the formulas below are over.
+    temporal: &'a Temporal,
     antecedent: &'a Formula,
     /// The implication itself, to be shown.
     whole: &'a Formula,
@@ -132,49 +131,55 @@ struct Implication<'a> {
 
 /// The implications of a formula that have to be true for it to be true.
 fn implications(question: &Question) -> Vec<Implication<'_>> {
-    let mut found = Vec::new();
-    if let Question::Ltl(formula) | Question::Ctl(formula) = question {
-        let is_branching = matches!(question, Question::Ctl(_));
-        collect(formula, true, is_branching, &mut Vec::new(), &mut found);
-    }
-    found
+    let (Question::Ltl(temporal) | Question::Ctl(temporal)) = question else { return Vec::new() };
+    let is_branching = matches!(question, Question::Ctl(_));
+    let mut collector = Collector { temporal, is_branching, around: Vec::new(), found: Vec::new() };
+    collector.collect(&temporal.formula, true);
+    collector.found
 }
 
-fn collect<'a>(
-    formula: &'a Formula,
-    positive: bool,
+struct Collector<'a> {
+    temporal: &'a Temporal,
     is_branching: bool,
-    around: &mut Vec<Layer<'a>>,
-    found: &mut Vec<Implication<'a>>,
-) {
-    let mut inside = |layer: Option<Layer<'a>>, formula: &'a Formula, positive: bool| {
-        around.extend(layer);
-        collect(formula, positive, is_branching, around, found);
-        around.truncate(around.len() - usize::from(layer.is_some()));
-    };
-    match formula {
-        // Of two formulas that are the same neither is an antecedent.
-        Formula::Atom(_) | Formula::Iff(..) => {}
-        Formula::Not(f) => inside(None, f, !positive),
-        Formula::All(f) | Formula::Exists(f) => inside(None, f, positive),
-        Formula::Next(f) => inside(Some(Layer::Next), f, positive),
-        Formula::Always(f) | Formula::Eventually(f) => inside(Some(Layer::Finally), f, positive),
-        Formula::And(f, g) | Formula::Or(f, g) => {
-            inside(None, f, positive);
-            inside(None, g, positive);
-        }
-        Formula::Until(f, g) | Formula::WeakUntil(f, g) | Formula::Release(f, g) => {
-            inside(Some(Layer::Finally), f, positive);
-            inside(Some(Layer::Finally), g, positive);
-        }
-        Formula::Implies(f, g) if positive => {
-            inside(None, f, false);
-            inside(Some(Layer::Where(f)), g, true);
-            found.push(Implication { antecedent: f, whole: formula, around: around.clone(), is_branching });
-        }
-        Formula::Implies(f, g) => {
-            inside(None, f, true);
-            inside(None, g, false);
+    around: Vec<Layer<'a>>,
+    found: Vec<Implication<'a>>,
+}
+
+impl<'a> Collector<'a> {
+    fn inside(&mut self, layer: Layer<'a>, formula: &'a Formula, positive: bool) {
+        self.around.push(layer);
+        self.collect(formula, positive);
+        self.around.pop();
+    }
+
+    fn collect(&mut self, formula: &'a Formula, positive: bool) {
+        match formula {
+            Formula::True | Formula::False | Formula::Atom(_) => {}
+            Formula::Unary(Unary::Not, f) => self.collect(f, !positive),
+            Formula::Unary(Unary::All | Unary::Exists, f) => self.collect(f, positive),
+            Formula::Unary(Unary::Next, f) => self.inside(Layer::Next, f, positive),
+            Formula::Unary(Unary::Globally | Unary::Finally, f) => self.inside(Layer::Finally, f, positive),
+            // Of two formulas that are the same neither is an antecedent.
+            Formula::Binary(Binary::Iff | Binary::Xor, ..) => {}
+            Formula::Binary(Binary::And | Binary::Or, f, g) => {
+                self.collect(f, positive);
+                self.collect(g, positive);
+            }
+            Formula::Binary(Binary::Implies, f, g) if positive => {
+                self.collect(f, false);
+                self.inside(Layer::Where(f), g, true);
+                let Collector { temporal, is_branching, .. } = *self;
+                let around = self.around.clone();
+                self.found.push(Implication { temporal, antecedent: f, whole: formula, around, is_branching });
+            }
+            Formula::Binary(Binary::Implies, f, g) => {
+                self.collect(f, true);
+                self.collect(g, false);
+            }
+            Formula::Binary(_, f, g) => {
+                self.inside(Layer::Finally, f, positive);
+                self.inside(Layer::Finally, g, positive);
+            }
         }
     }
 }
@@ -182,15 +187,15 @@ fn collect<'a>(
 impl Implication<'_> {
     /// What a run satisfies on which the antecedent is true where the implication counts.
     fn trigger(&self) -> Formula {
-        let exists = |path: Formula| if self.is_branching { Formula::Exists(Box::new(path)) } else { path };
+        let exists = |path: Formula| if self.is_branching { path.exists() } else { path };
         let mut trigger = self.antecedent.clone();
         let mut outer_is_finally = false;
         for layer in self.around.iter().rev() {
             trigger = match layer {
                 Layer::Finally if outer_is_finally => trigger,
-                Layer::Finally => exists(Formula::Eventually(Box::new(trigger))),
-                Layer::Next => exists(Formula::Next(Box::new(trigger))),
-                Layer::Where(condition) => Formula::And(Box::new((*condition).clone()), Box::new(trigger)),
+                Layer::Finally => exists(trigger.finally()),
+                Layer::Next => exists(trigger.next()),
+                Layer::Where(condition) => (*condition).clone() & trigger,
             };
             outer_is_finally = matches!(layer, Layer::Finally);
         }
@@ -201,7 +206,7 @@ impl Implication<'_> {
     fn condition(&self) -> Option<Expr> {
         let at_any_time = matches!(self.around.as_slice(), [Layer::Finally, rest @ ..]
             if rest.iter().all(|layer| matches!(layer, Layer::Finally)));
-        if at_any_time { state_expr(self.antecedent) } else { None }
+        if at_any_time { self.temporal.state_expr(self.antecedent) } else { None }
     }
 
     /// The antecedents say nothing about paths.
@@ -210,14 +215,15 @@ impl Implication<'_> {
             Layer::Where(condition) => Some(*condition),
             Layer::Finally | Layer::Next => None,
         });
-        conditions.chain([self.antecedent]).all(|condition| state_expr(condition).is_some())
+        conditions.chain([self.antecedent]).all(Formula::is_propositional)
     }
 
     /// What to tell of an implication that is never put to the test.
     fn warning(&self, system: &System) -> String {
-        let whole = show(system, self.whole);
-        let antecedent = show(system, self.antecedent);
-        let is_state = state_expr(self.antecedent).is_some();
+        let show = |formula: &Formula| show(system, self.temporal, formula);
+        let whole = show(self.whole);
+        let antecedent = show(self.antecedent);
+        let is_state = self.antecedent.is_propositional();
         let plainly = !self.around.iter().any(|layer| matches!(layer, Layer::Where(_) | Layer::Next));
         let why = match (self.around.is_empty(), plainly) {
             (true, _) if is_state || self.is_branching => format!("`{antecedent}` is false in every initial state"),
@@ -225,25 +231,11 @@ impl Implication<'_> {
             (false, true) if is_state => format!("`{antecedent}` is false in every state of every run"),
             (false, true) => format!("no run ever satisfies `{antecedent}`"),
             (false, false) if self.is_branching => {
-                format!("no initial state satisfies `{}`", show(system, &self.trigger()))
+                format!("no initial state satisfies `{}`", show(&self.trigger()))
             }
-            (false, false) => format!("no run satisfies `{}`", show(system, &self.trigger())),
+            (false, false) => format!("no run satisfies `{}`", show(&self.trigger())),
         };
         format!("vacuous: {why}, so that `{whole}` asks for nothing")
-    }
-}
-
-/// A formula without temporal operators as an expression.
-fn state_expr(formula: &Formula) -> Option<Expr> {
-    let both = |op, f: &Formula, g: &Formula| Some(Expr::binary(op, state_expr(f)?, state_expr(g)?));
-    match formula {
-        Formula::Atom(expr) => Some(expr.clone()),
-        Formula::Not(f) => Some(not(state_expr(f)?)),
-        Formula::And(f, g) => both(BinaryOp::And, f, g),
-        Formula::Or(f, g) => both(BinaryOp::Or, f, g),
-        Formula::Implies(f, g) => Some(Expr::binary(BinaryOp::Or, not(state_expr(f)?), state_expr(g)?)),
-        Formula::Iff(f, g) => Some(Expr::binary(BinaryOp::Equal, not(state_expr(f)?), not(state_expr(g)?))),
-        _ => None,
     }
 }
 
@@ -252,15 +244,14 @@ fn not(expr: Expr) -> Expr {
 }
 
 /// A formula as text.
-fn show(system: &System, formula: &Formula) -> String {
-    let Numbered { formula, atoms } = Numbered::of(formula);
-    let alone = matches!(formula, Logic::Atom(_));
+fn show(system: &System, temporal: &Temporal, formula: &Formula) -> String {
+    let alone = matches!(formula, Formula::Atom(_));
     let mut atom = |atom: ample_logic::Atom| {
-        let text = system.show_expr(None, &atoms[atom.0 as usize]);
+        let text = system.show_expr(None, temporal.expr(atom));
         if alone || !text.contains(' ') || text.starts_with('(') { text } else { format!("({text})") }
     };
     let dialect = if formula.is_ltl() { Dialect::Spin } else { Dialect::Smv };
-    print_with(&formula, dialect, &mut atom).unwrap_or_default()
+    print_with(formula, dialect, &mut atom).unwrap_or_default()
 }
 
 /// Asks about a system, for a while.
@@ -283,7 +274,7 @@ impl Asking<'_> {
         if !just && (only_branching || !atomic::may_be_endless(self.system)) {
             return None;
         }
-        let nothing = Formula::Atom(Expr::Const(0));
+        let nothing = Temporal::state(Expr::FALSE);
         if !self.holds(&Question::Ltl(nothing)) {
             return None;
         }
@@ -323,7 +314,7 @@ impl Asking<'_> {
     }
 
     fn is_never(&mut self, implication: &Implication<'_>) -> bool {
-        let none = Formula::Not(Box::new(implication.trigger()));
+        let none = implication.temporal.with(!implication.trigger());
         self.holds(&if implication.is_branching { Question::Ctl(none) } else { Question::Ltl(none) })
     }
 
@@ -356,8 +347,8 @@ impl Asking<'_> {
         }
         let just = justice::under(&[property(question)], &self.options.justice);
         let found = match &just[0].question {
-            Question::Ltl(formula) => self.linear(formula),
-            Question::Ctl(formula) => self.branching(formula),
+            Question::Ltl(temporal) => self.linear(temporal),
+            Question::Ctl(temporal) => self.branching(temporal),
             _ => None,
         };
         match found {
@@ -367,14 +358,13 @@ impl Asking<'_> {
         }
     }
 
-    fn linear(&mut self, formula: &Formula) -> Option<bool> {
-        let numbered = Numbered::of(formula);
-        let watcher = negation(&numbered, Acceptance::Generalised, &mut self.cut_off).ok()?;
-        let stutter_invariant = match ample_logic::is_stutter_invariant(&numbered.formula) {
+    fn linear(&mut self, temporal: &Temporal) -> Option<bool> {
+        let watcher = negation(temporal, Acceptance::Generalised, &mut self.cut_off).ok()?;
+        let stutter_invariant = match ample_logic::is_stutter_invariant(&temporal.formula) {
             Ok(true) => Ok(()),
             _ => Err("not asked"),
         };
-        let atoms = &numbered.atoms;
+        let atoms = &temporal.atoms;
         let watch = Watch { watcher, atoms, stutters: true, is_simple: false, stutter_invariant };
         let options = CheckOptions { emptiness: Default::default(), ..self.options.clone() };
         let found = look_for(self.system, watch, &options.explicit(), &mut self.cut_off);
@@ -385,8 +375,8 @@ impl Asking<'_> {
         }
     }
 
-    fn branching(&mut self, formula: &Formula) -> Option<bool> {
-        look_at(self.system, &Numbered::of(formula), &self.options.explicit(), &mut self.cut_off).ok()?.verdict
+    fn branching(&mut self, temporal: &Temporal) -> Option<bool> {
+        look_at(self.system, temporal, &self.options.explicit(), &mut self.cut_off).ok()?.verdict
     }
 
     fn by_diagrams(&mut self, questions: &[Question]) -> Vec<bool> {

@@ -1,9 +1,9 @@
 //! Models as Rust values against models of ample's languages: the same system, checked both ways, has the same verdicts.
 
 use ample::model::{Model, Path, Verdict};
-use ample::{CheckOptions, Formula, Move, PartialOrder, Property, Question, Silent, System};
+use ample::{CheckOptions, Move, PartialOrder, Property, Question, Silent, System};
 use ample_model::random::{Features, system};
-use ample_model::{Interpreter, State};
+use ample_model::{Interpreter, State, Temporal};
 
 /// A system as the reference interpreter sees it.
 struct Interpreted<'a>(Interpreter<'a>);
@@ -29,7 +29,7 @@ impl Model for Interpreted<'_> {
     }
 }
 
-fn property(name: &str, question: fn(Formula) -> Question, formula: Formula) -> Property {
+fn property(name: &str, question: fn(Temporal) -> Question, formula: Temporal) -> Property {
     Property { name: name.into(), question: question(formula), text: name.into(), span: None }
 }
 

@@ -19,6 +19,7 @@ mod temporal {
     pub mod naive;
     pub mod promela;
     pub mod suite;
+    pub mod tree;
     pub mod word;
 
     mod selfcheck;

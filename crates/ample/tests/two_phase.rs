@@ -13,10 +13,11 @@ mod generate;
 mod model;
 
 use ample::{
-    CheckOptions, Engine, Fairness, Formula, LoadOptions, Observer, Outcome, PartialOrder, Progress, Property,
-    Question, Reason, Report, Search, Silent, System, Verdict,
+    CheckOptions, Engine, Fairness, LoadOptions, Observer, Outcome, PartialOrder, Progress, Property, Question, Reason,
+    Report, Search, Silent, System, Verdict,
 };
-use ample_model::Expr;
+use ample_logic::Formula;
+use ample_model::{AtomTable, Expr, Temporal};
 use ample_random::Random;
 
 /// Larger models are left out.
@@ -39,36 +40,33 @@ struct Maker<'a> {
     random: &'a mut Random,
     atoms: &'a [Expr],
     branching: bool,
+    table: AtomTable,
 }
 
 impl Maker<'_> {
     fn formula(&mut self, size: usize) -> Formula {
         if size <= 1 {
-            return Formula::Atom(self.random.pick(self.atoms));
+            return self.table.formula(self.random.pick(self.atoms));
         }
         let left = 1 + self.random.below(size - 1);
         match self.random.below(10) {
-            0 => Formula::Not(self.boxed(size - 1)),
-            1 => Formula::And(self.boxed(left), self.boxed(size - left)),
-            2 => Formula::Or(self.boxed(left), self.boxed(size - left)),
-            3 | 4 => self.path(|maker| Formula::Always(maker.boxed(size - 1))),
-            5 | 6 => self.path(|maker| Formula::Eventually(maker.boxed(size - 1))),
-            7 | 8 => self.path(|maker| Formula::Until(maker.boxed(left), maker.boxed(size - left))),
-            _ => self.path(|maker| Formula::Release(maker.boxed(left), maker.boxed(size - left))),
+            0 => !self.formula(size - 1),
+            1 => self.formula(left) & self.formula(size - left),
+            2 => self.formula(left) | self.formula(size - left),
+            3 | 4 => self.path(|maker| maker.formula(size - 1).globally()),
+            5 | 6 => self.path(|maker| maker.formula(size - 1).finally()),
+            7 | 8 => self.path(|maker| maker.formula(left).until(maker.formula(size - left))),
+            _ => self.path(|maker| maker.formula(left).release(maker.formula(size - left))),
         }
     }
 
     fn path(&mut self, path: impl FnOnce(&mut Self) -> Formula) -> Formula {
-        let path = Box::new(path(self));
+        let path = path(self);
         match (self.branching, self.random.one_in(2)) {
-            (false, _) => *path,
-            (true, false) => Formula::All(path),
-            (true, true) => Formula::Exists(path),
+            (false, _) => path,
+            (true, false) => path.all(),
+            (true, true) => path.exists(),
         }
-    }
-
-    fn boxed(&mut self, size: usize) -> Box<Formula> {
-        Box::new(self.formula(size))
     }
 }
 
@@ -93,8 +91,9 @@ fn questions(system: &System, invariant: &str, random: &mut Random) -> Vec<Prope
         let some: Vec<Expr> = (0..1 + random.below(2)).map(|_| random.pick(&atoms)).collect();
         for branching in [false, true] {
             let size = 2 + random.below(6);
-            let formula = Maker { random, atoms: &some, branching }.formula(size);
-            let question = if branching { Question::Ctl(formula) } else { Question::Ltl(formula) };
+            let mut maker = Maker { random, atoms: &some, branching, table: AtomTable::new() };
+            let temporal = Temporal::new(maker.formula(size), maker.table);
+            let question = if branching { Question::Ctl(temporal) } else { Question::Ltl(temporal) };
             properties.push(property(format!("f{number}{branching}"), question));
         }
     }
@@ -269,7 +268,7 @@ fn formulas_with_next_and_fairness_are_checked_in_full_and_say_so() {
     let next = ask(&system, ctl(&system, "EX (x == 1)"), PartialOrder::TwoPhase);
     assert_eq!(next.answers[0].verdict(), Verdict::Holds);
     assert!(next.answers[0].note.as_ref().is_some_and(|note| note.contains("X")));
-    let eventually = Formula::Eventually(Box::new(Formula::Atom(ample::expression(&system, "x == 2").expect("fine"))));
+    let eventually = ample::ltl(&system, "<> (x == 2)").expect("a formula");
     let options = CheckOptions {
         properties: Some(vec![property("served", Question::Ltl(eventually.clone()))]),
         partial_order: PartialOrder::TwoPhase,

@@ -22,8 +22,6 @@ use ample_model::{
     Violation,
 };
 
-use crate::temporal::Numbered;
-
 /// What an engine claims that a run shows.
 #[derive(Clone, Copy, Debug)]
 pub enum Claim<'a> {
@@ -50,8 +48,8 @@ pub enum Unconfirmed {
 /// of runs (`EF p`), its violation is the absence of such runs: that is shown by a complete search, as `holds` is shown
 /// where it asks for all runs.
 pub fn needs_run(question: &Question) -> bool {
-    let Question::Ctl(formula) = question else { return true };
-    Numbered::of(formula).formula.is_shown_by_runs(false)
+    let Question::Ctl(temporal) = question else { return true };
+    temporal.formula.is_shown_by_runs(false)
 }
 
 /// The outcome where a property is known to be false and there is no evidence that could be validated: no verdict, unless

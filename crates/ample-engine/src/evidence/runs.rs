@@ -3,18 +3,18 @@
 use std::collections::{HashMap, HashSet};
 
 use ample_logic::{Atom, Formula, semantics};
-use ample_model::{Expr, Fault, Interpreter, Move, Observer, State, System, Trace, Violation};
+use ample_model::{Expr, Fault, Interpreter, Move, Observer, State, System, Temporal, Trace, Violation};
 
 use super::types::{Ending, Run};
 use super::{EndState, Patience, Unconfirmed, refuted};
 use crate::settings::Fairness;
-use crate::temporal::{Forbidden, Numbered};
+use crate::temporal::Forbidden;
 
 /// What an engine claims that an endless run shows.
 #[derive(Clone, Copy)]
 pub enum Charge<'a> {
     /// It does not satisfy the formula.
-    Formula(&'a Numbered),
+    Formula(&'a Temporal),
     /// The never claim accepts it.
     Claim(&'a Forbidden),
     /// It passes locations marked `accept` again and again.
@@ -135,11 +135,11 @@ impl Replayed<'_> {
         let word = self.word(run).map_err(Unconfirmed::Refuted)?;
         let refuse = |why: &str| Err(Unconfirmed::Refuted(why.to_owned()));
         match charge {
-            Charge::Formula(numbered) => {
+            Charge::Formula(temporal) => {
                 if self.ending == Ending::Open {
-                    return self.judge_beginning(run, numbered, observer);
+                    return self.judge_beginning(run, temporal, observer);
                 }
-                if self.satisfies(&numbered.formula, &numbered.atoms, &word, &self.states) {
+                if self.satisfies(&temporal.formula, &temporal.atoms, &word, &self.states) {
                     return refuse("the run satisfies the formula");
                 }
                 Ok(match self.ending {
@@ -191,7 +191,7 @@ impl Replayed<'_> {
     fn judge_beginning(
         &self,
         run: &Run,
-        numbered: &Numbered,
+        temporal: &Temporal,
         observer: &mut dyn Observer,
     ) -> Result<String, Unconfirmed> {
         let message = "no run that begins so satisfies it".to_owned();
@@ -205,7 +205,7 @@ impl Replayed<'_> {
             let letters = |from: usize, to: usize| (from..to).filter(|at| visible(*at)).collect::<Vec<_>>();
             if let Some(first) = known.insert(self.interpreter.identity(state), at) {
                 let word = Word { prefix: letters(0, first), cycle: letters(first, at) };
-                if !word.cycle.is_empty() && self.satisfies(&numbered.formula, &numbered.atoms, &word, &states) {
+                if !word.cycle.is_empty() && self.satisfies(&temporal.formula, &temporal.atoms, &word, &states) {
                     return refuted("a continuation of the run satisfies the formula".into());
                 }
                 break;
@@ -215,7 +215,7 @@ impl Replayed<'_> {
             let Some(next) = next else {
                 // Stuck, or stopped by a fault.
                 let word = Word { prefix: letters(0, at), cycle: vec![at] };
-                if self.satisfies(&numbered.formula, &numbered.atoms, &word, &states) {
+                if self.satisfies(&temporal.formula, &temporal.atoms, &word, &states) {
                     return refuted("the run satisfies the formula".into());
                 }
                 break;

@@ -1,18 +1,17 @@
 //! Evidence in branching time: a run, and what branches off it.
 
 use ample_logic::{Atom, Binary, Dialect, Formula, Unary, print_with, semantics};
-use ample_model::{Branch, Fault, Interpreter, Move, StartNumber, State, Step, System, Trace, Violation};
+use ample_model::{Branch, Fault, Interpreter, Move, StartNumber, State, Step, System, Temporal, Trace, Violation};
 
 use super::types::Tree;
 use super::{EndState, Unconfirmed, refuted};
-use crate::temporal::Numbered;
 
 /// Replays what shows that a formula does not hold.
 pub fn confirm_tree(
     system: &System,
     start: impl Into<StartNumber>,
     tree: &Tree,
-    numbered: &Numbered,
+    temporal: &Temporal,
 ) -> Result<(Violation, EndState), Unconfirmed> {
     let interpreter = Interpreter::new(system);
     let start = start.into();
@@ -20,7 +19,7 @@ pub fn confirm_tree(
         Some(Ok(state)) => state,
         _ => return refuted(format!("there is no initial state number {start}")),
     };
-    let court = Court { interpreter: &interpreter, numbered, cells: std::cell::Cell::new(MAX_CELLS) };
+    let court = Court { interpreter: &interpreter, temporal, cells: std::cell::Cell::new(MAX_CELLS) };
     let mut shown = court.replay(&state, false, tree).map_err(Unconfirmed::Refuted)?;
     straighten(&mut shown);
     let Branch { message, trace, branches, .. } = shown;
@@ -85,7 +84,7 @@ fn is_along(branch: &Tree, tree: &Tree, after: usize) -> bool {
 
 struct Court<'a> {
     interpreter: &'a Interpreter<'a>,
-    numbered: &'a Numbered,
+    temporal: &'a Temporal,
     /// How many more cells may be told.
     cells: std::cell::Cell<usize>,
 }
@@ -211,14 +210,14 @@ impl Court<'_> {
     }
 
     fn holds(&self, state: &State, atom: Atom) -> bool {
-        let expr = self.numbered.atoms.get(atom.0 as usize);
+        let expr = self.temporal.atoms.get(atom.0 as usize);
         expr.is_some_and(|expr| self.interpreter.evaluate(state, None, expr).is_ok_and(|value| value != 0))
     }
 
     /// What the evidence shows, in a sentence.
     fn message(&self, tree: &Tree) -> String {
         let system = self.interpreter.system();
-        let mut atom = |atom: Atom| match self.numbered.atoms.get(atom.0 as usize) {
+        let mut atom = |atom: Atom| match self.temporal.atoms.get(atom.0 as usize) {
             Some(expr) => format!("({})", system.show_expr(None, expr)),
             None => format!("p{}", atom.0),
         };

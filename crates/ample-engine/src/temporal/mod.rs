@@ -2,55 +2,7 @@
 
 pub mod claim;
 
-use std::collections::HashMap;
-
-use ample_logic::{Atom, Formula as Logic};
-use ample_model::{Expr, Formula, ProcessId, System};
-
-/// A formula whose atoms are numbered, and the expressions that they stand for.
-#[derive(Clone, Debug)]
-pub struct Numbered {
-    /// The formula.
-    pub formula: Logic,
-    /// What its atoms stand for.
-    pub atoms: Vec<Expr>,
-}
-
-impl Numbered {
-    /// Numbers the atoms of a formula.
-    pub fn of(formula: &Formula) -> Numbered {
-        let mut numbers = HashMap::new();
-        let mut atoms = Vec::new();
-        let formula = number(formula, &mut |expr: &Expr| {
-            *numbers.entry(expr.clone()).or_insert_with(|| {
-                atoms.push(expr.clone());
-                atoms.len() as u32 - 1
-            })
-        });
-        Numbered { formula, atoms }
-    }
-}
-
-fn number(formula: &Formula, atom: &mut dyn FnMut(&Expr) -> u32) -> Logic {
-    match formula {
-        Formula::Atom(Expr::Const(0)) => Logic::False,
-        Formula::Atom(Expr::Const(_)) => Logic::True,
-        Formula::Atom(expr) => Logic::atom(Atom(atom(expr))),
-        Formula::Not(f) => !number(f, atom),
-        Formula::Next(f) => number(f, atom).next(),
-        Formula::Always(f) => number(f, atom).globally(),
-        Formula::Eventually(f) => number(f, atom).finally(),
-        Formula::All(f) => number(f, atom).all(),
-        Formula::Exists(f) => number(f, atom).exists(),
-        Formula::And(f, g) => number(f, atom) & number(g, atom),
-        Formula::Or(f, g) => number(f, atom) | number(g, atom),
-        Formula::Implies(f, g) => number(f, atom).implies(number(g, atom)),
-        Formula::Iff(f, g) => number(f, atom).iff(number(g, atom)),
-        Formula::Until(f, g) => number(f, atom).until(number(g, atom)),
-        Formula::WeakUntil(f, g) => number(f, atom).weak_until(number(g, atom)),
-        Formula::Release(f, g) => number(f, atom).release(number(g, atom)),
-    }
-}
+use ample_model::{Expr, ProcessId, System};
 
 /// An edge of an automaton that reads states.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,22 +58,5 @@ impl Forbidden {
         let stays = Edge { when: vec![vec![(0, true)]], to: 1, marks: 1 };
         let edges = vec![vec![leaves, waits], vec![stays]];
         Forbidden { edges, initial: 0, sets: 1, atoms: vec![Expr::NonProgress], stutters: false, end: u32::MAX }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn equal_expressions_are_one_atom() {
-        let p = || Box::new(Formula::Atom(Expr::ProcessCount));
-        let q = Box::new(Formula::Atom(Expr::NonProgress));
-        let sure = Box::new(Formula::Atom(Expr::Const(3)));
-        let f = Formula::And(Box::new(Formula::Until(p(), q)), Box::new(Formula::Implies(sure, p())));
-        let numbered = Numbered::of(&f);
-        assert_eq!(numbered.atoms, [Expr::ProcessCount, Expr::NonProgress]);
-        let (a, b) = (Logic::atom(Atom(0)), Logic::atom(Atom(1)));
-        assert_eq!(numbered.formula, a.clone().until(b) & Logic::True.implies(a));
     }
 }

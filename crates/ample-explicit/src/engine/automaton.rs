@@ -1,9 +1,9 @@
 //! The automaton that the product is built with: of a negated formula, of a never claim, of labels.
 
-use ample_engine::temporal::{Forbidden, Numbered};
+use ample_engine::temporal::Forbidden;
 use ample_logic::{Acceptance, Atoms};
 use ample_model::observer::ask_meanwhile;
-use ample_model::{Budget, Observer, Reason};
+use ample_model::{Budget, Observer, Reason, Temporal};
 
 use crate::liveness::Watcher;
 
@@ -28,20 +28,20 @@ impl From<String> for NoAutomaton {
 
 /// The automaton of the runs that do not satisfy a formula. A large formula may take long: the observer is asked.
 pub fn negation(
-    numbered: &Numbered,
+    temporal: &Temporal,
     acceptance: Acceptance,
     observer: &mut dyn Observer,
 ) -> Result<Watcher, NoAutomaton> {
-    match ask_meanwhile(observer, |budget| translate(numbered, acceptance, budget)) {
+    match ask_meanwhile(observer, |budget| translate(temporal, acceptance, budget)) {
         Ok(Some(watcher)) => Ok(watcher?),
         Ok(None) => Err(NoAutomaton::Refused("internal error: the formula could not be translated".into())),
         Err(reason) => Err(NoAutomaton::Ended(reason)),
     }
 }
 
-fn translate(numbered: &Numbered, acceptance: Acceptance, budget: &Budget) -> Result<Watcher, String> {
-    let names: Atoms = (0..numbered.atoms.len()).map(|number| format!("p{number}")).collect();
+fn translate(temporal: &Temporal, acceptance: Acceptance, budget: &Budget) -> Result<Watcher, String> {
+    let names: Atoms = (0..temporal.atoms.len()).map(|number| format!("p{number}")).collect();
     let options = ample_logic::Options { acceptance, ..ample_logic::Options::default() };
-    let automaton = ample_logic::translate_within(&!numbered.formula.clone(), &names, options, budget);
+    let automaton = ample_logic::translate_within(&!temporal.formula.clone(), &names, options, budget);
     Watcher::of(&automaton.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
 }

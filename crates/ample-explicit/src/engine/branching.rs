@@ -6,14 +6,13 @@ use crate::liveness::{Behind, Concurrent, Stopping, Stops, Tagged};
 use crate::space::Checked;
 use crate::store::{ExactStore, FlatStore, Visible, Whole};
 use ample_logic::Formula;
-use ample_model::{Observer, Reason, StartNumber, Statistics, System};
+use ample_model::{Observer, Reason, StartNumber, Statistics, System, Temporal};
 
 use super::options::Options;
 use super::reduction::PartialOrder;
 use super::two_phase::{self, Guard};
 use super::{Limited, REPORT_EVERY, has_hidden_variables, room_for_the_store};
 use ample_engine::evidence::Tree;
-use ample_engine::temporal::Numbered;
 
 /// What the search found.
 #[derive(Clone, Debug, Default)]
@@ -37,17 +36,17 @@ pub struct Found {
 /// Looks at a formula in the initial states.
 pub fn look_at(
     system: &System,
-    numbered: &Numbered,
+    temporal: &Temporal,
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<Found, String> {
     if options.partial_order != PartialOrder::TwoPhase {
-        return look_everywhere(system, numbered, options, observer);
+        return look_everywhere(system, temporal, options, observer);
     }
-    match in_two_phases(system, numbered, options, observer)? {
+    match in_two_phases(system, temporal, options, observer)? {
         Ok(found) => Ok(found),
         Err(why) => {
-            let found = look_everywhere(system, numbered, options, observer)?;
+            let found = look_everywhere(system, temporal, options, observer)?;
             Ok(Found { note: Some(format!("no partial-order reduction: {why}")), ..found })
         }
     }
@@ -56,14 +55,14 @@ pub fn look_at(
 /// Looks at the states that are left when safe steps are taken at once; or why nothing may be left out.
 fn in_two_phases(
     system: &System,
-    numbered: &Numbered,
+    temporal: &Temporal,
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<Result<Found, String>, String> {
-    if numbered.formula.has_next() {
+    if temporal.formula.has_next() {
         return Ok(Err("the formula says what comes next (it uses X)".into()));
     }
-    let (mut space, tally) = match two_phase::space(system, &numbered.atoms, options) {
+    let (mut space, tally) = match two_phase::space(system, &temporal.atoms, options) {
         Ok(ready) => ready,
         Err(NotReduced::Irreducible(why)) => return Ok(Err(why)),
         Err(NotReduced::Unsupported(unsupported)) => return Err(unsupported.to_string()),
@@ -71,9 +70,9 @@ fn in_two_phases(
     let mut guard = Guard { observer, tally };
     let visible = two_phase::visible(&space);
     let found = if has_hidden_variables(system) {
-        search(&mut space, visible, &asked(system, numbered), options, &mut guard)?
+        search(&mut space, visible, &asked(system, temporal), options, &mut guard)?
     } else {
-        search(&mut space, Whole, &asked(system, numbered), options, &mut guard)?
+        search(&mut space, Whole, &asked(system, temporal), options, &mut guard)?
     };
     if guard.tally.full.get() {
         return Ok(Err(two_phase::FULL.into()));
@@ -84,16 +83,16 @@ fn in_two_phases(
 /// Looks at all states.
 fn look_everywhere(
     system: &System,
-    numbered: &Numbered,
+    temporal: &Temporal,
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<Found, String> {
-    let mut space = Compiled::new(system, &numbered.atoms).map_err(|unsupported| unsupported.to_string())?;
+    let mut space = Compiled::new(system, &temporal.atoms).map_err(|unsupported| unsupported.to_string())?;
     if !has_hidden_variables(system) {
-        return search(&mut space, Whole, &asked(system, numbered), options, observer);
+        return search(&mut space, Whole, &asked(system, temporal), options, observer);
     }
     let visible = space.visible();
-    search(&mut space, visible, &asked(system, numbered), options, observer)
+    search(&mut space, visible, &asked(system, temporal), options, observer)
 }
 
 /// A formula, and what it makes of a state without moves.
@@ -102,9 +101,9 @@ struct Asked<'a> {
     dead: ctl::Dead,
 }
 
-fn asked<'a>(system: &System, numbered: &'a Numbered) -> Asked<'a> {
+fn asked<'a>(system: &System, temporal: &'a Temporal) -> Asked<'a> {
     let dead = if system.dead_ends { ctl::Dead::Ends } else { ctl::Dead::Stutters };
-    Asked { formula: &numbered.formula, dead }
+    Asked { formula: &temporal.formula, dead }
 }
 
 fn search<S: Checked<State = [u8]> + Concurrent + Limited>(

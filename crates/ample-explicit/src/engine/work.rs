@@ -13,13 +13,13 @@ use ample_engine::faults::{Fallible, Survey};
 use ample_engine::justice;
 use ample_engine::report::{Answer, Cut, Report, Verdict};
 use ample_engine::settings::{Fairness, Settings};
+use ample_engine::temporal::Forbidden;
 use ample_engine::temporal::claim::Acting;
-use ample_engine::temporal::{Forbidden, Numbered};
 use ample_engine::together::together;
 use ample_logic::Acceptance;
 use ample_model::observer::ask_meanwhile;
 use ample_model::{
-    Certainty, EdgeId, Formula, Observer, Outcome, ProcessId, Progress, Property, Question, Reason, Statistics, System,
+    Certainty, EdgeId, Observer, Outcome, ProcessId, Progress, Property, Question, Reason, Statistics, System, Temporal,
 };
 
 use super::automaton::{NoAutomaton, negation, watcher};
@@ -443,7 +443,7 @@ fn evaluable(
 fn branching(
     system: &System,
     property: &Property,
-    formula: &Formula,
+    temporal: &Temporal,
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<(Answer, Option<Reason>), String> {
@@ -453,12 +453,11 @@ fn branching(
     if !options.settings.justice.is_empty() {
         return Err("the explicit engine knows justice in linear time only; `--engine symbolic` knows fair CTL".into());
     }
-    let numbered = Numbered::of(formula);
-    let found = look_at(system, &numbered, options, observer)?;
+    let found = look_at(system, temporal, options, observer)?;
     let mut end = None;
     let outcome = match (found.verdict, found.evidence) {
         (Some(true), _) => Outcome::Holds(Certainty::Proved),
-        (Some(false), Some((start, tree))) => match confirm_tree(system, start, &tree, &numbered) {
+        (Some(false), Some((start, tree))) => match confirm_tree(system, start, &tree, temporal) {
             Ok((violation, state)) => {
                 end = Some(state);
                 Outcome::Violated(Box::new(violation))
@@ -512,20 +511,18 @@ fn judge(
         return Ok(acted_upon(system, property, &acting, options, observer));
     }
     let simple = options.emptiness == Emptiness::Nested;
-    let numbered;
     let forbidden;
     let (watch, charge) = match &property.question {
-        Question::Ltl(formula) => {
-            numbered = Numbered::of(formula);
+        Question::Ltl(temporal) => {
             let acceptance = if simple { Acceptance::Buchi } else { Acceptance::Generalised };
-            let watcher = match negation(&numbered, acceptance, observer) {
+            let watcher = match negation(temporal, acceptance, observer) {
                 Ok(watcher) => watcher,
                 Err(NoAutomaton::Refused(why)) => return Err(why),
                 Err(NoAutomaton::Ended(reason)) => {
                     return Ok((answer(property, Outcome::Unknown(reason.clone())), Some(reason)));
                 }
             };
-            let formula = &numbered.formula;
+            let formula = &temporal.formula;
             let invariant =
                 ask_meanwhile(observer, |budget| ample_logic::is_stutter_invariant_within(formula, budget).ok());
             let invariant = match invariant {
@@ -537,11 +534,11 @@ fn judge(
                 Some(false) => Err("the formula depends on how often a state is repeated (it uses X)"),
                 None => Err("it is not known whether the formula depends on how often a state is repeated"),
             };
-            let atoms = &numbered.atoms;
+            let atoms = &temporal.atoms;
             let watch = Watch { watcher, atoms, stutters: true, is_simple: simple, stutter_invariant };
-            (watch, Charge::Formula(&numbered))
+            (watch, Charge::Formula(temporal))
         }
-        Question::Ctl(formula) => return branching(system, property, formula, options, observer),
+        Question::Ctl(temporal) => return branching(system, property, temporal, options, observer),
         Question::Bound(_) => return Err("the largest value of an expression is found for Petri nets only".into()),
         question => {
             forbidden = match question {

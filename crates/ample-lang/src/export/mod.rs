@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 use thiserror::Error;
 
-use crate::milestones::model::{Arithmetic, Assignment, Condition, Formula, Model, Number, Value, VariableId};
+use crate::milestones::model::{Arithmetic, Assignment, Model, Number, Value, VariableId};
 
 /// Why a model cannot be said in another language.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -79,30 +79,7 @@ fn values(model: &Model, visit: &mut dyn FnMut(&Value)) {
         assignments.iter().for_each(|assignment| visit(&assignment.value));
     }
     for property in &model.properties {
-        atoms(&property.formula, &mut |atom| atom.values(visit));
-    }
-}
-
-/// Calls `visit` on every atom of a formula.
-fn atoms(formula: &Formula, visit: &mut dyn FnMut(&Condition)) {
-    match formula {
-        Formula::Atom(atom) => visit(atom),
-        Formula::Not(f)
-        | Formula::Next(f)
-        | Formula::Always(f)
-        | Formula::Eventually(f)
-        | Formula::All(f)
-        | Formula::Exists(f) => atoms(f, visit),
-        Formula::And(f, g)
-        | Formula::Or(f, g)
-        | Formula::Implies(f, g)
-        | Formula::Iff(f, g)
-        | Formula::Until(f, g)
-        | Formula::WeakUntil(f, g)
-        | Formula::Release(f, g) => {
-            atoms(f, visit);
-            atoms(g, visit);
-        }
+        property.atoms.iter().for_each(|atom| atom.values(visit));
     }
 }
 

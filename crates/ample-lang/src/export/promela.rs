@@ -16,10 +16,12 @@
 
 use std::fmt::Write;
 
+use ample_logic::{Atom, Binary, Formula, Unary};
+
 use super::{Limits, Names, Untranslatable, one_line, refuse, sequence};
 use crate::milestones::model::{
-    ActionId, Arithmetic, Assignment, Command, Comparison, Condition, Formula, GlobalCommand, Label, Logic, Model,
-    Number, Process, Property, Value, Variable,
+    ActionId, Arithmetic, Assignment, Command, Comparison, Condition, GlobalCommand, Label, Logic, Model, Number,
+    Process, Property, Value, Variable,
 };
 
 /// Numbers have 31 bits and a sign.
@@ -357,7 +359,7 @@ impl<'a> Writer<'a> {
             return;
         }
         let name = self.names.give(&property.name);
-        let formula = self.linear(&property.formula);
+        let formula = self.linear(property, &property.formula);
         let formula = match self.begun.as_str() {
             "" => formula,
             begun => format!("(!{begun}) U ({begun} && {formula})"),
@@ -371,24 +373,32 @@ impl<'a> Writer<'a> {
         };
     }
 
-    fn linear(&self, formula: &Formula) -> String {
-        let both =
-            |x: &Formula, operator: &str, y: &Formula| format!("({} {operator} {})", self.linear(x), self.linear(y));
+    fn linear(&self, property: &Property, formula: &Formula) -> String {
+        let text = |f: &Formula| self.linear(property, f);
+        let both = |x: &Formula, operator: &str, y: &Formula| format!("({} {operator} {})", text(x), text(y));
         match formula {
-            Formula::Atom(atom) => format!("({})", self.condition(atom)),
-            Formula::Not(f) => format!("(! {})", self.linear(f)),
-            Formula::And(f, g) => both(f, "&&", g),
-            Formula::Or(f, g) => both(f, "||", g),
-            Formula::Implies(f, g) => both(f, "->", g),
-            Formula::Iff(f, g) => both(f, "<->", g),
-            Formula::Next(f) => format!("(X {})", self.linear(f)),
-            Formula::Always(f) => format!("([] {})", self.linear(f)),
-            Formula::Eventually(f) => format!("(<> {})", self.linear(f)),
-            Formula::Until(f, g) => both(f, "U", g),
-            Formula::WeakUntil(f, g) => both(f, "W", g),
-            Formula::Release(f, g) => both(f, "V", g),
-            // No quantifier stands in a formula of linear time; an outermost A would say nothing new.
-            Formula::All(f) | Formula::Exists(f) => self.linear(f),
+            Formula::True => "(true)".into(),
+            Formula::False => "(false)".into(),
+            Formula::Atom(Atom(number)) => format!("({})", self.condition(&property.atoms[*number as usize])),
+            Formula::Unary(op, f) => match op {
+                Unary::Not => format!("(! {})", text(f)),
+                Unary::Next => format!("(X {})", text(f)),
+                Unary::Globally => format!("([] {})", text(f)),
+                Unary::Finally => format!("(<> {})", text(f)),
+                // No quantifier stands in a formula of linear time; an outermost A would say nothing new.
+                Unary::All | Unary::Exists => text(f),
+            },
+            Formula::Binary(op, f, g) => match op {
+                Binary::And => both(f, "&&", g),
+                Binary::Or => both(f, "||", g),
+                Binary::Implies => both(f, "->", g),
+                Binary::Iff => both(f, "<->", g),
+                Binary::Xor => format!("(! {})", both(f, "<->", g)),
+                Binary::Until => both(f, "U", g),
+                Binary::WeakUntil => both(f, "W", g),
+                Binary::Release => both(f, "V", g),
+                Binary::StrongRelease => format!("({} U ({} && {}))", text(g), text(f), text(g)),
+            },
         }
     }
 }

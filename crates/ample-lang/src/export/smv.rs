@@ -10,10 +10,12 @@
 
 use std::fmt::Write;
 
+use ample_logic::{Atom, Binary, Formula, Unary};
+
 use super::{Limits, Names, Untranslatable, one_line, refuse};
 use crate::milestones::model::{
-    ActionId, Arithmetic, Assignment, Command, Comparison, Condition, Formula, Label, Logic, Model, Number, Process,
-    Property, Value, VariableId,
+    ActionId, Arithmetic, Assignment, Command, Comparison, Condition, Label, Logic, Model, Number, Process, Property,
+    Value, VariableId,
 };
 
 /// NuSMV handles the values of a range one by one, and its numbers have 32 bits.
@@ -241,27 +243,42 @@ impl<'a> Smv<'a> {
 
     fn property(&mut self, out: &mut String, property: &Property) {
         let name = self.names.give(&property.name);
+        let writer = Writer { smv: self, atoms: &property.atoms };
         let (keyword, formula) = match property.logic {
-            Logic::Ctl => ("CTLSPEC", self.branching(&property.formula)),
-            Logic::Ltl => ("LTLSPEC", self.linear(&property.formula)),
+            Logic::Ctl => ("CTLSPEC", writer.branching(&property.formula)),
+            Logic::Ltl => ("LTLSPEC", writer.linear(&property.formula)),
         };
         let _ = writeln!(out, "\n{keyword} NAME {name} :=\n  {formula};");
     }
+}
 
+/// Writes a formula.
+struct Writer<'a> {
+    smv: &'a Smv<'a>,
+    /// What its atoms stand for.
+    atoms: &'a [Condition],
+}
+
+impl Writer<'_> {
     /// A formula of linear time.
     fn linear(&self, formula: &Formula) -> String {
+        let text = |formula: &Formula| self.linear(formula);
         self.temporal(formula, &|formula| match formula {
-            Formula::Next(f) => format!("X {}", self.linear(f)),
-            Formula::Always(f) => format!("G {}", self.linear(f)),
-            Formula::Eventually(f) => format!("F {}", self.linear(f)),
-            Formula::Until(f, g) => format!("({} U {})", self.linear(f), self.linear(g)),
-            Formula::Release(f, g) => format!("({} V {})", self.linear(f), self.linear(g)),
-            Formula::WeakUntil(f, g) => {
-                let (f, g) = (self.linear(f), self.linear(g));
+            Formula::Unary(Unary::Next, f) => format!("X {}", text(f)),
+            Formula::Unary(Unary::Globally, f) => format!("G {}", text(f)),
+            Formula::Unary(Unary::Finally, f) => format!("F {}", text(f)),
+            Formula::Binary(Binary::Until, f, g) => format!("({} U {})", text(f), text(g)),
+            Formula::Binary(Binary::Release, f, g) => format!("({} V {})", text(f), text(g)),
+            Formula::Binary(Binary::WeakUntil, f, g) => {
+                let (f, g) = (text(f), text(g));
                 format!("({g} V ({f} | {g}))")
             }
+            Formula::Binary(Binary::StrongRelease, f, g) => {
+                let (f, g) = (text(f), text(g));
+                format!("({g} U ({f} & {g}))")
+            }
             // No quantifier stands in a formula of linear time; an outermost A would say nothing new.
-            Formula::All(f) | Formula::Exists(f) => self.linear(f),
+            Formula::Unary(Unary::All | Unary::Exists, f) => text(f),
             _ => String::new(),
         })
     }
@@ -269,8 +286,8 @@ impl<'a> Smv<'a> {
     /// A formula of branching time. NuSMV knows neither W nor R there, so that they are said by U and G.
     fn branching(&self, formula: &Formula) -> String {
         self.temporal(formula, &|formula| match formula {
-            Formula::All(path) => self.quantified("A", "E", path),
-            Formula::Exists(path) => self.quantified("E", "A", path),
+            Formula::Unary(Unary::All, path) => self.quantified("A", "E", path),
+            Formula::Unary(Unary::Exists, path) => self.quantified("E", "A", path),
             // An operator without a quantifier is not branching time.
             other => self.linear(other),
         })
@@ -279,14 +296,18 @@ impl<'a> Smv<'a> {
     fn quantified(&self, quantifier: &str, dual: &str, path: &Formula) -> String {
         let text = |formula: &Formula| self.branching(formula);
         match path {
-            Formula::Next(f) => format!("{quantifier}X {}", text(f)),
-            Formula::Always(f) => format!("{quantifier}G {}", text(f)),
-            Formula::Eventually(f) => format!("{quantifier}F {}", text(f)),
-            Formula::Until(f, g) => format!("{quantifier}[{} U {}]", text(f), text(g)),
-            Formula::Release(f, g) => format!("!{dual}[!{} U !{}]", text(f), text(g)),
-            Formula::WeakUntil(f, g) => {
+            Formula::Unary(Unary::Next, f) => format!("{quantifier}X {}", text(f)),
+            Formula::Unary(Unary::Globally, f) => format!("{quantifier}G {}", text(f)),
+            Formula::Unary(Unary::Finally, f) => format!("{quantifier}F {}", text(f)),
+            Formula::Binary(Binary::Until, f, g) => format!("{quantifier}[{} U {}]", text(f), text(g)),
+            Formula::Binary(Binary::Release, f, g) => format!("!{dual}[!{} U !{}]", text(f), text(g)),
+            Formula::Binary(Binary::WeakUntil, f, g) => {
                 let (f, g) = (text(f), text(g));
                 format!("!{dual}[!{g} U (!{f} & !{g})]")
+            }
+            Formula::Binary(Binary::StrongRelease, f, g) => {
+                let (f, g) = (text(f), text(g));
+                format!("{quantifier}[{g} U ({f} & {g})]")
             }
             state => text(state),
         }
@@ -298,12 +319,15 @@ impl<'a> Smv<'a> {
             format!("({} {operator} {})", self.temporal(x, other), self.temporal(y, other))
         };
         match formula {
-            Formula::Atom(atom) => self.condition(atom),
-            Formula::Not(f) => format!("!{}", self.temporal(f, other)),
-            Formula::And(f, g) => both(f, "&", g),
-            Formula::Or(f, g) => both(f, "|", g),
-            Formula::Implies(f, g) => both(f, "->", g),
-            Formula::Iff(f, g) => both(f, "<->", g),
+            Formula::True => "TRUE".into(),
+            Formula::False => "FALSE".into(),
+            Formula::Atom(Atom(number)) => self.smv.condition(&self.atoms[*number as usize]),
+            Formula::Unary(Unary::Not, f) => format!("!{}", self.temporal(f, other)),
+            Formula::Binary(Binary::And, f, g) => both(f, "&", g),
+            Formula::Binary(Binary::Or, f, g) => both(f, "|", g),
+            Formula::Binary(Binary::Implies, f, g) => both(f, "->", g),
+            Formula::Binary(Binary::Iff, f, g) => both(f, "<->", g),
+            Formula::Binary(Binary::Xor, f, g) => both(f, "xor", g),
             temporal => format!("({})", other(temporal)),
         }
     }

@@ -16,8 +16,8 @@ mod parallel;
 use std::collections::HashMap;
 
 use ample_model::{
-    Action, Edge, EdgeId, Expr, Formula, Initial, Instance, Instruction, Location, LocationId, ProcessId, ProcessType,
-    Property, Question, Role, Scalar, Source, System, Type, Variable,
+    Action, Edge, EdgeId, Expr, Initial, Instance, Instruction, Location, LocationId, ProcessId, ProcessType, Property,
+    Question, Role, Scalar, Source, System, Temporal, Type, Variable,
 };
 
 use super::model::{self, ActionId, Command, GlobalCommand, Label, Logic, Model, Process};
@@ -25,7 +25,7 @@ use super::parser::{Notation, parse_formula};
 use super::resolve::{Names, alone};
 use crate::diagnostic::{Diagnostic, Rejected};
 use exclusive::alternatives;
-use expression::{all, any, condition, formula, is_at};
+use expression::{all, any, condition, is_at, temporal};
 use parallel::{Step, in_order};
 
 /// A variable without a first value has at most so many bits, since each of its values is written down.
@@ -81,10 +81,10 @@ pub fn lower(model: &Model) -> Result<Lowered, Rejected> {
 
 fn property(model: &Model, stated: &model::Property) -> Property {
     let bits = |id| model.variable(id).bits;
-    let formula = formula(&stated.formula, &bits);
+    let temporal = temporal(&stated.formula, &stated.atoms, &bits);
     let question = match stated.logic {
-        Logic::Ctl => Question::Ctl(formula),
-        Logic::Ltl => Question::Ltl(formula),
+        Logic::Ctl => Question::Ctl(temporal),
+        Logic::Ltl => Question::Ltl(temporal),
     };
     Property { name: stated.name.clone(), question, text: stated.text.clone(), span: Some(stated.span) }
 }
@@ -342,11 +342,9 @@ fn standing(name: &str, edges: Vec<Edge>) -> ProcessType {
 /// # Ok::<(), ample_lang::Rejected>(())
 /// ```
 pub fn expression(system: &System, text: &str) -> Result<Expr, Rejected> {
-    match over(system, text, Notation::State)? {
-        Formula::Atom(expr) => Ok(expr),
-        // Without temporal operators there are only atoms.
-        _ => Ok(Expr::FALSE),
-    }
+    let temporal = over(system, text, Notation::State)?;
+    // There are no temporal operators in this notation.
+    Ok(temporal.state_expr(&temporal.formula).unwrap_or(Expr::FALSE))
 }
 
 /// A formula of linear temporal logic over a system that was read from a Milestones text.
@@ -357,7 +355,7 @@ pub fn expression(system: &System, text: &str) -> Result<Expr, Rejected> {
 /// assert!(ample_lang::milestones::ltl(&system, "F G g == 3").is_ok());
 /// # Ok::<(), ample_lang::Rejected>(())
 /// ```
-pub fn ltl(system: &System, text: &str) -> Result<Formula, Rejected> {
+pub fn ltl(system: &System, text: &str) -> Result<Temporal, Rejected> {
     over(system, text, Notation::Linear)
 }
 
@@ -369,18 +367,18 @@ pub fn ltl(system: &System, text: &str) -> Result<Formula, Rejected> {
 /// assert!(ample_lang::milestones::ctl(&system, "AG EF g == 3 & A[g < 3 U g == 3]").is_ok());
 /// # Ok::<(), ample_lang::Rejected>(())
 /// ```
-pub fn ctl(system: &System, text: &str) -> Result<Formula, Rejected> {
+pub fn ctl(system: &System, text: &str) -> Result<Temporal, Rejected> {
     over(system, text, Notation::Branching)
 }
 
-fn over(system: &System, text: &str, notation: Notation) -> Result<Formula, Rejected> {
+fn over(system: &System, text: &str, notation: Notation) -> Result<Temporal, Rejected> {
     let source = Source { path: LABEL.to_owned(), text: text.to_owned() };
     let names = Names::of(system);
     let parsed = parse_formula(&source, names.words(), notation)?;
-    let resolved = alone(&names, &parsed).map_err(|diagnostics| Rejected::new(vec![source], diagnostics))?;
+    let (formula, atoms) = alone(&names, &parsed).map_err(|diagnostics| Rejected::new(vec![source], diagnostics))?;
     let bits = |id: model::VariableId| match system.globals.get(id.0).map(|variable| &variable.ty) {
         Some(Type::Scalar(Scalar::Int { bits, .. })) => *bits,
         _ => 32,
     };
-    Ok(formula(&resolved, &bits))
+    Ok(temporal(&formula, &atoms, &bits))
 }

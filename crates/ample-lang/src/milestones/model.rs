@@ -4,6 +4,7 @@
 //! globals first, then the locals of each process in the order of declaration: the order of the thesis's `var(T)`.
 //! What fires when is said here once, on [`Model`].
 
+use ample_logic::Formula;
 use ample_model::{Source, Span};
 
 use crate::diagnostic::Diagnostic;
@@ -210,56 +211,14 @@ pub struct Property {
     pub name: String,
     /// How it is meant.
     pub logic: Logic,
-    /// The formula.
+    /// The formula. What lies below the lowest temporal operator is one atom.
     pub formula: Formula,
+    /// What its atoms stand for, by their numbers.
+    pub atoms: Vec<Condition>,
     /// As the user wrote it.
     pub text: String,
     /// Where it stands.
     pub span: Span,
-}
-
-/// A temporal formula. What lies below the lowest temporal operator is one atom.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Formula {
-    Atom(Condition),
-    Not(Box<Formula>),
-    And(Box<Formula>, Box<Formula>),
-    Or(Box<Formula>, Box<Formula>),
-    Implies(Box<Formula>, Box<Formula>),
-    Iff(Box<Formula>, Box<Formula>),
-    /// `X`
-    Next(Box<Formula>),
-    /// `G`
-    Always(Box<Formula>),
-    /// `F`
-    Eventually(Box<Formula>),
-    /// `U`
-    Until(Box<Formula>, Box<Formula>),
-    /// `W`
-    WeakUntil(Box<Formula>, Box<Formula>),
-    /// `R`
-    Release(Box<Formula>, Box<Formula>),
-    /// `A`
-    All(Box<Formula>),
-    /// `E`
-    Exists(Box<Formula>),
-}
-
-impl Formula {
-    /// Whether there is an `X` in it.
-    pub fn has_next(&self) -> bool {
-        match self {
-            Formula::Atom(_) => false,
-            Formula::Next(_) => true,
-            Formula::Not(f) | Formula::Always(f) | Formula::Eventually(f) => f.has_next(),
-            Formula::All(f) | Formula::Exists(f) => f.has_next(),
-            Formula::And(f, g) | Formula::Or(f, g) | Formula::Implies(f, g) | Formula::Iff(f, g) => {
-                f.has_next() || g.has_next()
-            }
-            Formula::Until(f, g) | Formula::WeakUntil(f, g) | Formula::Release(f, g) => f.has_next() || g.has_next(),
-        }
-    }
 }
 
 impl Model {

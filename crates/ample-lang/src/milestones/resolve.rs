@@ -432,8 +432,9 @@ impl<'a> Work<'a> {
             let span = stated.formula.span;
             let written = self.model.source.text.get(span.start as usize..span.end as usize).unwrap_or("");
             let text = written.split_whitespace().collect::<Vec<_>>().join(" ");
-            if let Some(formula) = self.resolver(None, May::Everything).formula(&stated.formula) {
-                self.model.properties.push(Property { name, logic: stated.logic, formula, text, span });
+            let mut atoms = Vec::new();
+            if let Some(formula) = self.resolver(None, May::Everything).formula(&stated.formula, &mut atoms) {
+                self.model.properties.push(Property { name, logic: stated.logic, formula, atoms, text, span });
             }
         }
     }

@@ -5,7 +5,8 @@
 //! never changes, a transition is live if again and again it can fire under some binding.
 
 use ample_budget::Budget;
-use ample_model::{BinaryOp, EdgeId, Expr, Formula, Initial, Property, Question, System, VariableId};
+use ample_logic::Formula;
+use ample_model::{AtomTable, BinaryOp, EdgeId, Expr, Initial, Property, Question, System, Temporal, VariableId};
 
 use super::Names;
 use super::atoms::{Atoms, Problem, balanced, joined};
@@ -80,10 +81,11 @@ impl Examination {
             Examination::OneSafe => one_safe(names, &mut atoms),
             Examination::StableMarking => stable(system, names, &mut atoms),
             Examination::QuasiLiveness => live(names, &mut atoms, exists_eventually),
-            Examination::Liveness => live(names, &mut atoms, |fires| all_always(exists_eventually(fires))),
-            Examination::ReachabilityDeadlock => {
-                atoms.deadlock().map(|dead| Question::Ctl(exists_eventually(Formula::Atom(dead))))
-            }
+            Examination::Liveness => live(names, &mut atoms, |fires| exists_eventually(fires).globally().all()),
+            Examination::ReachabilityDeadlock => atoms.deadlock().map(|dead| {
+                let dead = Temporal::state(dead);
+                Question::Ctl(dead.with(exists_eventually(dead.formula.clone())))
+            }),
         };
         let question = question.ok()?;
         Some(Property { name: self.name().to_owned(), question, text: self.text().to_owned(), span: None })
@@ -91,11 +93,7 @@ impl Examination {
 }
 
 fn exists_eventually(f: Formula) -> Formula {
-    Formula::Exists(Box::new(Formula::Eventually(Box::new(f))))
-}
-
-fn all_always(f: Formula) -> Formula {
-    Formula::All(Box::new(Formula::Always(Box::new(f))))
+    f.finally().exists()
 }
 
 /// The places of the file, in their order.
@@ -122,25 +120,27 @@ fn stable(system: &System, names: &Names, atoms: &mut Atoms<'_>) -> Result<Quest
         _ => 0,
     };
     let places = places(names);
+    let mut table = AtomTable::new();
     let mut parts = Vec::with_capacity(places.len());
     for (id, variables) in places {
         atoms.spend(3)?;
         let at_first = variables.iter().map(first).fold(0, i64::saturating_add);
         let same = Expr::binary(BinaryOp::Equal, atoms.tokens(&[id])?, Expr::Const(at_first));
-        parts.push(all_always(Formula::Atom(same)));
+        parts.push(table.formula(same).globally().all());
     }
-    let or = &mut |left, right| Formula::Or(Box::new(left), Box::new(right));
-    Ok(Question::Ctl(joined(parts, or).unwrap_or(Formula::Atom(Expr::FALSE))))
+    let formula = joined(parts, &mut |left, right| left | right).unwrap_or(Formula::False);
+    Ok(Question::Ctl(Temporal::new(formula, table)))
 }
 
 fn live(names: &Names, atoms: &mut Atoms<'_>, formula: impl Fn(Formula) -> Formula) -> Result<Question, Problem> {
     let mut transitions: Vec<(&Vec<EdgeId>, &String)> =
         names.transitions.iter().map(|(id, edges)| (edges, id)).collect();
     transitions.sort_unstable();
+    let mut table = AtomTable::new();
     let mut parts = Vec::with_capacity(transitions.len());
     for (_, id) in transitions {
-        parts.push(formula(Formula::Atom(atoms.fireable(&[id])?)));
+        parts.push(formula(table.formula(atoms.fireable(&[id])?)));
     }
-    let and = &mut |left, right| Formula::And(Box::new(left), Box::new(right));
-    Ok(Question::Ctl(joined(parts, and).unwrap_or(Formula::Atom(Expr::TRUE))))
+    let formula = joined(parts, &mut |left, right| left & right).unwrap_or(Formula::True);
+    Ok(Question::Ctl(Temporal::new(formula, table)))
 }

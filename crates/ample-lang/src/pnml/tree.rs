@@ -1,6 +1,7 @@
 //! Formulas between reading and use: what logic they are in, how they are written, and what they become.
 
-use ample_model::{BinaryOp, Expr, Formula, Shared, UnaryOp};
+use ample_logic::Formula;
+use ample_model::{AtomTable, BinaryOp, Expr, Shared, Temporal, UnaryOp};
 
 use super::atoms::{balanced, joined};
 
@@ -81,58 +82,49 @@ impl Tree {
 
     // What it becomes.
 
-    /// Every operator as an operator of formulas.
-    pub fn formula(self) -> Formula {
-        let boxed = |f: Box<Tree>| Box::new(f.formula());
-        match self {
-            Tree::Const(value) => Formula::Atom(Expr::Const(value.into())),
-            Tree::Atom(expr, _) => Formula::Atom(expr),
-            Tree::Not(f) => Formula::Not(boxed(f)),
-            Tree::And(parts) => all(parts.into_iter().map(Tree::formula).collect()),
-            Tree::Or(parts) => any(parts.into_iter().map(Tree::formula).collect()),
-            Tree::Implies(f, g) => Formula::Implies(boxed(f), boxed(g)),
-            Tree::Iff(f, g) => Formula::Iff(boxed(f), boxed(g)),
-            Tree::Next(f) => Formula::Next(boxed(f)),
-            Tree::Globally(f) => Formula::Always(boxed(f)),
-            Tree::Finally(f) => Formula::Eventually(boxed(f)),
-            Tree::Until(f, g) => Formula::Until(boxed(f), boxed(g)),
-            Tree::WeakUntil(f, g) => Formula::WeakUntil(boxed(f), boxed(g)),
-            Tree::Release(f, g) => Formula::Release(boxed(f), boxed(g)),
-            Tree::All(f) => Formula::All(boxed(f)),
-            Tree::Exists(f) => Formula::Exists(boxed(f)),
-        }
-    }
-
-    /// A formula of linear time, without the quantifier in front.
-    pub fn linear(self) -> Formula {
-        match self {
-            Tree::All(f) => f.formula(),
-            f => f.formula(),
-        }
+    /// A formula of linear time, without the quantifier in front. Every operator is one of the formula.
+    pub fn linear(self) -> Temporal {
+        let mut table = AtomTable::new();
+        let formula = match self {
+            Tree::All(f) => f.over(&mut table, false),
+            f => f.over(&mut table, false),
+        };
+        Temporal::new(formula, table)
     }
 
     /// A formula of branching time. Parts that speak of one state are one expression, and quantifiers before them are
     /// left out.
-    pub fn branching(self) -> Formula {
-        let boxed = |f: Box<Tree>| Box::new(f.branching());
+    pub fn branching(self) -> Temporal {
+        let mut table = AtomTable::new();
+        let formula = self.over(&mut table, true);
+        Temporal::new(formula, table)
+    }
+
+    fn over(self, table: &mut AtomTable, is_branching: bool) -> Formula {
         match self {
-            f if f.is_plain() => Formula::Atom(f.expression()),
-            Tree::All(f) | Tree::Exists(f) if !f.is_temporal() => f.branching(),
-            Tree::Const(value) => Formula::Atom(Expr::Const(value.into())),
-            Tree::Atom(expr, _) => Formula::Atom(expr),
-            Tree::Not(f) => Formula::Not(boxed(f)),
-            Tree::And(parts) => all(parts.into_iter().map(Tree::branching).collect()),
-            Tree::Or(parts) => any(parts.into_iter().map(Tree::branching).collect()),
-            Tree::Implies(f, g) => Formula::Implies(boxed(f), boxed(g)),
-            Tree::Iff(f, g) => Formula::Iff(boxed(f), boxed(g)),
-            Tree::Next(f) => Formula::Next(boxed(f)),
-            Tree::Globally(f) => Formula::Always(boxed(f)),
-            Tree::Finally(f) => Formula::Eventually(boxed(f)),
-            Tree::Until(f, g) => Formula::Until(boxed(f), boxed(g)),
-            Tree::WeakUntil(f, g) => Formula::WeakUntil(boxed(f), boxed(g)),
-            Tree::Release(f, g) => Formula::Release(boxed(f), boxed(g)),
-            Tree::All(f) => Formula::All(boxed(f)),
-            Tree::Exists(f) => Formula::Exists(boxed(f)),
+            f if is_branching && f.is_plain() => table.formula(f.expression()),
+            Tree::All(f) | Tree::Exists(f) if is_branching && !f.is_temporal() => f.over(table, is_branching),
+            Tree::Const(value) => table.formula(Expr::Const(value.into())),
+            Tree::Atom(expr, _) => table.formula(expr),
+            Tree::Not(f) => !f.over(table, is_branching),
+            Tree::And(parts) => {
+                let parts = parts.into_iter().map(|part| part.over(table, is_branching)).collect();
+                joined(parts, &mut |left, right| left & right).unwrap_or(Formula::True)
+            }
+            Tree::Or(parts) => {
+                let parts = parts.into_iter().map(|part| part.over(table, is_branching)).collect();
+                joined(parts, &mut |left, right| left | right).unwrap_or(Formula::False)
+            }
+            Tree::Implies(f, g) => Formula::implies(f.over(table, is_branching), g.over(table, is_branching)),
+            Tree::Iff(f, g) => Formula::iff(f.over(table, is_branching), g.over(table, is_branching)),
+            Tree::Next(f) => f.over(table, is_branching).next(),
+            Tree::Globally(f) => f.over(table, is_branching).globally(),
+            Tree::Finally(f) => f.over(table, is_branching).finally(),
+            Tree::Until(f, g) => Formula::until(f.over(table, is_branching), g.over(table, is_branching)),
+            Tree::WeakUntil(f, g) => Formula::weak_until(f.over(table, is_branching), g.over(table, is_branching)),
+            Tree::Release(f, g) => Formula::release(f.over(table, is_branching), g.over(table, is_branching)),
+            Tree::All(f) => f.over(table, is_branching).all(),
+            Tree::Exists(f) => f.over(table, is_branching).exists(),
         }
     }
 
@@ -237,14 +229,4 @@ fn between(left: &Tree, operator: &str, right: &Tree, out: &mut String) {
     left.enclosed(out);
     out.push_str(operator);
     right.enclosed(out);
-}
-
-fn all(parts: Vec<Formula>) -> Formula {
-    let and = &mut |left, right| Formula::And(Box::new(left), Box::new(right));
-    joined(parts, and).unwrap_or(Formula::Atom(Expr::TRUE))
-}
-
-fn any(parts: Vec<Formula>) -> Formula {
-    let or = &mut |left, right| Formula::Or(Box::new(left), Box::new(right));
-    joined(parts, or).unwrap_or(Formula::Atom(Expr::FALSE))
 }

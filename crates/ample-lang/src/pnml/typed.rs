@@ -7,7 +7,7 @@
 
 use ample_budget::Budget;
 use ample_logic::{Atom, Binary, Dialect, ParseError, Reading, Unary, parse_with, reading};
-use ample_model::{BinaryOp, Expr, Formula, Source, SourceId, Span, System};
+use ample_model::{BinaryOp, Expr, Source, SourceId, Span, System, Temporal};
 
 use super::Names;
 use super::atoms::{Atoms, Problem};
@@ -54,13 +54,13 @@ pub fn expression(system: &System, names: &Names, text: &str) -> Result<Expr, Re
 /// assert!(pnml::ltl(&net.system, &net.names, "G (p -> X p >= 1)").is_ok());
 /// # Ok::<(), ample_lang::Rejected>(())
 /// ```
-pub fn ltl(system: &System, names: &Names, text: &str) -> Result<Formula, Rejected> {
+pub fn ltl(system: &System, names: &Names, text: &str) -> Result<Temporal, Rejected> {
     let tree = parse(system, names, text, Dialect::Plain)?;
     match (&tree, tree.is_ltl()) {
         (Tree::All(_), _) | (_, false) => {
             Err(whole(text, "formulas of linear time have no quantifiers, they are about all runs"))
         }
-        _ => Ok(tree.formula()),
+        _ => Ok(tree.linear()),
     }
 }
 
@@ -74,7 +74,7 @@ pub fn ltl(system: &System, names: &Names, text: &str) -> Result<Formula, Reject
 /// assert!(pnml::ctl(&net.system, &net.names, "AG EF fireable(t) & A [p < 2 U p = 2]").is_ok());
 /// # Ok::<(), ample_lang::Rejected>(())
 /// ```
-pub fn ctl(system: &System, names: &Names, text: &str) -> Result<Formula, Rejected> {
+pub fn ctl(system: &System, names: &Names, text: &str) -> Result<Temporal, Rejected> {
     // Brackets around an until are those of NuSMV.
     let has_brackets = text.replace("[]", "").contains('[');
     let tree = parse(system, names, text, if has_brackets { Dialect::Smv } else { Dialect::Plain })?;

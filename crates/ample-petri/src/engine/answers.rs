@@ -2,7 +2,7 @@
 
 use ample_logic::{Formula as Logic, Unary};
 use ample_model::{
-    Branch, Certainty, Observer, Outcome, Property, Question, Reason, StartNumber, System, Trace, Violation,
+    Branch, Certainty, Observer, Outcome, Property, Question, Reason, StartNumber, System, Temporal, Trace, Violation,
 };
 
 use crate::net::Net;
@@ -16,7 +16,6 @@ use ample_engine::evidence::{
 use ample_engine::evidence::{Ending, Run, Tree};
 use ample_engine::report::Answer;
 use ample_engine::settings::Fairness;
-use ample_engine::temporal::Numbered;
 
 /// The answers to all properties. What is open is unknown, for that reason.
 pub fn all(
@@ -85,10 +84,9 @@ type Shown = Result<(Violation, EndState), Unconfirmed>;
 /// Runs that make a formula of branching time true are shown.
 fn holds(system: &System, property: &Property, shower: &mut Shower<'_, '_>) -> Answer {
     let proved = answer(property, Outcome::Holds(Certainty::Proved));
-    let Question::Ctl(formula) = &property.question else { return proved };
-    let numbered = Numbered::of(formula);
-    let Some(tree) = shower.explain(&numbered, true) else { return proved };
-    match confirm_tree(system, 0, &tree, &numbered) {
+    let Question::Ctl(temporal) = &property.question else { return proved };
+    let Some(tree) = shower.explain(temporal, true) else { return proved };
+    match confirm_tree(system, 0, &tree, temporal) {
         Ok((violation, end)) => {
             let message =
                 if is_short(&tree) { "a marking that satisfies it is reached" } else { "it holds at the start" };
@@ -141,7 +139,7 @@ fn refuted(property: &Property, length: usize, why: &str) -> Answer {
 
 fn violated(system: &System, property: &Property, wanted: &Wanted, shower: &mut Shower<'_, '_>) -> Answer {
     let (shown, length, may_fail) = match &property.question {
-        Question::Ctl(formula) => match branching(system, &Numbered::of(formula), shower) {
+        Question::Ctl(temporal) => match branching(system, temporal, shower) {
             Some((shown, length)) => (Some(shown), length, false),
             None => (None, 0, false),
         },
@@ -175,14 +173,13 @@ fn violated(system: &System, property: &Property, wanted: &Wanted, shower: &mut 
 
 /// The verdict with a counterexample that is looked for anew, where there has to be one.
 fn shown_again(system: &System, property: &Property, shower: &mut Shower<'_, '_>) -> Option<Answer> {
-    let (Question::Ltl(formula) | Question::Ctl(formula)) = &property.question else { return None };
+    let (Question::Ltl(temporal) | Question::Ctl(temporal)) = &property.question else { return None };
     if !needs_run(&property.question) {
         return None;
     }
-    let numbered = Numbered::of(formula);
-    let (violation, end) = match shower.look_again(&numbered)? {
+    let (violation, end) = match shower.look_again(temporal)? {
         Again::Run(run) => run_shown(system, property, &run, shower.observer())?.ok()?,
-        Again::Tree(tree) => confirm_tree(system, 0, &tree, &numbered).ok()?,
+        Again::Tree(tree) => confirm_tree(system, 0, &tree, temporal).ok()?,
     };
     let outcome = Outcome::Violated(Box::new(with_brief_branches(violation)));
     Some(Answer { end: Some(plain(end)), ..answer(property, outcome) })
@@ -214,8 +211,7 @@ fn run_shown(system: &System, property: &Property, run: &NetRun, observer: &mut 
     Some(match &property.question {
         Question::Deadlock => confirm(system, 0, &moves(&run.prefix), Claim::Deadlock, observer),
         Question::Invariant(expr) => confirm(system, 0, &moves(&run.prefix), Claim::Invariant(expr), observer),
-        Question::Ltl(formula) => {
-            let numbered = Numbered::of(formula);
+        Question::Ltl(temporal) => {
             let ending = match (run.open, run.cycle.is_empty()) {
                 (true, _) => Ending::Open,
                 (false, true) => Ending::Stutter,
@@ -229,16 +225,16 @@ fn run_shown(system: &System, property: &Property, run: &NetRun, observer: &mut 
                 prefix_tags: Vec::new(),
                 cycle_tags: Vec::new(),
             };
-            confirm_run(system, &run, Charge::Formula(&numbered), Fairness::None, observer)
+            confirm_run(system, &run, Charge::Formula(temporal), Fairness::None, observer)
         }
         _ => return None,
     })
 }
 
 /// Replays what shows that a formula of branching time does not hold; and how long it was.
-fn branching(system: &System, numbered: &Numbered, shower: &mut Shower<'_, '_>) -> Option<(Shown, usize)> {
-    let tree = shower.explain(numbered, false)?;
-    let shown = confirm_tree(system, 0, &tree, numbered).map(|(violation, end)| {
+fn branching(system: &System, temporal: &Temporal, shower: &mut Shower<'_, '_>) -> Option<(Shown, usize)> {
+    let tree = shower.explain(temporal, false)?;
+    let shown = confirm_tree(system, 0, &tree, temporal).map(|(violation, end)| {
         let always = is_short(&tree) && is_always(&tree.formula);
         let message = if always {
             "a marking in which it fails is reached".to_owned()

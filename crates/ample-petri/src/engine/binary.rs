@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use crate::net::Net;
 use crate::structure::encode::{Encoded, encodings};
-use ample_model::{BinaryOp, Expr, Formula, Observer, Property, Question, System};
+use ample_logic::{Formula, Unary};
+use ample_model::{AtomTable, BinaryOp, Expr, Observer, Property, Question, System, Temporal};
 
 use super::Options;
 use ample_engine::report::Report;
@@ -74,8 +75,11 @@ fn tell(mut report: Report) -> Report {
 /// none, every X also asks whether there is one. If that cannot be said, all stays as it is.
 fn with_successors(system: &System, properties: &[Property]) -> (System, Vec<Property>) {
     let explicit = |property: &Property| match &property.question {
-        Question::Ctl(formula) if system.dead_ends && has_next(formula) => {
-            let question = Question::Ctl(guarded(formula, &can_move(system))?);
+        Question::Ctl(temporal) if system.dead_ends && temporal.formula.has_next() => {
+            let mut table = AtomTable::new();
+            let formula = table.import(temporal);
+            let formula = guarded(&formula, &table.formula(can_move(system)))?;
+            let question = Question::Ctl(Temporal::new(formula, table));
             Some(Property { question, ..property.clone() })
         }
         _ => Some(property.clone()),
@@ -109,54 +113,19 @@ fn balanced(op: BinaryOp, mut parts: Vec<Expr>, none: Expr) -> Expr {
     parts.pop().unwrap_or(none)
 }
 
-fn has_next(formula: &Formula) -> bool {
-    match formula {
-        Formula::Atom(_) => false,
-        Formula::Next(_) => true,
-        Formula::Not(f) | Formula::Always(f) | Formula::Eventually(f) | Formula::All(f) | Formula::Exists(f) => {
-            has_next(f)
-        }
-        Formula::And(f, g)
-        | Formula::Or(f, g)
-        | Formula::Implies(f, g)
-        | Formula::Iff(f, g)
-        | Formula::Until(f, g)
-        | Formula::WeakUntil(f, g)
-        | Formula::Release(f, g) => has_next(f) || has_next(g),
-    }
-}
-
 /// The formula with `EX f` as "it can move and `EX f`", and `AX f` as "it cannot, or `AX f`". `None` if an X stands
 /// anywhere but under its quantifier.
-fn guarded(formula: &Formula, moves: &Expr) -> Option<Formula> {
-    let part = |f: &Formula| guarded(f, moves).map(Box::new);
-    let moves = || Box::new(Formula::Atom(moves.clone()));
+fn guarded(formula: &Formula, moves: &Formula) -> Option<Formula> {
+    let is_next = |path: &Formula| matches!(path, Formula::Unary(Unary::Next, _));
     Some(match formula {
-        Formula::Atom(_) => formula.clone(),
-        Formula::Exists(path) => match &**path {
-            Formula::Next(f) => {
-                let next = Formula::Exists(Box::new(Formula::Next(part(f)?)));
-                Formula::And(moves(), Box::new(next))
-            }
-            path => Formula::Exists(part(path)?),
-        },
-        Formula::All(path) => match &**path {
-            Formula::Next(f) => {
-                let next = Formula::All(Box::new(Formula::Next(part(f)?)));
-                Formula::Or(Box::new(Formula::Not(moves())), Box::new(next))
-            }
-            path => Formula::All(part(path)?),
-        },
-        Formula::Next(_) => return None,
-        Formula::Not(f) => Formula::Not(part(f)?),
-        Formula::Always(f) => Formula::Always(part(f)?),
-        Formula::Eventually(f) => Formula::Eventually(part(f)?),
-        Formula::And(f, g) => Formula::And(part(f)?, part(g)?),
-        Formula::Or(f, g) => Formula::Or(part(f)?, part(g)?),
-        Formula::Implies(f, g) => Formula::Implies(part(f)?, part(g)?),
-        Formula::Iff(f, g) => Formula::Iff(part(f)?, part(g)?),
-        Formula::Until(f, g) => Formula::Until(part(f)?, part(g)?),
-        Formula::WeakUntil(f, g) => Formula::WeakUntil(part(f)?, part(g)?),
-        Formula::Release(f, g) => Formula::Release(part(f)?, part(g)?),
+        Formula::True | Formula::False | Formula::Atom(_) => formula.clone(),
+        Formula::Unary(quantifier @ (Unary::Exists | Unary::All), path) if is_next(path) => {
+            let inner = path.operands().map(|f| guarded(f, moves)).next()??;
+            let next = Formula::unary(*quantifier, inner.next());
+            if *quantifier == Unary::Exists { moves.clone() & next } else { !moves.clone() | next }
+        }
+        Formula::Unary(Unary::Next, _) => return None,
+        Formula::Unary(op, f) => Formula::unary(*op, guarded(f, moves)?),
+        Formula::Binary(op, f, g) => Formula::binary(*op, guarded(f, moves)?, guarded(g, moves)?),
     })
 }

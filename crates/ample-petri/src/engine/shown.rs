@@ -12,12 +12,11 @@ use crate::explicit::shorten::{Goal, shorten};
 use crate::explicit::{Limits, reduced, temporal};
 use crate::net::{Condition, Net};
 use ample_logic::{Atom, Binary, Formula as Logic, Unary};
-use ample_model::{EdgeId, Move, Observer, Progress, Reason};
+use ample_model::{EdgeId, Move, Observer, Progress, Reason, Temporal};
 
 use super::board::{Board, Finding, NetRun};
 use super::tasks::{Task, Tasks, Wanted};
 use ample_engine::evidence::Tree;
-use ample_engine::temporal::Numbered;
 
 /// All that is done here takes at least so long, or a fifth of the time before, but no longer than that.
 const TIME: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
@@ -228,12 +227,12 @@ impl<'a, 'b> Shower<'a, 'b> {
     }
 
     /// What shows that a formula of branching time has its value at the start; none if no run does.
-    pub fn explain(&mut self, numbered: &Numbered, holds: bool) -> Option<Tree> {
-        if !has_evidence(&numbered.formula, holds) || holds && !self.has_time() {
+    pub fn explain(&mut self, temporal: &Temporal, holds: bool) -> Option<Tree> {
+        if !has_evidence(&temporal.formula, holds) || holds && !self.has_time() {
             return None;
         }
-        let numbers = numbered.atoms.iter().map(|atom| self.tasks().atom(atom)).collect::<Option<Vec<u32>>>()?;
-        let ours = numbered.formula.substitute(&mut |atom: Atom| Logic::Atom(Atom(numbers[atom.0 as usize])));
+        let numbers = temporal.atoms.iter().map(|atom| self.tasks().atom(atom)).collect::<Option<Vec<u32>>>()?;
+        let ours = temporal.formula.substitute(&mut |atom: Atom| Logic::Atom(Atom(numbers[atom.0 as usize])));
         let ours = match self.tasks().decided(&ours) {
             Logic::True | Logic::False => ours,
             decided => decided,
@@ -259,17 +258,17 @@ impl<'a, 'b> Shower<'a, 'b> {
 
     /// Looks for a counterexample where the way to the verdict has left none behind: the formula is checked again, on the
     /// net itself and by single markings, which ends at the first counterexample.
-    pub fn look_again(&mut self, numbered: &Numbered) -> Option<Again> {
-        let conditions: Vec<Condition> = numbered.atoms.iter().map(Condition::of).collect::<Option<_>>()?;
+    pub fn look_again(&mut self, temporal: &Temporal) -> Option<Again> {
+        let conditions: Vec<Condition> = temporal.atoms.iter().map(Condition::of).collect::<Option<_>>()?;
         let limits = Limits { memory: MEMORY, report_every: 1000, ..Limits::default() };
         let until = Instant::now() + FOR_A_VERDICT;
         let observer = &mut Brief { until, observer: self.observer };
-        if numbered.formula.is_ltl() {
-            let run = temporal::ltl(self.net, &numbered.formula, &conditions, true, &limits, observer).counterexample?;
+        if temporal.formula.is_ltl() {
+            let run = temporal::ltl(self.net, &temporal.formula, &conditions, true, &limits, observer).counterexample?;
             let open = run.ending == temporal::Ending::Open;
             return Some(Again::Run(NetRun { prefix: run.prefix, cycle: run.cycle, open }));
         }
-        let found = temporal::ctl(self.net, &numbered.formula, &conditions, &limits, observer);
+        let found = temporal::ctl(self.net, &temporal.formula, &conditions, &limits, observer);
         let same = |atom: Atom| Logic::Atom(atom);
         (found.verdict == Some(false)).then_some(found.evidence?).map(|evidence| Again::Tree(moved(&evidence, &same)))
     }

@@ -9,9 +9,7 @@ use std::collections::HashMap;
 use crate::net::{Condition, Conditions, Net, Sum};
 use crate::simplify::{Keep, Preserve, Simplified, simplify};
 use ample_logic::{Atom, Binary, Formula as Logic, Unary, fold_constants};
-use ample_model::{Expr, Formula, Property, Question, Reason};
-
-use ample_engine::temporal::Numbered;
+use ample_model::{Expr, Property, Question, Reason, Temporal};
 
 /// Something that has to be found out.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -326,13 +324,13 @@ impl Tasks {
                 }
                 None => Answerable::Not(not_linear()),
             },
-            Question::Ctl(formula) => self.formula_of(formula, Tasks::branching),
-            Question::Ltl(formula) => self.formula_of(formula, Tasks::linear),
+            Question::Ctl(temporal) => self.formula_of(temporal, Tasks::branching),
+            Question::Ltl(temporal) => self.formula_of(temporal, Tasks::linear),
         }
     }
 
-    fn formula_of(&mut self, formula: &Formula, wanted: fn(&mut Tasks, &Logic) -> Wanted) -> Answerable {
-        let Some(formula) = self.formula(&Numbered::of(formula)) else { return Answerable::Not(not_linear()) };
+    fn formula_of(&mut self, temporal: &Temporal, wanted: fn(&mut Tasks, &Logic) -> Wanted) -> Answerable {
+        let Some(formula) = self.formula(temporal) else { return Answerable::Not(not_linear()) };
         let decided = self.decided(&formula);
         Answerable::Truth(match decided {
             Logic::True | Logic::False if !self.constants.is_empty() => Wanted::Proved(decided == Logic::True),
@@ -344,12 +342,12 @@ impl Tasks {
     }
 
     /// A formula over our own atoms.
-    fn formula(&mut self, numbered: &Numbered) -> Option<Logic> {
+    fn formula(&mut self, temporal: &Temporal) -> Option<Logic> {
         let mut numbers = Vec::new();
-        for atom in &numbered.atoms {
+        for atom in &temporal.atoms {
             numbers.push(self.atom(atom)?);
         }
-        Some(numbered.formula.substitute(&mut |atom: Atom| Logic::Atom(Atom(numbers[atom.0 as usize]))))
+        Some(temporal.formula.substitute(&mut |atom: Atom| Logic::Atom(Atom(numbers[atom.0 as usize]))))
     }
 
     /// The number of an atom; `None` if it is not about nets.

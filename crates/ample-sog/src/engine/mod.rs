@@ -26,11 +26,10 @@ use ample_engine::evidence::EndState;
 use ample_engine::faults::{Fallible, Survey};
 use ample_engine::report::{Answer, Report};
 use ample_engine::settings::{Fairness, Settings};
-use ample_engine::temporal::Numbered;
 use ample_logic::{Atom, Formula as Logic, semantics};
 use ample_model::{
-    Certainty, Expr, Fault, Formula, Interpreter, Move, Observer, Outcome, Progress, Property, Question as Asked,
-    Reason, StartNumber, State, Statistics, System, Trace, Violation,
+    Certainty, Expr, Fault, Interpreter, Move, Observer, Outcome, Progress, Property, Question as Asked, Reason,
+    StartNumber, State, Statistics, System, Temporal, Trace, Violation,
 };
 use ample_petri::net::{Condition, Net};
 use ample_symbolic::engine as symbolic;
@@ -138,7 +137,7 @@ pub struct SogFormula {
     formula: Logic,
     atoms: Vec<Said>,
     /// The formula as the model's language has it, if it has no events.
-    stated: Option<Formula>,
+    stated: Option<Temporal>,
 }
 
 /// What an atom says.
@@ -173,13 +172,9 @@ pub struct Judged {
 
 impl SogFormula {
     /// A formula over states.
-    pub fn stated(formula: &Formula) -> SogFormula {
-        let Numbered { formula: numbered, atoms } = Numbered::of(formula);
-        SogFormula {
-            formula: numbered,
-            atoms: atoms.into_iter().map(Said::State).collect(),
-            stated: Some(formula.clone()),
-        }
+    pub fn stated(temporal: &Temporal) -> SogFormula {
+        let atoms = temporal.atoms.iter().cloned().map(Said::State).collect();
+        SogFormula { formula: temporal.formula.clone(), atoms, stated: Some(temporal.clone()) }
     }
 
     /// A formula with these atoms.
@@ -200,7 +195,7 @@ impl SogFormula {
         let is_exact = |expr: &Expr| is_net && Condition::of(expr).is_some();
         let survey = Survey::of(system).exact_for(&is_exact);
         match &self.stated {
-            Some(formula) => survey.in_formula(formula),
+            Some(temporal) => survey.in_formula(temporal),
             None => survey.among(&self.conditions()),
         }
     }
@@ -245,8 +240,8 @@ pub fn check_all(system: &System, properties: &[Property], settings: &Settings, 
         let mut end = None;
         let (outcome, note) = match &property.question {
             Asked::Ltl(_) if settings.fairness != Fairness::None => unsupported("observation graphs know no fairness"),
-            Asked::Ltl(formula) => {
-                let mut judged = check(system, &SogFormula::stated(formula), &graph, observer);
+            Asked::Ltl(temporal) => {
+                let mut judged = check(system, &SogFormula::stated(temporal), &graph, observer);
                 end = judged.as_mut().ok().and_then(|judged| judged.end.take());
                 outcome_of(judged, &mut ended)
             }

@@ -11,8 +11,8 @@ use crate::partial::{self, areduce, explore, improviso, reduced_space};
 use crate::process_model::{Demand, Safe, process_model};
 use crate::reach::{Effort, Method, reachable, run_to};
 use ample_model::{
-    BinaryOp, Certainty, EdgeId, Expr, Formula, Interpreter, Outcome, ProcessId, Property, Question, Reason, Silent,
-    StartNumber, Statistics, System,
+    BinaryOp, Certainty, EdgeId, Expr, Interpreter, Outcome, ProcessId, Property, Question, Reason, Silent,
+    StartNumber, Statistics, System, Temporal,
 };
 
 use super::Options;
@@ -25,7 +25,6 @@ use ample_engine::faults::{Fallible, Survey};
 use ample_engine::justice;
 use ample_engine::report::{Answer, Cut, DiagramStatistics, Verdict};
 use ample_engine::settings::Fairness;
-use ample_engine::temporal::Numbered;
 
 /// So long at least it is looked for what shows an answer that was found in another way.
 const FOR_EVIDENCE: Duration = Duration::from_secs(5);
@@ -39,8 +38,8 @@ enum Asked {
     /// The number of its condition.
     Invariant(usize),
     /// The numbers of its atoms.
-    Ctl(Numbered, Vec<usize>),
-    Ltl(Numbered, Vec<usize>),
+    Ctl(Temporal, Vec<usize>),
+    Ltl(Temporal, Vec<usize>),
     /// The numbers of the conditions that a value is positive, and that it has each of its bits, the highest first.
     Bound(usize, Vec<usize>),
     /// It is not for this engine.
@@ -64,8 +63,8 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    fn numbers(&mut self, numbered: &Numbered) -> Vec<usize> {
-        numbered.atoms.iter().map(|atom| self.number(std::borrow::Cow::Owned(atom.clone()))).collect()
+    fn numbers(&mut self, temporal: &Temporal) -> Vec<usize> {
+        temporal.atoms.iter().map(|atom| self.number(std::borrow::Cow::Owned(atom.clone()))).collect()
     }
 }
 
@@ -77,27 +76,19 @@ fn asked<'a>(property: &'a Property, options: &Options, conditions: &mut Conditi
         Question::Deadlock => Asked::Deadlock,
         Question::Assertions => Asked::Assertions,
         Question::Invariant(expr) => Asked::Invariant(conditions.number(std::borrow::Cow::Borrowed(expr))),
-        Question::Ctl(formula) => {
-            let numbered = Numbered::of(formula);
-            let numbers = conditions.numbers(&numbered);
-            Asked::Ctl(numbered, numbers)
-        }
-        Question::Ltl(formula) => {
-            let numbered = Numbered::of(formula);
-            let numbers = conditions.numbers(&numbered);
-            Asked::Ltl(numbered, numbers)
-        }
+        Question::Ctl(temporal) => Asked::Ctl(temporal.clone(), conditions.numbers(temporal)),
+        Question::Ltl(temporal) => Asked::Ltl(temporal.clone(), conditions.numbers(temporal)),
         Question::Acceptance => {
-            let numbered = Numbered::of(&justice::no_acceptance());
-            let numbers = conditions.numbers(&numbered);
-            Asked::Ltl(numbered, numbers)
+            let temporal = justice::no_acceptance();
+            let numbers = conditions.numbers(&temporal);
+            Asked::Ltl(temporal, numbers)
         }
         Question::Progress => {
             // Again and again, somebody is at such a label.
-            let atom = Formula::Not(Box::new(Formula::Atom(Expr::NonProgress)));
-            let numbered = Numbered::of(&Formula::Always(Box::new(Formula::Eventually(Box::new(atom)))));
-            let numbers = conditions.numbers(&numbered);
-            Asked::Ltl(numbered, numbers)
+            let waits = Temporal::state(Expr::NonProgress);
+            let temporal = waits.with((!waits.formula.clone()).finally().globally());
+            let numbers = conditions.numbers(&temporal);
+            Asked::Ltl(temporal, numbers)
         }
         Question::Bound(expr) => {
             let positive = Expr::binary(BinaryOp::Greater, expr.clone(), Expr::Const(0));
@@ -161,7 +152,7 @@ fn each(
     let mut conditions = Conditions::default();
     let mut asked: Vec<Asked> = properties.iter().map(|property| asked(property, options, &mut conditions)).collect();
     if system.dead_ends {
-        asked.iter_mut().filter(|one| matches!(one, Asked::Ctl(numbered, _) if numbered.formula.has_next())).for_each(
+        asked.iter_mut().filter(|one| matches!(one, Asked::Ctl(temporal, _) if temporal.formula.has_next())).for_each(
             |one| {
                 *one = Asked::Not("where a state without moves has no next one, X in branching time is for nets only")
             },
@@ -406,9 +397,9 @@ impl Court<'_, '_> {
                 };
                 self.reachable(&bad, Claim::Invariant(condition))
             }
-            Asked::Ctl(numbered, atoms) if self.is_fair() => self.branching_fairly(numbered, atoms),
-            Asked::Ctl(numbered, atoms) => self.branching(numbered, atoms),
-            Asked::Ltl(numbered, atoms) => self.linear(numbered, atoms),
+            Asked::Ctl(temporal, atoms) if self.is_fair() => self.branching_fairly(temporal, atoms),
+            Asked::Ctl(temporal, atoms) => self.branching(temporal, atoms),
+            Asked::Ltl(temporal, atoms) => self.linear(temporal, atoms),
             Asked::Bound(positive, bits) => self.largest(*positive, bits),
             Asked::Not(why) => Ok(self.unknown(why)),
         }
@@ -523,11 +514,11 @@ impl Court<'_, '_> {
         Ok(process_model(&self.session.space, &self.session.seen(atoms), demand)?)
     }
 
-    fn branching(&mut self, numbered: &Numbered, numbers: &[usize]) -> Result<Answer, Trouble> {
+    fn branching(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Answer, Trouble> {
         if self.stops_in_passing()? {
             return Ok(self.unknown(IN_PASSING));
         }
-        let Some(ctl) = Ctl::of(&numbered.formula) else {
+        let Some(ctl) = Ctl::of(&temporal.formula) else {
             return Ok(self.unknown("the formula is not CTL: path quantifiers and temporal operators must alternate"));
         };
         let atoms = self.atoms(numbers);
@@ -544,11 +535,11 @@ impl Court<'_, '_> {
             return Ok(Answer { note, ..self.holds() });
         }
         if ways.len() == 1 {
-            return self.show_branching(numbered, &ctl, &atoms);
+            return self.show_branching(temporal, &ctl, &atoms);
         }
         // The other way has not come to its end; what shows the answer may need it.
         let patience = FOR_EVIDENCE.max(4 * begun.elapsed());
-        let shown = in_time(&diagrams, patience, || self.show_branching(numbered, &ctl, &atoms))?;
+        let shown = in_time(&diagrams, patience, || self.show_branching(temporal, &ctl, &atoms))?;
         let mut answer = shown.unwrap_or_else(|| self.violated_unseen());
         answer.note = answer.note.or_else(|| turn.told());
         Ok(answer)
@@ -595,16 +586,16 @@ impl Court<'_, '_> {
     }
 
     /// What shows that the formula does not hold.
-    fn show_branching(&mut self, numbered: &Numbered, ctl: &Ctl, atoms: &[Bdd]) -> Result<Answer, Trouble> {
-        Ok(match self.explain(&numbered.formula, ctl, atoms, None)? {
-            Ok((start, tree)) => self.confirmed(numbered, start, &tree),
+    fn show_branching(&mut self, temporal: &Temporal, ctl: &Ctl, atoms: &[Bdd]) -> Result<Answer, Trouble> {
+        Ok(match self.explain(&temporal.formula, ctl, atoms, None)? {
+            Ok((start, tree)) => self.confirmed(temporal, start, &tree),
             Err(answer) => *answer,
         })
     }
 
     /// The answer that a tree of runs shows, once it has been replayed.
-    pub(super) fn confirmed(&self, numbered: &Numbered, start: StartNumber, tree: &Tree) -> Answer {
-        match confirm_tree(self.session.system, start, tree, numbered) {
+    pub(super) fn confirmed(&self, temporal: &Temporal, start: StartNumber, tree: &Tree) -> Answer {
+        match confirm_tree(self.session.system, start, tree, temporal) {
             Ok((violation, end)) => {
                 Answer { end: Some(end), ..answer(self.property, Outcome::Violated(Box::new(violation))) }
             }
@@ -671,8 +662,8 @@ impl Court<'_, '_> {
         }
     }
 
-    fn linear(&mut self, numbered: &Numbered, numbers: &[usize]) -> Result<Answer, Trouble> {
-        if !numbered.formula.is_ltl() {
+    fn linear(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Answer, Trouble> {
+        if !temporal.formula.is_ltl() {
             return Ok(self.unknown(NOT_LINEAR));
         }
         // Where runs must go on, it does not matter how others end.
@@ -682,29 +673,29 @@ impl Court<'_, '_> {
             }
             self.know_what_rests()?;
         }
-        if let Some(answer) = self.as_branching(numbered, numbers)? {
+        if let Some(answer) = self.as_branching(temporal, numbers)? {
             return Ok(answer);
         }
         let lasso = if self.options.symbolic.liveness_to_safety {
-            self.lasso_by_saving(numbered, numbers)?
+            self.lasso_by_saving(temporal, numbers)?
         } else {
-            self.lasso(numbered, numbers, self.exploration(numbered))?
+            self.lasso(temporal, numbers, self.exploration(temporal))?
         };
         let Some(lasso) = lasso else {
-            let reduced = self.exploration(numbered).is_some() && !self.options.symbolic.liveness_to_safety;
+            let reduced = self.exploration(temporal).is_some() && !self.options.symbolic.liveness_to_safety;
             return Ok(Answer { note: note(self.options, !reduced), ..self.holds() });
         };
         let charge = match self.property.question {
             Question::Acceptance => Charge::Acceptance,
             Question::Progress => Charge::NonProgress,
-            _ => Charge::Formula(numbered),
+            _ => Charge::Formula(temporal),
         };
         self.accuse(&lasso, charge)
     }
 
     /// The answer to a formula that branching time can express, if nobody has said how to look at it and it does not take
     /// long.
-    fn as_branching(&mut self, numbered: &Numbered, numbers: &[usize]) -> Result<Option<Answer>, Trouble> {
+    fn as_branching(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Option<Answer>, Trouble> {
         let symbolic = &self.options.symbolic;
         let is_free = symbolic.direction == Direction::Auto
             && symbolic.exploration.is_none()
@@ -712,7 +703,7 @@ impl Court<'_, '_> {
             && self.options.settings.fairness == Fairness::None
             && self.session.reached.is_some()
             && matches!(self.property.question, Question::Ltl(_));
-        let formula = if is_free { ample_logic::as_ctl(&numbered.formula) } else { None };
+        let formula = if is_free { ample_logic::as_ctl(&temporal.formula) } else { None };
         let Some(formula) = formula else { return Ok(None) };
         let Some(ctl) = Ctl::of(&formula) else { return Ok(None) };
         let atoms = self.atoms(numbers);
@@ -731,7 +722,7 @@ impl Court<'_, '_> {
         // Of a run that may go on anyhow it has to be seen that it does: an atomic sequence may have no end.
         let run = straightened(start, &tree).filter(|run| run.ending != Ending::Open);
         let Some(run) = run else { return Ok(None) };
-        let confirmed = confirm_run(self.session.system, &run, Charge::Formula(numbered), Fairness::None, &mut Silent);
+        let confirmed = confirm_run(self.session.system, &run, Charge::Formula(temporal), Fairness::None, &mut Silent);
         Ok(confirmed.ok().map(|(violation, end)| Answer {
             end: Some(end),
             ..answer(self.property, Outcome::Violated(Box::new(violation)))
@@ -739,10 +730,10 @@ impl Court<'_, '_> {
     }
 
     /// The reduction that the formula allows. It may put off steps that fairness wants.
-    fn exploration(&self, numbered: &Numbered) -> Option<Variant> {
+    fn exploration(&self, temporal: &Temporal) -> Option<Variant> {
         let Some(Exploration::Partial(variant)) = self.options.symbolic.exploration else { return None };
-        let stutters = matches!(ample_logic::is_stutter_invariant(&numbered.formula), Ok(true));
-        let allowed = stutters && !numbered.formula.has_next() && self.options.settings.fairness == Fairness::None;
+        let stutters = matches!(ample_logic::is_stutter_invariant(&temporal.formula), Ok(true));
+        let allowed = stutters && !temporal.formula.has_next() && self.options.settings.fairness == Fairness::None;
         allowed.then_some(variant)
     }
 
@@ -754,14 +745,14 @@ impl Court<'_, '_> {
     /// A run that violates the formula.
     pub(super) fn lasso(
         &mut self,
-        numbered: &Numbered,
+        temporal: &Temporal,
         numbers: &[usize],
         reduced: Option<Variant>,
     ) -> Result<Option<Lasso>, Trouble> {
         let atoms = self.atoms(numbers);
         let runs = Runs { fairness: &self.fairness()?, stutters: self.stutters() };
         let model = if reduced.is_some() { self.model(&atoms, Demand::Safe)? } else { Vec::new() };
-        let Ok(product) = Product::of(&self.session.space, &numbered.formula, &atoms, &model, runs)? else {
+        let Ok(product) = Product::of(&self.session.space, &temporal.formula, &atoms, &model, runs)? else {
             return Err(Trouble::Unsupported(NOT_LINEAR.into()));
         };
         let ways = match self.options.symbolic.direction {
@@ -783,10 +774,10 @@ impl Court<'_, '_> {
     }
 
     /// The same, as a state that is met again.
-    fn lasso_by_saving(&mut self, numbered: &Numbered, numbers: &[usize]) -> Result<Option<Lasso>, Trouble> {
+    fn lasso_by_saving(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Option<Lasso>, Trouble> {
         let (space, atoms) = self.session.doubled(numbers, self.setting)?;
         let runs = Runs { fairness: &self.fairness_of(&space)?, stutters: self.stutters() };
-        let Ok(product) = Product::of(&space, &numbered.formula, &atoms, &[], runs)? else {
+        let Ok(product) = Product::of(&space, &temporal.formula, &atoms, &[], runs)? else {
             return Err(Trouble::Unsupported(NOT_LINEAR.into()));
         };
         let mut effort = Effort::default();

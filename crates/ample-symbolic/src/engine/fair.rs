@@ -9,14 +9,13 @@ use crate::diagram::Bdd;
 use crate::fair::{self, Condition};
 use crate::space::Space;
 use ample_logic::{Atom, Binary, Formula as Logic, Unary};
-use ample_model::{Expr, Move};
+use ample_model::{Move, Temporal};
 
 use super::answers::{Court, IN_PASSING, add, start_states};
 use super::{Direction, Trouble};
 use ample_engine::evidence::Charge;
 use ample_engine::report::Answer;
 use ample_engine::settings::Fairness;
-use ample_engine::temporal::Numbered;
 
 /// Of a formula that does not hold, if no single fair run can show it.
 const SHOWN_IN_PART: &str = "how fair runs go on from where the run ends is not shown";
@@ -56,11 +55,11 @@ impl Court<'_, '_> {
     }
 
     /// A formula of CTL, where `E` means: on some fair run.
-    pub(super) fn branching_fairly(&mut self, numbered: &Numbered, numbers: &[usize]) -> Result<Answer, Trouble> {
+    pub(super) fn branching_fairly(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Answer, Trouble> {
         if self.stops_in_passing()? {
             return Ok(self.unknown(IN_PASSING));
         }
-        let Some(ctl) = Ctl::of(&numbered.formula) else {
+        let Some(ctl) = Ctl::of(&temporal.formula) else {
             return Ok(self.unknown("the formula is not CTL: path quantifiers and temporal operators must alternate"));
         };
         let reached = self.session.reached(self.setting)?;
@@ -78,9 +77,9 @@ impl Court<'_, '_> {
         if bad.is_false() {
             return Ok(Answer { note, ..self.holds() });
         }
-        match self.as_a_run(numbered, numbers)? {
+        match self.as_a_run(temporal, numbers)? {
             Some(answer) => Ok(Answer { note: answer.note.clone().or(note), ..answer }),
-            None => self.as_a_tree(numbered, &ctl, &atoms, &fair),
+            None => self.as_a_tree(temporal, &ctl, &atoms, &fair),
         }
     }
 
@@ -96,12 +95,15 @@ impl Court<'_, '_> {
     }
 
     /// A run that violates what the formula says of all runs, if it says no more than that.
-    fn as_a_run(&mut self, numbered: &Numbered, numbers: &[usize]) -> Result<Option<Answer>, Trouble> {
-        let Some(formula) = without_quantifiers(&numbered.formula) else { return Ok(None) };
-        let mut linear = Numbered { formula, atoms: numbered.atoms.clone() };
+    fn as_a_run(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Option<Answer>, Trouble> {
+        let Some(formula) = without_quantifiers(&temporal.formula) else { return Ok(None) };
+        let mut linear = temporal.with(formula);
         let mut numbers = numbers.to_vec();
         for (number, expr) in self.justice.iter().zip(&self.options.settings.justice) {
-            linear = only_if_just(linear, expr);
+            // Of the runs on which each of these holds again and again.
+            let again = Logic::atom(Atom(linear.atoms.len() as u32)).finally().globally();
+            linear.formula = again.implies(linear.formula);
+            linear.atoms.push(expr.clone());
             numbers.push(*number);
         }
         self.know_what_rests()?;
@@ -111,25 +113,17 @@ impl Court<'_, '_> {
     }
 
     /// Finite runs that show in part why the formula does not hold.
-    fn as_a_tree(&mut self, numbered: &Numbered, ctl: &Ctl, atoms: &[Bdd], fair: &FairRuns) -> Result<Answer, Trouble> {
-        let (start, tree) = match self.explain(&numbered.formula, ctl, atoms, Some(fair))? {
+    fn as_a_tree(&mut self, temporal: &Temporal, ctl: &Ctl, atoms: &[Bdd], fair: &FairRuns) -> Result<Answer, Trouble> {
+        let (start, tree) = match self.explain(&temporal.formula, ctl, atoms, Some(fair))? {
             Ok(explained) => explained,
             Err(answer) => return Ok(*answer),
         };
         if tree.prefix.is_empty() && tree.branches.is_empty() {
             return Ok(self.violated_unseen());
         }
-        let answer = self.confirmed(numbered, start, &tree);
+        let answer = self.confirmed(temporal, start, &tree);
         Ok(Answer { note: Some(SHOWN_IN_PART.into()), ..answer })
     }
-}
-
-/// The formula, asked of the runs on which the expression holds again and again.
-fn only_if_just(numbered: Numbered, expr: &Expr) -> Numbered {
-    let mut atoms = numbered.atoms;
-    let again = Logic::atom(Atom(atoms.len() as u32)).finally().globally();
-    atoms.push(expr.clone());
-    Numbered { formula: again.implies(numbered.formula), atoms }
 }
 
 /// A formula of LTL that holds of the same sets of runs, fair ones or all: with the quantifiers left out, where it does

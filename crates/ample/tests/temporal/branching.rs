@@ -1,8 +1,9 @@
 //! Branching time: fixpoints over all visible nodes.
 
-use ample_model::{Expr, Formula};
+use ample_model::Expr;
 
 use super::graph::Graph;
+use super::tree::Formula;
 
 /// Where formulas hold.
 pub struct Branching<'a> {

@@ -1,13 +1,14 @@
 //! Does a counterexample show what it claims to show?
 
 use ample::{Branch, Fairness, Move, Trace};
-use ample_model::{Expr, Formula, Interpreter, ProcessId, State};
+use ample_model::{Expr, Interpreter, ProcessId, State};
 
 use super::claim::Claim;
 use super::emptiness::{Anything, Search};
 use super::faults::is_fault;
 use super::graph::{Graph, Lasso, Steps};
 use super::linear::{self, Tableau};
+use super::tree::Formula;
 use super::word::Word;
 
 /// What speaks against a counterexample.

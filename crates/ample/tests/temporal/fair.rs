@@ -1,11 +1,12 @@
 //! Branching time over fair runs only: the plain definition, by a search for a fair run from each node.
 
 use ample::Fairness;
-use ample_model::{Expr, Formula};
+use ample_model::Expr;
 
 use super::branching::visible_successors;
 use super::emptiness::{Also, Anything, Search};
 use super::graph::Graph;
+use super::tree::Formula;
 
 /// Where formulas hold, if `E` means: on some fair run on which each of some sets is visited again and again.
 pub struct FairBranching<'a> {

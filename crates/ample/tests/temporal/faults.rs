@@ -2,9 +2,10 @@
 //! reachable state outside atomic sequences. A part is evaluated from the left, and no further than needed.
 
 use ample::Question;
-use ample_model::{Expr, Fault, Formula, Interpreter, State};
+use ample_model::{Expr, Fault, Interpreter, State};
 
 use super::graph::Graph;
+use super::tree::Formula;
 
 /// Some part of the formula is a fault in the state.
 pub fn is_fault(interpreter: &Interpreter<'_>, state: &State, formula: &Formula) -> bool {
@@ -60,9 +61,9 @@ fn unless(x: Result<bool, Fault>, decides: bool, y: Result<bool, Fault>, result:
 }
 
 /// The formula of a question.
-pub fn formula_of(question: &Question) -> Option<&Formula> {
+pub fn formula_of(question: &Question) -> Option<Formula> {
     match question {
-        Question::Ltl(formula) | Question::Ctl(formula) => Some(formula),
+        Question::Ltl(temporal) | Question::Ctl(temporal) => Some(Formula::of(temporal)),
         _ => None,
     }
 }
@@ -71,6 +72,6 @@ pub fn formula_of(question: &Question) -> Option<&Formula> {
 pub fn meets_fault(interpreter: &Interpreter<'_>, graph: &Graph, question: &Question, justice: &[Expr]) -> bool {
     let states = || graph.nodes.iter().filter(|node| node.visible && node.state.control.is_none());
     let justice = justice.iter().cloned().map(Formula::Atom);
-    let mut formulas = justice.chain(formula_of(question).cloned());
+    let mut formulas = justice.chain(formula_of(question));
     formulas.any(|formula| states().any(|node| is_fault(interpreter, &node.state, &formula)))
 }

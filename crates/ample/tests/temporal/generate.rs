@@ -2,11 +2,10 @@
 
 use ample::System;
 use ample_model::random::{self, Features};
-use ample_model::{
-    BinaryOp, Expr, Formula, Interpreter, LocationId, Place, ProcessId, Scalar, Scope, UnaryOp, VariableId,
-};
+use ample_model::{BinaryOp, Expr, Interpreter, LocationId, Place, ProcessId, Scalar, Scope, UnaryOp, VariableId};
 
 use super::graph::Graph;
+use super::tree::Formula;
 use ample_random::Random;
 
 /// A random system with marks at random locations.

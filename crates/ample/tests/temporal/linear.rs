@@ -1,10 +1,11 @@
 //! Linear time: the elementary sets of a formula's closure as an automaton (Baier and Katoen, *Principles of Model
 //! Checking*, 5.2), and the automata for acceptance and progress.
 
-use ample_model::{Expr, Formula, Interpreter};
+use ample_model::{Expr, Interpreter};
 
 use super::emptiness::Automaton;
 use super::graph::Graph;
+use super::tree::Formula;
 
 /// The letter of every node: bit *i* is the value of the *i*-th atom, a fault counting as false; 0 in transient nodes.
 pub fn letters(graph: &Graph, interpreter: &Interpreter<'_>, atoms: &[Expr]) -> Vec<u8> {

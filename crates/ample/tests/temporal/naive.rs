@@ -1,7 +1,7 @@
 //! The naive answer to every question about time.
 
 use ample::{Fairness, Question};
-use ample_model::{Expr, Formula, Interpreter};
+use ample_model::{Expr, Interpreter};
 
 use super::branching::Branching;
 use super::claim::Claim;
@@ -10,6 +10,7 @@ use super::fair::FairBranching;
 use super::faults::meets_fault;
 use super::graph::{Graph, Lasso};
 use super::linear::{self, Again, FromThenOn, Tableau};
+use super::tree::Formula;
 
 /// Answers questions about a graph.
 #[derive(Clone, Copy)]
@@ -25,7 +26,7 @@ impl Naive<'_> {
             return true;
         }
         match question {
-            Question::Ctl(formula) => !self.ctl(formula),
+            Question::Ctl(temporal) => !self.ctl(&Formula::of(temporal)),
             _ => self.counterexample(question, fairness).is_some(),
         }
     }
@@ -33,7 +34,8 @@ impl Naive<'_> {
     /// A fair run that violates a property of linear time.
     pub fn counterexample(&self, question: &Question, fairness: Fairness) -> Option<Lasso> {
         match question {
-            Question::Ltl(formula) => {
+            Question::Ltl(temporal) => {
+                let formula = &Formula::of(temporal);
                 let atoms = linear::atoms(formula);
                 let letters = self.letters(&atoms);
                 self.search(&Tableau::against(formula, &atoms, &letters), fairness, true)
@@ -54,12 +56,14 @@ impl Naive<'_> {
         let accepts =
             |first: &dyn Automaton, stutters| self.search(&Also { first, sets: &sets }, fairness, stutters).is_some();
         match question {
-            Question::Ltl(formula) => {
+            Question::Ltl(temporal) => {
+                let formula = &Formula::of(temporal);
                 let atoms = linear::atoms(formula);
                 accepts(&Tableau::against(formula, &atoms, &self.letters(&atoms)), true)
             }
             Question::Acceptance => accepts(&Again(&self.truth(&Expr::Accepting)), true),
-            Question::Ctl(formula) => {
+            Question::Ctl(temporal) => {
+                let formula = &Formula::of(temporal);
                 let atoms = linear::atoms(formula);
                 let (atoms, letters) = (&atoms[..], &self.letters(&atoms)[..]);
                 !FairBranching { graph: self.graph, atoms, letters, fairness, justice: &sets }.holds(formula)

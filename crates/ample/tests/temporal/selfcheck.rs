@@ -2,16 +2,18 @@
 
 use ample::{CheckOptions, Fairness, Outcome, Question};
 use ample_logic::{Atom, Binary, Formula as Logic, Unary, semantics};
-use ample_model::{Expr, Formula, Interpreter, Silent};
+use ample_model::{Expr, Interpreter, Silent};
 
 use super::claim::Claim;
 use super::emptiness::{Anything, Search};
 use super::evidence::is_fair;
+use super::faults::formula_of;
 use super::generate;
 use super::graph::{Graph, Lasso};
 use super::linear;
 use super::naive::Naive;
 use super::suite::{FAIRNESS, Subject, Suite, can_be_fair, load, property, questions};
+use super::tree::Formula;
 use super::word::Word;
 use ample_random::Random;
 
@@ -57,7 +59,9 @@ const SHAKE: &str = "chan r = [0] of { bit }; byte x;
 
 #[test]
 fn linear_time_is_what_it_should_be() {
-    let ltl = |text: &'static str, formula: Formula, expected: &'static str| (text, Question::Ltl(formula), expected);
+    let ltl = |text: &'static str, formula: Formula, expected: &'static str| {
+        (text, Question::Ltl(formula.temporal()), expected)
+    };
     let is = |text: &str, condition: &str| atom(text, condition);
     let again = |x: Box<Formula>| Formula::Always(Box::new(Formula::Eventually(x)));
     let settles = |x: Box<Formula>| Formula::Eventually(Box::new(Formula::Always(x)));
@@ -117,7 +121,9 @@ fn acceptance_and_progress_are_what_they_should_be() {
 
 #[test]
 fn branching_time_is_what_it_should_be() {
-    let ctl = |text: &'static str, formula: Formula, expected: &'static str| (text, Question::Ctl(formula), expected);
+    let ctl = |text: &'static str, formula: Formula, expected: &'static str| {
+        (text, Question::Ctl(formula.temporal()), expected)
+    };
     let all = |path: Formula| Formula::All(Box::new(path));
     let some = |path: Formula| Formula::Exists(Box::new(path));
     let is = |value: u32| atom(CHOICE, &format!("x == {value}"));
@@ -267,7 +273,8 @@ impl Accused<'_> {
             return false;
         }
         match self.question {
-            Question::Ltl(formula) => {
+            Question::Ltl(temporal) => {
+                let formula = &Formula::of(temporal);
                 let word = Word::of(lasso, graph, &self.letters).expect("the cycle is visible");
                 let satisfied = word.satisfies(formula, &self.atoms);
                 let (prefix, cycle) = word.letters.split_at(word.turn);
@@ -306,7 +313,7 @@ fn naive_verdicts_are_those_of_the_runs() {
         let walks: Vec<Lasso> = (0..30).filter_map(|_| walk(&mut random, &graph)).collect();
         assert!(walks.iter().all(|walk| walk.is_run_of(&graph)), "seed {seed}");
         for question in questions.iter().filter(|question| can_be_fair(question)) {
-            let atoms = if let Question::Ltl(formula) = question { linear::atoms(formula) } else { Vec::new() };
+            let atoms = formula_of(question).map_or_else(Vec::new, |formula| linear::atoms(&formula));
             let letters = linear::letters(&graph, &interpreter, &atoms);
             let accused = Accused { naive, question, atoms, letters };
             let found = FAIRNESS.map(|fairness| naive.counterexample(question, fairness));
@@ -376,8 +383,8 @@ fn branching_time_agrees_with_linear_time_where_they_meet() {
         let mut random = Random::new(!seed);
         for _ in 0..10 {
             let (linear, branching) = common(&mut random, naive);
-            let violated = naive.is_violated(&Question::Ltl(linear.clone()), Fairness::None);
-            let also = naive.is_violated(&Question::Ctl(branching.clone()), Fairness::None);
+            let violated = naive.is_violated(&Question::Ltl(linear.temporal()), Fairness::None);
+            let also = naive.is_violated(&Question::Ctl(branching.temporal()), Fairness::None);
             assert_eq!(violated, also, "seed {seed}: {linear:?}, {branching:?}");
             compared[usize::from(violated)] += 1;
         }

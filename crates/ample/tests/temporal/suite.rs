@@ -10,7 +10,7 @@ use ample::{
     Methods, Outcome, PartialOrder, Property, Question, Reach, Reason, Search, Step, Symbolic, System, Trace, Variant,
     Violation,
 };
-use ample_model::{Expr, Formula, Interpreter};
+use ample_model::{Expr, Interpreter};
 
 use super::evidence::{Court, Objection};
 use super::faults::formula_of;
@@ -19,6 +19,7 @@ use super::graph::Graph;
 use super::linear;
 use super::naive::Naive;
 use super::promela;
+use super::tree::Formula;
 use ample_random::Random;
 
 /// Larger systems are left out.
@@ -98,20 +99,20 @@ pub fn questions(random: &mut Random, naive: Naive<'_>) -> Vec<Question> {
     }
     if random.one_in(2) {
         let atoms = generate::fallible_atoms(random, naive.interpreter, naive.graph);
-        questions.push(Question::Ltl(generate::ltl(random, &atoms)));
-        questions.push(Question::Ctl(generate::ctl(random, &atoms)));
+        questions.push(Question::Ltl(generate::ltl(random, &atoms).temporal()));
+        questions.push(Question::Ctl(generate::ctl(random, &atoms).temporal()));
     }
     questions
 }
 
 fn ltl(random: &mut Random, naive: Naive<'_>) -> Question {
     let atoms = generate::atoms(random, naive.interpreter, naive.graph);
-    Question::Ltl(generate::ltl(random, &atoms))
+    Question::Ltl(generate::ltl(random, &atoms).temporal())
 }
 
 fn ctl(random: &mut Random, naive: Naive<'_>) -> Question {
     let atoms = generate::atoms(random, naive.interpreter, naive.graph);
-    Question::Ctl(generate::ctl(random, &atoms))
+    Question::Ctl(generate::ctl(random, &atoms).temporal())
 }
 
 /// Fairness is asked for with questions of linear time.
@@ -191,12 +192,12 @@ fn symbolic(random: &mut Random, asked: &[Question], fairness: Fairness, states:
 /// The question as a formula that holds of all fair runs, if it is asked of just ones only.
 fn of_just_runs(question: &Question, justice: &[Expr]) -> Question {
     let bad = match question {
-        Question::Ltl(formula) => Formula::Not(Box::new(formula.clone())),
+        Question::Ltl(temporal) => Formula::Not(Box::new(Formula::of(temporal))),
         Question::Acceptance => again(&Expr::Accepting),
         other => return other.clone(),
     };
     let bad = justice.iter().fold(bad, |bad, expr| Formula::And(Box::new(bad), Box::new(again(expr))));
-    Question::Ltl(Formula::Not(Box::new(bad)))
+    Question::Ltl(Formula::Not(Box::new(bad)).temporal())
 }
 
 fn again(expr: &Expr) -> Formula {
@@ -463,11 +464,11 @@ impl Call<'_> {
         let just = of_just_runs(question, &self.options.justice);
         if shown.message.starts_with("run-time error in the formula") {
             let justice = self.options.justice.iter().cloned().map(Formula::Atom);
-            let formulas: Vec<Formula> = formula_of(question).cloned().into_iter().chain(justice).collect();
+            let formulas: Vec<Formula> = formula_of(question).into_iter().chain(justice).collect();
             return court.fault(&shown.trace, &formulas);
         }
         match if self.options.justice.is_empty() { question } else { &just } {
-            Question::Ltl(formula) => court.ltl(&shown.trace, formula),
+            Question::Ltl(temporal) => court.ltl(&shown.trace, &Formula::of(temporal)),
             Question::Ctl(_) if is_fair => court.fair_ctl(&shown.trace),
             Question::Ctl(_) => court.ctl(&shown.trace, &shown.branches),
             Question::Acceptance => court.acceptance(&shown.trace),
@@ -493,8 +494,8 @@ impl Call<'_> {
         let asked = self.properties().iter().map(|property| &property.question);
         for question in asked.filter(|asked| question.is_none_or(|question| question == *asked)) {
             let _ = writeln!(text, "{}", show(question));
-            if let Question::Ltl(formula) | Question::Ctl(formula) = question {
-                for (letter, atom) in ('a'..).zip(linear::atoms(formula)) {
+            if let Some(formula) = formula_of(question) {
+                for (letter, atom) in ('a'..).zip(linear::atoms(&formula)) {
                     let _ = writeln!(text, "  {letter} is {atom:?}");
                 }
             }
@@ -522,8 +523,8 @@ fn action(taken: &ample::Move) -> String {
 fn show(question: &Question) -> String {
     let formula = |formula: &Formula| generate::show(formula, &linear::atoms(formula));
     match question {
-        Question::Ltl(f) => format!("LTL {}", formula(f)),
-        Question::Ctl(f) => format!("CTL {}", formula(f)),
+        Question::Ltl(f) => format!("LTL {}", formula(&Formula::of(f))),
+        Question::Ctl(f) => format!("CTL {}", formula(&Formula::of(f))),
         other => format!("{other:?}"),
     }
 }

@@ -1,8 +1,9 @@
 //! What a linear-time formula says about one run, read off its definition.
 
-use ample_model::{Expr, Formula};
+use ample_model::Expr;
 
 use super::graph::{Graph, Lasso};
+use super::tree::Formula;
 
 /// The letters of a run's visible nodes; those from number `turn` on repeat for ever.
 pub struct Word {

@@ -1,9 +1,10 @@
 //! Expressions. The arithmetic of a [`System`](ample_model::System) is exact, so every operation that may leave the
 //! width of its expression is cast back into it.
 
-use ample_model::{BinaryOp, Expr, Formula, Place, Scalar, Scope, UnaryOp, VariableId as SystemVariable};
+use ample_logic::{Atom, Formula};
+use ample_model::{AtomTable, BinaryOp, Expr, Place, Scalar, Scope, Temporal, UnaryOp, VariableId as SystemVariable};
 
-use super::super::model::{self, Arithmetic, Comparison, Condition, Number, Value, VariableId};
+use super::super::model::{Arithmetic, Comparison, Condition, Number, Value, VariableId};
 
 /// How many bits a variable has.
 type Bits<'a> = &'a dyn Fn(VariableId) -> u8;
@@ -111,26 +112,10 @@ fn balanced(op: BinaryOp, mut operands: Vec<Expr>) -> Option<Expr> {
     operands.pop()
 }
 
-pub(super) fn formula(f: &model::Formula, bits: Bits<'_>) -> Formula {
-    use model::Formula as From;
-    let one = |make: fn(Box<Formula>) -> Formula, x: &From| make(Box::new(formula(x, bits)));
-    let two = |make: fn(Box<Formula>, Box<Formula>) -> Formula, x: &From, y: &From| {
-        make(Box::new(formula(x, bits)), Box::new(formula(y, bits)))
-    };
-    match f {
-        From::Atom(e) => Formula::Atom(condition(e, bits)),
-        From::Not(x) => one(Formula::Not, x),
-        From::Next(x) => one(Formula::Next, x),
-        From::Always(x) => one(Formula::Always, x),
-        From::Eventually(x) => one(Formula::Eventually, x),
-        From::All(x) => one(Formula::All, x),
-        From::Exists(x) => one(Formula::Exists, x),
-        From::And(x, y) => two(Formula::And, x, y),
-        From::Or(x, y) => two(Formula::Or, x, y),
-        From::Implies(x, y) => two(Formula::Implies, x, y),
-        From::Iff(x, y) => two(Formula::Iff, x, y),
-        From::Until(x, y) => two(Formula::Until, x, y),
-        From::WeakUntil(x, y) => two(Formula::WeakUntil, x, y),
-        From::Release(x, y) => two(Formula::Release, x, y),
-    }
+/// A formula over the system's expressions.
+pub(super) fn temporal(formula: &Formula, atoms: &[Condition], bits: Bits<'_>) -> Temporal {
+    let mut table = AtomTable::new();
+    let atoms: Vec<Formula> = atoms.iter().map(|atom| table.formula(condition(atom, bits))).collect();
+    let formula = formula.substitute(&mut |Atom(number)| atoms[number as usize].clone());
+    Temporal::new(formula, table)
 }

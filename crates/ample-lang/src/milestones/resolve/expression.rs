@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use ample_logic::{self as logic, Atom, Formula};
 use ample_model::Span;
 
 use super::super::ast::{Binary, Expr, ExprKind, Name, Unary};
-use super::super::model::{Arithmetic, Condition, Formula, Number, Value, VariableId};
+use super::super::model::{Arithmetic, Condition, Number, Value, VariableId};
 use super::{Known, Names};
 use crate::diagnostic::{Diagnostic, closest};
 
@@ -29,10 +30,11 @@ pub(super) struct Resolver<'a> {
 }
 
 /// Reads a condition or formula over the names of a model, on its own.
-pub(in crate::milestones) fn alone(names: &Names, e: &Expr) -> Result<Formula, Vec<Diagnostic>> {
-    let mut diagnostics = Vec::new();
-    let formula = Resolver { names, own: None, may: May::Everything, diagnostics: &mut diagnostics }.formula(e);
-    formula.filter(|_| diagnostics.is_empty()).ok_or(diagnostics)
+pub(in crate::milestones) fn alone(names: &Names, e: &Expr) -> Result<(Formula, Vec<Condition>), Vec<Diagnostic>> {
+    let (mut diagnostics, mut atoms) = (Vec::new(), Vec::new());
+    let mut resolver = Resolver { names, own: None, may: May::Everything, diagnostics: &mut diagnostics };
+    let formula = resolver.formula(e, &mut atoms);
+    formula.filter(|_| diagnostics.is_empty()).map(|formula| (formula, atoms)).ok_or(diagnostics)
 }
 
 impl Resolver<'_> {
@@ -44,40 +46,43 @@ impl Resolver<'_> {
 
     // Formulas and conditions.
 
-    pub fn formula(&mut self, e: &Expr) -> Option<Formula> {
+    /// A formula; what its atoms stand for is added to the table.
+    pub fn formula(&mut self, e: &Expr, atoms: &mut Vec<Condition>) -> Option<Formula> {
         if !e.is_temporal() {
-            return self.condition(e).map(Formula::Atom);
+            atoms.push(self.condition(e)?);
+            return Some(Formula::atom(Atom(atoms.len() as u32 - 1)));
         }
         match &*e.kind {
             ExprKind::Unary(op, x) => {
-                let make = match op {
-                    Unary::Not => Formula::Not,
-                    Unary::Next => Formula::Next,
-                    Unary::Always => Formula::Always,
-                    Unary::Eventually => Formula::Eventually,
-                    Unary::All => Formula::All,
-                    Unary::Exists => Formula::Exists,
+                let op = match op {
+                    Unary::Not => logic::Unary::Not,
+                    Unary::Next => logic::Unary::Next,
+                    Unary::Always => logic::Unary::Globally,
+                    Unary::Eventually => logic::Unary::Finally,
+                    Unary::All => logic::Unary::All,
+                    Unary::Exists => logic::Unary::Exists,
                 };
-                Some(make(Box::new(self.formula(x)?)))
+                Some(Formula::unary(op, self.formula(x, atoms)?))
             }
             ExprKind::Binary(op, x, y) => {
-                let make = match op {
-                    Binary::And => Formula::And,
-                    Binary::Or => Formula::Or,
-                    Binary::Implies => Formula::Implies,
-                    Binary::Iff => Formula::Iff,
-                    Binary::Until => Formula::Until,
-                    Binary::WeakUntil => Formula::WeakUntil,
-                    Binary::Release => Formula::Release,
+                let op = match op {
+                    Binary::And => logic::Binary::And,
+                    Binary::Or => logic::Binary::Or,
+                    Binary::Implies => logic::Binary::Implies,
+                    Binary::Iff => logic::Binary::Iff,
+                    Binary::Until => logic::Binary::Until,
+                    Binary::WeakUntil => logic::Binary::WeakUntil,
+                    Binary::Release => logic::Binary::Release,
                     Binary::Compare(_) | Binary::Arithmetic(_) => {
                         let help = "between formulas write `<->`, and put formulas in parentheses";
                         return self.fail(e.operator, "a temporal formula is no number", Some(help.into()));
                     }
                 };
-                let (x, y) = (self.formula(x), self.formula(y));
-                Some(make(Box::new(x?), Box::new(y?)))
+                let (x, y) = (self.formula(x, atoms), self.formula(y, atoms));
+                Some(Formula::binary(op, x?, y?))
             }
-            _ => self.condition(e).map(Formula::Atom),
+            // Only operators are temporal.
+            _ => None,
         }
     }
 

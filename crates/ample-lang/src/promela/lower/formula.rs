@@ -6,8 +6,9 @@
 use std::collections::HashMap;
 use std::result::Result as StdResult;
 
+use ample_logic::{self as logic, Formula};
 use ample_model::{
-    Expr, Formula, LocationId, ProcessId, ProcessType, Property, Question, Source, Span, System, Variable,
+    AtomTable, Expr, LocationId, ProcessId, ProcessType, Property, Question, Source, Span, System, Temporal, Variable,
 };
 
 use super::names::Globals;
@@ -59,7 +60,7 @@ pub fn expression(system: &System, text: &str) -> StdResult<Expr, Rejected> {
 /// assert_eq!(error.diagnostics[0].help.as_deref(), Some("did you mean `done`?"));
 /// # Ok::<(), ample_lang::Rejected>(())
 /// ```
-pub fn ltl(system: &System, text: &str) -> StdResult<Formula, Rejected> {
+pub fn ltl(system: &System, text: &str) -> StdResult<Temporal, Rejected> {
     formula(system, text, Notation::Linear)
 }
 
@@ -76,16 +77,16 @@ pub fn ltl(system: &System, text: &str) -> StdResult<Formula, Rejected> {
 /// assert!(promela::ctl(&system, "AG (x == 5 -> EF (x == 0))").is_ok());
 /// # Ok::<(), ample_lang::Rejected>(())
 /// ```
-pub fn ctl(system: &System, text: &str) -> StdResult<Formula, Rejected> {
+pub fn ctl(system: &System, text: &str) -> StdResult<Temporal, Rejected> {
     formula(system, text, Notation::Branching)
 }
 
-fn formula(system: &System, text: &str, notation: Notation) -> StdResult<Formula, Rejected> {
-    let question = over_system(system, text, notation, |lower, e| lower.formula(e).map(Question::Ltl))?;
+fn formula(system: &System, text: &str, notation: Notation) -> StdResult<Temporal, Rejected> {
+    let question = over_system(system, text, notation, |lower, e| lower.temporal(e).map(Question::Ltl))?;
     match question {
-        Question::Ltl(formula) => Ok(formula),
+        Question::Ltl(temporal) => Ok(temporal),
         // What goes in as a formula comes out as one.
-        _ => Ok(Formula::Atom(Expr::FALSE)),
+        _ => Ok(Temporal::state(Expr::FALSE)),
     }
 }
 
@@ -178,60 +179,62 @@ impl<'a> Lower<'a> {
     }
 
     /// A temporal formula: temporal and Boolean operators above, state expressions below.
-    pub(super) fn formula(&mut self, e: &ast::Expr) -> Result<Formula> {
-        if !e.is_temporal() {
-            return Ok(Formula::Atom(self.expression(e)?));
-        }
+    pub(super) fn temporal(&mut self, e: &ast::Expr) -> Result<Temporal> {
+        let mut table = AtomTable::new();
+        let formula = self.formula(e, &mut table)?;
+        Ok(Temporal::new(formula, table))
+    }
+
+    fn formula(&mut self, e: &ast::Expr, table: &mut AtomTable) -> Result<Formula> {
         match &*e.kind {
-            ExprKind::Unary(op, x) => self.unary_formula(e, *op, x),
-            ExprKind::Binary(op, x, y) => {
+            ExprKind::Unary(op, x) if e.is_temporal() => self.unary_formula(e, *op, x, table),
+            ExprKind::Binary(op, x, y) if e.is_temporal() => {
                 if *op == Binary::StrongRelease {
-                    return Ok(Formula::Not(Box::new(self.not_strong_release(x, y)?)));
+                    return Ok(!self.not_strong_release(x, y, table)?);
                 }
-                let make = match op {
+                let op = match op {
                     // The single signs are those of NuSMV here; in a model they are not known for formulas.
-                    Binary::BitAnd if self.notation.is_separate() => Formula::And,
-                    Binary::BitOr if self.notation.is_separate() => Formula::Or,
+                    Binary::BitAnd if self.notation.is_separate() => logic::Binary::And,
+                    Binary::BitOr if self.notation.is_separate() => logic::Binary::Or,
                     Binary::BitAnd => return Err(arithmetic(e.span).with_help("write `&&`")),
                     Binary::BitOr => return Err(arithmetic(e.span).with_help("write `||`")),
-                    Binary::And => Formula::And,
-                    Binary::Or => Formula::Or,
-                    Binary::Implies => Formula::Implies,
-                    Binary::Iff => Formula::Iff,
-                    Binary::Until => Formula::Until,
-                    Binary::WeakUntil => Formula::WeakUntil,
-                    Binary::Release => Formula::Release,
+                    Binary::And => logic::Binary::And,
+                    Binary::Or => logic::Binary::Or,
+                    Binary::Implies => logic::Binary::Implies,
+                    Binary::Iff => logic::Binary::Iff,
+                    Binary::Until => logic::Binary::Until,
+                    Binary::WeakUntil => logic::Binary::WeakUntil,
+                    Binary::Release => logic::Binary::Release,
                     _ => return Err(self.arithmetic_on(*op, e.span, x, y)),
                 };
-                Ok(make(Box::new(self.formula(x)?), Box::new(self.formula(y)?)))
+                let x = self.formula(x, table)?;
+                Ok(Formula::binary(op, x, self.formula(y, table)?))
             }
-            _ => Ok(Formula::Atom(self.expression(e)?)),
+            _ => Ok(table.formula(self.expression(e)?)),
         }
     }
 
-    fn unary_formula(&mut self, e: &ast::Expr, op: Unary, x: &ast::Expr) -> Result<Formula> {
+    fn unary_formula(&mut self, e: &ast::Expr, op: Unary, x: &ast::Expr, table: &mut AtomTable) -> Result<Formula> {
         if let (Unary::All | Unary::Exists, ExprKind::Binary(Binary::StrongRelease, f, g)) = (op, &*x.kind) {
-            let weak = Box::new(self.not_strong_release(f, g)?);
-            let other = if op == Unary::All { Formula::Exists(weak) } else { Formula::All(weak) };
-            return Ok(Formula::Not(Box::new(other)));
+            let weak = self.not_strong_release(f, g, table)?;
+            return Ok(!if op == Unary::All { weak.exists() } else { weak.all() });
         }
-        let make = match op {
-            Unary::Not => Formula::Not,
-            Unary::Next => Formula::Next,
-            Unary::Always => Formula::Always,
-            Unary::Eventually => Formula::Eventually,
-            Unary::All => Formula::All,
-            Unary::Exists => Formula::Exists,
+        let op = match op {
+            Unary::Not => logic::Unary::Not,
+            Unary::Next => logic::Unary::Next,
+            Unary::Always => logic::Unary::Globally,
+            Unary::Eventually => logic::Unary::Finally,
+            Unary::All => logic::Unary::All,
+            Unary::Exists => logic::Unary::Exists,
             Unary::Negate | Unary::Complement => return Err(arithmetic(e.span)),
         };
-        Ok(make(Box::new(self.formula(x)?)))
+        Ok(Formula::unary(op, self.formula(x, table)?))
     }
 
     /// The negation of `f M g`, which is `!f W !g`; `g U (f && g)` would write `g` twice, and its parts ever more often.
-    fn not_strong_release(&mut self, f: &ast::Expr, g: &ast::Expr) -> Result<Formula> {
-        let f = Formula::Not(Box::new(self.formula(f)?));
-        let g = Formula::Not(Box::new(self.formula(g)?));
-        Ok(Formula::WeakUntil(Box::new(f), Box::new(g)))
+    fn not_strong_release(&mut self, f: &ast::Expr, g: &ast::Expr, table: &mut AtomTable) -> Result<Formula> {
+        let f = !self.formula(f, table)?;
+        Ok(f.weak_until(!self.formula(g, table)?))
     }
 
     /// The error that an operator on numbers has a formula as an operand. Mostly a prefix operator was thought to

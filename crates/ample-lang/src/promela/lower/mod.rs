@@ -396,9 +396,9 @@ impl<'a> Lower<'a> {
             return Err(Diagnostic::error(name.span, format!("the formula `{}` is declared twice", name.text)));
         }
         self.notation = Notation::Block;
-        let formula = self.formula(formula);
+        let temporal = self.temporal(formula);
         self.notation = Notation::Model;
-        let question = Question::Ltl(formula?);
+        let question = Question::Ltl(temporal?);
         let property = Property { name: name.text.clone(), question, text: text.into(), span: Some(name.span) };
         self.system.properties.push(property);
         Ok(())

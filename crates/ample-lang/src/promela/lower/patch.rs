@@ -1,8 +1,6 @@
 //! Rebuilding expressions: what was only a reference while bodies were read becomes the thing itself.
 
-use ample_model::{
-    Action, Communication, Expr, Formula, Index, Initial, Instruction, Pattern, Place, Question, System,
-};
+use ample_model::{Action, Communication, Expr, Index, Initial, Instruction, Pattern, Place, Question, System};
 
 /// Rebuilds an expression from the inside out.
 pub(super) fn map(e: Expr, change: &mut dyn FnMut(Expr) -> Expr) -> Expr {
@@ -101,28 +99,6 @@ fn action(a: &mut Action, change: &mut dyn FnMut(Expr) -> Expr) {
     }
 }
 
-fn formula(f: &mut Formula, change: &mut dyn FnMut(Expr) -> Expr) {
-    match f {
-        Formula::Atom(e) => in_place(e, change),
-        Formula::Not(x)
-        | Formula::Next(x)
-        | Formula::Always(x)
-        | Formula::Eventually(x)
-        | Formula::All(x)
-        | Formula::Exists(x) => formula(x, change),
-        Formula::And(x, y)
-        | Formula::Or(x, y)
-        | Formula::Implies(x, y)
-        | Formula::Iff(x, y)
-        | Formula::Until(x, y)
-        | Formula::WeakUntil(x, y)
-        | Formula::Release(x, y) => {
-            formula(x, change);
-            formula(y, change);
-        }
-    }
-}
-
 /// Rebuilds every expression of the system.
 pub(super) fn system(system: &mut System, change: &mut dyn FnMut(Expr) -> Expr) {
     for variable in &mut system.globals {
@@ -156,7 +132,7 @@ pub(super) fn system(system: &mut System, change: &mut dyn FnMut(Expr) -> Expr) 
     for property in &mut system.properties {
         match &mut property.question {
             Question::Invariant(e) | Question::Bound(e) => in_place(e, change),
-            Question::Ltl(f) | Question::Ctl(f) => formula(f, change),
+            Question::Ltl(f) | Question::Ctl(f) => f.map_atoms(&mut |e| map(e, change)),
             Question::Deadlock
             | Question::Assertions
             | Question::Never(_)
