@@ -311,6 +311,6 @@ fn a_model_and_its_system_mean_the_same() {
         examine(seed);
         return;
     }
-    let telling = (0..400).filter(|seed| examine(*seed)).count();
+    let telling = (0..500).filter(|seed| examine(*seed)).count();
     assert!(telling > 100, "only {telling} models had a rendez-vous and more than five states");
 }
