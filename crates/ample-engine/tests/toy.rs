@@ -113,7 +113,7 @@ fn an_engine_is_a_portfolio_of_one() {
     let report = portfolio::check(&[Member { engine: &toy, joins: Joins::AtOnce }], &task, &mut Silent);
     let deadlock = report.answer("deadlock").unwrap();
     assert_eq!((deadlock.verdict(), deadlock.engine), (Verdict::Violated, "toy"));
-    assert_eq!(deadlock.trace().unwrap().prefix.len(), 2);
+    assert_eq!(deadlock.trace().unwrap().prefix.len(), 4);
     assert_eq!(report.answer("ltl:never_both").unwrap().verdict(), Verdict::Unknown);
 }
 
