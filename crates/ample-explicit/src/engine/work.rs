@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use ample_budget::resident_memory;
+use ample_engine::engine::{Engine, Task};
 use ample_engine::evidence::{
     Charge, Claim, confirm, confirm_acting, confirm_run, confirm_tree, not_confirmed, without_run,
 };
@@ -25,13 +26,68 @@ use ample_model::{
 use super::automaton::{NoAutomaton, negation, watcher};
 use super::branching::look_at;
 use super::liveness::{Watch, look_for};
-use super::options::{Emptiness, Options};
+use super::options::{Emptiness, Options, Search};
+use super::reduction::PartialOrder;
 use super::{Request, Run, claimed};
 use crate::liveness::Stops;
 use crate::space::Culprit;
 
 /// Who it is.
 const ENGINE: &str = "explicit";
+
+/// The explicit engine: single states, one after the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Explicit {
+    /// The order of the search.
+    pub search: Search,
+    /// Which orders of independent steps are left out.
+    pub partial_order: PartialOrder,
+    /// How endless runs are found.
+    pub emptiness: Emptiness,
+}
+
+impl Explicit {
+    fn options(&self, settings: &Settings) -> Options {
+        let Explicit { search, partial_order, emptiness } = *self;
+        Options { settings: settings.clone(), search, partial_order, emptiness }
+    }
+}
+
+impl Engine for Explicit {
+    fn name(&self) -> &'static str {
+        ENGINE
+    }
+
+    fn suits(&self, task: &Task<'_>, number: usize) -> Result<(), String> {
+        match &task.properties[number].question {
+            Question::Ctl(_) => knows_branching(task.settings),
+            Question::Bound(_) => Err(NO_BOUNDS.into()),
+            question => justice::refusal(question, &task.settings.justice).map_or(Ok(()), |why| Err(why.into())),
+        }
+    }
+
+    fn check(&self, task: &Task<'_>, observer: &mut dyn Observer) -> Report {
+        check(task.system, task.properties, &self.options(task.settings), observer)
+    }
+
+    fn count(&self, task: &Task<'_>, observer: &mut dyn Observer) -> Report {
+        states(task.system, &self.options(task.settings), observer)
+    }
+}
+
+/// Of a property that asks for a number.
+const NO_BOUNDS: &str = "the largest value of an expression is found for Petri nets only";
+
+/// Fairness in branching time is for another engine.
+fn knows_branching(settings: &Settings) -> Result<(), String> {
+    if settings.fairness != Fairness::None {
+        return Err("the explicit engine knows fairness in linear time only; `--engine symbolic` knows fair CTL".into());
+    }
+    if !settings.justice.is_empty() {
+        return Err("the explicit engine knows justice in linear time only; `--engine symbolic` knows fair CTL".into());
+    }
+    Ok(())
+}
 
 /// Checks properties.
 pub fn check(system: &System, properties: &[Property], options: &Options, observer: &mut dyn Observer) -> Report {
@@ -153,7 +209,11 @@ impl<'a> Work<'a> {
         let memory_limit = self.options.settings.memory_limit.map(|limit| part_of_memory(limit, parts as u64));
         let options =
             &Options { settings: Settings { memory_limit, ..self.options.settings.clone() }, ..self.options.clone() };
-        let mut slice = Slice { observer, deadline, cut: false };
+        let is_answered = || match job {
+            Job::Safety => self.safety_is_answered(),
+            Job::Temporal(number) => self.is_answered(number),
+        };
+        let mut slice = Slice { observer, deadline, is_answered: &is_answered, cut: false };
         let result = match job {
             Job::Safety => Found::Safety(super::run(self.system, &self.request, options, &mut slice)),
             Job::Temporal(number) => {
@@ -176,6 +236,16 @@ impl<'a> Work<'a> {
             self.post_safety(run, &mut slice);
         }
         Done { result, cut }
+    }
+
+    /// Another engine has the answer.
+    fn is_answered(&self, number: usize) -> bool {
+        self.options.settings.board.as_ref().is_some_and(|board| board.is_answered(number))
+    }
+
+    fn safety_is_answered(&self) -> bool {
+        let mut numbers = 0..self.properties.len();
+        numbers.all(|number| is_temporal(&self.properties[number]) || self.is_answered(number))
     }
 
     /// Posts what the search for safety properties has found so far.
@@ -315,16 +385,21 @@ impl Clock {
     }
 }
 
-/// Ends a search when its share of the time is used up.
+/// Ends a search when its share of the time is used up, or its answer is there.
 struct Slice<'a> {
     observer: &'a mut dyn Observer,
     deadline: Option<Instant>,
+    /// Another engine has answered what it is for.
+    is_answered: &'a dyn Fn() -> bool,
     cut: bool,
 }
 
 impl Observer for Slice<'_> {
     fn progress(&mut self, progress: &Progress) -> Option<Reason> {
         let reason = self.observer.progress(progress);
+        if reason.is_none() && (self.is_answered)() {
+            return Some(Reason::Interrupted);
+        }
         self.cut = reason.is_none() && self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if self.cut { Some(Reason::Time) } else { reason }
     }
@@ -447,12 +522,7 @@ fn branching(
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<(Answer, Option<Reason>), String> {
-    if options.settings.fairness != Fairness::None {
-        return Err("the explicit engine knows fairness in linear time only; `--engine symbolic` knows fair CTL".into());
-    }
-    if !options.settings.justice.is_empty() {
-        return Err("the explicit engine knows justice in linear time only; `--engine symbolic` knows fair CTL".into());
-    }
+    knows_branching(&options.settings)?;
     let found = look_at(system, temporal, options, observer)?;
     let mut end = None;
     let outcome = match (found.verdict, found.evidence) {
@@ -539,7 +609,7 @@ fn judge(
             (watch, Charge::Formula(temporal))
         }
         Question::Ctl(temporal) => return branching(system, property, temporal, options, observer),
-        Question::Bound(_) => return Err("the largest value of an expression is found for Petri nets only".into()),
+        Question::Bound(_) => return Err(NO_BOUNDS.into()),
         question => {
             forbidden = match question {
                 Question::Never(claim) => Forbidden::claim(system, *claim)?,
