@@ -4,23 +4,26 @@
 //! A system is seen as a [`Scheme`](scheme::Scheme): processes, objects, and transitions that use operations on objects.
 //!
 //! ```
-//! use ample_lang::promela::{self, preprocess::FileLoader};
 //! use ample_reduce::algorithms::Relations;
 //! use ample_reduce::objects::Table;
-//! use ample_reduce::unfold::Unfolding;
+//! use ample_reduce::scheme::{Scheme, Step, Transition};
 //!
-//! let text = "byte x, y; active proctype P() { x = 1; y = 1 } active proctype Q() { x = 2 }";
-//! let system = promela::read("m.pml", text.into(), &mut FileLoader, &[]).unwrap().system;
-//! let unfolding = Unfolding::new(&system, &[]).unwrap();
-//! let scheme = unfolding.scheme();
+//! // Two steps of one process, and one of another that shares nothing with it.
+//! let transition = |process, from, to| Transition {
+//!     steps: vec![Step { process, from, to: vec![to] }],
+//!     conditions: vec![],
+//!     command: vec![],
+//!     is_global: false,
+//!     label: String::new(),
+//! };
+//! let transitions = vec![transition(0, 0, 1), transition(0, 1, 2), transition(1, 0, 1)];
+//! let scheme = Scheme { processes: vec!["A".into(), "B".into()], transitions, ..Scheme::default() };
 //! let mut relations = Relations::new(Table::Conditional);
-//! relations.update(scheme);
+//! relations.update(&scheme);
 //!
-//! // Two writes of the same variable disturb each other, writes of different ones do not.
-//! let labelled = |label: &str| scheme.transitions.iter().position(|other| other.label == label).unwrap() as u32;
-//! let [p, then, q] = ["x = 1", "y = 1", "x = 2"].map(labelled);
-//! assert!(!relations.are_independent(p, q));
-//! assert!(relations.are_independent(then, q));
+//! // Only steps of different processes can come in any order.
+//! assert!(relations.are_parallel(0, 2) && relations.are_independent(0, 2));
+//! assert!(!relations.are_parallel(0, 1));
 //! ```
 
 pub mod algorithms;
