@@ -20,7 +20,7 @@ use super::session::{Session, Setting};
 use super::turns::{Way, in_time, take_turns};
 use super::{Desk, Direction, Done, Exploration, Preserve, Reach, Shape, Symbolic, Trouble, Variant};
 use ample_engine::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_tree, without_run};
-use ample_engine::evidence::{Ending, Run, Tree};
+use ample_engine::evidence::{Ending, Lasso as Run, Tree};
 use ample_engine::faults::{Fallible, Survey};
 use ample_engine::justice;
 use ample_engine::report::{Answer, Cut, DiagramStatistics, Verdict};
