@@ -5,13 +5,13 @@ use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
 use ample_engine::engine::{Engine, Task};
-use ample_engine::evidence::{Claim, confirm, not_confirmed};
 use ample_engine::portfolio::{self, Joins, Later, Member};
 use ample_engine::report::{Answer, Report, Verdict};
 use ample_engine::settings::Settings;
 use ample_lang::promela::{self, preprocess::FileLoader};
 use ample_model::{
-    Certainty, Interpreter, Move, Observer, Outcome, Progress, Property, Question, Reason, Silent, State, System,
+    Certainty, Evidence, Interpreter, Move, Observer, Outcome, Progress, Property, Question, Reason, Run, Silent,
+    State, System,
 };
 
 /// Searches with the reference interpreter.
@@ -35,11 +35,10 @@ impl Engine for Toy {
     fn check(&self, task: &Task<'_>, observer: &mut dyn Observer) -> Report {
         let answer = |number: usize| {
             let property = &task.properties[number];
-            let outcome = match self.suits(task, number) {
-                Ok(()) => self.search(task.system, property, observer),
-                Err(why) => Outcome::Unknown(Reason::Unsupported(why)),
+            let answer = match self.suits(task, number) {
+                Ok(()) => self.search(task, property, observer),
+                Err(why) => Answer::to(property, self.name(), Outcome::Unknown(Reason::Unsupported(why))),
             };
-            let answer = Answer::to(property, self.name(), outcome);
             task.settings.post(number, &answer);
             answer
         };
@@ -53,31 +52,28 @@ impl Engine for Toy {
 }
 
 impl Toy {
-    fn search(&self, system: &System, property: &Property, observer: &mut dyn Observer) -> Outcome {
-        let interpreter = Interpreter::new(system);
-        let claim = match &property.question {
-            Question::Invariant(condition) => Claim::Invariant(condition),
-            _ => Claim::Deadlock,
-        };
-        let is_bad = |state: &State| match claim {
-            Claim::Invariant(condition) => interpreter.evaluate(state, None, condition) == Ok(0),
+    fn search(&self, task: &Task<'_>, property: &Property, observer: &mut dyn Observer) -> Answer {
+        let answer = |outcome| Answer::to(property, self.name(), outcome);
+        let interpreter = Interpreter::new(task.system);
+        let is_bad = |state: &State| match &property.question {
+            Question::Invariant(condition) => interpreter.evaluate(state, None, condition) == Ok(0),
             _ => interpreter.is_deadlock(state),
         };
-        let Some(Ok(start)) = interpreter.initial_state(0) else { return Outcome::Unknown(Reason::Interrupted) };
+        let Some(Ok(start)) = interpreter.initial_state(0) else {
+            return answer(Outcome::Unknown(Reason::Interrupted));
+        };
         let mut seen = HashSet::from([interpreter.identity(&start)]);
         let mut frontier: VecDeque<(State, Vec<Move>)> = VecDeque::from([(start, Vec::new())]);
         while let Some((state, moves)) = frontier.pop_front() {
             if let Some(reason) = observer.progress(&Progress { states: seen.len() as u64, ..Progress::default() }) {
-                return Outcome::Unknown(reason);
+                return answer(Outcome::Unknown(reason));
             }
             if seen.len() > self.most {
-                return Outcome::Unknown(Reason::Memory);
+                return answer(Outcome::Unknown(Reason::Memory));
             }
             if is_bad(&state) {
-                return match confirm(system, 0, &moves, claim, observer) {
-                    Ok((violation, _)) => Outcome::Violated(Box::new(violation)),
-                    Err(unconfirmed) => not_confirmed(unconfirmed, moves.len()),
-                };
+                let evidence = Evidence::Run(Run { moves, ..Run::default() });
+                return Answer::violated(task.system, property, self.name(), &evidence, task.settings, observer);
             }
             for taken in interpreter.enabled(&state) {
                 let Some(next) = interpreter.step(&state, &taken).state else { continue };
@@ -86,7 +82,7 @@ impl Toy {
                 }
             }
         }
-        Outcome::Holds(Certainty::Proved)
+        answer(Outcome::Holds(Certainty::Proved))
     }
 }
 

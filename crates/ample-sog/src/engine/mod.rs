@@ -23,14 +23,14 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use ample_engine::engine::{Engine, Task};
-use ample_engine::evidence::EndState;
+use ample_engine::evidence::{EndState, Ending, Evidence, Lasso, Unconfirmed, validate};
 use ample_engine::faults::{Fallible, Survey};
 use ample_engine::report::{Answer, Report};
 use ample_engine::settings::{Fairness, Settings};
 use ample_logic::{Atom, Formula as Logic, semantics};
 use ample_model::{
-    Certainty, Expr, Fault, Interpreter, Move, Observer, Outcome, Progress, Property, Question as Asked, Reason,
-    StartNumber, State, Statistics, System, Temporal, Trace, Violation,
+    Budget, Certainty, Expr, Fault, Interpreter, Move, Observer, Outcome, Progress, Property, Question as Asked,
+    Reason, StartNumber, State, Statistics, System, Temporal, Trace, Violation,
 };
 use ample_petri::net::{Condition, Net};
 use ample_symbolic::engine as symbolic;
@@ -537,7 +537,7 @@ impl Operation<Judged> for Check<'_> {
             collapsed: self.options.collapsed,
         };
         let checked = judge(model, &question, &options)?;
-        let shown = checked.violation.as_ref().map(|witness| self.perform_run(witness, actions, model.actions()));
+        let shown = checked.violation.as_ref().map(|witness| self.validated(witness, actions, model.actions()));
         let (violation, end) = shown.transpose()?.unzip();
         Ok(Judged {
             violation,
@@ -553,7 +553,36 @@ impl Operation<Judged> for Check<'_> {
 }
 
 impl Check<'_> {
-    /// The run, step by step with the reference interpreter; one that it does not perform is a bug.
+    /// The run, validated: a run that the reference interpreter does not perform, or that satisfies the formula, is a bug.
+    fn validated(
+        &self,
+        witness: &Witness,
+        actions: &Actions<'_>,
+        names: &[String],
+    ) -> Result<(Violation, EndState), SogError> {
+        let Some(temporal) = &self.formula.stated else { return self.perform_run(witness, actions, names) };
+        let refuted = |why: &str| SogError::Internal(format!("the counterexample does not replay: {why}"));
+        let start = (actions.start)(&witness.start).ok_or_else(|| refuted("no such initial state"))?;
+        let moves = |numbers: &[usize]| numbers.iter().map(|number| actions.moves.get(*number).copied()).collect();
+        let (prefix, cycle): (Option<Vec<Move>>, Option<Vec<Move>>) = (moves(&witness.prefix), moves(&witness.cycle));
+        let (Some(prefix), Some(cycle)) = (prefix, cycle) else { return Err(refuted("no such action")) };
+        let ending = match witness.ending {
+            crate::Ending::Cycle => Ending::Cycle,
+            crate::Ending::Stuck | crate::Ending::Fault => Ending::Stutter,
+        };
+        let lasso = Lasso { start, prefix, cycle, ending, prefix_tags: Vec::new(), cycle_tags: Vec::new() };
+        let property = Property { question: Asked::Ltl(temporal.clone()), ..Property::assertions() };
+        let mut budget = Budget::unlimited().with_cancellation(&Arc::clone(self.stop).into());
+        validate(self.system, &property, &Evidence::Lasso(lasso), &Settings::default(), &mut budget).map_err(
+            |unconfirmed| match unconfirmed {
+                Unconfirmed::Refuted(why) => refuted(&why),
+                Unconfirmed::Ended(reason) => SogError::Ended(reason),
+            },
+        )
+    }
+
+    /// The run of a formula with events, step by step with the reference interpreter; one that it does not perform is a
+    /// bug.
     fn perform_run(
         &self,
         witness: &Witness,
@@ -595,9 +624,9 @@ impl Check<'_> {
         let message = match witness.ending {
             crate::Ending::Cycle if base != interpreter.identity(&state) => return Err(refuted("no cycle")),
             crate::Ending::Stuck if !interpreter.enabled(&state).is_empty() => return Err(refuted("not stuck")),
-            crate::Ending::Cycle => "the run goes round for ever and does not satisfy the formula",
-            crate::Ending::Stuck => "the run ends there and does not satisfy the formula",
-            crate::Ending::Fault => "the run ends with a fault and does not satisfy the formula",
+            crate::Ending::Cycle => "a run goes on for ever without satisfying it",
+            crate::Ending::Stuck => "a run ends without satisfying it",
+            crate::Ending::Fault => "a run stops at a fault without satisfying it",
         };
         self.judge(&interpreter, witness, &states, names)?;
         let end = EndState::of(&interpreter, &states[witness.prefix.len().min(states.len() - 1)]);
