@@ -28,6 +28,7 @@ pub mod automaton;
 mod bdd;
 pub mod branching;
 mod degeneralize;
+pub mod dot;
 pub mod emptiness;
 pub mod formula;
 mod graph;

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use ample_budget::{Budget, resident_memory};
 use ample_model::observer::ask_meanwhile;
 use ample_model::{
-    Certainty, EdgeId, Expr, Observer, Outcome, ProcessId, Progress, Property, Question, Reason, Role, Statistics,
-    System, Temporal,
+    Certainty, EdgeId, Expr, Observer, Outcome, ProcessId, Progress, Property, PropertyAutomaton, Question, Reason,
+    Role, Statistics, System, Temporal,
 };
 
-use ample_explicit::liveness::Stops;
+use ample_explicit::liveness::{Stops, Watcher};
 use ample_explicit::space::Culprit;
 use ample_logic::Acceptance;
 
@@ -194,10 +194,14 @@ pub(crate) fn check_all(
     if options.engine == Engine::Sog {
         return sog::check_all(system, properties, options, observer);
     }
-    match petri::net_of(system, options) {
-        Ok(Some(net)) => return petri::check(system, &net, properties, options, observer),
-        Ok(None) => {}
-        Err(interrupted) => return not_begun(system, properties, &interrupted.into()),
+    // What is made for nets takes no automata: the search for all models does.
+    let takes_automata = options.engine != Engine::Symbolic && properties.iter().any(is_automaton);
+    if !takes_automata {
+        match petri::net_of(system, options) {
+            Ok(Some(net)) => return petri::check(system, &net, properties, options, observer),
+            Ok(None) => {}
+            Err(interrupted) => return not_begun(system, properties, &interrupted.into()),
+        }
     }
     if options.engine == Engine::Symbolic {
         return symbolic::check(system, properties, options, observer);
@@ -211,6 +215,10 @@ pub(crate) fn check_all(
         return choose::check(system, properties, options, observer, explicit);
     }
     explicit(observer)
+}
+
+fn is_automaton(property: &Property) -> bool {
+    matches!(property.question, Question::Automaton(_))
 }
 
 /// Nothing was looked at.
@@ -781,6 +789,18 @@ fn judge(
             let atoms = &temporal.atoms;
             let watch = Watch { watcher, atoms, stutters: true, is_simple: simple, stutter_invariant };
             (watch, Charge::Formula(temporal))
+        }
+        Question::Automaton(given) => {
+            let PropertyAutomaton { automaton, atoms } = &**given;
+            if simple && !automaton.state_based {
+                return Err("the nested search takes automata with one set of accepting states; \
+                     `--emptiness components` takes all"
+                    .into());
+            }
+            let watcher = Watcher::of(automaton).map_err(|error| error.to_string())?;
+            let stutter_invariant = Err("an automaton may count steps");
+            let watch = Watch { watcher, atoms, stutters: true, is_simple: simple, stutter_invariant };
+            (watch, Charge::Automaton(given))
         }
         Question::Ctl(temporal) => return branching(system, property, temporal, options, observer),
         Question::Bound(_) => return Err("the largest value of an expression is found for Petri nets only".into()),

@@ -64,8 +64,8 @@ pub use ample_budget::{Budget, Cancellation, Interrupted, peak_memory, resident_
 pub use ample_lang::pnml::{Examination, Formulas, Refused};
 pub use ample_lang::{Diagnostic, RefusedFormula, Rejected, Severity};
 pub use ample_model::{
-    Branch, Certainty, Change, EventKind, Message, Move, Observer, Outcome, Progress, Property, Question, Reason,
-    Silent, Source, Span, StartNumber, Statistics, Step, System, Temporal, Trace, Violation,
+    Branch, Certainty, Change, EventKind, Message, Move, Observer, Outcome, Progress, Property, PropertyAutomaton,
+    Question, Reason, Silent, Source, Span, StartNumber, Statistics, Step, System, Temporal, Trace, Violation,
 };
 pub use board::Board;
 pub use check::{CheckOptions, Emptiness, Engine, Fairness, Search, check, stated, states};

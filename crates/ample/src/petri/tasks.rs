@@ -309,6 +309,9 @@ impl Tasks {
             // A net has no assertions; what may go wrong is a number of tokens beyond 64 bits, which ends a search.
             Question::Assertions | Question::Acceptance | Question::Progress => Answerable::Truth(Wanted::Const(true)),
             Question::Never(_) => Answerable::Not("a net has no never claim".into()),
+            Question::Automaton(_) => {
+                Answerable::Not("decision diagrams take no automata as properties; `--engine explicit` does".into())
+            }
             Question::Invariant(expr) => match self.conditions.of(expr) {
                 Some(condition) => Answerable::Truth(self.reach(condition.negated()).not()),
                 None => Answerable::Not(not_linear()),

@@ -98,6 +98,9 @@ fn asked<'a>(property: &'a Property, options: &CheckOptions, conditions: &mut Co
             let bits = (0..VALUE_BITS).rev().map(|bit| conditions.number(std::borrow::Cow::Owned(has_bit(expr, bit))));
             Asked::Bound(positive, bits.collect())
         }
+        Question::Automaton(_) => {
+            Asked::Not("the symbolic engine does not take automata as properties; `--engine explicit` does")
+        }
         Question::Never(_) => Asked::Not("the symbolic engine does not run never claims; `--engine explicit` does"),
     }
 }
