@@ -115,6 +115,7 @@
 pub mod check;
 pub mod compile;
 pub mod ctl;
+pub mod engine;
 pub mod liveness;
 mod pacing;
 pub mod partial;

@@ -5,6 +5,7 @@
 //! variables. Everything here works on the net that it finds, which keeps only places, transitions and arcs.
 
 pub mod diagram;
+pub mod engine;
 pub mod evidence;
 pub mod explicit;
 pub mod net;

@@ -42,6 +42,7 @@ pub mod binary;
 mod bytes;
 pub mod canonical;
 pub mod check;
+pub mod engine;
 pub mod explicit;
 pub mod graph;
 pub mod lists;

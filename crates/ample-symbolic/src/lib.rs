@@ -5,6 +5,7 @@ pub use num_bigint::BigUint;
 pub mod build;
 pub mod ctl;
 pub mod diagram;
+pub mod engine;
 pub mod evidence;
 pub mod fair;
 pub mod ltl;

@@ -9,11 +9,13 @@ use std::time::{Duration, Instant};
 
 use ample_model::{Observer, Outcome, Progress, Property, Reason, System};
 
-use crate::check::{CheckOptions, Emptiness, Engine, Search};
-use crate::reduction::PartialOrder;
-use crate::report::{Report, Verdict};
-use crate::symbolic::{self, Symbolic};
-use crate::together::together;
+use ample_engine::report::{Report, Verdict};
+use ample_engine::together::together;
+use ample_explicit::engine::options::{Emptiness, Search};
+use ample_explicit::engine::reduction::PartialOrder;
+use ample_symbolic::engine::{self as symbolic, Symbolic};
+
+use crate::check::{CheckOptions, Engine};
 
 /// So long the explicit search is alone.
 const HEAD_START: Duration = Duration::from_millis(1500);
@@ -43,8 +45,9 @@ pub fn check(
     observer: &mut dyn Observer,
     explicit: impl Fn(&mut dyn Observer) -> Report + Sync,
 ) -> Report {
-    let symbolic =
-        |options: &CheckOptions, observer: &mut dyn Observer| symbolic::check(system, properties, options, observer);
+    let symbolic = |options: &CheckOptions, observer: &mut dyn Observer| {
+        symbolic::check(system, properties, &options.symbolic(), observer)
+    };
     race(options, observer, explicit, symbolic)
 }
 
@@ -55,7 +58,8 @@ pub fn states(
     observer: &mut dyn Observer,
     explicit: impl Fn(&mut dyn Observer) -> Report + Sync,
 ) -> Report {
-    let symbolic = |options: &CheckOptions, observer: &mut dyn Observer| symbolic::states(system, options, observer);
+    let symbolic =
+        |options: &CheckOptions, observer: &mut dyn Observer| symbolic::states(system, &options.symbolic(), observer);
     race(options, observer, explicit, symbolic)
 }
 

@@ -40,39 +40,33 @@
 //! of memory. [`simulate`](mod@simulate) walks through a model one step at a time. Every run that is shown has been
 //! performed by the reference interpreter first ([`evidence`]).
 
-mod board;
 mod check;
 mod choose;
-pub mod evidence;
-mod explicit;
-mod faults;
-mod justice;
-mod limits;
 mod load;
-mod petri;
-pub mod reduce;
-mod reduction;
-mod report;
 pub mod simulate;
 pub mod sog;
-mod symbolic;
-mod temporal;
-mod together;
 mod vacuity;
 
+/// Validation of counterexamples, and the states that they end in.
+pub use ample_engine::evidence;
+/// What partial-order reduction makes of a model.
+pub use ample_explicit::engine::reduce;
+
 pub use ample_budget::{Budget, Cancellation, Interrupted, peak_memory, resident_memory, sensible_memory_limit};
+pub use ample_engine::board::Board;
+pub use ample_engine::limits::Limits;
+pub use ample_engine::report::{Answer, Cut, CutBy, DiagramStatistics, Report, SCHEMA, Verdict};
+pub use ample_engine::settings::Fairness;
+pub use ample_explicit::engine::options::{Emptiness, Search};
+pub use ample_explicit::engine::reduction::{Algorithm, Cache, Methods, PartialOrder, Proviso, Replacement};
 pub use ample_lang::pnml::{Examination, Formulas, Refused};
 pub use ample_lang::{Diagnostic, RefusedFormula, Rejected, Severity};
 pub use ample_model::{
     Branch, Certainty, Change, EventKind, Message, Move, Observer, Outcome, Progress, Property, PropertyAutomaton,
     Question, Reason, Silent, Source, Span, StartNumber, Statistics, Step, System, Temporal, Trace, Violation,
 };
-pub use board::Board;
-pub use check::{CheckOptions, Emptiness, Engine, Fairness, Search, check, stated, states};
-pub use limits::Limits;
-pub use load::{LoadError, LoadOptions, Loaded, adapt, ctl, expression, load, load_text, ltl, read_text};
-pub use reduction::{Algorithm, Cache, Methods, PartialOrder, Proviso, Replacement};
-pub use report::{Answer, Cut, CutBy, Report, SCHEMA, Verdict};
-pub use symbolic::{
-    DiagramKind, DiagramStatistics, Direction, Exploration, Method, Preserve, Reach, Reorder, Symbolic, Variant,
+pub use ample_symbolic::engine::{
+    DiagramKind, Direction, Exploration, Method, Preserve, Reach, Reorder, Symbolic, Variant,
 };
+pub use check::{CheckOptions, Engine, check, stated, states};
+pub use load::{LoadError, LoadOptions, Loaded, adapt, ctl, expression, load, load_text, ltl, read_text};

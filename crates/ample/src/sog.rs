@@ -1,649 +1,179 @@
-//! Symbolic observation graphs of a model, and LTL without X on them.
+//! Formulas over states and events.
 //!
-//! Nets get list decision diagrams, all other models binary ones. The work is done by threads of its own; the calling
-//! thread tells the observer how it goes and ends the work when it says so. A run that is shown has been performed by
-//! the reference interpreter.
-//!
-//! ```
-//! use ample::sog::{SogOptions, build};
-//! use ample::Silent;
-//!
-//! let text = "byte x; active proctype P() { do :: x < 3 -> x++ :: x == 3 -> x = 0 od }";
-//! let model = ample::load_text("count.pml", text.into(), &Default::default())?;
-//! let options = SogOptions { observe: vec!["x = 0".into()], ..SogOptions::default() };
-//! let built = build(&model.system, &options, &mut Silent)?;
-//! assert_eq!(built.graph.size().aggregates, 1);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! A formula that names no action is one of the model's own language. In the others, atoms are names of actions and
+//! conditions on states. Both have names of the model that may begin like operators: a name that the model has is that
+//! name, and what is ambiguous is refused.
 
-mod formula;
+use std::collections::HashSet;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use ample_lang::{Diagnostic, Rejected, pnml};
+use ample_logic::{Atom, Dialect, ParseError, declared_atom, parse_with};
+use ample_model::{Expr, Source, SourceId, Span, System};
 
-use ample_logic::{Atom, Formula as Logic, semantics};
-use ample_model::{
-    Certainty, Expr, Fault, Interpreter, Move, Observer, Outcome, Progress, Property, Question as Asked, Reason,
-    StartNumber, State, Statistics, System, Temporal, Trace, Violation,
+pub use ample_sog::engine::{
+    Balance, Built, Canonical, Graph, Judged, Kind, Names, ProductSize, Rule, Size, SogError, SogFormula, SogOptions,
+    Work, build, check, dot, json,
 };
-use ample_petri::net::{Condition, Net};
-pub use ample_sog::output::{Names, dot, json};
-pub use ample_sog::{Balance, Canonical, Graph, ProductSize, Rule, Size, Work};
-use ample_sog::{Binary, BuildOptions, Halt, Lists, Meaning, Model, Observed, Question, Witness, check as judge};
+use ample_sog::engine::{Said, is_kept};
 
-use crate::check::{CheckOptions, Engine, Fairness};
-use crate::evidence::EndState;
-use crate::faults::{Fallible, Survey};
-use crate::report::{Answer, Report};
-use crate::symbolic;
+use crate::load::{LoadError, Loaded};
 
-pub use formula::formula;
+/// What the text of a formula is called in messages.
+const LABEL: &str = "<formula>";
 
-/// Which graph.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
-    /// Events only, deterministic.
-    #[default]
-    Event,
-    /// Events only, and what an event leads to is split into at most so many parts.
-    Split(usize),
-    /// Conditions on states only.
-    State,
-    /// Both.
-    EventState,
-}
-
-/// What is observed, and how the graph is built.
-#[derive(Clone, Debug)]
-pub struct SogOptions {
-    /// The names of the observed actions.
-    pub observe: Vec<String>,
-    /// The observed conditions.
-    pub atoms: Vec<Expr>,
-    /// Which graph.
-    pub kind: Kind,
-    /// What is kept of an aggregate.
-    pub canonical: Canonical,
-    /// How many threads build.
-    pub threads: usize,
-    /// Who of them gets what.
-    pub balance: Balance,
-    /// Bytes for all of it.
-    pub memory_limit: Option<u64>,
-    /// Formulas with events are judged on runs without the steps that are not observed, even where that makes a
-    /// difference.
-    pub collapsed: bool,
-    /// Which graph a formula gets.
-    pub rule: Rule,
-}
-
-impl Default for SogOptions {
-    fn default() -> Self {
-        SogOptions {
-            observe: Vec::new(),
-            atoms: Vec::new(),
-            kind: Kind::default(),
-            canonical: Canonical::default(),
-            threads: 1,
-            balance: Balance::default(),
-            memory_limit: None,
-            collapsed: false,
-            rule: Rule::default(),
-        }
+/// Reads a formula in the notation of the model's own formulas, over its states; or one whose atoms are names of actions
+/// and conditions on states, these in quotes unless they are a name: `G ("x > 3" -> F send)`.
+///
+/// ```
+/// let text = "byte x; active proctype P() { do :: x < 3 -> x++ :: x == 3 -> x = 0 od }";
+/// let model = ample::load_text("count.pml", text.into(), &Default::default())?;
+/// assert!(ample::sog::formula(&model, "G (x <= 3)").is_ok());
+/// assert!(ample::sog::formula(&model, r#"G ("x == 3" -> F "x = 0")"#).is_ok());
+/// assert!(ample::sog::formula(&model, "G F y").is_err());
+/// # Ok::<(), ample::LoadError>(())
+/// ```
+pub fn formula(loaded: &Loaded, text: &str) -> Result<SogFormula, LoadError> {
+    let names = Vocabulary::of(loaded);
+    if names.mentions_action(text) {
+        return names.read(text).map_err(|refusal| refusal.rejected.into());
     }
-}
-
-/// Where nobody sets a limit to the memory.
-const DEFAULT_MEMORY: u64 = 4 << 30;
-/// How often the observer is told.
-const TELL_EVERY: Duration = Duration::from_millis(10);
-
-/// Why there is no graph, or no verdict.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SogError {
-    /// No action has this name.
-    #[error("no action is called `{0}`")]
-    NoSuchAction(String),
-    /// The text is no formula.
-    #[error("{0}")]
-    Formula(String),
-    /// It ended early, or the model is of a kind that is not known here.
-    #[error("{0}")]
-    Ended(Reason),
-    /// A bug in ample.
-    #[error("internal error: {0}")]
-    Internal(String),
-}
-
-/// A graph with its names.
-#[derive(Clone, Debug)]
-pub struct Built {
-    /// The graph.
-    pub graph: Graph,
-    /// The names of all actions.
-    pub actions: Vec<String>,
-    /// The names of the atoms.
-    pub atoms: Vec<String>,
-    /// What the threads did.
-    pub work: Work,
-    /// `"list diagrams"` or `"binary diagrams"`.
-    pub engine: &'static str,
-    /// How long it took.
-    pub took: Duration,
-}
-
-/// A formula over states and events.
-#[derive(Clone, Debug)]
-pub struct SogFormula {
-    formula: Logic,
-    atoms: Vec<Said>,
-    /// The formula as the model's language has it, if it has no events.
-    stated: Option<Temporal>,
-}
-
-#[derive(Clone, Debug)]
-enum Said {
-    State(Expr),
-    Event(String),
-}
-
-/// A verdict.
-#[derive(Clone, Debug)]
-pub struct Judged {
-    /// A run that violates the formula; if there is none, it holds.
-    pub violation: Option<Violation>,
-    /// The state at the end of that run, or where its cycle begins.
-    pub end: Option<EndState>,
-    /// Aggregates that were found, and how many of them were expanded.
-    pub aggregates: (usize, usize),
-    /// The product with the automaton.
-    pub product: ProductSize,
-    /// The graph, if it was built to its end.
-    pub size: Option<Size>,
-    /// What the threads did.
-    pub work: Work,
-    /// `"list diagrams"` or `"binary diagrams"`.
-    pub engine: &'static str,
-    /// How long it took.
-    pub took: Duration,
-}
-
-impl SogFormula {
-    /// A formula over states.
-    fn stated(temporal: &Temporal) -> SogFormula {
-        let atoms = temporal.atoms.iter().cloned().map(Said::State).collect();
-        SogFormula { formula: temporal.formula.clone(), atoms, stated: Some(temporal.clone()) }
-    }
-
-    /// What it says about states.
-    fn conditions(&self) -> Vec<Expr> {
-        let state = |said: &Said| if let Said::State(expr) = said { Some(expr.clone()) } else { None };
-        self.atoms.iter().filter_map(state).collect()
-    }
-
-    /// What may be a fault in it. Beside events each condition is evaluated by itself.
-    fn fallible(&self, system: &System) -> Fallible {
-        let survey = Survey::of(system);
-        match &self.stated {
-            Some(temporal) => survey.in_formula(temporal),
-            None => survey.among(&self.conditions()),
-        }
-    }
-}
-
-/// What the expression asks about is part of the states.
-fn is_kept(system: &System, expr: &Expr) -> Result<(), String> {
-    let mut is_kept = true;
-    expr.walk(&mut |part| match part {
-        Expr::LastMover => is_kept &= system.uses_last,
-        Expr::Priority(_) => is_kept &= system.uses_priorities,
-        _ => {}
-    });
-    if is_kept { Ok(()) } else { Err("who moved last, and priorities, are not part of the states".into()) }
-}
-
-/// Builds the graph.
-pub fn build(system: &System, options: &SogOptions, observer: &mut dyn Observer) -> Result<Built, SogError> {
-    let begun = Instant::now();
-    options.atoms.iter().try_for_each(|expr| is_kept(system, expr)).map_err(SogError::Formula)?;
-    supervised(observer, |stop| {
-        let task = Build { options, begun, stop };
-        with_model(system, &options.atoms, options, stop, task)
-    })
-}
-
-/// Why a property is not for observation graphs.
-const ONLY_RUNS: &str = "observation graphs are for formulas of LTL; `--engine auto` checks this";
-
-/// Answers properties: formulas of LTL, each by a graph of its own.
-pub(crate) fn check_all(
-    system: &System,
-    properties: &[Property],
-    options: &CheckOptions,
-    observer: &mut dyn Observer,
-) -> Report {
-    let begun = Instant::now();
-    let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let graph = SogOptions {
-        threads: options.threads.unwrap_or_else(cores),
-        memory_limit: options.memory_limit,
-        ..SogOptions::default()
+    let error = match loaded.ltl(text) {
+        Ok(formula) => return over_states(loaded, text, SogFormula::stated(&formula)),
+        Err(error) => error,
     };
-    let mut ended = None;
-    let mut answers = Vec::new();
-    for (number, property) in properties.iter().enumerate() {
-        let mut end = None;
-        let (outcome, note) = match &property.question {
-            Asked::Ltl(_) if options.fairness != Fairness::None => unsupported("observation graphs know no fairness"),
-            Asked::Ltl(temporal) => {
-                let mut judged = check(system, &SogFormula::stated(temporal), &graph, observer);
-                end = judged.as_mut().ok().and_then(|judged| judged.end.take());
-                outcome_of(judged, &mut ended)
-            }
-            _ => unsupported(ONLY_RUNS),
-        };
-        let answer = Answer {
-            property: property.id(),
-            formula: property.text.clone(),
-            outcome,
-            engine: "sog",
-            value: None,
-            witness: None,
-            end,
-            note,
-            warnings: Vec::new(),
-            statistics: None,
-            reduction: None,
-        };
-        options.post(number, &answer);
-        answers.push(answer);
-    }
-    let statistics =
-        Statistics { time_s: begun.elapsed().as_secs_f64(), complete: ended.is_none(), ..Statistics::default() };
-    Report {
-        model: system.name.clone(),
-        language: system.language.clone(),
-        answers,
-        ended,
-        statistics,
-        reduction: None,
-        diagrams: None,
-        choice: None,
-        cut: None,
+    // A text in quotes may be an action; a name that is not known may have been meant as one.
+    match names.read(text) {
+        Ok(formula) if text.contains('"') => Ok(formula),
+        Err(refusal) if refusal.is_unknown_name || text.contains('"') => Err(refusal.rejected.into()),
+        _ => Err(error),
     }
 }
 
-fn unsupported(why: &str) -> (Outcome, Option<String>) {
-    (Outcome::Unknown(Reason::Unsupported(why.into())), None)
-}
-
-/// An outcome, and how large the graph was.
-fn outcome_of(judged: Result<Judged, SogError>, ended: &mut Option<Reason>) -> (Outcome, Option<String>) {
-    match judged {
-        Ok(judged) => {
-            let (found, expanded) = judged.aggregates;
-            let note = format!("{found} aggregates, {expanded} of them expanded, as {}", judged.engine);
-            let outcome = match judged.violation {
-                Some(violation) => Outcome::Violated(Box::new(violation)),
-                None => Outcome::Holds(Certainty::Proved),
-            };
-            (outcome, Some(note))
-        }
-        Err(SogError::Ended(Reason::Unsupported(why))) => unsupported(&why),
-        Err(SogError::Ended(reason)) => {
-            *ended = Some(reason.clone());
-            (Outcome::Unknown(reason), None)
-        }
-        Err(error) => unsupported(&error.to_string()),
+fn over_states(loaded: &Loaded, text: &str, formula: SogFormula) -> Result<SogFormula, LoadError> {
+    for expr in formula.conditions() {
+        is_kept(&loaded.system, &expr).map_err(|why| rejected(text, 0, text.len(), why))?;
     }
+    Ok(formula)
 }
 
-/// Checks a formula. It is violated too if one of its conditions is a fault in some reachable state.
-pub fn check(
-    system: &System,
-    formula: &SogFormula,
-    options: &SogOptions,
-    observer: &mut dyn Observer,
-) -> Result<Judged, SogError> {
-    let begun = Instant::now();
-    let exprs = formula.conditions();
-    let mut judged = supervised(observer, |stop| {
-        let task = Check { system, formula, options, begun, stop };
-        with_model(system, &exprs, options, stop, task)
-    })?;
-    let fallible = formula.fallible(system);
-    if !fallible.is_empty() {
-        let met = match &judged.violation {
-            Some(violation) => fallible.met_on(system, violation),
-            None => fault(system, &fallible, options, observer)?,
-        };
-        if let Some((violation, end)) = met {
-            (judged.violation, judged.end) = (Some(violation), Some(end));
-        }
-    }
-    Ok(judged)
+fn rejected(text: &str, from: usize, to: usize, message: String) -> Rejected {
+    let span = Span { source: SourceId(0), start: from as u32, end: to as u32 };
+    let source = Source { path: LABEL.to_owned(), text: text.to_owned() };
+    Rejected::new(vec![source], vec![Diagnostic::error(span, message)])
 }
 
-/// A run to a state in which a condition is a fault, which the graph takes for false.
-fn fault(
-    system: &System,
-    fallible: &Fallible,
-    options: &SogOptions,
-    observer: &mut dyn Observer,
-) -> Result<Option<(Violation, EndState)>, SogError> {
-    let invariant = Property { question: Asked::Invariant(fallible.invariant()), ..Property::assertions() };
-    let options =
-        CheckOptions { engine: Engine::Symbolic, memory_limit: options.memory_limit, ..CheckOptions::default() };
-    let report = symbolic::check(system, &[invariant], &options, observer);
-    match report.answers.into_iter().next().map(|answer| answer.outcome) {
-        Some(Outcome::Holds(_)) => Ok(None),
-        Some(Outcome::Violated(violation)) => match fallible.met_on(system, &violation) {
-            Some(met) => Ok(Some(met)),
-            None => Err(SogError::Internal("no condition is a fault where one was found".into())),
-        },
-        Some(Outcome::Unknown(reason)) => Err(SogError::Ended(reason)),
-        None => Err(SogError::Ended(report.ended.unwrap_or(Reason::Interrupted))),
-    }
+/// The names of all actions of a model.
+pub(super) fn action_names(system: &System) -> impl Iterator<Item = &str> {
+    system.processes.iter().flat_map(|process| process.edges.iter().map(|edge| edge.label.as_str()))
 }
 
-/// Runs the work in a thread of its own, and tells the observer.
-fn supervised<T: Send>(
-    observer: &mut dyn Observer,
-    work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, SogError> + Send,
-) -> Result<T, SogError> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let mut reason = None;
-    let result = std::thread::scope(|scope| {
-        let (sender, receiver) = mpsc::channel();
-        let flag = Arc::clone(&stop);
-        scope.spawn(move || {
-            // Nobody waits for it if the other side is gone.
-            let _ = sender.send(work(&flag));
+/// Why a formula over states and events is refused.
+struct Refusal {
+    rejected: Rejected,
+    /// A name in it is that of nothing.
+    is_unknown_name: bool,
+}
+
+/// What a formula can speak of.
+struct Vocabulary<'a> {
+    loaded: &'a Loaded,
+    actions: HashSet<&'a str>,
+    /// The places, if the model is a net.
+    places: Option<pnml::Names>,
+}
+
+impl<'a> Vocabulary<'a> {
+    fn of(loaded: &'a Loaded) -> Vocabulary<'a> {
+        let places = loaded.net.as_ref().map(|names| {
+            let mut all = pnml::Names::of(&loaded.system);
+            all.places.extend(names.places.clone());
+            all
         });
-        loop {
-            match receiver.recv_timeout(TELL_EVERY) {
-                Ok(result) => return result,
-                Err(RecvTimeoutError::Timeout) => {
-                    reason = reason.take().or_else(|| observer.progress(&Progress::default()));
-                    stop.store(reason.is_some(), Ordering::Relaxed);
-                }
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(SogError::Internal("the work has failed".into()));
-                }
-            }
-        }
-    });
-    match result {
-        Err(SogError::Ended(Reason::Interrupted)) => Err(SogError::Ended(reason.unwrap_or(Reason::Interrupted))),
-        result => result,
+        Vocabulary { loaded, actions: action_names(&loaded.system).collect(), places }
     }
-}
 
-impl From<Halt> for SogError {
-    fn from(halt: Halt) -> SogError {
-        match halt {
-            Halt::Asked => SogError::Ended(Reason::Interrupted),
-            Halt::Memory => SogError::Ended(Reason::Memory),
-            Halt::Unsupported(why) => SogError::Ended(Reason::Unsupported(why)),
-            Halt::Internal(why) => SogError::Internal(why),
-        }
-    }
-}
-
-/// What is known of actions beside their names.
-struct Actions<'a> {
-    moves: Vec<Move>,
-    start: &'a dyn Fn(&[u64]) -> Option<StartNumber>,
-    engine: &'static str,
-}
-
-/// What is done with a model, whatever its sets are.
-trait Task<T> {
-    fn perform<M: Model>(self, model: &M, actions: &Actions<'_>) -> Result<T, SogError>;
-}
-
-fn with_model<T>(
-    system: &System,
-    atoms: &[Expr],
-    options: &SogOptions,
-    stop: &Arc<AtomicBool>,
-    task: impl Task<T>,
-) -> Result<T, SogError> {
-    let memory = options.memory_limit.unwrap_or(DEFAULT_MEMORY) / 2;
-    let named = |expr: &Expr| (system.show_expr(None, expr), expr.clone());
-    let condition = |expr: &Expr| Some((system.show_expr(None, expr), Condition::of(expr)?));
-    if let Some(net) = Net::of(system)
-        && let Some(conditions) = atoms.iter().map(condition).collect::<Option<Vec<_>>>()
-    {
-        let moves = (0..net.transitions.len()).map(|edge| Move { process: 0, edge: edge.into(), partner: None });
-        let actions =
-            Actions { moves: moves.collect(), start: &|_| Some(StartNumber::default()), engine: "list diagrams" };
-        return task.perform(&Lists::new(net, conditions, memory), &actions);
-    }
-    let atoms: Vec<(String, Expr)> = atoms.iter().map(named).collect();
-    let binary = encoded(system, &atoms, memory, stop)?;
-    let start = |bits: &[u64]| Interpreter::new(system).number_of(&binary.state(system, bits));
-    let actions = Actions { moves: binary.moves().to_vec(), start: &start, engine: "binary diagrams" };
-    task.perform(&binary, &actions)
-}
-
-/// Encoding looks at all reachable states, with diagrams as deep as there are bits.
-fn encoded(system: &System, atoms: &[(String, Expr)], memory: u64, stop: &Arc<AtomicBool>) -> Result<Binary, SogError> {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name("encoding".into()).stack_size(512 << 20);
-        let failed = || SogError::Internal("the encoding has failed".into());
-        let handle = thread.spawn_scoped(scope, || Binary::new(system, atoms, memory, stop)).map_err(|_| failed())?;
-        Ok(handle.join().map_err(|_| failed())??)
-    })
-}
-
-/// The actions of a name: that of the action itself, or of its statement.
-fn find(names: &[String], name: &str) -> Result<Vec<usize>, SogError> {
-    let found: Vec<usize> = (0..names.len()).filter(|number| is_called(&names[*number], name)).collect();
-    if found.is_empty() { Err(SogError::NoSuchAction(name.to_owned())) } else { Ok(found) }
-}
-
-/// Whether a name means the action: its own, or that of its statement.
-fn is_called(action: &str, name: &str) -> bool {
-    let is_statement = |one: &str| one == name || one.split_once("):").is_some_and(|(_, label)| label == name);
-    action == name || action.split(" / ").any(is_statement)
-}
-
-fn build_options(options: &SogOptions, stop: &Arc<AtomicBool>) -> BuildOptions {
-    BuildOptions {
-        threads: options.threads.max(1),
-        balance: options.balance,
-        canonical: options.canonical,
-        max_bytes: options.memory_limit.unwrap_or(DEFAULT_MEMORY) / 4,
-        stop: Arc::clone(stop),
-    }
-}
-
-struct Build<'a> {
-    options: &'a SogOptions,
-    begun: Instant,
-    stop: &'a Arc<AtomicBool>,
-}
-
-impl Task<Built> for Build<'_> {
-    fn perform<M: Model>(self, model: &M, actions: &Actions<'_>) -> Result<Built, SogError> {
-        let count = model.actions().len();
-        let mut events = Vec::new();
-        for name in &self.options.observe {
-            events.extend(find(model.actions(), name)?);
-        }
-        let atoms: Vec<usize> = (0..model.atoms().len()).collect();
-        let observed = match self.options.kind {
-            Kind::Event => Observed::events(count, &events)?,
-            Kind::Split(parts) => Observed::split(count, &events, parts)?,
-            Kind::State => Observed::events_and_states(count, &[], &atoms)?,
-            Kind::EventState => Observed::events_and_states(count, &events, &atoms)?,
-        };
-        let (graph, work) = ample_sog::build_with_threads(model, &observed, &build_options(self.options, self.stop))?;
-        let (engine, took) = (actions.engine, self.begun.elapsed());
-        Ok(Built { graph, actions: model.actions().to_vec(), atoms: model.atoms().to_vec(), work, engine, took })
-    }
-}
-
-struct Check<'a> {
-    system: &'a System,
-    formula: &'a SogFormula,
-    options: &'a SogOptions,
-    begun: Instant,
-    stop: &'a Arc<AtomicBool>,
-}
-
-impl Task<Judged> for Check<'_> {
-    fn perform<M: Model>(self, model: &M, actions: &Actions<'_>) -> Result<Judged, SogError> {
-        let mut states = 0;
-        let mut meanings = Vec::new();
-        for said in &self.formula.atoms {
-            meanings.push(match said {
-                Said::State(_) => {
-                    states += 1;
-                    Meaning::State(states - 1)
-                }
-                Said::Event(name) => Meaning::Event(find(model.actions(), name)?),
-            });
-        }
-        let question = Question { formula: self.formula.formula.clone(), meanings };
-        let options = ample_sog::CheckOptions {
-            build: build_options(self.options, self.stop),
-            rule: self.options.rule,
-            on_demand: false,
-            collapsed: self.options.collapsed,
-        };
-        let checked = judge(model, &question, &options)?;
-        let shown = checked.violation.as_ref().map(|witness| self.perform_run(witness, actions, model.actions()));
-        let (violation, end) = shown.transpose()?.unzip();
-        Ok(Judged {
-            violation,
-            end,
-            aggregates: checked.aggregates,
-            product: checked.product,
-            size: checked.graph.as_ref().map(Graph::size),
-            work: checked.work,
-            engine: actions.engine,
-            took: self.begun.elapsed(),
+    /// Whether a word of the formula, or what is left of it behind operators, is an action.
+    fn mentions_action(&self, text: &str) -> bool {
+        let unquoted = text.split('"').step_by(2);
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '@' | '$');
+        let mut words = unquoted.flat_map(|part| part.split(move |c: char| !is_part(c)));
+        words.any(|word| {
+            let letters = word.bytes().take_while(|byte| b"FGX".contains(byte)).count();
+            (0..=letters).any(|length| self.is_only_action(&word[length..]))
         })
     }
-}
 
-impl Check<'_> {
-    /// The run, step by step with the reference interpreter; one that it does not perform is a bug.
-    fn perform_run(
-        &self,
-        witness: &Witness,
-        actions: &Actions<'_>,
-        names: &[String],
-    ) -> Result<(Violation, EndState), SogError> {
-        let refuted = |why: &str| SogError::Internal(format!("a counterexample does not replay: {why}"));
-        let interpreter = Interpreter::new(self.system);
-        let start = (actions.start)(&witness.start).ok_or_else(|| refuted("no such initial state"))?;
-        let mut state = match interpreter.initial_state(&start) {
-            Some(Ok(state)) => state,
-            _ => return Err(refuted("no such initial state")),
-        };
-        let mut trace = Trace { start, ..Trace::default() };
-        let mut base = interpreter.identity(&state);
-        let mut states = vec![state.clone()];
-        for (number, action) in witness.prefix.iter().chain(&witness.cycle).enumerate() {
-            let taken = actions.moves.get(*action).ok_or_else(|| refuted("no such action"))?;
-            let successor = interpreter.step(&state, taken);
-            if successor.violations.contains(&Fault::NotEnabled) {
-                return Err(refuted(&format!("step {} is not executable", number + 1)));
-            }
-            let step = interpreter.describe(&state, taken, &successor);
-            if number < witness.prefix.len() { &mut trace.prefix } else { &mut trace.cycle }.push(step);
-            let is_last = number + 1 == witness.prefix.len() + witness.cycle.len();
-            match successor.state {
-                Some(next) => {
-                    state = next;
-                    states.push(state.clone());
-                }
-                // The run stays for ever where the fault has stopped it.
-                None if is_last && witness.ending == ample_sog::Ending::Fault => states.push(state.clone()),
-                None => return Err(refuted("a step is a fault")),
-            }
-            if number + 1 == witness.prefix.len() {
-                base = interpreter.identity(&state);
-            }
-        }
-        let message = match witness.ending {
-            ample_sog::Ending::Cycle if base != interpreter.identity(&state) => return Err(refuted("no cycle")),
-            ample_sog::Ending::Stuck if !interpreter.enabled(&state).is_empty() => return Err(refuted("not stuck")),
-            ample_sog::Ending::Cycle => "the run goes round for ever and does not satisfy the formula",
-            ample_sog::Ending::Stuck => "the run ends there and does not satisfy the formula",
-            ample_sog::Ending::Fault => "the run ends with a fault and does not satisfy the formula",
-        };
-        self.judge(&interpreter, witness, &states, names)?;
-        let end = EndState::of(&interpreter, &states[witness.prefix.len().min(states.len() - 1)]);
-        Ok((Violation { message: message.into(), trace, branches: Vec::new() }, end))
+    /// Whether a word is an action. The statements of a Promela model are its text and not its names: there, a name is
+    /// that of a variable if it can be.
+    fn is_only_action(&self, word: &str) -> bool {
+        self.actions.contains(word) && (self.loaded.system.language != "promela" || !self.is_condition(word))
     }
 
-    /// Judges a run that was performed by the plain meaning of the formula: a run that satisfies it is a bug, whatever
-    /// graph and automaton have found.
-    fn judge(
-        &self,
-        interpreter: &Interpreter<'_>,
-        witness: &Witness,
-        states: &[State],
-        names: &[String],
-    ) -> Result<(), SogError> {
-        let actions: Vec<usize> = witness.prefix.iter().chain(&witness.cycle).copied().collect();
-        let mut letters = Vec::new();
-        for (position, state) in states.iter().enumerate() {
-            let action = actions.get(position).copied();
-            let atom = |said: &Said| match said {
-                Said::State(expr) => interpreter.evaluate(state, None, expr).is_ok_and(|value| value != 0),
-                Said::Event(name) => action.is_some_and(|action| is_called(&names[action], name)),
+    /// Whether a word says something about states.
+    fn is_condition(&self, word: &str) -> bool {
+        let is_constant = ["true", "false"].iter().any(|constant| word.eq_ignore_ascii_case(constant))
+            || word.starts_with(|c: char| c.is_ascii_digit());
+        match &self.places {
+            Some(names) => names.places.contains_key(word),
+            None => !is_constant && self.loaded.expression(word).is_ok(),
+        }
+    }
+
+    fn is_declared(&self, word: &str) -> bool {
+        // A variable that is a number says nothing alone, but it is a name.
+        let is_variable = || self.loaded.system.globals.iter().any(|variable| variable.name == word);
+        self.actions.contains(word) || is_variable() || self.is_condition(word)
+    }
+
+    /// The condition that a name or a text in quotes is.
+    fn condition(&self, text: &str) -> Result<Expr, LoadError> {
+        match &self.places {
+            Some(names) if names.places.contains_key(text) => self.loaded.expression(&pnml::quoted(text)),
+            _ => self.loaded.expression(text),
+        }
+    }
+
+    /// Reads a formula over states and events.
+    fn read(&self, text: &str) -> Result<SogFormula, Refusal> {
+        let mut known: Vec<(String, bool)> = Vec::new();
+        let mut atoms = Vec::new();
+        let mut is_unknown_name = false;
+        let parsed = parse_with(text, Dialect::Plain, &mut |rest: &str| {
+            let Some((length, name)) = declared_atom(rest, Dialect::Plain, &|word| self.is_declared(word))? else {
+                return Ok(None);
             };
-            let values: Vec<bool> = self.formula.atoms.iter().map(atom).collect();
-            let is_visible = interpreter.normalise(state).control.is_none() || position + 1 == states.len();
-            letters.push(Letter { values, is_visible, is_event: action.is_some_and(|a| self.is_event(&names[a])) });
-        }
-        let turn = if witness.cycle.is_empty() { states.len() - 1 } else { witness.prefix.len() };
-        let end = if witness.cycle.is_empty() { states.len() } else { states.len() - 1 };
-        let word = |keep: &dyn Fn(usize) -> bool| {
-            let prefix: Vec<usize> = (0..turn).filter(|at| keep(*at)).collect();
-            let mut cycle: Vec<usize> = (turn..end).filter(|at| keep(*at)).collect();
-            // What goes on for ever without being seen is seen once.
-            if cycle.is_empty() {
-                cycle.push(end - 1);
+            let is_quoted = rest.starts_with('"');
+            if let Some(number) = known.iter().position(|k| *k == (name.clone(), is_quoted)) {
+                return Ok(Some((length, Atom(number as u32))));
             }
-            let positions: Vec<usize> = prefix.iter().chain(&cycle).copied().collect();
-            let value = |at: usize, atom: Atom| letters[positions[at]].values[atom.0 as usize];
-            semantics::holds_with(&self.formula.formula, prefix.len(), cycle.len(), &value).unwrap_or(true)
-        };
-        let all = |_: usize| true;
-        let visible = |at: usize| letters[at].is_visible;
-        // A position whose action is not observed and keeps the label is left out.
-        let collapsed = |at: usize| {
-            let next = if at + 1 == end { turn } else { at + 1 };
-            letters[at].is_event || letters[at].values != letters[next].values
-        };
-        let has_events = self.formula.atoms.iter().any(|said| matches!(said, Said::Event(_)));
-        let satisfied = match (has_events, self.options.collapsed) {
-            (false, _) => word(&visible),
-            (true, false) => word(&all),
-            (true, true) => word(&collapsed),
-        };
-        if satisfied { Err(SogError::Internal("the counterexample satisfies the formula".into())) } else { Ok(()) }
+            let said = match (self.actions.contains(name.as_str()), self.condition(&name)) {
+                (true, Ok(_)) if !is_quoted => {
+                    return Err(format!(
+                        "`{name}` is an action and also says something about states: write `\"{name}\"` for the latter"
+                    ));
+                }
+                (_, Ok(expr)) => {
+                    is_kept(&self.loaded.system, &expr)?;
+                    Said::State(expr)
+                }
+                (true, Err(_)) => Said::Event(name.clone()),
+                (false, Err(error)) => {
+                    is_unknown_name = true;
+                    return Err(format!("`{name}` is no action, and as a condition: {error}"));
+                }
+            };
+            known.push((name, is_quoted));
+            atoms.push(said);
+            Ok(Some((length, Atom(atoms.len() as u32 - 1))))
+        });
+        match parsed {
+            Ok(formula) => Ok(SogFormula::over(formula, atoms)),
+            Err(ParseError { offset, message }) => {
+                let rest = text.get(offset..).unwrap_or("");
+                let word = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+                let length = word.max(rest.chars().next().map_or(0, char::len_utf8));
+                Err(Refusal { rejected: rejected(text, offset, offset + length, message), is_unknown_name })
+            }
+        }
     }
-
-    /// The formula speaks of the action.
-    fn is_event(&self, action: &str) -> bool {
-        self.formula.atoms.iter().any(|said| matches!(said, Said::Event(name) if is_called(action, name)))
-    }
-}
-
-/// A position of a run: the values of the formula's atoms there.
-struct Letter {
-    values: Vec<bool>,
-    /// It is not inside an atomic sequence.
-    is_visible: bool,
-    /// The action that is taken there is one that the formula speaks of.
-    is_event: bool,
 }

@@ -14,16 +14,19 @@ use std::time::{Duration, Instant};
 use ample_logic::{Acceptance, Binary, Dialect, Formula, Unary, print_with};
 use ample_model::{Expr, Interpreter, Observer, Progress, Property, Question, Reason, System, Temporal, UnaryOp};
 
-use crate::check::{CheckOptions, Engine, Fairness, Search, check_all};
-use crate::explicit::branching::look_at;
-use crate::explicit::liveness::{Watch, look_for};
-use crate::explicit::{self, Request, atomic};
-use crate::justice;
-use crate::petri;
-use crate::reduction::PartialOrder;
-use crate::report::{Report, Verdict};
-use crate::symbolic;
-use crate::temporal::negation;
+use ample_engine::justice;
+use ample_engine::report::{Report, Verdict};
+use ample_engine::settings::Fairness;
+use ample_explicit::engine::automaton::negation;
+use ample_explicit::engine::branching::look_at;
+use ample_explicit::engine::liveness::{Watch, look_for};
+use ample_explicit::engine::options::Search;
+use ample_explicit::engine::reduction::PartialOrder;
+use ample_explicit::engine::{self as explicit, Request, atomic};
+use ample_petri::engine as petri;
+use ample_symbolic::engine as symbolic;
+
+use crate::check::{CheckOptions, Engine, check_all};
 
 /// So many states are always looked at, and one more for so many that the check itself has looked at.
 const STATES: u64 = 50_000;
@@ -317,7 +320,7 @@ impl Asking<'_> {
 
     /// It is a net, or there was no time to find out.
     fn is_net(&self) -> bool {
-        !matches!(petri::net_of(self.system, &self.options), Ok(None))
+        !matches!(petri::net_of(self.system, &self.options.petri()), Ok(None))
     }
 
     /// Which of these invariants hold for sure.
@@ -330,7 +333,7 @@ impl Asking<'_> {
             return self.by_checking(&questions);
         }
         let request = Request { invariants, ..Request::default() };
-        let run = explicit::run(self.system, &request, &self.options, &mut self.cut_off);
+        let run = explicit::run(self.system, &request, &self.options.explicit(), &mut self.cut_off);
         if run.ended.is_some() || run.only_deadlocks {
             return if self.used_diagrams { self.by_diagrams(&questions) } else { vec![false; questions.len()] };
         }
@@ -364,7 +367,7 @@ impl Asking<'_> {
         let atoms = &temporal.atoms;
         let watch = Watch { watcher, atoms, stutters: true, is_simple: false, stutter_invariant };
         let options = CheckOptions { emptiness: Default::default(), ..self.options.clone() };
-        let found = look_for(self.system, watch, &options, &mut self.cut_off);
+        let found = look_for(self.system, watch, &options.explicit(), &mut self.cut_off);
         match (found.run, found.ended) {
             (Some(_), _) => Some(false),
             (None, None) => Some(true),
@@ -373,13 +376,13 @@ impl Asking<'_> {
     }
 
     fn branching(&mut self, temporal: &Temporal) -> Option<bool> {
-        look_at(self.system, temporal, &self.options, &mut self.cut_off).ok()?.verdict
+        look_at(self.system, temporal, &self.options.explicit(), &mut self.cut_off).ok()?.verdict
     }
 
     fn by_diagrams(&mut self, questions: &[Question]) -> Vec<bool> {
         let just = justice::under(&questions.iter().map(property).collect::<Vec<_>>(), &self.options.justice);
         let mut in_time = InTime(&mut self.cut_off);
-        sure(symbolic::check(self.system, &just, &self.options, &mut in_time))
+        sure(symbolic::check(self.system, &just, &self.options.symbolic(), &mut in_time))
     }
 
     fn by_checking(&mut self, questions: &[Question]) -> Vec<bool> {

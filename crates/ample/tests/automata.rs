@@ -208,6 +208,7 @@ impl Maker<'_> {
             4 | 5 => self.formula(size - 1).globally(),
             6 | 7 => self.formula(size - 1).finally(),
             8 => self.formula(size - 1).next(),
+            9 if self.random.one_in(3) => self.formula(left).weak_until(self.formula(size - left)),
             9 => self.formula(left).until(self.formula(size - left)),
             _ => self.formula(left).release(self.formula(size - left)),
         }

@@ -3,18 +3,8 @@
 use ample_logic::Automaton;
 use thiserror::Error;
 
+pub use ample_engine::temporal::Edge;
 pub use ample_logic::Cube;
-
-/// An edge of a watcher.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edge {
-    /// When it can be taken: one of these conjunctions of literals holds, each literal an atom and its value.
-    pub when: Vec<Vec<(u32, bool)>>,
-    /// The state it leads to.
-    pub to: u32,
-    /// The acceptance sets it belongs to.
-    pub marks: u32,
-}
 
 /// A state that looks at too many atoms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]

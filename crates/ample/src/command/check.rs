@@ -130,10 +130,13 @@ fn supervised(system: &Arc<System>, questions: &Arc<Questions>, view: View, cont
 
 /// Shows a report with what is refused in it.
 fn show_answers(system: &System, questions: &Questions, report: &Report, view: View, context: &Context) {
-    match questions.json(report) {
-        Ok(value) if context.json && questions.refused().next().is_some() => print_json(&value),
-        _ => show(system, report, view, context),
+    if context.json
+        && questions.refused().next().is_some()
+        && let Ok(value) = questions.json(report)
+    {
+        return print_json(&value);
     }
+    show(system, report, view, context);
 }
 
 /// Counts the states.
@@ -351,8 +354,10 @@ fn show_diagrams(report: &Report, search: &arguments::Search, context: &Context)
 }
 
 fn write_traces(path: &Path, reports: &[Report], context: &Context) -> Exit {
-    let text = format!("{:#}\n", traces::to_json(reports));
-    let Err(error) = output::write(path, text.as_bytes()) else { return Exit::Fine };
+    let written = traces::to_json(reports).map_err(|error| error.to_string());
+    let Err(error) = written.and_then(|text| output::write(path, &text).map_err(|error| error.to_string())) else {
+        return Exit::Fine;
+    };
     complain(|out| {
         use std::io::Write;
         writeln!(out, "{} {error}", context.err.red("Error:"))

@@ -26,6 +26,11 @@ pub fn complain(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) {
 /// Writes to standard output. That nobody listens any more (`ample … | head`) is no reason to stop, or to complain.
 pub fn print(write: impl FnOnce(&mut BufWriter<io::StdoutLock<'static>>) -> io::Result<()>) {
     supervisor::report();
+    print_meanwhile(write);
+}
+
+/// The same for work that prints as it goes, and that the supervisor may still have to end.
+pub fn print_meanwhile(write: impl FnOnce(&mut BufWriter<io::StdoutLock<'static>>) -> io::Result<()>) {
     let mut out = BufWriter::new(stdout().lock());
     supervisor::writes();
     if let Err(error) = write(&mut out).and_then(|()| out.flush())

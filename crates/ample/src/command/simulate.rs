@@ -1,19 +1,37 @@
 //! `ample simulate`: at random, by hand, or along a trace; always with the reference interpreter.
 
 use std::io::{self, BufRead, Write};
-use std::sync::atomic::Ordering;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use ample::evidence::EndState;
 use ample::simulate::{Bookmark, Ending, Random, Simulation};
-use ample::{Move, Reason, StartNumber, Step, System, Trace};
-use serde_json::json;
+use ample::{Branch, Budget, Move, StartNumber, Step, System, Trace};
+use serde::Serialize;
 
 use super::arguments::Simulate;
 use super::layout::{Extent, padded, shortened, width};
+use super::output::print_meanwhile;
 use super::steps::{Columns, Steps, one_line, place};
 use super::text::{Evidence, View};
 use super::traces::{self, Recorded};
-use super::{Context, Exit, complain, failed, load, load_options, msc, print, state};
+use super::{Context, Exit, complain, failed, load, load_options, msc, state, supervisor};
+
+/// A run as JSON. It is written as it is, since a state may be large.
+#[derive(Serialize)]
+struct Answer<'a> {
+    schema: u32,
+    model: &'a str,
+    language: &'a str,
+    seed: Option<u64>,
+    ending: &'static str,
+    reason: &'a str,
+    trace: &'a Trace,
+    end: &'a EndState,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    property: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    branches: Option<&'a [Branch]>,
+}
 
 /// Why a run is over.
 enum Over {
@@ -87,8 +105,8 @@ pub fn simulate(arguments: &Simulate, context: &Context) -> Exit {
         }
     };
     let mut exit = Exit::Fine;
-    print(|out| {
-        exit = walk(arguments, context, system, simulation, given.as_ref(), out)?;
+    print_meanwhile(|out| {
+        exit = walk(arguments, context, (system, &budget), simulation, given.as_ref(), out)?;
         Ok(())
     });
     exit
@@ -97,7 +115,7 @@ pub fn simulate(arguments: &Simulate, context: &Context) -> Exit {
 fn walk(
     arguments: &Simulate,
     context: &Context,
-    system: &System,
+    (system, budget): (&System, &Budget),
     simulation: Simulation<'_>,
     given: Option<&Recorded>,
     out: &mut impl Write,
@@ -121,8 +139,9 @@ fn walk(
     let over = match given {
         Some(given) => follow(&mut run, &given.trace)?,
         None if arguments.interactive => by_hand(&mut run, system, context)?,
-        None => randomly(&mut run, seed, arguments, context)?,
+        None => randomly(&mut run, seed, arguments.steps, budget)?,
     };
+    supervisor::report();
     let Run { simulation, mut trace, .. } = run;
     if let Some(given) = given {
         trace.cycle = trace.prefix.split_off(given.trace.prefix.len().min(trace.prefix.len()));
@@ -130,16 +149,20 @@ fn walk(
     let end = simulation.state();
     let (ending, reason, exit) = told(&over);
     if context.json {
-        let seed = at_random.then_some(seed);
-        let mut answer = json!({
-            "schema": ample::SCHEMA, "model": system.name, "language": system.language, "seed": seed,
-            "ending": ending, "reason": reason, "trace": trace, "end": end,
-        });
-        if let Some(given) = given {
-            answer["property"] = json!(given.property);
-            answer["branches"] = json!(given.branches);
-        }
-        writeln!(out, "{answer}")?;
+        let answer = Answer {
+            schema: ample::SCHEMA,
+            model: &system.name,
+            language: &system.language,
+            seed: at_random.then_some(seed),
+            ending,
+            reason: &reason,
+            trace: &trace,
+            end: &end,
+            property: given.map(|given| &*given.property),
+            branches: given.map(|given| &*given.branches),
+        };
+        serde_json::to_writer(&mut *out, &answer)?;
+        writeln!(out)?;
         return Ok(exit);
     }
     if context.quiet {
@@ -196,15 +219,11 @@ fn any_seed() -> u64 {
     Random::new(now.as_nanos() as u64).below(1_000_000_000) as u64
 }
 
-fn randomly<W: Write>(run: &mut Run<'_, W>, seed: u64, arguments: &Simulate, context: &Context) -> io::Result<Over> {
-    let begun = Instant::now();
+fn randomly<W: Write>(run: &mut Run<'_, W>, seed: u64, steps: u64, budget: &Budget) -> io::Result<Over> {
     let mut random = Random::new(seed);
-    for _ in 0..arguments.steps {
-        if context.interrupt.load(Ordering::Relaxed) {
-            return Ok(Over::Stopped("interrupted".into()));
-        }
-        if arguments.common.time_limit.is_some_and(|limit| begun.elapsed() >= limit) {
-            return Ok(Over::Stopped(Reason::Time.to_string()));
+    for _ in 0..steps {
+        if let Err(interrupted) = budget.check() {
+            return Ok(Over::Stopped(interrupted.to_string()));
         }
         let moves = run.simulation.moves();
         if moves.is_empty() {
@@ -216,7 +235,7 @@ fn randomly<W: Write>(run: &mut Run<'_, W>, seed: u64, arguments: &Simulate, con
     }
     Ok(match run.simulation.ending() {
         Some(ending) => Over::Ended(ending),
-        None => Over::Stopped(format!("stopped after {} steps", arguments.steps)),
+        None => Over::Stopped(format!("stopped after {steps} steps")),
     })
 }
 

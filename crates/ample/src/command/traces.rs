@@ -3,25 +3,38 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use ample::{Branch, LoadOptions, Report, System, Trace, simulate};
-use serde_json::{Value, json};
+use ample::{Answer, Branch, LoadOptions, Report, System, Trace, simulate};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::layout;
 
+/// A file of traces.
+#[derive(Serialize)]
+struct Traces<'a> {
+    schema: u32,
+    traces: Vec<Entry<'a>>,
+}
+
+/// An answer with its trace, and the model that it is about.
+#[derive(Serialize)]
+struct Entry<'a> {
+    model: &'a str,
+    #[serde(flatten)]
+    answer: &'a Answer,
+}
+
 /// The counterexamples of some reports, and after them the witnesses, as a file holds them.
-pub fn to_json(reports: &[Report]) -> Value {
+pub fn to_json(reports: &[Report]) -> serde_json::Result<Vec<u8>> {
     let mut traces = Vec::new();
     for (report, is_witness) in reports.iter().map(|report| (report, false)).chain(reports.iter().map(|r| (r, true))) {
-        for answer in &report.answers {
-            if answer.shown().is_none() || answer.trace().is_none() != is_witness {
-                continue;
-            }
-            let mut entry = json!(answer);
-            entry["model"] = json!(report.model);
-            traces.push(entry);
-        }
+        let shown =
+            report.answers.iter().filter(|answer| answer.shown().is_some() && answer.trace().is_none() == is_witness);
+        traces.extend(shown.map(|answer| Entry { model: &report.model, answer }));
     }
-    json!({"schema": ample::SCHEMA, "traces": traces})
+    let mut text = serde_json::to_vec_pretty(&Traces { schema: ample::SCHEMA, traces })?;
+    text.push(b'\n');
+    Ok(text)
 }
 
 /// A run from a file.

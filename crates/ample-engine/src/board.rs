@@ -1,0 +1,86 @@
+//! The board: what is known of the properties of a model while engines work on them.
+//!
+//! Engines post an answer as soon as its evidence has been validated. Whoever has to end the work early finds on the
+//! board what was decided by then, and how far the search had come.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ample_model::{Outcome, Progress, Property, Reason, Statistics, System};
+
+use crate::report::{Answer, Report, Verdict};
+
+/// The answers so far.
+///
+/// ```
+/// use ample_engine::board::Board;
+/// use ample_engine::report::{Answer, Verdict};
+/// use ample_model::{Certainty, Outcome, Property, Reason, System};
+///
+/// let (deadlock, assertions) = (Property::deadlock(), Property::assertions());
+/// let board = Board::default();
+/// board.open(&[deadlock.clone(), assertions]);
+/// board.post(0, &Answer::to(&deadlock, "explicit", Outcome::Holds(Certainty::Proved)));
+///
+/// let report = board.report(&System::default(), &Reason::Time);
+/// assert_eq!(report.answer("deadlock").unwrap().verdict(), Verdict::Holds);
+/// assert_eq!(report.answer("assertions").unwrap().verdict(), Verdict::Unknown);
+/// ```
+#[derive(Debug, Default)]
+pub struct Board {
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// Of each property its name and what it says, and the answer.
+    properties: Vec<(String, String, Option<Answer>)>,
+    progress: Progress,
+}
+
+impl Board {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// These are asked.
+    pub fn open(&self, properties: &[Property]) {
+        let open = |property: &Property| (property.id(), property.text.clone(), None);
+        self.known().properties = properties.iter().map(open).collect();
+    }
+
+    /// The answer to the property of that number, if it is one. The first that is posted stays.
+    pub fn post(&self, number: usize, answer: &Answer) {
+        if answer.verdict() == Verdict::Unknown {
+            return;
+        }
+        if let Some((_, _, slot @ None)) = self.known().properties.get_mut(number) {
+            *slot = Some(answer.clone());
+        }
+    }
+
+    /// So far the search has come.
+    pub fn note(&self, progress: &Progress) {
+        // A replay has nothing to tell.
+        if progress.states > 0 || progress.nodes > 0 {
+            self.known().progress = *progress;
+        }
+    }
+
+    /// What is known by now, of work that is ended for that reason.
+    pub fn report(&self, system: &System, reason: &Reason) -> Report {
+        let known = self.known();
+        let answer = |(property, formula, answer): &(String, String, Option<Answer>)| {
+            let (property, formula) = (property.clone(), formula.clone());
+            match answer {
+                Some(answer) => Answer { property, formula, ..answer.clone() },
+                None => Answer { property, formula, ..Answer::open(Outcome::Unknown(reason.clone())) },
+            }
+        };
+        let Progress { states, transitions, depth, memory, .. } = known.progress;
+        let mut report = Report::unfinished(system, known.properties.iter().map(answer).collect(), reason.clone());
+        let (counts_transitions, counts_depth) = (transitions > 0, depth > 0);
+        let counted = Statistics { counts_transitions, counts_depth, ..Statistics::default() };
+        report.statistics = Statistics { states, transitions, depth, store_bytes: memory, ..counted };
+        report
+    }
+}

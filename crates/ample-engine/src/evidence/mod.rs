@@ -1,0 +1,184 @@
+//! Evidence: every counterexample is performed by the reference interpreter before anybody sees it.
+//!
+//! An engine hands over bare moves. Here they are replayed, it is looked whether what they lead to
+//! is what the engine claims, and the run is told in the words of the source. Moves that do not replay are a
+//! bug of the engine, and never an answer.
+
+mod claims;
+mod runs;
+mod trees;
+mod types;
+
+pub use ample_model::{Cell, Contents, EndState, Standing, Statement};
+pub use claims::confirm_acting;
+pub use runs::{Charge, confirm_run};
+pub use trees::confirm_tree;
+pub use types::{Ending, Run, Tree};
+
+use std::time::{Duration, Instant};
+
+use ample_model::{
+    Expr, Fault, Interpreter, Move, Observer, Outcome, Progress, Question, Reason, StartNumber, State, System, Trace,
+    Violation,
+};
+
+/// What an engine claims that a run shows.
+#[derive(Clone, Copy, Debug)]
+pub enum Claim<'a> {
+    /// Its last state is a deadlock.
+    Deadlock,
+    /// Its last step breaks an assertion or is a fault.
+    Assertion,
+    /// In its last state the expression is false.
+    Invariant(&'a Expr),
+    /// In its last state one of the expressions of a formula is a fault.
+    Evaluation(&'a [Expr]),
+}
+
+/// Why a claim was not confirmed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unconfirmed {
+    /// The run is not what was claimed: a bug in ample.
+    Refuted(String),
+    /// The replay was ended.
+    Ended(Reason),
+}
+
+/// Whether nothing but a run, or a tree of runs, can show that the property is violated. Where it asks for the existence
+/// of runs (`EF p`), its violation is the absence of such runs: that is shown by a complete search, as `holds` is shown
+/// where it asks for all runs.
+pub fn needs_run(question: &Question) -> bool {
+    let Question::Ctl(temporal) = question else { return true };
+    temporal.formula.is_shown_by_runs(false)
+}
+
+/// The outcome where a property is known to be false and there is no evidence that could be validated: no verdict, unless
+/// a complete search is all that can show it.
+pub fn without_run(question: &Question, found_by: &str) -> Outcome {
+    if needs_run(question) {
+        let why =
+            format!("{found_by} it is false, but no counterexample was found within the limits that validates this");
+        return Outcome::Unknown(Reason::Unsupported(why));
+    }
+    let message = "no run from the initial state satisfies it".to_owned();
+    Outcome::Violated(Box::new(Violation { message, trace: Trace::default(), branches: Vec::new() }))
+}
+
+/// The outcome where a violation was found and not confirmed.
+pub fn not_confirmed(unconfirmed: Unconfirmed, steps: usize) -> Outcome {
+    Outcome::Unknown(Reason::Unsupported(match unconfirmed {
+        Unconfirmed::Ended(reason) => {
+            format!("a violation was found, but {reason} before its {steps} steps were replayed")
+        }
+        Unconfirmed::Refuted(why) => format!(
+            "internal error: the counterexample does not replay ({why}); \
+             this is a bug in ample, please report it with the model"
+        ),
+    }))
+}
+
+/// A replay may go on that long although the time is up: a violation that was found is worth telling.
+const GRACE: Duration = Duration::from_millis(250);
+
+/// The observer is asked every so many steps of a replay.
+const ASK_EVERY: usize = 64;
+
+/// Lets an observer end a long replay, after a while of grace.
+struct Patience<'a> {
+    begun: Instant,
+    observer: &'a mut dyn Observer,
+}
+
+impl<'a> Patience<'a> {
+    fn new(observer: &'a mut dyn Observer) -> Self {
+        Patience { begun: Instant::now(), observer }
+    }
+
+    /// Asks now and then, by the number of the step.
+    fn ask(&mut self, number: usize) -> Result<(), Unconfirmed> {
+        if number % ASK_EVERY == ASK_EVERY - 1
+            && let Some(reason) = self.observer.progress(&Progress::default())
+            && (reason == Reason::Memory || self.begun.elapsed() > GRACE)
+        {
+            return Err(Unconfirmed::Ended(reason));
+        }
+        Ok(())
+    }
+}
+
+/// Replays the moves and looks whether they show what is claimed. The observer may end the replay of a very long run.
+pub fn confirm(
+    system: &System,
+    start: impl Into<StartNumber>,
+    moves: &[Move],
+    claim: Claim<'_>,
+    observer: &mut dyn Observer,
+) -> Result<(Violation, EndState), Unconfirmed> {
+    let interpreter = Interpreter::new(system);
+    let start = start.into();
+    let initial = interpreter.initial_state(&start);
+    let mut trace = Trace { start, ..Trace::default() };
+    let mut state = match initial {
+        Some(Ok(state)) => state,
+        Some(Err(fault)) if moves.is_empty() && matches!(claim, Claim::Assertion) => {
+            let message = format!("the initial state is a fault: {fault}");
+            return Ok((Violation { message, trace, branches: Vec::new() }, EndState::default()));
+        }
+        Some(Err(fault)) => return refuted(format!("the initial state is a fault: {fault}")),
+        None => return refuted(format!("there is no initial state number {}", trace.start)),
+    };
+    let seeks_assertion = matches!(claim, Claim::Assertion);
+    let mut patience = Patience::new(observer);
+    for (number, taken) in moves.iter().enumerate() {
+        patience.ask(number)?;
+        let successor = interpreter.step(&state, taken);
+        if successor.violations.contains(&Fault::NotEnabled) {
+            return refuted(format!("step {} is not executable", number + 1));
+        }
+        trace.prefix.push(interpreter.describe(&state, taken, &successor));
+        let violation = successor.violation();
+        let dead = successor.state.is_none();
+        state = successor.state.unwrap_or(state);
+        if let Some(message) = violation
+            && (seeks_assertion || dead)
+        {
+            if seeks_assertion {
+                return Ok((Violation { message, trace, branches: Vec::new() }, EndState::of(&interpreter, &state)));
+            }
+            return refuted(format!("step {} is a fault: {message}", number + 1));
+        }
+    }
+    let message = claim.shown_by(&interpreter, &state).map_err(Unconfirmed::Refuted)?;
+    Ok((Violation { message, trace, branches: Vec::new() }, EndState::of(&interpreter, &state)))
+}
+
+fn refuted<T>(why: String) -> Result<T, Unconfirmed> {
+    Err(Unconfirmed::Refuted(why))
+}
+
+impl Claim<'_> {
+    /// What is wrong with the state, in a sentence; or why it is not what is claimed.
+    fn shown_by(self, interpreter: &Interpreter<'_>, state: &State) -> Result<String, String> {
+        match self {
+            Claim::Deadlock if interpreter.is_deadlock(state) => Ok("invalid end state".into()),
+            Claim::Deadlock => Err("the run does not end in a deadlock".into()),
+            Claim::Assertion => Err("no step of the run breaks an assertion".into()),
+            Claim::Invariant(condition) => match interpreter.evaluate(state, None, condition) {
+                Ok(0) => Ok("invariant violated".into()),
+                Ok(_) => Err("the invariant holds where the run ends".into()),
+                Err(fault) => Ok(format!("the invariant cannot be evaluated: {fault}")),
+            },
+            Claim::Evaluation(parts) => evaluation_fault(interpreter, state, parts)
+                .ok_or_else(|| "no expression of the formula is a fault where the run ends".into()),
+        }
+    }
+}
+
+/// What goes wrong when expressions of a formula are evaluated in a state, in a sentence; `None` if nothing does.
+pub fn evaluation_fault(interpreter: &Interpreter<'_>, state: &State, parts: &[Expr]) -> Option<String> {
+    parts.iter().find_map(|part| {
+        let fault = interpreter.evaluate(state, None, part).err()?;
+        let text = interpreter.system().show_expr(None, part);
+        Some(format!("run-time error in the formula: {fault} in `{text}`"))
+    })
+}

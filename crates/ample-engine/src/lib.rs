@@ -1,0 +1,11 @@
+//! What an engine is: what it is asked, what it answers, and how its evidence is validated.
+
+pub mod board;
+pub mod evidence;
+pub mod faults;
+pub mod justice;
+pub mod limits;
+pub mod report;
+pub mod settings;
+pub mod temporal;
+pub mod together;

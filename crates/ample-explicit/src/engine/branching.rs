@@ -1,0 +1,154 @@
+//! Branching time, by the explicit engine.
+
+use crate::compile::{Compiled, NotReduced};
+use crate::ctl::{self, Evidence, Number};
+use crate::liveness::{Behind, Concurrent, Stopping, Stops, Tagged};
+use crate::space::Checked;
+use crate::store::{ExactStore, FlatStore, Visible, Whole};
+use ample_logic::Formula;
+use ample_model::{Observer, Reason, StartNumber, Statistics, System, Temporal};
+
+use super::options::Options;
+use super::reduction::PartialOrder;
+use super::two_phase::{self, Guard};
+use super::{Limited, REPORT_EVERY, has_hidden_variables, room_for_the_store};
+use ample_engine::evidence::Tree;
+
+/// What the search found.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// The value of the formula in the initial states; none if the search ended early.
+    pub verdict: Option<bool>,
+    /// The number of the initial state that the evidence is about, and the evidence.
+    pub evidence: Option<(StartNumber, Tree)>,
+    /// Why the search ended early, if it did.
+    pub ended: Option<Reason>,
+    /// What the search did.
+    pub statistics: Statistics,
+    /// Which orders of steps were left out.
+    pub reduction: Option<String>,
+    /// What the user should know.
+    pub note: Option<String>,
+    /// The run-time errors that stop runs.
+    pub stops: Stops,
+}
+
+/// Looks at a formula in the initial states.
+pub fn look_at(
+    system: &System,
+    temporal: &Temporal,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Found, String> {
+    if options.partial_order != PartialOrder::TwoPhase {
+        return look_everywhere(system, temporal, options, observer);
+    }
+    match in_two_phases(system, temporal, options, observer)? {
+        Ok(found) => Ok(found),
+        Err(why) => {
+            let found = look_everywhere(system, temporal, options, observer)?;
+            Ok(Found { note: Some(format!("no partial-order reduction: {why}")), ..found })
+        }
+    }
+}
+
+/// Looks at the states that are left when safe steps are taken at once; or why nothing may be left out.
+fn in_two_phases(
+    system: &System,
+    temporal: &Temporal,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Result<Found, String>, String> {
+    if temporal.formula.has_next() {
+        return Ok(Err("the formula says what comes next (it uses X)".into()));
+    }
+    let (mut space, tally) = match two_phase::space(system, &temporal.atoms, options) {
+        Ok(ready) => ready,
+        Err(NotReduced::Irreducible(why)) => return Ok(Err(why)),
+        Err(NotReduced::Unsupported(unsupported)) => return Err(unsupported.to_string()),
+    };
+    let mut guard = Guard { observer, tally };
+    let visible = two_phase::visible(&space);
+    let found = if has_hidden_variables(system) {
+        search(&mut space, visible, &asked(system, temporal), options, &mut guard)?
+    } else {
+        search(&mut space, Whole, &asked(system, temporal), options, &mut guard)?
+    };
+    if guard.tally.full.get() {
+        return Ok(Err(two_phase::FULL.into()));
+    }
+    Ok(Ok(Found { reduction: Some(two_phase::describe(space.phases())), ..found }))
+}
+
+/// Looks at all states.
+fn look_everywhere(
+    system: &System,
+    temporal: &Temporal,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Found, String> {
+    let mut space = Compiled::new(system, &temporal.atoms).map_err(|unsupported| unsupported.to_string())?;
+    if !has_hidden_variables(system) {
+        return search(&mut space, Whole, &asked(system, temporal), options, observer);
+    }
+    let visible = space.visible();
+    search(&mut space, visible, &asked(system, temporal), options, observer)
+}
+
+/// A formula, and what it makes of a state without moves.
+struct Asked<'a> {
+    formula: &'a Formula,
+    dead: ctl::Dead,
+}
+
+fn asked<'a>(system: &System, temporal: &'a Temporal) -> Asked<'a> {
+    let dead = if system.dead_ends { ctl::Dead::Ends } else { ctl::Dead::Stutters };
+    Asked { formula: &temporal.formula, dead }
+}
+
+fn search<S: Checked<State = [u8]> + Concurrent + Limited>(
+    space: &mut S,
+    visible: impl Visible,
+    asked: &Asked<'_>,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Found, String> {
+    let room = options.settings.memory_limit.map_or(usize::MAX, room_for_the_store);
+    let mut space = Stopping::new(space);
+    let mut store = FlatStore::<Number, _>::with_visible(Behind(visible)).limit(room);
+    let branching = ctl::Options { report_every: REPORT_EVERY, dead: asked.dead };
+    let report = ctl::check(&mut space, &mut store, asked.formula, &branching, observer).map_err(|e| e.to_string())?;
+    let evidence =
+        report.evidence.map(|evidence| ((evidence.start as u64).into(), tree(*space.space(), &store, &evidence)));
+    let (mut verdict, mut ended) = (report.verdict, report.ended);
+    if let Some(limit) = space.space().limit() {
+        (verdict, ended) = (None, Some(Reason::Unsupported(limit)));
+    }
+    let stops = space.stops().clone();
+    Ok(Found { verdict, evidence, ended, statistics: report.statistics, stops, ..Found::default() })
+}
+
+/// The evidence in moves.
+fn tree<S, St>(space: &mut S, store: &St, evidence: &Evidence<S::Transition>) -> Tree
+where
+    S: Concurrent<State = [u8]>,
+    St: ExactStore<[u8]>,
+{
+    let mut moves = Vec::new();
+    // How many moves there are before each step.
+    let mut before = vec![0];
+    for (state, transition) in &evidence.path.steps {
+        moves.extend(space.actions(<[u8]>::plain(store.get(*state)), transition));
+        before.push(moves.len());
+    }
+    let cycle = moves.split_off(before[evidence.path.steps.len() - evidence.cycle]);
+    let branches = evidence.branches.iter().map(|(after, branch)| (before[*after], tree(space, store, branch)));
+    Tree {
+        formula: evidence.formula.clone(),
+        holds: evidence.holds,
+        branches: branches.collect(),
+        prefix: moves,
+        cycle,
+        stutters: evidence.stutters,
+    }
+}

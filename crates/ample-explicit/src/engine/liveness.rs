@@ -1,0 +1,345 @@
+//! Endless runs, by the explicit engine: the product of the system with a watcher, and emptiness.
+
+use crate::check as safety;
+use crate::compile::{Ample, Compiled, Method, NotReduced, Reduced};
+use crate::liveness::{self, Behind, Concurrent, Lasso, Number, Step, Stops, Tagged, Watched, Watcher};
+use crate::partial::TwoPhase;
+use crate::space::Checked;
+use crate::store::{ExactStore, FlatStore, Handle, Marks, Parent, Visible, Whole};
+use ample_model::{Expr, Move, Observer, Reason, Statistics, System};
+
+use super::options::{Emptiness, Options, Search};
+use super::partial::Trial;
+use super::reduction::{Methods, PartialOrder};
+use super::two_phase::{self, Guard};
+use super::{
+    Limited, Patience, REPORT_EVERY, SEQUENTIAL, atomic, has_hidden_variables, is_sequential, room_for_the_store,
+    start_of,
+};
+use ample_engine::evidence::{Ending, Run};
+use ample_engine::settings::Fairness;
+
+/// What to look for: the runs that a watcher accepts.
+pub struct Watch<'a> {
+    /// The automaton.
+    pub watcher: Watcher,
+    /// What its atoms stand for.
+    pub atoms: &'a [Expr],
+    /// Deadlocked states repeat for ever.
+    pub stutters: bool,
+    /// One acceptance set, on states: the nested search can do it.
+    pub is_simple: bool,
+    /// It makes no difference how often a state is repeated; or why that is not known.
+    pub stutter_invariant: Result<(), &'static str>,
+}
+
+/// What the search found.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// An accepted run.
+    pub run: Option<Run>,
+    /// Why the search ended early, if it did.
+    pub ended: Option<Reason>,
+    /// What the search did.
+    pub statistics: Statistics,
+    /// Which orders of steps were left out, or why none.
+    pub reduction: Option<String>,
+    /// What the user should know.
+    pub note: Option<String>,
+    /// The run-time errors that stop runs.
+    pub stops: Stops,
+}
+
+impl Found {
+    pub(super) fn nothing(why: impl ToString) -> Found {
+        Found { ended: Some(Reason::Unsupported(why.to_string())), ..Found::default() }
+    }
+}
+
+/// Looks for a run that the watcher accepts.
+pub fn look_for(system: &System, watch: Watch<'_>, options: &Options, observer: &mut dyn Observer) -> Found {
+    if watch.watcher.len() > liveness::MAX_STATES {
+        return Found::nothing("the automaton of the formula has too many states");
+    }
+    if options.emptiness == Emptiness::Nested && options.settings.fairness != Fairness::None {
+        return Found::nothing("the nested search knows no fairness; `--emptiness components` does");
+    }
+    let whole = match reduced(system, &watch, options, observer) {
+        Ok(found) => return shorten(system, watch, options, observer, found),
+        Err(why) => why,
+    };
+    let found = look_everywhere(system, watch, options, observer);
+    match whole {
+        Everything::Asked => found,
+        Everything::Plainly(why) => Found { reduction: Some(format!("none, because {why}")), ..found },
+        Everything::Because(why) => Found { note: Some(format!("no partial-order reduction: {why}")), ..found },
+    }
+}
+
+/// Why nothing is left out.
+enum Everything {
+    /// That was asked for.
+    Asked,
+    /// As the options say to who knows them.
+    Plainly(String),
+    /// The user should know.
+    Because(String),
+}
+
+/// Looks at all orders of steps.
+fn look_everywhere(system: &System, watch: Watch<'_>, options: &Options, observer: &mut dyn Observer) -> Found {
+    let space = match Compiled::new(system, watch.atoms) {
+        Ok(space) => space,
+        Err(unsupported) => return Found::nothing(unsupported),
+    };
+    if !has_hidden_variables(system) {
+        return search(system, space, Whole, watch, options, observer);
+    }
+    let visible = space.visible();
+    search(system, space, visible, watch, options, observer)
+}
+
+/// Looks at some orders of steps that stand for all; or why not.
+fn reduced(
+    system: &System,
+    watch: &Watch<'_>,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Found, Everything> {
+    let method = match options.partial_order {
+        PartialOrder::None => return Err(Everything::Asked),
+        PartialOrder::Auto | PartialOrder::TwoPhase => Method::Guards,
+        PartialOrder::By(Methods { persistent: Some(algorithm), .. }) => super::partial::method(algorithm),
+        PartialOrder::By(_) => return Err(Everything::Plainly("only persistent sets can be used for it".into())),
+    };
+    if options.settings.fairness != Fairness::None {
+        return Err(Everything::Plainly("under fairness every step of every process counts".into()));
+    }
+    if options.emptiness == Emptiness::Nested {
+        return Err(Everything::Plainly("the nested search looks at states twice".into()));
+    }
+    if let Err(why) = &watch.stutter_invariant {
+        return Err(Everything::Because((*why).into()));
+    }
+    if is_sequential(system) {
+        return Err(Everything::Plainly(SEQUENTIAL.into()));
+    }
+    let space = match Reduced::within(system, watch.atoms, true, method, &options.settings.budget) {
+        Ok(space) => space,
+        Err(NotReduced::Irreducible(why)) => return Err(Everything::Because(why)),
+        Err(NotReduced::Unsupported(unsupported)) => return Ok(Found::nothing(unsupported)),
+    };
+    if options.partial_order == PartialOrder::TwoPhase {
+        return in_two_phases(system, space, watch, options, observer);
+    }
+    let hidden = has_hidden_variables(system);
+    let visible = space.visible_bytes();
+    let tally = space.tally();
+    let mut product =
+        Watched::new(Ample::new(space, atomic::may_be_endless(system)), watch.watcher.clone()).stutters(watch.stutters);
+    let is_auto = options.partial_order == PartialOrder::Auto;
+    let mut trial = Trial { observer, tally: is_auto.then_some(tally), useless: false };
+    let found = if hidden {
+        in_components(&mut product, visible, options, &mut trial)
+    } else {
+        in_components(&mut product, Whole, options, &mut trial)
+    };
+    if trial.useless {
+        return Err(Everything::Plainly("hardly anything could be left out".into()));
+    }
+    let reduction = format!("{}, proviso on cycles", options.partial_order.algorithm());
+    Ok(Found { reduction: Some(reduction), ..found })
+}
+
+/// Takes safe steps at once. What is left branches like the whole, so that any search will do that sees a state once.
+fn in_two_phases(
+    system: &System,
+    space: Reduced<'_>,
+    watch: &Watch<'_>,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Found, Everything> {
+    let mut guard = Guard { observer, tally: space.tally() };
+    let visible = space.visible_bytes();
+    let mut product = Watched::new(TwoPhase::new(space), watch.watcher.clone()).stutters(watch.stutters);
+    let found = if has_hidden_variables(system) {
+        in_components(&mut product, visible, options, &mut guard)
+    } else {
+        in_components(&mut product, Whole, options, &mut guard)
+    };
+    if guard.tally.full.get() {
+        return Err(Everything::Plainly(two_phase::FULL.into()));
+    }
+    Ok(Found { reduction: Some(two_phase::describe(product.space().phases())), ..found })
+}
+
+fn in_components<S: Checked<State = [u8]> + Concurrent + Limited>(
+    product: &mut Watched<S>,
+    visible: impl Visible,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Found {
+    let room = options.settings.memory_limit.map_or(usize::MAX, room_for_the_store);
+    let mut store = FlatStore::<Number, _>::with_visible(Behind(visible)).limit(room);
+    let report = liveness::components(product, &mut store, &limits(options), observer);
+    let limit = product.space().limit();
+    collect(product, &store, report, limit)
+}
+
+/// A violation that shows in a beginning is looked for once more, to be the shortest, if that is not too far.
+fn shorten(system: &System, watch: Watch<'_>, options: &Options, observer: &mut dyn Observer, found: Found) -> Found {
+    if found.run.is_none() || !watch.watcher.is_terminal() || options.search == Search::DepthFirst {
+        return found;
+    }
+    let mut patience = Patience { observer, lost: false };
+    let wide = Options { search: Search::BreadthFirst, ..options.clone() };
+    let again = look_everywhere(system, watch, &wide, &mut patience);
+    let length = |run: &Run| run.prefix.len() + run.cycle.len();
+    match (found.run, again.run) {
+        (Some(run), Some(other)) if length(&other) <= length(&run) => Found { run: Some(other), ..found },
+        (run, _) => Found { run, ..found },
+    }
+}
+
+pub(super) fn limits(options: &Options) -> liveness::Options {
+    liveness::Options {
+        fairness: match options.settings.fairness {
+            Fairness::None => liveness::Fairness::None,
+            Fairness::Weak => liveness::Fairness::Weak,
+            Fairness::Strong => liveness::Fairness::Strong,
+        },
+        max_depth: options.settings.max_depth.unwrap_or(u64::MAX),
+        report_every: REPORT_EVERY,
+    }
+}
+
+fn search(
+    system: &System,
+    space: Compiled,
+    visible: impl Visible + Clone,
+    watch: Watch<'_>,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Found {
+    let room = options.settings.memory_limit.map_or(usize::MAX, room_for_the_store);
+    let hasty = options.settings.fairness == Fairness::None || !atomic::may_be_endless(system);
+    let beginning = watch.watcher.is_terminal() && hasty && options.emptiness == Emptiness::Auto;
+    let mut product = Watched::new(space, watch.watcher).stutters(watch.stutters).hasty(hasty);
+    let visible = Behind(visible);
+    if beginning && options.search != Search::DepthFirst {
+        let patient = options.search == Search::BreadthFirst;
+        if let Some(found) = shortest(&mut product, visible.clone(), room, patient, options, observer) {
+            return found;
+        }
+    }
+    let liveness = limits(options);
+    if options.emptiness == Emptiness::Nested && watch.is_simple {
+        let mut store = FlatStore::<Marks, _>::with_visible(visible).limit(room);
+        let report = liveness::nested(&mut product, &mut store, &liveness, observer);
+        let limit = product.space().limit_reached();
+        return collect(&mut product, &store, report, limit);
+    }
+    let mut store = FlatStore::<Number, _>::with_visible(visible).limit(room);
+    let report = liveness::components(&mut product, &mut store, &liveness, observer);
+    let limit = product.space().limit_reached();
+    collect(&mut product, &store, report, limit)
+}
+
+/// Breadth first, for a watcher that only waits for a beginning. None if it takes too much.
+fn shortest(
+    product: &mut Watched<Compiled>,
+    visible: impl Visible,
+    room: usize,
+    patient: bool,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Option<Found> {
+    let safety = safety::Options {
+        deadlock: false,
+        assertions: false,
+        invariants: 1,
+        stop_at_first: true,
+        max_depth: options.settings.max_depth.unwrap_or(u64::MAX),
+        report_every: REPORT_EVERY,
+    };
+    let room = if patient { room } else { room / 4 };
+    let mut store = FlatStore::<Parent, _>::with_visible(visible).limit(room);
+    let (report, lost) = if patient {
+        (safety::breadth_first(product, &mut store, &safety, observer), false)
+    } else {
+        let mut patience = Patience { observer, lost: false };
+        let report = safety::breadth_first(product, &mut store, &safety, &mut patience);
+        (report, patience.lost)
+    };
+    let mut report = report;
+    let violation = report.invariants.pop().flatten();
+    if violation.is_none() && !patient && (lost || report.ended == Some(Reason::Memory)) {
+        return None;
+    }
+    let found = violation.and_then(|finding| {
+        let end = finding.path.end?;
+        Some(Lasso { prefix: finding.path.steps, end, cycle: Vec::new() })
+    });
+    let ended = if found.is_some() { None } else { report.ended };
+    let report = liveness::Report { found, ended, statistics: report.statistics };
+    let limit = product.space().limit_reached();
+    Some(collect(product, &store, report, limit))
+}
+
+/// The run of a report as moves, unless the search ran into a limit of the representation.
+fn collect<S, St>(
+    product: &mut Watched<S>,
+    store: &St,
+    report: liveness::Report<Step<S::Transition>>,
+    limit: Option<String>,
+) -> Found
+where
+    S: Checked<State = [u8]> + Concurrent,
+    St: ExactStore<[u8]>,
+{
+    let mut ended = report.ended;
+    let run = report.found.map(|lasso| run(product, store, &lasso));
+    if let Some(limit) = limit
+        && run.is_none()
+    {
+        ended = Some(Reason::Unsupported(limit));
+    }
+    let stops = product.stops().clone();
+    Found { run, ended, statistics: report.statistics, stops, ..Found::default() }
+}
+
+fn run<S, St>(product: &mut Watched<S>, store: &St, lasso: &Lasso<Step<S::Transition>>) -> Run
+where
+    S: Checked<State = [u8]> + Concurrent,
+    St: ExactStore<[u8]>,
+{
+    let first = lasso.prefix.first().map_or(lasso.end, |(state, _)| *state);
+    let start = start_of(product, store, Some(first));
+    let (prefix, prefix_tags) = moves(product, store, &lasso.prefix);
+    let (cycle, cycle_tags) = moves(product, store, &lasso.cycle);
+    let ending = match (lasso.cycle.is_empty(), cycle.is_empty()) {
+        (true, _) => Ending::Open,
+        (false, true) => Ending::Stutter,
+        (false, false) => Ending::Cycle,
+    };
+    Run { start, prefix, cycle, ending, prefix_tags, cycle_tags }
+}
+
+/// The moves of the system in steps of the product, and where the watcher stands when it reads a state.
+fn moves<S, St>(product: &mut Watched<S>, store: &St, steps: &[(Handle, Step<S::Transition>)]) -> (Vec<Move>, Vec<u32>)
+where
+    S: Checked<State = [u8]> + Concurrent,
+    St: ExactStore<[u8]>,
+{
+    let (mut moves, mut tags) = (Vec::new(), Vec::new());
+    for (state, step) in steps {
+        let state = store.get(*state);
+        if !product.is_transient(state) {
+            tags.push(Watched::<S>::watcher_state(state));
+        }
+        if let Some(base) = &step.base {
+            moves.extend(product.space().actions(<[u8]>::plain(state), base));
+        }
+    }
+    (moves, tags)
+}

@@ -1,0 +1,457 @@
+//! The explicit engine: compile a system, search its states, and turn paths into moves.
+
+pub mod atomic;
+pub mod automaton;
+pub mod branching;
+pub mod claimed;
+pub mod liveness;
+pub mod options;
+mod partial;
+pub mod reduce;
+pub mod reduction;
+mod two_phase;
+pub mod work;
+
+use std::time::Instant;
+
+use crate::check::{self as safety, Cut, Finding};
+use crate::compile::{Ample, Compiled};
+use crate::liveness::Concurrent;
+use crate::search::Path;
+use crate::space::Checked;
+use crate::store::{ExactStore, FlatStore, Handle, Parent, Pathless, Visible, Whole};
+use ample_model::{
+    Action, EdgeId, Expr, Instruction, Move, Observer, ProcessType, Progress, Reason, StartNumber, Statistics, System,
+};
+
+use ample_budget::resident_memory;
+use options::{Options, Search};
+use partial::Attempt;
+use reduction::{Algorithm, Methods, PartialOrder};
+
+/// How many new states lie between two looks of the observer: few enough for a limit to be kept to the tenth of
+/// a second, and enough for the looking to cost nothing.
+const REPORT_EVERY: u64 = 64;
+
+/// What the rest of the process may need beside the store while the search runs.
+const MARGIN: u64 = 2 << 20;
+
+/// So many states are worth a second start, if the first one can give the shortest counterexample.
+const WIDE: u64 = 1 << 20;
+
+/// What is asked of the engine.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Look for deadlocks.
+    pub deadlock: bool,
+    /// Look for violated assertions and faults.
+    pub assertions: bool,
+    /// Look for states where one of these is false.
+    pub invariants: Vec<Expr>,
+}
+
+impl Request {
+    /// Nothing is asked.
+    pub fn is_empty(&self) -> bool {
+        !self.deadlock && !self.assertions && self.invariants.is_empty()
+    }
+}
+
+impl Request {
+    /// What has not been found yet. Invariants are all asked for again, so that they keep their numbers.
+    fn without(&self, found: &Run) -> Request {
+        Request {
+            deadlock: self.deadlock && found.deadlock.is_none(),
+            assertions: self.assertions && found.assertions.is_none(),
+            invariants: self.invariants.clone(),
+        }
+    }
+}
+
+/// A violation: how to get there.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Which of the initial states the run starts in.
+    pub start: StartNumber,
+    /// The moves from there.
+    pub moves: Vec<Move>,
+}
+
+/// What the engine found.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// A deadlock.
+    pub deadlock: Option<Found>,
+    /// A violated assertion or a fault.
+    pub assertions: Option<Found>,
+    /// For each invariant a violation.
+    pub invariants: Vec<Option<Found>>,
+    /// Why the search ended early, if it did.
+    pub ended: Option<Reason>,
+    /// What the search did.
+    pub statistics: Statistics,
+    /// Which orders of steps were left out, or why none.
+    pub reduction: Option<String>,
+    /// Only deadlocks are decided: of what was not found nothing is known.
+    pub only_deadlocks: bool,
+    /// The steps that were run-time errors.
+    pub cuts: Vec<Cut>,
+    /// They were met in a part of the orders of steps only.
+    pub is_reduced: bool,
+    /// There may be others, and nobody would know.
+    pub may_miss_faults: bool,
+}
+
+impl Run {
+    /// What this run found, which is the shortest there is, and for the rest what a later one did.
+    pub fn completed_by(self, later: Run) -> Run {
+        let count = self.invariants.len().max(later.invariants.len());
+        self.joined_by(count, later)
+    }
+
+    /// What was found is as it is there, if it is shorter.
+    fn shortened_by(self, other: Run) -> Run {
+        let shorter = |found: Option<Found>, other: Option<Found>| match (found, other) {
+            (Some(found), Some(other)) => Some(if other.moves.len() <= found.moves.len() { other } else { found }),
+            (found, _) => found,
+        };
+        let invariants = self.invariants.into_iter().zip(other.invariants.into_iter().chain(std::iter::repeat(None)));
+        Run {
+            deadlock: shorter(self.deadlock, other.deadlock),
+            assertions: shorter(self.assertions, other.assertions),
+            invariants: invariants.map(|(found, other)| shorter(found, other)).collect(),
+            ..self
+        }
+    }
+
+    /// Both have searched, the other one later and for what this one had not found.
+    fn joined_by(self, invariant_count: usize, later: Run) -> Run {
+        let invariants = later.invariants.into_iter().chain(std::iter::repeat(None));
+        let before = self.invariants.into_iter().chain(std::iter::repeat(None));
+        // A search that was ended early may have met fewer of them than the one before.
+        let met = |cuts: &[Cut]| cuts.iter().map(|cut| cut.count).sum::<u64>();
+        let is_more = later.ended.is_none() || met(&later.cuts) >= met(&self.cuts);
+        let (cuts, is_reduced) = if is_more { (later.cuts, later.is_reduced) } else { (self.cuts, self.is_reduced) };
+        let invariants = before.zip(invariants).take(invariant_count);
+        Run {
+            deadlock: self.deadlock.or(later.deadlock),
+            assertions: self.assertions.or(later.assertions),
+            invariants: invariants.map(|(first, second)| first.or(second)).collect(),
+            ended: later.ended,
+            statistics: later.statistics,
+            reduction: later.reduction,
+            only_deadlocks: later.only_deadlocks,
+            cuts,
+            is_reduced,
+            may_miss_faults: later.may_miss_faults,
+        }
+    }
+
+    /// Another search was part of the work.
+    pub fn add(&mut self, more: &Statistics) {
+        let all = &mut self.statistics;
+        all.states += more.states;
+        all.atomic_states += more.atomic_states;
+        all.transitions += more.transitions;
+        all.atomic_steps += more.atomic_steps;
+        all.depth = all.depth.max(more.depth);
+        all.time_s += more.time_s;
+        all.memory_bytes = all.memory_bytes.max(more.memory_bytes);
+        all.store_bytes = all.store_bytes.max(more.store_bytes);
+        all.state_bytes = all.state_bytes.max(more.state_bytes);
+        all.complete &= more.complete;
+        all.counts_transitions |= more.counts_transitions;
+        all.counts_depth |= more.counts_depth;
+    }
+
+    /// Something is violated.
+    pub fn found_something(&self) -> bool {
+        self.deadlock.is_some() || self.assertions.is_some() || self.invariants.iter().any(Option::is_some)
+    }
+}
+
+/// Searches the state space of the system.
+pub fn run(system: &System, request: &Request, options: &Options, observer: &mut dyn Observer) -> Run {
+    let methods = match options.partial_order {
+        PartialOrder::Auto if !request.is_empty() => {
+            Methods { persistent: Some(Algorithm::Guards), ..Methods::default() }
+        }
+        PartialOrder::Auto | PartialOrder::None => return run_plain(system, request, options, observer),
+        PartialOrder::By(methods) => methods,
+        PartialOrder::TwoPhase => Methods::default(),
+    };
+    let is_auto = options.partial_order == PartialOrder::Auto;
+    let mut patience = Patience { observer, lost: false };
+    let attempt = if is_sequential(system) && methods.cache.is_none() {
+        Attempt::Irreducible(SEQUENTIAL.into())
+    } else if options.partial_order == PartialOrder::TwoPhase {
+        two_phase::run(system, request, options, patience.observer)
+    } else if is_auto && options.search == Search::Auto {
+        partial::run(system, request, methods, options, &mut patience)
+    } else {
+        partial::run(system, request, methods, options, patience.observer)
+    };
+    let Patience { observer, lost } = patience;
+    let reduced = match attempt {
+        Attempt::Done(run) => *run,
+        Attempt::Irreducible(why) => {
+            let run = run_plain(system, request, options, observer);
+            return Run { reduction: Some(format!("none, because {why}")), ..run };
+        }
+        Attempt::Useless => {
+            let run = run_plain(system, request, options, observer);
+            return Run { reduction: Some("none, because hardly anything could be left out".into()), ..run };
+        }
+    };
+    if lost {
+        return run_large(system, request, methods, options, observer, reduced);
+    }
+    shorten(system, request, options, observer, reduced)
+}
+
+/// A model that is large even if much is left out: something may be wrong near the start, where breadth-first search
+/// finds it.
+fn run_large(
+    system: &System,
+    request: &Request,
+    methods: Methods,
+    options: &Options,
+    observer: &mut dyn Observer,
+    begun: Run,
+) -> Run {
+    let mut patience = Patience { observer, lost: false };
+    let wide = Options { search: Search::BreadthFirst, ..options.clone() };
+    let first = run_plain(system, &request.without(&begun), &wide, &mut patience);
+    let begun = begun.completed_by(first);
+    if !patience.lost {
+        return begun;
+    }
+    let deep = Options { search: Search::DepthFirst, ..options.clone() };
+    match partial::run(system, &request.without(&begun), methods, &deep, patience.observer) {
+        Attempt::Done(run) => begun.completed_by(*run),
+        Attempt::Irreducible(_) | Attempt::Useless => {
+            let run = run_plain(system, &request.without(&begun), &deep, patience.observer);
+            begun.completed_by(run)
+        }
+    }
+}
+
+/// Looks for the shortest counterexamples, not too far.
+fn shorten(system: &System, request: &Request, options: &Options, observer: &mut dyn Observer, run: Run) -> Run {
+    if !run.found_something() || options.search == Search::DepthFirst {
+        return run;
+    }
+    let again = Request {
+        deadlock: run.deadlock.is_some(),
+        assertions: run.assertions.is_some(),
+        invariants: request.invariants.clone(),
+    };
+    let begun = Instant::now();
+    let wide = Options { search: Search::BreadthFirst, ..options.clone() };
+    let mut patience = Patience { observer, lost: false };
+    let short = if options.search == Search::BreadthFirst {
+        run_plain(system, &again, &wide, patience.observer)
+    } else {
+        run_plain(system, &again, &wide, &mut patience)
+    };
+    let mut run = run.shortened_by(short);
+    run.statistics.time_s += begun.elapsed().as_secs_f64();
+    run
+}
+
+/// Searches the whole state space of the system.
+fn run_plain(system: &System, request: &Request, options: &Options, observer: &mut dyn Observer) -> Run {
+    let space = match Compiled::new(system, &request.invariants) {
+        Ok(space) => space,
+        Err(unsupported) => {
+            return Run { ended: Some(Reason::Unsupported(unsupported.to_string())), ..Run::default() };
+        }
+    };
+    if !has_hidden_variables(system) {
+        return search(space, Whole, request, options, observer);
+    }
+    let visible = space.visible();
+    search(space, visible, request, options, observer)
+}
+
+/// Why nothing is left out of a sequential program.
+const SEQUENTIAL: &str = "there is only one process, and no order of its steps";
+
+/// There is never more than one process, and never another step that it can still take after one of its steps: so there
+/// are no orders of steps to choose from. Steps that stay where they are, and atomic sequences, which may come back to
+/// where they began, may be such steps.
+fn is_sequential(system: &System) -> bool {
+    let may_stay = |process: &ProcessType, from: usize, edge: &EdgeId| {
+        let edge = &process.edges[edge.index()];
+        edge.keeps_control || edge.to.index() == from
+    };
+    let has_orders = |process: &ProcessType| {
+        let mut locations = process.locations.iter().enumerate();
+        locations.any(|(from, location)| location.edges.iter().filter(|edge| may_stay(process, from, edge)).count() > 1)
+    };
+    if system.processes.iter().any(has_orders) {
+        return false;
+    }
+    let spawns = |instruction: &Instruction| {
+        matches!(instruction, Instruction::Do(Action::Spawn { .. }) | Instruction::Try(Action::Spawn { .. }, _))
+    };
+    let mut edges = system.processes.iter().flat_map(|process| &process.edges);
+    system.start.len() <= 1 && !edges.any(|edge| edge.effect.iter().any(spawns))
+}
+
+fn has_hidden_variables(system: &System) -> bool {
+    let locals = system.processes.iter().flat_map(|process| &process.locals);
+    system.globals.iter().chain(locals).any(|variable| variable.hidden)
+}
+
+fn search(
+    mut space: Compiled,
+    visible: impl Visible + Clone,
+    request: &Request,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Run {
+    let safety = safety::Options {
+        deadlock: request.deadlock,
+        assertions: request.assertions,
+        invariants: request.invariants.len(),
+        stop_at_first: options.settings.stop_at_first,
+        max_depth: options.settings.max_depth.unwrap_or(u64::MAX),
+        report_every: REPORT_EVERY,
+    };
+    let room = options.settings.memory_limit.map_or(usize::MAX, room_for_the_store);
+    let mut run = |order: Search, room: usize, safety: &safety::Options, observer: &mut dyn Observer| {
+        let visible = visible.clone();
+        if order == Search::DepthFirst {
+            let mut store = FlatStore::<(), _>::with_visible(visible).limit(room);
+            let report = safety::depth_first(&mut space, &mut store, safety, observer);
+            collect(&mut space, &store, report)
+        } else if request.is_empty() {
+            let mut store = FlatStore::<Pathless, _>::with_visible(visible).limit(room);
+            let report = safety::breadth_first(&mut space, &mut store, safety, observer);
+            collect(&mut space, &store, report)
+        } else {
+            let mut store = FlatStore::<Parent, _>::with_visible(visible).limit(room);
+            let report = safety::breadth_first(&mut space, &mut store, safety, observer);
+            collect(&mut space, &store, report)
+        }
+    };
+    // To count states there is nothing to be found deep down.
+    if options.search != Search::Auto || request.is_empty() {
+        return run(options.search, room, &safety, observer);
+    }
+    let mut patience = Patience { observer, lost: false };
+    let first = run(Search::BreadthFirst, room / 4, &safety, &mut patience);
+    if !patience.lost && first.ended != Some(Reason::Memory) {
+        return first;
+    }
+    let open = safety::Options {
+        deadlock: request.deadlock && first.deadlock.is_none(),
+        assertions: request.assertions && first.assertions.is_none(),
+        ..safety
+    };
+    let second = run(Search::DepthFirst, room, &open, patience.observer);
+    first.completed_by(second)
+}
+
+/// Ends a breadth-first search that has become too wide to find anything soon.
+struct Patience<'a> {
+    observer: &'a mut dyn Observer,
+    lost: bool,
+}
+
+impl Observer for Patience<'_> {
+    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
+        let reason = self.observer.progress(progress);
+        self.lost = reason.is_none() && progress.states > WIDE;
+        if self.lost { Some(Reason::Memory) } else { reason }
+    }
+}
+
+/// The limit is one for the whole process, of which a part is in use already.
+fn room_for_the_store(limit: u64) -> usize {
+    let used = resident_memory().unwrap_or(0);
+    usize::try_from(limit.saturating_sub(used + MARGIN)).unwrap_or(usize::MAX)
+}
+
+/// A state space that may run into a limit of its representation.
+trait Limited {
+    /// The limit, if it has.
+    fn limit(&mut self) -> Option<String>;
+}
+
+impl Limited for Compiled {
+    fn limit(&mut self) -> Option<String> {
+        self.limit_reached()
+    }
+}
+
+impl Limited for Ample<'_> {
+    fn limit(&mut self) -> Option<String> {
+        self.compiled().limit_reached()
+    }
+}
+
+impl Limited for two_phase::Space<'_> {
+    fn limit(&mut self) -> Option<String> {
+        self.space().compiled().limit_reached()
+    }
+}
+
+/// The paths of a report as moves.
+fn collect<P, S>(space: &mut P, store: &S, report: safety::Report<P::Transition>) -> Run
+where
+    P: Checked<State = [u8]> + Concurrent + Limited,
+    S: ExactStore<[u8]>,
+{
+    // A step that could not be represented is no fault of the model, and not an answer.
+    let mut report = report;
+    if let Some(limit) = space.limit() {
+        report.assertions = None;
+        report.cuts.clear();
+        report.ended = Some(Reason::Unsupported(limit));
+    }
+    let mut moves = |finding: Option<Finding<P::Transition>>| finding.map(|finding| found(space, store, &finding.path));
+    Run {
+        deadlock: moves(report.deadlock),
+        assertions: moves(report.assertions),
+        invariants: report.invariants.into_iter().map(moves).collect(),
+        ended: report.ended,
+        statistics: report.statistics,
+        reduction: None,
+        only_deadlocks: false,
+        cuts: report.cuts,
+        is_reduced: false,
+        may_miss_faults: false,
+    }
+}
+
+fn found<P, S>(space: &mut P, store: &S, path: &Path<P::Transition>) -> Found
+where
+    P: Checked<State = [u8]> + Concurrent,
+    S: ExactStore<[u8]>,
+{
+    let mut moves = Vec::new();
+    for (state, transition) in &path.steps {
+        moves.extend(space.actions(store.get(*state), transition));
+    }
+    Found { start: start_of(space, store, path.states().next()), moves }
+}
+
+/// The number of the initial state that is that one in the store.
+fn start_of<P, S>(space: &mut P, store: &S, first: Option<Handle>) -> StartNumber
+where
+    P: Checked<State = [u8]>,
+    S: ExactStore<[u8]>,
+{
+    let mut state = Vec::new();
+    let mut number = 0u64;
+    while space.initial(number as usize, &mut state) {
+        let here = if space.is_dead() { None } else { store.find(&state) };
+        if here == first {
+            return number.into();
+        }
+        number += 1;
+    }
+    StartNumber::default()
+}

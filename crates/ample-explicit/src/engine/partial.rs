@@ -1,0 +1,198 @@
+//! Safety properties with partial-order reduction.
+//!
+//! The verdict comes from a reduced search; a counterexample is then looked for once more without reduction, breadth
+//! first and not too far, because people read it.
+
+use std::rc::Rc;
+
+use crate::check as safety;
+use crate::compile::{Method, NotReduced, Reduced, Tally};
+use crate::partial::{self, Counts, Mark};
+use crate::store::{FlatStore, Parent, Visible, Whole};
+use ample_model::facts::Facts;
+use ample_model::{Observer, Progress, Reason, System};
+
+use super::options::{Options, Search};
+use super::reduction::{Algorithm, Methods, PartialOrder, Proviso};
+use super::{REPORT_EVERY, Request, Run, collect, has_hidden_variables, room_for_the_store};
+
+/// So many states are worth looking at before it is judged whether a reduction pays.
+const TRIAL: u64 = 50_000;
+
+/// A reduction that leaves something out in fewer than one state in so many does not pay.
+const WORTH: u64 = 50;
+
+/// What came of a reduced search.
+pub enum Attempt {
+    /// An answer.
+    Done(Box<Run>),
+    /// There is nothing to be left out, and why.
+    Irreducible(String),
+    /// It was begun, and left out nearly nothing.
+    Useless,
+}
+
+/// Searches with a reduction.
+pub fn run(
+    system: &System,
+    request: &Request,
+    methods: Methods,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Attempt {
+    // A run-time error cuts runs whatever is asked, and is told. Who names a method gets that method.
+    let may_fault = may_fault(system);
+    let is_auto = options.partial_order == PartialOrder::Auto;
+    // Who counts states wants those of the usual check.
+    let assertions = request.assertions || request.is_empty() || is_auto && may_fault;
+    let looks_further = assertions || !request.invariants.is_empty();
+    let method = method(methods.persistent.unwrap_or_default());
+    let space = match Reduced::within(system, &request.invariants, assertions, method, &options.settings.budget) {
+        Ok(space) => space,
+        Err(NotReduced::Irreducible(why)) => return Attempt::Irreducible(why),
+        Err(NotReduced::Unsupported(unsupported)) => {
+            let ended = Some(Reason::Unsupported(unsupported.to_string()));
+            return Attempt::Done(Box::new(Run { ended, ..Run::default() }));
+        }
+    };
+    let methods = Methods { proviso: proviso(&methods, options, looks_further), ..methods };
+    let attempt = if has_hidden_variables(system) {
+        let visible = space.visible_bytes();
+        search(space, visible, request, methods, options, observer)
+    } else {
+        search(space, Whole, request, methods, options, observer)
+    };
+    match attempt {
+        Attempt::Done(run) => {
+            let may_miss_faults = run.only_deadlocks && may_fault;
+            Attempt::Done(Box::new(Run { may_miss_faults, ..*run }))
+        }
+        other => other,
+    }
+}
+
+/// Some step may be a run-time error.
+fn may_fault(system: &System) -> bool {
+    let facts = Facts::of(system);
+    let provided = (0..system.processes.len()).filter_map(|process| facts.provided(process.into()));
+    facts.edges().any(|edge| edge.all.traits.may_fault || edge.monitored)
+        || provided.into_iter().any(|usage| usage.traits.may_fault)
+}
+
+pub fn method(algorithm: Algorithm) -> Method {
+    match algorithm {
+        Algorithm::Guards => Method::Guards,
+        Algorithm::Conflicting => Method::Conflicting,
+        Algorithm::Overman => Method::Overman,
+        Algorithm::Stubborn => Method::Stubborn,
+        Algorithm::Conditional => Method::Conditional,
+    }
+}
+
+/// The proviso that suits the question.
+fn proviso(methods: &Methods, options: &Options, looks_further: bool) -> Proviso {
+    match methods.proviso {
+        Proviso::Auto if methods.persistent.is_none() || !looks_further => Proviso::None,
+        Proviso::Auto if options.search == Search::BreadthFirst && !methods.sleep => Proviso::Queue,
+        Proviso::Auto if methods.sleep || methods.cache.is_some() => Proviso::Stack,
+        Proviso::Auto => Proviso::Components,
+        asked => asked,
+    }
+}
+
+fn search(
+    mut space: Reduced<'_>,
+    visible: impl Visible + Clone,
+    request: &Request,
+    methods: Methods,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Attempt {
+    let safety = safety::Options {
+        deadlock: request.deadlock,
+        assertions: request.assertions,
+        invariants: request.invariants.len(),
+        stop_at_first: options.settings.stop_at_first,
+        max_depth: options.settings.max_depth.unwrap_or(u64::MAX),
+        report_every: REPORT_EVERY,
+    };
+    let reduction = partial::Reduction {
+        persistent: methods.persistent.is_some(),
+        sleep: methods.sleep,
+        proviso: match methods.proviso {
+            Proviso::Auto | Proviso::None => partial::Proviso::None,
+            Proviso::Stack => partial::Proviso::Stack,
+            Proviso::Components => partial::Proviso::Components,
+            Proviso::Queue => partial::Proviso::Queue,
+        },
+        cache: methods.cache,
+    };
+    let room = options.settings.memory_limit.map_or(usize::MAX, room_for_the_store);
+    let is_trial = options.partial_order == PartialOrder::Auto;
+    let mut trial = Trial { observer, tally: is_trial.then(|| space.tally()), useless: false };
+    let by_queue = reduction.proviso == partial::Proviso::Queue && options.search != Search::DepthFirst;
+    let (run, counts) = if by_queue || options.search == Search::BreadthFirst {
+        let mut store = FlatStore::<Parent, _>::with_visible(visible).limit(room);
+        match partial::breadth_first(&mut space, &mut store, &safety, &reduction, &mut trial) {
+            Ok(done) => (collect(space.compiled(), &store, done.report), done.counts),
+            Err(incompatible) => return refused(incompatible),
+        }
+    } else {
+        let mut store = FlatStore::<Mark, _>::with_visible(visible).limit(room);
+        match partial::depth_first(&mut space, &mut store, &safety, &reduction, &mut trial) {
+            Ok(done) => (collect(space.compiled(), &store, done.report), done.counts),
+            Err(incompatible) => return refused(incompatible),
+        }
+    };
+    if trial.useless {
+        return Attempt::Useless;
+    }
+    let mut run = run;
+    if methods.cache.is_some() && run.ended == Some(Reason::Memory) {
+        let why = "the cache is too small for the stack of the search, or the memory limit was reached";
+        run.ended = Some(Reason::Unsupported(why.into()));
+    }
+    let only_deadlocks = methods.persistent.is_some() && methods.proviso == Proviso::None;
+    let mut reduction = describe(&methods, &counts);
+    if space.unfolding().is_full() {
+        reduction.push_str(", given up because there are too many transitions to compare them all");
+    }
+    Attempt::Done(Box::new(Run { reduction: Some(reduction), only_deadlocks, is_reduced: true, ..run }))
+}
+
+fn refused(why: partial::Incompatible) -> Attempt {
+    let ended = Some(Reason::Unsupported(why.to_string()));
+    Attempt::Done(Box::new(Run { ended, ..Run::default() }))
+}
+
+fn describe(methods: &Methods, counts: &Counts) -> String {
+    let mut text = methods.to_string();
+    if methods.cache.is_some() {
+        let Counts { stored, cleared, matched, deepest, .. } = counts;
+        text.push_str(&format!(": {stored} stored, {cleared} cleared, {matched} matched, stack {deepest}"));
+    }
+    text
+}
+
+/// Ends a search whose reduction does not pay.
+pub struct Trial<'a> {
+    /// Who is told.
+    pub observer: &'a mut dyn Observer,
+    /// What the choices came to, if that is to be judged.
+    pub tally: Option<Rc<Tally>>,
+    /// It does not.
+    pub useless: bool,
+}
+
+impl Observer for Trial<'_> {
+    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
+        let reason = self.observer.progress(progress);
+        if let Some(tally) = &self.tally
+            && progress.states > TRIAL
+        {
+            self.useless = reason.is_none() && tally.left.get() * WORTH < tally.asked.get();
+            self.tally = None;
+        }
+        if self.useless { Some(Reason::Memory) } else { reason }
+    }
+}

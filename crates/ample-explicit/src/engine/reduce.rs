@@ -1,0 +1,245 @@
+//! What partial-order reduction makes of a model: which transitions disturb each other, what that leaves to be left
+//! out, and what is chosen in a state, with the reasons.
+//!
+//! A search meets the processes of a model one by one. So the model is searched first, with the reduction and not too
+//! far; then it is told what was met.
+//!
+//! ```
+//! use ample_explicit::engine::reduce::{ReduceOptions, Safety, reduce};
+//! use ample_lang::promela::{self, preprocess::FileLoader};
+//!
+//! let text = "byte x, y; active proctype P() { x = 1; y = 1 } active proctype Q() { y = 2 }";
+//! let model = promela::read("m.pml", text.into(), &mut FileLoader, &[]).unwrap();
+//! let found = reduce(&model.system, &ReduceOptions::default(), &mut ample_model::Silent).unwrap();
+//! let scheme = found.scheme.as_ref().unwrap();
+//! let safety = |text: &str| scheme.transitions().iter().find(|t| t.text == text).unwrap().safe;
+//! assert_eq!(safety("x = 1"), Safety::Always);
+//! assert_eq!(safety("y = 1"), Safety::Never);
+//! ```
+
+mod choice;
+mod scheme;
+
+use std::time::{Duration, Instant};
+
+use crate::check as safety;
+use crate::compile::{Method, NotReduced, Reduced};
+use crate::partial::{self, Partial};
+use crate::space::{Checked, StateSpace};
+use crate::store::FlatStore;
+use ample_model::{Observer, Progress, Reason, System, Trace};
+use serde::Serialize;
+use thiserror::Error;
+
+use ample_engine::settings::Settings;
+
+use super::options::Options;
+use super::reduction::{Algorithm, PartialOrder};
+use super::work::states;
+
+pub use choice::{Choice, Closure, Enabled, Member, choice};
+pub use scheme::{Condition, Object, Operation, Process, Safety, Scheme, Step, Transition, Why};
+
+/// How many new states lie between two looks at the limits.
+const REPORT_EVERY: u64 = 256;
+
+/// So many states are looked at unless another number is given.
+pub const MOST_STATES: u64 = 100_000;
+
+const TOO_MANY: &str = "the processes have too many transitions to compare them all";
+
+/// What to look at.
+#[derive(Clone, Debug)]
+pub struct ReduceOptions {
+    /// How persistent sets are computed.
+    pub algorithm: Algorithm,
+    /// Each of the two searches ends after so many states.
+    pub most_states: u64,
+    /// The time that there is for both. Who ends them is the [`Observer`].
+    pub time: Option<Duration>,
+    /// Bytes that a search may take.
+    pub memory_limit: Option<u64>,
+}
+
+impl Default for ReduceOptions {
+    fn default() -> ReduceOptions {
+        let algorithm = Algorithm::default();
+        ReduceOptions { algorithm, most_states: MOST_STATES, time: None, memory_limit: None }
+    }
+}
+
+/// A state, by the way that leads there.
+#[derive(Clone, Debug)]
+pub enum Point {
+    /// After these moves, each by its number among those that are possible, the first of which is 1.
+    Moves(Vec<usize>),
+    /// The state of that number, breadth first and without reduction; the initial state is number 0.
+    Number(u64),
+    /// After so many steps of a trace; after all if nothing is said.
+    Trace(Box<Trace>, Option<usize>),
+}
+
+/// Why there is nothing to tell.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ReduceError {
+    /// The model cannot be searched.
+    #[error("{0}")]
+    Unsupported(String),
+    /// Nothing can be left out.
+    #[error("nothing can be left out, because {0}")]
+    Irreducible(String),
+    /// There is no such state.
+    #[error("{0}")]
+    NoSuchState(String),
+    /// A limit or the user ended the search for the state.
+    #[error("the state was not reached, because {0}")]
+    Ended(Reason),
+}
+
+/// What a search has counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Count {
+    /// States.
+    pub states: u64,
+    /// Transitions.
+    pub transitions: u64,
+    /// Why the search ended early, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
+    /// It ended after the number of states that was asked for.
+    #[serde(skip)]
+    pub is_enough: bool,
+}
+
+/// What partial-order reduction makes of a model.
+pub struct Reduction<'a> {
+    /// The states and transitions that there are.
+    pub whole: Count,
+    /// Those that are left.
+    pub reduced: Option<Count>,
+    /// How many states there were with a choice, and in how many of them something was left out.
+    pub choices: (u64, u64),
+    /// Processes and transitions, and who disturbs whom; or why nothing can be left out.
+    pub scheme: Result<Scheme<'a>, String>,
+}
+
+/// Searches a model with and without reduction, and tells what that came to.
+pub fn reduce<'a>(
+    system: &'a System,
+    options: &ReduceOptions,
+    observer: &mut dyn Observer,
+) -> Result<Reduction<'a>, ReduceError> {
+    let begun = Instant::now();
+    let mut reduced = None;
+    let mut choices = (0, 0);
+    let scheme = match space(system, options.algorithm) {
+        Err(ReduceError::Irreducible(why)) => Err(why),
+        Err(error) => return Err(error),
+        Ok(mut space) => {
+            let half = options.time.map(|time| begun + time / 2);
+            reduced = Some(search(&mut space, options, &mut Cap::new(observer, options.most_states, half))?);
+            let tally = space.tally();
+            choices = (tally.asked.get(), tally.left.get());
+            if space.unfolding().is_full() {
+                Err(TOO_MANY.into())
+            } else {
+                Ok(Scheme::new(system, space, options.algorithm))
+            }
+        }
+    };
+    let whole = count(system, options, &mut Cap::new(observer, options.most_states, None));
+    Ok(Reduction { whole, reduced, choices, scheme })
+}
+
+/// A space in which the processes of the initial state have been met.
+fn space(system: &System, algorithm: Algorithm) -> Result<Reduced<'_>, ReduceError> {
+    let method = match algorithm {
+        Algorithm::Guards => Method::Guards,
+        Algorithm::Conflicting => Method::Conflicting,
+        Algorithm::Overman => Method::Overman,
+        Algorithm::Stubborn => Method::Stubborn,
+        Algorithm::Conditional => Method::Conditional,
+    };
+    let mut space = Reduced::new(system, &[], true, method).map_err(|error| match error {
+        NotReduced::Irreducible(why) => ReduceError::Irreducible(why),
+        NotReduced::Unsupported(why) => ReduceError::Unsupported(why.to_string()),
+    })?;
+    let mut state = Vec::new();
+    if !space.initial(0, &mut state) || space.is_dead() {
+        return Err(ReduceError::Irreducible("the initial state is a fault".into()));
+    }
+    space.enabled(&state, &mut Vec::new());
+    if space.unfolding().is_full() {
+        return Err(ReduceError::Irreducible(TOO_MANY.into()));
+    }
+    Ok(space)
+}
+
+/// The search that `ample check` makes, as far as it is allowed to go.
+fn search(space: &mut Reduced<'_>, options: &ReduceOptions, cap: &mut Cap<'_>) -> Result<Count, ReduceError> {
+    let reduction =
+        partial::Reduction { persistent: true, sleep: false, proviso: partial::Proviso::Components, cache: None };
+    let safety = safety::Options {
+        deadlock: true,
+        assertions: true,
+        invariants: 0,
+        stop_at_first: false,
+        max_depth: u64::MAX,
+        report_every: REPORT_EVERY,
+    };
+    let room = options.memory_limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let mut store = FlatStore::<partial::Mark, _>::with_visible(space.visible_bytes()).limit(room);
+    let done = partial::depth_first(space, &mut store, &safety, &reduction, cap)
+        .map_err(|why| ReduceError::Unsupported(why.to_string()))?;
+    let limit = space.compiled().limit_reached().map(Reason::Unsupported);
+    let statistics = done.report.statistics;
+    let ended = cap.told(limit.or(done.report.ended));
+    Ok(Count { states: statistics.states, transitions: statistics.transitions, ended, is_enough: cap.full })
+}
+
+fn count(system: &System, options: &ReduceOptions, cap: &mut Cap<'_>) -> Count {
+    let plain = Options {
+        partial_order: PartialOrder::None,
+        settings: Settings { memory_limit: options.memory_limit, ..Settings::default() },
+        ..Options::default()
+    };
+    let report = states(system, &plain, cap);
+    let ended = cap.told(report.ended);
+    let statistics = report.statistics;
+    Count { states: statistics.states, transitions: statistics.transitions, ended, is_enough: cap.full }
+}
+
+/// Ends a search after so many states, or then.
+struct Cap<'o> {
+    observer: &'o mut dyn Observer,
+    most: u64,
+    deadline: Option<Instant>,
+    full: bool,
+}
+
+impl<'o> Cap<'o> {
+    fn new(observer: &'o mut dyn Observer, most: u64, deadline: Option<Instant>) -> Cap<'o> {
+        Cap { observer, most, deadline, full: false }
+    }
+
+    fn told(&self, ended: Option<Reason>) -> Option<String> {
+        match ended {
+            Some(_) if self.full => Some(format!("it was to end after {} states", self.most)),
+            ended => ended.map(|reason| reason.to_string()),
+        }
+    }
+}
+
+impl Observer for Cap<'_> {
+    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
+        let reason = self.observer.progress(progress);
+        if reason.is_some() {
+            return reason;
+        }
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Some(Reason::Time);
+        }
+        self.full = progress.states >= self.most;
+        self.full.then_some(Reason::Memory)
+    }
+}

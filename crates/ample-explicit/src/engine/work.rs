@@ -1,0 +1,608 @@
+//! The searches that answer properties: one for all safety properties together, one for each of the others.
+
+use std::collections::{HashMap, VecDeque};
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use ample_budget::resident_memory;
+use ample_engine::evidence::{
+    Charge, Claim, confirm, confirm_acting, confirm_run, confirm_tree, not_confirmed, without_run,
+};
+use ample_engine::faults::{Fallible, Survey};
+use ample_engine::justice;
+use ample_engine::report::{Answer, Cut, Report, Verdict};
+use ample_engine::settings::{Fairness, Settings};
+use ample_engine::temporal::Forbidden;
+use ample_engine::temporal::claim::Acting;
+use ample_engine::together::together;
+use ample_logic::Acceptance;
+use ample_model::observer::ask_meanwhile;
+use ample_model::{
+    Certainty, EdgeId, Observer, Outcome, ProcessId, Progress, Property, PropertyAutomaton, Question, Reason,
+    Statistics, System, Temporal,
+};
+
+use super::automaton::{NoAutomaton, negation, watcher};
+use super::branching::look_at;
+use super::liveness::{Watch, look_for};
+use super::options::{Emptiness, Options};
+use super::{Request, Run, claimed};
+use crate::liveness::{Stops, Watcher};
+use crate::space::Culprit;
+
+/// Who it is.
+const ENGINE: &str = "explicit";
+
+/// Checks properties.
+pub fn check(system: &System, properties: &[Property], options: &Options, observer: &mut dyn Observer) -> Report {
+    let mut work = Work::new(system, options, properties);
+    work.perform(observer);
+    work.report(observer)
+}
+
+/// Builds the whole state space and counts it.
+pub fn states(system: &System, options: &Options, observer: &mut dyn Observer) -> Report {
+    let run = super::run(system, &Request::default(), options, observer);
+    let cut = cut(system, &run, is_partial(&run, &Request::default(), options));
+    Report { cut, ..report(system, Vec::new(), run) }
+}
+
+/// The searches that a check consists of.
+struct Work<'a> {
+    system: &'a System,
+    options: &'a Options,
+    properties: &'a [Property],
+    request: Request,
+    /// What the search for all safety properties found.
+    safety: Run,
+    /// The answers to the others, each from a search of its own.
+    answers: HashMap<usize, (Answer, Option<Reason>)>,
+    /// How long it all took.
+    took: Duration,
+}
+
+/// One search.
+#[derive(Clone, Copy)]
+enum Job {
+    /// For all safety properties together.
+    Safety,
+    /// For the property of that number.
+    Temporal(usize),
+}
+
+impl<'a> Work<'a> {
+    fn new(system: &'a System, options: &'a Options, properties: &'a [Property]) -> Work<'a> {
+        let mut request = Request::default();
+        for property in properties {
+            match &property.question {
+                Question::Deadlock => request.deadlock = true,
+                Question::Assertions => request.assertions = true,
+                Question::Invariant(condition) => request.invariants.push(condition.clone()),
+                _ => {}
+            }
+        }
+        let safety = Run { statistics: Statistics { complete: true, ..Statistics::default() }, ..Run::default() };
+        Work { system, options, properties, request, safety, answers: HashMap::new(), took: Duration::ZERO }
+    }
+
+    /// Performs all searches. If the time is limited, all of them get a little of it first, so that none has to wait
+    /// for one that does not end; those that are open then share what is left.
+    fn perform(&mut self, observer: &mut dyn Observer) {
+        let begun = Instant::now();
+        let temporal = (0..self.properties.len()).filter(|number| is_temporal(&self.properties[*number]));
+        let safety = (!self.request.is_empty()).then_some(Job::Safety);
+        let mut open: VecDeque<Job> = safety.into_iter().chain(temporal.map(Job::Temporal)).collect();
+        let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
+        // To end at the first violation, one has to look at one after the other.
+        let threads =
+            if self.options.settings.stop_at_first { 1 } else { self.options.settings.threads.unwrap_or_else(cores) };
+        let workers = threads.clamp(1, open.len().max(1));
+        let clock = Clock { begun: Instant::now(), time: self.options.settings.time, workers: workers as u32 };
+        if clock.time.is_some() && open.len() > 1 {
+            let share = clock.first_share(open.len());
+            open = self.round(open, workers, observer, &|_| share);
+        }
+        open = self.round(open, workers, observer, &|left| clock.share(left));
+        // What has found the memory taken by others has it for itself now.
+        self.round(open, 1, observer, &|left| Clock { workers: 1, ..clock }.share(left));
+        self.took = begun.elapsed();
+    }
+
+    /// Performs searches, each until its share of the time is used up, which depends on how many are left; those that
+    /// were cut short.
+    fn round(
+        &mut self,
+        jobs: VecDeque<Job>,
+        workers: usize,
+        observer: &mut dyn Observer,
+        deadline: &(dyn Fn(usize) -> Option<Instant> + Sync),
+    ) -> VecDeque<Job> {
+        if workers == 1 || jobs.len() < 2 {
+            let mut cut = VecDeque::new();
+            for (number, job) in jobs.iter().enumerate() {
+                let done = self.slice(*job, 1, deadline(jobs.len() - number), observer);
+                if self.keep(*job, done) {
+                    cut.push_back(*job);
+                }
+            }
+            return cut;
+        }
+        let queue = Mutex::new(jobs);
+        let finished = Mutex::new(Vec::new());
+        let this = &*self;
+        together(workers, observer, |observer, _| {
+            loop {
+                let (job, left) = {
+                    let Ok(mut queue) = queue.lock() else { return };
+                    let Some(job) = queue.pop_front() else { return };
+                    (job, queue.len() + 1)
+                };
+                let done = this.slice(job, workers, deadline(left), observer);
+                if let Ok(mut finished) = finished.lock() {
+                    finished.push((job, done));
+                }
+            }
+        });
+        let finished = finished.into_inner().unwrap_or_default();
+        let cut = finished.into_iter().filter_map(|(job, done)| self.keep(job, done).then_some(job));
+        cut.collect()
+    }
+
+    /// Performs a search until then, with its part of the memory.
+    fn slice(&self, job: Job, parts: usize, deadline: Option<Instant>, observer: &mut dyn Observer) -> Done {
+        let memory_limit = self.options.settings.memory_limit.map(|limit| part_of_memory(limit, parts as u64));
+        let options =
+            &Options { settings: Settings { memory_limit, ..self.options.settings.clone() }, ..self.options.clone() };
+        let mut slice = Slice { observer, deadline, cut: false };
+        let result = match job {
+            Job::Safety => Found::Safety(super::run(self.system, &self.request, options, &mut slice)),
+            Job::Temporal(number) => {
+                let property = &self.properties[number];
+                let (answer, ended) = match self.unwanted() {
+                    Some(outcome) => (answer(property, outcome), None),
+                    None => temporal(self.system, property, options, &mut slice),
+                };
+                Found::Temporal(answer, ended)
+            }
+        };
+        let ended = match &result {
+            Found::Safety(run) => &run.ended,
+            Found::Temporal(_, ended) => ended,
+        };
+        let cut = slice.cut || parts > 1 && *ended == Some(Reason::Memory);
+        if let Found::Safety(run) = &result
+            && !cut
+        {
+            self.post_safety(run, &mut slice);
+        }
+        Done { result, cut }
+    }
+
+    /// Posts what the search for safety properties has found so far.
+    fn post_safety(&self, run: &Run, observer: &mut dyn Observer) {
+        if self.options.settings.board.is_none() {
+            return;
+        }
+        for (number, answer) in self.safety_answers(run, observer) {
+            self.options.settings.post(number, &answer);
+        }
+    }
+
+    /// Keeps what a search has found; true if it has to be done again.
+    fn keep(&mut self, job: Job, done: Done) -> bool {
+        match (job, done.result) {
+            (Job::Temporal(number), Found::Temporal(answer, ended)) => {
+                self.options.settings.post(number, &answer);
+                self.answers.insert(number, (answer, ended));
+            }
+            (_, Found::Safety(run)) => {
+                let before = std::mem::take(&mut self.safety);
+                self.safety = if before.found_something() { before.completed_by(run) } else { run };
+            }
+            (Job::Safety, Found::Temporal(..)) => {}
+        }
+        done.cut
+    }
+
+    /// Why there is no need to look at another property.
+    fn unwanted(&self) -> Option<Outcome> {
+        let violated = || self.answers.values().any(|(answer, _)| answer.verdict() == Verdict::Violated);
+        (self.options.settings.stop_at_first && (self.safety.found_something() || violated())).then(stopped)
+    }
+
+    /// The answers to the safety properties, by their numbers, that follow from what their search has found.
+    fn safety_answers(&self, run: &Run, observer: &mut dyn Observer) -> Vec<(usize, Answer)> {
+        let undisturbed = undisturbed(run, self.options);
+        let mut invariants = run.invariants.iter();
+        let mut answers = Vec::new();
+        let cut = self.cut(run);
+        for (number, property) in self.properties.iter().enumerate() {
+            let (found, claim) = match &property.question {
+                Question::Deadlock => (&run.deadlock, Claim::Deadlock),
+                Question::Assertions => (&run.assertions, Claim::Assertion),
+                Question::Invariant(condition) => (invariants.next().unwrap_or(&None), Claim::Invariant(condition)),
+                _ => continue,
+            };
+            let undecided = run.only_deadlocks && !matches!(claim, Claim::Deadlock) && run.ended.is_none();
+            let mut answer = match found {
+                Some(found) => violated(self.system, property, found, claim, observer),
+                None if undecided => answer(property, Outcome::Unknown(Reason::Unsupported(NO_PROVISO.into()))),
+                None => answer(property, undisturbed.clone()),
+            };
+            if let Some(cut) = &cut {
+                cut.tell(std::slice::from_mut(&mut answer));
+            } else if run.may_miss_faults && answer.verdict() == Verdict::Holds {
+                answer.note = Some(MISSED_FAULTS.into());
+            }
+            answers.push((number, answer));
+        }
+        answers
+    }
+
+    /// The run-time errors that the search for safety properties has met.
+    fn cut(&self, run: &Run) -> Option<Cut> {
+        cut(self.system, run, is_partial(run, &self.request, self.options))
+    }
+
+    fn report(mut self, observer: &mut dyn Observer) -> Report {
+        let mut run = std::mem::take(&mut self.safety);
+        let cut = self.cut(&run);
+        let mut safety: HashMap<usize, Answer> = self.safety_answers(&run, observer).into_iter().collect();
+        let alone = self.answers.is_empty();
+        let mut answers = Vec::new();
+        for number in 0..self.properties.len() {
+            if let Some(answer) = safety.remove(&number) {
+                answers.push(answer);
+            } else if let Some((answer, ended)) = self.answers.remove(&number) {
+                if let Some(statistics) = &answer.statistics {
+                    run.add(statistics);
+                }
+                run.ended = run.ended.or(ended);
+                run.reduction = run.reduction.or_else(|| answer.reduction.clone());
+                answers.push(answer);
+            }
+        }
+        if !alone {
+            run.statistics.time_s = self.took.as_secs_f64();
+        }
+        Report { cut, ..report(self.system, answers, run) }
+    }
+}
+
+/// What a search has found.
+enum Found {
+    Safety(Run),
+    Temporal(Answer, Option<Reason>),
+}
+
+/// A search that was performed.
+struct Done {
+    result: Found,
+    /// It would need more time or memory than its share.
+    cut: bool,
+}
+
+/// What one of several searches may take, of the memory that is not in use yet.
+fn part_of_memory(limit: u64, parts: u64) -> u64 {
+    let used = resident_memory().unwrap_or(0).min(limit);
+    used + (limit - used) / parts
+}
+
+/// One part in so many of the time is for the first, short attempts.
+const FIRST_SHARE: u32 = 8;
+
+/// How the time is shared.
+#[derive(Clone, Copy)]
+struct Clock {
+    begun: Instant,
+    time: Option<Duration>,
+    workers: u32,
+}
+
+impl Clock {
+    /// When the first attempt of one of so many searches ends.
+    fn first_share(&self, jobs: usize) -> Option<Instant> {
+        Some(Instant::now() + self.time? * self.workers / (FIRST_SHARE * jobs as u32))
+    }
+
+    /// When a search ends if so many are left, itself counted; none if nobody waits for it.
+    fn share(&self, left: usize) -> Option<Instant> {
+        if left as u32 <= self.workers {
+            return None;
+        }
+        let rest = self.time?.saturating_sub(self.begun.elapsed());
+        Some(Instant::now() + rest * self.workers / left as u32)
+    }
+}
+
+/// Ends a search when its share of the time is used up.
+struct Slice<'a> {
+    observer: &'a mut dyn Observer,
+    deadline: Option<Instant>,
+    cut: bool,
+}
+
+impl Observer for Slice<'_> {
+    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
+        let reason = self.observer.progress(progress);
+        self.cut = reason.is_none() && self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if self.cut { Some(Reason::Time) } else { reason }
+    }
+}
+
+fn is_temporal(property: &Property) -> bool {
+    !matches!(property.question, Question::Deadlock | Question::Assertions | Question::Invariant(_))
+}
+
+fn report(system: &System, answers: Vec<Answer>, run: Run) -> Report {
+    let Run { ended, statistics, reduction, .. } = run;
+    Report { answers, ended, statistics, reduction, ..Report::of(system) }
+}
+
+/// The search has not looked at all steps.
+fn is_partial(run: &Run, request: &Request, options: &Options) -> bool {
+    let is_open = request.deadlock && run.deadlock.is_none()
+        || request.assertions && run.assertions.is_none()
+        || run.invariants.iter().any(Option::is_none);
+    let is_done = options.settings.stop_at_first && run.found_something() || !request.is_empty() && !is_open;
+    run.is_reduced || run.ended.is_some() || is_done
+}
+
+/// The run-time errors that a search has met.
+fn cut(system: &System, run: &Run, is_partial: bool) -> Option<Cut> {
+    let met = run.cuts.iter().map(|cut| (statement(cut.by), cut.message.clone(), cut.count));
+    Cut::of(system, met, is_partial)
+}
+
+fn answer(property: &Property, outcome: Outcome) -> Answer {
+    Answer::to(property, ENGINE, outcome)
+}
+
+/// The answer where no violation was found.
+fn undisturbed(run: &Run, options: &Options) -> Outcome {
+    match &run.ended {
+        Some(reason) => Outcome::Unknown(reason.clone()),
+        None if options.settings.stop_at_first && run.found_something() => stopped(),
+        None => Outcome::Holds(Certainty::Proved),
+    }
+}
+
+fn violated(
+    system: &System,
+    property: &Property,
+    found: &super::Found,
+    claim: Claim<'_>,
+    observer: &mut dyn Observer,
+) -> Answer {
+    match confirm(system, &found.start, &found.moves, claim, observer) {
+        Ok((violation, end)) => Answer { end: Some(end), ..answer(property, Outcome::Violated(Box::new(violation))) },
+        Err(unconfirmed) => answer(property, not_confirmed(unconfirmed, found.moves.len())),
+    }
+}
+
+/// Of a search that may have put off steps for ever.
+const NO_PROVISO: &str = "without a proviso only deadlocks are decided: steps may have been put off for ever";
+
+/// Of a search that looks for deadlocks only.
+const MISSED_FAULTS: &str =
+    "a run-time error may end runs early, and without a proviso not all of them are met; `--assertions` looks for them";
+
+fn stopped() -> Outcome {
+    Outcome::Unknown(Reason::Unsupported("the search stopped at the first violation".into()))
+}
+
+/// A property of endless runs, in a search of its own: the answer, and why the search ended early if it did.
+fn temporal(
+    system: &System,
+    property: &Property,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> (Answer, Option<Reason>) {
+    match judge(system, property, options, observer) {
+        Ok(answered) => {
+            let fallible = Survey::of(system).fallible(property, &options.settings.justice);
+            if fallible.is_empty() { answered } else { evaluable(system, &fallible, options, observer, answered) }
+        }
+        Err(why) => (answer(property, Outcome::Unknown(Reason::Unsupported(why))), None),
+    }
+}
+
+/// The answer to a property in which a fault was taken for false: if it holds, it is looked whether there is one.
+fn evaluable(
+    system: &System,
+    fallible: &Fallible,
+    options: &Options,
+    observer: &mut dyn Observer,
+    (answer, ended): (Answer, Option<Reason>),
+) -> (Answer, Option<Reason>) {
+    if answer.verdict() == Verdict::Violated || matches!(ended, Some(Reason::Time | Reason::Interrupted)) {
+        return (fallible.told(system, answer), ended);
+    }
+    let request = Request { invariants: vec![fallible.invariant()], ..Request::default() };
+    let mut run = super::run(system, &request, options, observer);
+    if let Some(statistics) = &answer.statistics {
+        run.add(statistics);
+    }
+    let outcome = match run.invariants.first() {
+        Some(Some(found)) => {
+            match confirm(system, &found.start, &found.moves, Claim::Evaluation(fallible.parts()), observer) {
+                Ok((violation, _)) => Outcome::Violated(Box::new(violation)),
+                Err(unconfirmed) => not_confirmed(unconfirmed, found.moves.len()),
+            }
+        }
+        _ if run.only_deadlocks && run.ended.is_none() => Outcome::Unknown(Reason::Unsupported(NO_PROVISO.into())),
+        _ => undisturbed(&run, options),
+    };
+    let answer = Answer { statistics: Some(run.statistics), ..answer };
+    let answer = fallible.joined(system, answer, outcome);
+    let is_decided = answer.verdict() == Verdict::Violated;
+    (answer, if is_decided { None } else { ended.or(run.ended) })
+}
+
+/// A property in branching time.
+fn branching(
+    system: &System,
+    property: &Property,
+    temporal: &Temporal,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<(Answer, Option<Reason>), String> {
+    if options.settings.fairness != Fairness::None {
+        return Err("the explicit engine knows fairness in linear time only; `--engine symbolic` knows fair CTL".into());
+    }
+    if !options.settings.justice.is_empty() {
+        return Err("the explicit engine knows justice in linear time only; `--engine symbolic` knows fair CTL".into());
+    }
+    let found = look_at(system, temporal, options, observer)?;
+    let mut end = None;
+    let outcome = match (found.verdict, found.evidence) {
+        (Some(true), _) => Outcome::Holds(Certainty::Proved),
+        (Some(false), Some((start, tree))) => match confirm_tree(system, start, &tree, temporal) {
+            Ok((violation, state)) => {
+                end = Some(state);
+                Outcome::Violated(Box::new(violation))
+            }
+            Err(unconfirmed) => not_confirmed(unconfirmed, tree.prefix.len() + tree.cycle.len()),
+        },
+        (Some(false), None) => without_run(&property.question, "by explicit search"),
+        (None, _) => Outcome::Unknown(found.ended.clone().unwrap_or(Reason::Interrupted)),
+    };
+    let (statistics, note, reduction) = (Some(found.statistics), found.note, found.reduction);
+    let answer = Answer { statistics, end, note, reduction, ..answer(property, outcome) };
+    Ok((tell_stops(system, &found.stops, answer), found.ended))
+}
+
+/// A never claim that changes the state.
+fn acted_upon(
+    system: &System,
+    property: &Property,
+    claim: &Acting,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> (Answer, Option<Reason>) {
+    let found = claimed::look_for(system, claim, options, observer);
+    let mut end = None;
+    let outcome = match &found.run {
+        None => found.ended.clone().map_or(Outcome::Holds(Certainty::Proved), Outcome::Unknown),
+        Some(run) => match confirm_acting(system, run, claim, options.settings.fairness, observer) {
+            Ok((violation, state)) => {
+                end = Some(state);
+                Outcome::Violated(Box::new(violation))
+            }
+            Err(unconfirmed) => not_confirmed(unconfirmed, run.prefix.len() + run.cycle.len()),
+        },
+    };
+    let answer = Answer { statistics: Some(found.statistics), end, ..answer(property, outcome) };
+    (tell_stops(system, &found.stops, answer), found.ended)
+}
+
+fn judge(
+    system: &System,
+    property: &Property,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<(Answer, Option<Reason>), String> {
+    if let Some(why) = justice::refusal(&property.question, &options.settings.justice) {
+        return Err(why.into());
+    }
+    if let Question::Never(claim) = property.question
+        && let Some(acting) = Acting::of(system, claim)?
+    {
+        return Ok(acted_upon(system, property, &acting, options, observer));
+    }
+    let simple = options.emptiness == Emptiness::Nested;
+    let forbidden;
+    let (watch, charge) = match &property.question {
+        Question::Ltl(temporal) => {
+            let acceptance = if simple { Acceptance::Buchi } else { Acceptance::Generalised };
+            let watcher = match negation(temporal, acceptance, observer) {
+                Ok(watcher) => watcher,
+                Err(NoAutomaton::Refused(why)) => return Err(why),
+                Err(NoAutomaton::Ended(reason)) => {
+                    return Ok((answer(property, Outcome::Unknown(reason.clone())), Some(reason)));
+                }
+            };
+            let formula = &temporal.formula;
+            let invariant =
+                ask_meanwhile(observer, |budget| ample_logic::is_stutter_invariant_within(formula, budget).ok());
+            let invariant = match invariant {
+                Ok(invariant) => invariant.flatten(),
+                Err(reason) => return Ok((answer(property, Outcome::Unknown(reason.clone())), Some(reason))),
+            };
+            let stutter_invariant = match invariant {
+                Some(true) => Ok(()),
+                Some(false) => Err("the formula depends on how often a state is repeated (it uses X)"),
+                None => Err("it is not known whether the formula depends on how often a state is repeated"),
+            };
+            let atoms = &temporal.atoms;
+            let watch = Watch { watcher, atoms, stutters: true, is_simple: simple, stutter_invariant };
+            (watch, Charge::Formula(temporal))
+        }
+        Question::Automaton(given) => {
+            let PropertyAutomaton { automaton, atoms } = &**given;
+            if simple && !automaton.state_based {
+                return Err("the nested search takes automata with one set of accepting states; \
+                     `--emptiness components` takes all"
+                    .into());
+            }
+            let watcher = Watcher::of(automaton).map_err(|error| error.to_string())?;
+            let stutter_invariant = Err("an automaton may count steps");
+            let watch = Watch { watcher, atoms, stutters: true, is_simple: simple, stutter_invariant };
+            (watch, Charge::Automaton(given))
+        }
+        Question::Ctl(temporal) => return branching(system, property, temporal, options, observer),
+        Question::Bound(_) => return Err("the largest value of an expression is found for Petri nets only".into()),
+        question => {
+            forbidden = match question {
+                Question::Never(claim) => Forbidden::claim(system, *claim)?,
+                Question::Acceptance => Forbidden::acceptance(),
+                _ => Forbidden::non_progress(),
+            };
+            let watcher = watcher(&forbidden)?;
+            let stutter_invariant = match question {
+                Question::Never(_) => Err("a never claim may count steps"),
+                _ => Ok(()),
+            };
+            let Forbidden { atoms, stutters, .. } = &forbidden;
+            let watch = Watch { watcher, atoms, stutters: *stutters, is_simple: true, stutter_invariant };
+            let charge = match question {
+                Question::Never(_) => Charge::Claim(&forbidden),
+                Question::Acceptance => Charge::Acceptance,
+                _ => Charge::NonProgress,
+            };
+            (watch, charge)
+        }
+    };
+    let found = look_for(system, watch, options, observer);
+    let mut answer = match &found.run {
+        None => {
+            let outcome = found.ended.clone().map_or(Outcome::Holds(Certainty::Proved), Outcome::Unknown);
+            answer(property, outcome)
+        }
+        Some(run) => match confirm_run(system, run, charge, options.settings.fairness, observer) {
+            Ok((violation, end)) => {
+                Answer { end: Some(end), ..answer(property, Outcome::Violated(Box::new(violation))) }
+            }
+            Err(unconfirmed) => answer(property, not_confirmed(unconfirmed, run.prefix.len() + run.cycle.len())),
+        },
+    };
+    answer.statistics = Some(found.statistics);
+    answer.note = found.note;
+    answer.reduction = found.reduction;
+    Ok((tell_stops(system, &found.stops, answer), found.ended))
+}
+
+/// Says at which run-time errors runs stop, if nothing is wrong with those that do.
+fn tell_stops(system: &System, stops: &Stops, mut answer: Answer) -> Answer {
+    let met = stops.iter().map(|(by, message)| (statement(*by), message.clone(), 1));
+    if let Some(cut) = Cut::of(system, met, true) {
+        cut.tell(std::slice::from_mut(&mut answer));
+    }
+    answer
+}
+
+/// A step of a compiled system.
+fn statement(by: Option<Culprit>) -> Option<(ProcessId, EdgeId)> {
+    by.map(|(process, edge)| (ProcessId(process), EdgeId(edge)))
+}

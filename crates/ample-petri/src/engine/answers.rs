@@ -1,0 +1,253 @@
+//! From what was found out to answers, with runs that were replayed.
+
+use ample_logic::{Formula as Logic, Unary};
+use ample_model::{
+    Branch, Certainty, Observer, Outcome, Property, Question, Reason, StartNumber, System, Temporal, Trace, Violation,
+};
+
+use crate::net::Net;
+
+use super::board::{Board, Finding, Found, NetRun};
+use super::shown::{Again, Shower, moves};
+use super::tasks::{Answerable, Wanted};
+use ample_engine::evidence::{
+    Charge, Claim, EndState, Unconfirmed, confirm, confirm_run, confirm_tree, needs_run, without_run,
+};
+use ample_engine::evidence::{Ending, Run, Tree};
+use ample_engine::report::Answer;
+use ample_engine::settings::Fairness;
+
+/// The answers to all properties. What is open is unknown, for that reason.
+pub fn all(
+    system: &System,
+    net: &Net,
+    properties: &[Property],
+    board: &Board<'_>,
+    reason: Option<&Reason>,
+    observer: &mut dyn Observer,
+) -> Vec<Answer> {
+    let unknown = || Outcome::Unknown(reason.cloned().unwrap_or(Reason::Interrupted));
+    let mut shower = Shower::new(net, board, observer);
+    let one = |(property, wanted): (&Property, &Answerable)| match wanted {
+        Answerable::Not(why) => answer(property, Outcome::Unknown(Reason::Unsupported(why.clone()))),
+        Answerable::Ended(reason) => answer(property, Outcome::Unknown(reason.clone())),
+        Answerable::Value(task) => match board.found(*task) {
+            Some(Found { finding: Finding::Value(value), engine, how }) => {
+                let outcome = Outcome::Holds(Certainty::Proved);
+                Answer { value: Some(value), engine, note: Some(by(how)), ..answer(property, outcome) }
+            }
+            _ => answer(property, unknown()),
+        },
+        Answerable::Truth(wanted) => match board.value(wanted) {
+            None => answer(property, unknown()),
+            Some(true) => with_source(holds(system, property, &mut shower), wanted, board),
+            Some(false) => with_source(violated(system, property, wanted, &mut shower), wanted, board),
+        },
+    };
+    properties.iter().zip(board.wanted).map(one).collect()
+}
+
+fn by(how: &str) -> String {
+    format!("by {how}")
+}
+
+fn answer(property: &Property, outcome: Outcome) -> Answer {
+    Answer::to(property, "explicit", outcome)
+}
+
+/// Says which engine found it and how, if it was one finding that decides.
+fn with_source(answer: Answer, wanted: &Wanted, board: &Board<'_>) -> Answer {
+    if let Wanted::Proved(_) = wanted {
+        let note = answer.note.clone().or_else(|| Some(by("the state equation")));
+        return Answer { note, ..answer };
+    }
+    let task = match wanted {
+        Wanted::Task(task) => Some(*task),
+        Wanted::Not(inner) => match &**inner {
+            Wanted::Task(task) => Some(*task),
+            _ => None,
+        },
+        _ => None,
+    };
+    match task.and_then(|task| board.found(task)) {
+        Some(found) => {
+            let note = answer.note.clone().or_else(|| Some(by(found.how)));
+            Answer { engine: found.engine, note, ..answer }
+        }
+        None => answer,
+    }
+}
+
+/// What was shown, replayed: or how that failed.
+type Shown = Result<(Violation, EndState), Unconfirmed>;
+
+/// Runs that make a formula of branching time true are shown.
+fn holds(system: &System, property: &Property, shower: &mut Shower<'_, '_>) -> Answer {
+    let proved = answer(property, Outcome::Holds(Certainty::Proved));
+    let Question::Ctl(temporal) = &property.question else { return proved };
+    let Some(tree) = shower.explain(temporal, true) else { return proved };
+    match confirm_tree(system, 0, &tree, temporal) {
+        Ok((violation, end)) => {
+            let message =
+                if is_short(&tree) { "a marking that satisfies it is reached" } else { "it holds at the start" };
+            let witness = Violation { message: brief(violation.message, message), ..violation };
+            let witness = Some(Box::new(with_brief_branches(witness)));
+            Answer { witness, end: Some(plain(end)), ..proved }
+        }
+        Err(Unconfirmed::Refuted(why)) => refuted(property, length(&tree), &why),
+        Err(Unconfirmed::Ended(_)) => proved,
+    }
+}
+
+/// It was looked at to its end: one run without a cycle, and nothing else.
+fn is_short(tree: &Tree) -> bool {
+    tree.cycle.is_empty() && !tree.stutters && tree.branches.is_empty()
+}
+
+fn length(tree: &Tree) -> usize {
+    tree.prefix.len() + tree.cycle.len()
+}
+
+/// The one process that a net is in the model is nothing that its user knows.
+fn plain(end: EndState) -> EndState {
+    EndState { processes: Vec::new(), ..end }
+}
+
+/// The formula in the words of the model may be very long: a coloured transition stands for thousands.
+fn brief(message: String, instead: &str) -> String {
+    const LONG: usize = 200;
+    if message.len() > LONG { instead.to_owned() } else { message }
+}
+
+fn with_brief_branches(violation: Violation) -> Violation {
+    fn all(branches: Vec<Branch>) -> Vec<Branch> {
+        let one = |branch: Branch| {
+            let message = brief(branch.message, "a part of the formula, from there on");
+            let end = branch.end.map(|end| Box::new(plain(*end)));
+            Branch { message, branches: all(branch.branches), end, ..branch }
+        };
+        branches.into_iter().map(one).collect()
+    }
+    let branches = all(violation.branches);
+    Violation { branches, ..violation }
+}
+
+fn refuted(property: &Property, length: usize, why: &str) -> Answer {
+    let why = format!("internal error: the run of {length} steps does not replay ({why})");
+    answer(property, Outcome::Unknown(Reason::Unsupported(why)))
+}
+
+fn violated(system: &System, property: &Property, wanted: &Wanted, shower: &mut Shower<'_, '_>) -> Answer {
+    let (shown, length, may_fail) = match &property.question {
+        Question::Ctl(temporal) => match branching(system, temporal, shower) {
+            Some((shown, length)) => (Some(shown), length, false),
+            None => (None, 0, false),
+        },
+        _ => match shower.against(wanted) {
+            Some((run, may_fail)) => {
+                let length = run.prefix.len() + run.cycle.len();
+                if !may_fail && !shower.can_tell(length) {
+                    return untold(property, &run, shower);
+                }
+                (run_shown(system, property, &run, shower.observer()), length, may_fail)
+            }
+            None => (None, 0, false),
+        },
+    };
+    match shown {
+        Some(Ok((violation, end))) => {
+            let outcome = Outcome::Violated(Box::new(with_brief_branches(violation)));
+            Answer { end: Some(plain(end)), ..answer(property, outcome) }
+        }
+        Some(Err(Unconfirmed::Refuted(why))) if !may_fail => refuted(property, length, &why),
+        // The certificate of the state equation has been checked, in whole numbers.
+        Some(Err(_)) | None if is_certified(wanted) => {
+            let message = "the state equation refutes it: no marking that it needs is reachable".to_owned();
+            let violation = Violation { message, trace: Trace::default(), branches: Vec::new() };
+            answer(property, Outcome::Violated(Box::new(violation)))
+        }
+        Some(Err(_)) | None => shown_again(system, property, shower)
+            .unwrap_or_else(|| answer(property, without_run(&property.question, "by complete search"))),
+    }
+}
+
+/// The verdict with a counterexample that is looked for anew, where there has to be one.
+fn shown_again(system: &System, property: &Property, shower: &mut Shower<'_, '_>) -> Option<Answer> {
+    let (Question::Ltl(temporal) | Question::Ctl(temporal)) = &property.question else { return None };
+    if !needs_run(&property.question) {
+        return None;
+    }
+    let (violation, end) = match shower.look_again(temporal)? {
+        Again::Run(run) => run_shown(system, property, &run, shower.observer())?.ok()?,
+        Again::Tree(tree) => confirm_tree(system, 0, &tree, temporal).ok()?,
+    };
+    let outcome = Outcome::Violated(Box::new(with_brief_branches(violation)));
+    Some(Answer { end: Some(plain(end)), ..answer(property, outcome) })
+}
+
+/// Part of the answer follows from the structure of the net, which leaves no run behind.
+fn is_certified(wanted: &Wanted) -> bool {
+    match wanted {
+        Wanted::Proved(_) => true,
+        Wanted::Const(_) | Wanted::Task(_) => false,
+        Wanted::Not(inner) => is_certified(inner),
+        Wanted::All(parts) | Wanted::Any(parts) => parts.iter().any(is_certified),
+    }
+}
+
+/// A run that is too long to be told step by step was performed on the net only.
+fn untold(property: &Property, run: &NetRun, shower: &Shower<'_, '_>) -> Answer {
+    let length = run.prefix.len() + run.cycle.len();
+    if !shower.is_run(run) {
+        return refuted(property, length, "a step is not executable");
+    }
+    let message = format!("a run of {length} steps shows it, too long to be told");
+    let violation = Violation { message, trace: Trace::default(), branches: Vec::new() };
+    answer(property, Outcome::Violated(Box::new(violation)))
+}
+
+/// Replays a run against a property that is not of branching time.
+fn run_shown(system: &System, property: &Property, run: &NetRun, observer: &mut dyn Observer) -> Option<Shown> {
+    Some(match &property.question {
+        Question::Deadlock => confirm(system, 0, &moves(&run.prefix), Claim::Deadlock, observer),
+        Question::Invariant(expr) => confirm(system, 0, &moves(&run.prefix), Claim::Invariant(expr), observer),
+        Question::Ltl(temporal) => {
+            let ending = match (run.open, run.cycle.is_empty()) {
+                (true, _) => Ending::Open,
+                (false, true) => Ending::Stutter,
+                (false, false) => Ending::Cycle,
+            };
+            let run = Run {
+                start: StartNumber::default(),
+                prefix: moves(&run.prefix),
+                cycle: moves(&run.cycle),
+                ending,
+                prefix_tags: Vec::new(),
+                cycle_tags: Vec::new(),
+            };
+            confirm_run(system, &run, Charge::Formula(temporal), Fairness::None, observer)
+        }
+        _ => return None,
+    })
+}
+
+/// Replays what shows that a formula of branching time does not hold; and how long it was.
+fn branching(system: &System, temporal: &Temporal, shower: &mut Shower<'_, '_>) -> Option<(Shown, usize)> {
+    let tree = shower.explain(temporal, false)?;
+    let shown = confirm_tree(system, 0, &tree, temporal).map(|(violation, end)| {
+        let always = is_short(&tree) && is_always(&tree.formula);
+        let message = if always {
+            "a marking in which it fails is reached".to_owned()
+        } else {
+            brief(violation.message, "it does not hold at the start")
+        };
+        (Violation { message, ..violation }, end)
+    });
+    Some((shown, length(&tree)))
+}
+
+/// It is `AG` of something.
+fn is_always(formula: &Logic) -> bool {
+    let Logic::Unary(Unary::All, path) = formula else { return false };
+    matches!(&**path, Logic::Unary(Unary::Globally, _))
+}

@@ -1,0 +1,351 @@
+//! Attempts with decision diagrams: all reachable markings once, and every task looked up in them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::diagram::{Diagrams, Evaluator, Explainer, Known, Limits, Maybe, Method, Set, Stop, with_stack};
+use crate::net::{Condition, Net, Sum};
+use crate::simplify::Simplified;
+use crate::structure::units;
+use ample_logic::{Formula as Logic, as_ctl};
+use ample_model::{Observer, Progress, Reason, Statistics};
+use num_bigint::BigUint;
+
+use super::board::{Board, Finding, NetRun, Watch};
+use super::shown::has_evidence;
+use super::tasks::Task;
+use ample_engine::report::DiagramStatistics;
+
+/// Bytes for a node, with its share of the tables around it.
+const NODE_BYTES: u64 = 40;
+/// How often the observer is told.
+const TELL_EVERY: Duration = Duration::from_millis(10);
+/// Who it is.
+const ENGINE: &str = "symbolic";
+/// So long runs are looked for when all is known, or a fifth of the time before, but not longer than that.
+const TO_SHOW: (Duration, Duration) = (Duration::from_millis(300), Duration::from_secs(10));
+/// With fewer nodes, sets that are needed again to show something are kept.
+const FEW_NODES: usize = 2_000_000;
+
+/// What the worker came to.
+#[derive(Default)]
+pub struct Done {
+    /// Why it ended early.
+    pub ended: Option<Reason>,
+    /// It ended early because its turn was over, and might have got further.
+    pub is_late: bool,
+    /// How many markings there are.
+    pub states: Option<BigUint>,
+    /// What the diagrams were like.
+    pub diagrams: DiagramStatistics,
+}
+
+/// How large things get, told from thread to thread.
+struct Desk {
+    stop: Arc<AtomicBool>,
+    nodes: Arc<AtomicU64>,
+    /// What is asked is known, as far as it will be, and is being shown; until then.
+    shows_until: Mutex<Option<Instant>>,
+}
+
+impl Desk {
+    fn lock(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.shows_until.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on it is all about runs. That everything is known is no reason to stop any more.
+    fn begin_to_show(&self, begun: Instant) {
+        let time = (begun.elapsed() / 5).clamp(TO_SHOW.0, TO_SHOW.1);
+        let mut until = self.lock();
+        *until = Some(Instant::now() + time);
+        self.stop.store(false, Ordering::Relaxed);
+    }
+}
+
+/// How the places stand in a diagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// What a transition touches is near each other.
+    Near,
+    /// As the source has them, which often follows an idea.
+    Written,
+}
+
+/// What to do, and how.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What is to be found out; nothing if markings are counted.
+    pub tasks: Vec<usize>,
+    /// How the places stand.
+    pub order: Order,
+    /// When it has to end.
+    pub until: Instant,
+}
+
+/// Finds all markings and looks at the tasks.
+pub fn attempt(
+    net: &Net,
+    board: &Board<'_>,
+    plan: &Plan,
+    (memory, method): (u64, Method),
+    observer: &mut dyn Observer,
+) -> Done {
+    let desk = Desk {
+        stop: Arc::new(AtomicBool::new(false)),
+        nodes: Arc::new(AtomicU64::new(0)),
+        shows_until: Mutex::new(None),
+    };
+    let (sender, receiver) = mpsc::channel();
+    let mut watch = Watch { observer, board, until: None, ended: None };
+    // Nothing is asked: the markings are counted.
+    let counts = board.tasks.all.is_empty();
+    let (mut reason, mut is_late) = (None, false);
+    let done = std::thread::scope(|scope| {
+        let desk = &desk;
+        scope.spawn(move || {
+            let done = with_stack(net.places.len(), || session(net, board, plan, (memory, method), desk));
+            // Nobody waits for it if the other side is gone.
+            let _ = sender.send(done);
+        });
+        loop {
+            match receiver.recv_timeout(TELL_EVERY) {
+                Ok(done) => break done,
+                Err(RecvTimeoutError::Timeout) => {
+                    let nodes = desk.nodes.load(Ordering::Relaxed);
+                    let progress = Progress { nodes, memory: nodes * NODE_BYTES, ..Progress::default() };
+                    let told = if counts { watch.observer.progress(&progress) } else { watch.progress(&progress) };
+                    let shows_until = desk.lock();
+                    let told = match *shows_until {
+                        Some(until) if watch.ended.is_none() => {
+                            (Instant::now() >= until).then_some(Reason::Interrupted)
+                        }
+                        _ => told,
+                    };
+                    is_late |= told.is_none() && shows_until.is_none() && Instant::now() >= plan.until;
+                    if told.is_some() || is_late {
+                        desk.stop.store(true, Ordering::Relaxed);
+                    }
+                    reason = reason.take().or(told);
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    break Done::default();
+                }
+            }
+        }
+    });
+    done.told(reason, is_late)
+}
+
+impl Done {
+    /// The thread that works does not know why it was asked to end.
+    fn told(mut self, reason: Option<Reason>, is_late: bool) -> Done {
+        if self.ended == Some(Reason::Interrupted) {
+            self.is_late = is_late && reason.is_none();
+            self.ended = if self.is_late { None } else { reason.or(self.ended) };
+        }
+        self
+    }
+}
+
+fn session(net: &Net, board: &Board<'_>, plan: &Plan, (memory, method): (u64, Method), desk: &Desk) -> Done {
+    let mut done = Done::default();
+    let stop = || desk.stop.load(Ordering::Relaxed);
+    let small = if plan.tasks.is_empty() { None } else { Some(board.tasks.simplified(net, &plan.tasks, &stop)) };
+    let simple = small.as_ref().map_or(net, |small| &small.net);
+    let order = match plan.order {
+        Order::Near => units::order(simple, &stop),
+        Order::Written => (0..simple.places.len() as u32).collect(),
+    };
+    let limits = Limits { max_nodes: (memory / NODE_BYTES) as usize, stop: Arc::clone(&desk.stop) };
+    let result = Diagrams::new(simple, &order, limits).and_then(|mut diagrams| {
+        let nodes = Arc::clone(&desk.nodes);
+        diagrams.watch(move |size| nodes.store(size.nodes as u64, Ordering::Relaxed));
+        let mut session = Session { net, diagrams: &mut diagrams, board, plan, desk, small: small.as_ref() };
+        let result = session.answer(method, &mut done);
+        done.diagrams.peak_nodes = diagrams.size().peak;
+        result
+    });
+    done.diagrams.relations = simple.transitions.len();
+    if let Err(why) = result {
+        done.ended = Some(match why {
+            Stop::Asked => Reason::Interrupted,
+            Stop::Memory => Reason::Memory,
+            other => Reason::Unsupported(other.to_string()),
+        });
+    }
+    done
+}
+
+/// The tables of nodes, and what is asked of them.
+struct Session<'a, 'b> {
+    net: &'a Net,
+    diagrams: &'a mut Diagrams,
+    board: &'a Board<'b>,
+    plan: &'a Plan,
+    desk: &'a Desk,
+    /// The net whose markings they hold, if it is not the one that was asked about.
+    small: Option<&'a Simplified>,
+}
+
+/// A formula whose truth is known, and the sets of its parts.
+struct Evaluated {
+    task: usize,
+    formula: Logic,
+    atoms: Vec<Condition>,
+    known: Known,
+}
+
+const HOW: &str = "all markings as a diagram";
+
+impl Session<'_, '_> {
+    fn answer(&mut self, method: Method, done: &mut Done) -> Maybe<()> {
+        let reached = self.diagrams.reachable(method)?;
+        done.diagrams.reached_nodes = self.diagrams.nodes(&reached)?;
+        if self.small.is_none() {
+            let count = self.diagrams.count(&reached)?;
+            let many = u64::try_from(&count).is_err().then(|| count.to_string());
+            let states = u64::try_from(&count).unwrap_or(u64::MAX);
+            self.board.note(&Statistics { states, many_states: many, complete: true, ..Statistics::default() });
+            done.states = Some(count);
+        }
+        // What is quick comes first, and runs come last.
+        let mut to_show = Vec::new();
+        let board = self.board;
+        for task in self.open() {
+            match &board.tasks.all[task] {
+                Task::Reach(condition) => {
+                    let Some(condition) = self.translated(condition) else { continue };
+                    let goal = self.diagrams.filter(&reached, &condition)?;
+                    self.settle_goal(task, goal, &mut to_show);
+                }
+                Task::Dead => {
+                    let goal = self.diagrams.deadlocks(&reached)?;
+                    self.settle_goal(task, goal, &mut to_show);
+                }
+                Task::Bound(number) => {
+                    let whole = &board.tasks.sums[*number];
+                    let sum = match self.small {
+                        Some(small) => board.tasks.translated_sum(small, *number),
+                        None => Some(whole.clone()),
+                    };
+                    let Some(sum) = sum else { continue };
+                    let value = self.largest(&reached, &sum)?;
+                    board.settle(task, Finding::Value(value), ENGINE, HOW);
+                }
+                Task::Branching(_) | Task::Linear(_) => {}
+            }
+        }
+        let mut formulas = Vec::new();
+        let result = self.branching(&reached, &mut formulas);
+        if result.is_ok() || result == Err(Stop::Asked) && board.is_settled() {
+            self.desk.begin_to_show(board.begun);
+            // What is known stays known if there is no time to show it.
+            let _ = self.show(&reached, to_show, formulas);
+        }
+        result
+    }
+
+    /// Looks for runs to what can be reached, and for what shows the truth of formulas.
+    fn show(&mut self, reached: &Set, goals: Vec<(usize, Set)>, formulas: Vec<Evaluated>) -> Maybe<()> {
+        let board = self.board;
+        for (task, goal) in goals {
+            if !board.is_shown(task) {
+                let run = self.run_to(reached, &goal)?.map(NetRun::to);
+                board.settle(task, Finding::Truth(true, run), ENGINE, HOW);
+            }
+        }
+        let initial = self.diagrams.initial()?;
+        let Some(start) = self.diagrams.pick(&initial) else { return Ok(()) };
+        for Evaluated { task, formula, atoms, mut known } in formulas {
+            if board.is_shown(task) {
+                continue;
+            }
+            let mut evaluator = Evaluator::new(self.diagrams, reached.clone())?;
+            let evidence = Explainer::new(&mut evaluator, &atoms, &mut known).evidence(&formula, &start)?;
+            let evidence = match self.small {
+                Some(small) => evidence.and_then(|evidence| evidence.told(small, self.net)),
+                None => evidence,
+            };
+            if let Some(evidence) = evidence {
+                board.show(task, evidence);
+            }
+        }
+        Ok(())
+    }
+
+    /// What is to be found out and is not yet known. The net may be too simple for anything else.
+    fn open(&self) -> Vec<usize> {
+        let mut open = self.board.open();
+        open.retain(|task| self.plan.tasks.contains(task));
+        open
+    }
+
+    fn translated(&self, condition: &Condition) -> Option<Condition> {
+        match self.small {
+            Some(small) => small.translate(condition),
+            None => Some(condition.clone()),
+        }
+    }
+
+    fn branching(&mut self, reached: &Set, evaluated: &mut Vec<Evaluated>) -> Maybe<()> {
+        let board = self.board;
+        let initial = self.diagrams.initial()?;
+        for task in self.open() {
+            let formula = match &board.tasks.all[task] {
+                Task::Branching(formula) => formula.clone(),
+                // A dead marking repeats itself in linear time, and has no next one in branching time.
+                Task::Linear(formula) if !formula.has_next() => match as_ctl(formula) {
+                    Some(formula) => formula,
+                    None => continue,
+                },
+                _ => continue,
+            };
+            let atoms = match self.small {
+                Some(small) => board.tasks.translated(small, &formula),
+                None => Some(board.tasks.atoms.clone()),
+            };
+            let Some(atoms) = atoms else { continue };
+            if board.truth(task).is_some() {
+                continue;
+            }
+            let mut evaluator = Evaluator::new(self.diagrams, reached.clone())?;
+            let mut known = Known::new();
+            let set = evaluator.evaluate(&formula, &atoms, &mut known)?;
+            let holds = self.diagrams.is_subset(&initial, &set)?;
+            board.settle(task, Finding::Truth(holds, None), ENGINE, HOW);
+            if has_evidence(&formula, holds) {
+                if self.diagrams.size().nodes > FEW_NODES {
+                    known.clear();
+                }
+                evaluated.push(Evaluated { task, formula, atoms, known });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the goal can be reached; if a run there is to be shown, it is looked for later.
+    fn settle_goal(&mut self, task: usize, goal: Set, to_show: &mut Vec<(usize, Set)>) {
+        self.board.settle(task, Finding::Truth(!goal.is_empty(), None), ENGINE, HOW);
+        if !goal.is_empty() && self.board.shows(task) {
+            to_show.push((task, goal));
+        }
+    }
+
+    /// A run of the net that was asked about; none if it is too long to be told.
+    fn run_to(&mut self, reached: &Set, goal: &Set) -> Maybe<Option<Vec<u32>>> {
+        let run = self.diagrams.run_to(reached, goal)?;
+        Ok(match (run, self.small) {
+            (Some(run), Some(small)) => small.expand(&run),
+            (run, _) => run,
+        })
+    }
+
+    fn largest(&mut self, reached: &Set, sum: &Sum) -> Maybe<u64> {
+        let terms: Vec<(u32, i64)> = sum.terms.iter().map(|(place, factor)| (*place, *factor)).collect();
+        let largest = self.diagrams.max_sum(reached, &terms)?.unwrap_or(0) + i128::from(sum.plus);
+        Ok(u64::try_from(largest.max(0)).unwrap_or(u64::MAX))
+    }
+}

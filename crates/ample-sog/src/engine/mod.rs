@@ -1,0 +1,630 @@
+//! Symbolic observation graphs of a model, and LTL without X on them.
+//!
+//! Nets get list decision diagrams, all other models binary ones. The work is done by threads of its own; the calling
+//! thread tells the observer how it goes and ends the work when it says so. A run that is shown has been performed by
+//! the reference interpreter.
+//!
+//! ```
+//! use ample_lang::promela::{self, preprocess::FileLoader};
+//! use ample_model::Silent;
+//! use ample_sog::engine::{SogOptions, build};
+//!
+//! let text = "byte x; active proctype P() { do :: x < 3 -> x++ :: x == 3 -> x = 0 od }";
+//! let model = promela::read("count.pml", text.into(), &mut FileLoader, &[])?;
+//! let options = SogOptions { observe: vec!["x = 0".into()], ..SogOptions::default() };
+//! let built = build(&model.system, &options, &mut Silent)?;
+//! assert_eq!(built.graph.size().aggregates, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use ample_engine::evidence::EndState;
+use ample_engine::faults::{Fallible, Survey};
+use ample_engine::report::{Answer, Report};
+use ample_engine::settings::{Fairness, Settings};
+use ample_logic::{Atom, Formula as Logic, semantics};
+use ample_model::{
+    Certainty, Expr, Fault, Interpreter, Move, Observer, Outcome, Progress, Property, Question as Asked, Reason,
+    StartNumber, State, Statistics, System, Temporal, Trace, Violation,
+};
+use ample_petri::net::{Condition, Net};
+use ample_symbolic::engine as symbolic;
+
+pub use crate::output::{Names, dot, json};
+pub use crate::{Balance, Canonical, Graph, ProductSize, Rule, Size, Work};
+use crate::{Binary, BuildOptions, Halt, Lists, Meaning, Model, Observed, Question, Witness, check as judge};
+
+/// Which graph.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Events only, deterministic.
+    #[default]
+    Event,
+    /// Events only, and what an event leads to is split into at most so many parts.
+    Split(usize),
+    /// Conditions on states only.
+    State,
+    /// Both.
+    EventState,
+}
+
+/// What is observed, and how the graph is built.
+#[derive(Clone, Debug)]
+pub struct SogOptions {
+    /// The names of the observed actions.
+    pub observe: Vec<String>,
+    /// The observed conditions.
+    pub atoms: Vec<Expr>,
+    /// Which graph.
+    pub kind: Kind,
+    /// What is kept of an aggregate.
+    pub canonical: Canonical,
+    /// How many threads build.
+    pub threads: usize,
+    /// Who of them gets what.
+    pub balance: Balance,
+    /// Bytes for all of it.
+    pub memory_limit: Option<u64>,
+    /// Formulas with events are judged on runs without the steps that are not observed, even where that makes a
+    /// difference.
+    pub collapsed: bool,
+    /// Which graph a formula gets.
+    pub rule: Rule,
+}
+
+impl Default for SogOptions {
+    fn default() -> Self {
+        SogOptions {
+            observe: Vec::new(),
+            atoms: Vec::new(),
+            kind: Kind::default(),
+            canonical: Canonical::default(),
+            threads: 1,
+            balance: Balance::default(),
+            memory_limit: None,
+            collapsed: false,
+            rule: Rule::default(),
+        }
+    }
+}
+
+/// Where nobody sets a limit to the memory.
+const DEFAULT_MEMORY: u64 = 4 << 30;
+/// How often the observer is told.
+const TELL_EVERY: Duration = Duration::from_millis(10);
+
+/// Why there is no graph, or no verdict.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SogError {
+    /// No action has this name.
+    #[error("no action is called `{0}`")]
+    NoSuchAction(String),
+    /// The text is no formula.
+    #[error("{0}")]
+    Formula(String),
+    /// It ended early, or the model is of a kind that is not known here.
+    #[error("{0}")]
+    Ended(Reason),
+    /// A bug in ample.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+/// A graph with its names.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// The graph.
+    pub graph: Graph,
+    /// The names of all actions.
+    pub actions: Vec<String>,
+    /// The names of the atoms.
+    pub atoms: Vec<String>,
+    /// What the threads did.
+    pub work: Work,
+    /// `"list diagrams"` or `"binary diagrams"`.
+    pub engine: &'static str,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// A formula over states and events.
+#[derive(Clone, Debug)]
+pub struct SogFormula {
+    formula: Logic,
+    atoms: Vec<Said>,
+    /// The formula as the model's language has it, if it has no events.
+    stated: Option<Temporal>,
+}
+
+/// What an atom says.
+#[derive(Clone, Debug)]
+pub enum Said {
+    /// The condition holds.
+    State(Expr),
+    /// The action of that name is taken.
+    Event(String),
+}
+
+/// A verdict.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// A run that violates the formula; if there is none, it holds.
+    pub violation: Option<Violation>,
+    /// The state at the end of that run, or where its cycle begins.
+    pub end: Option<EndState>,
+    /// Aggregates that were found, and how many of them were expanded.
+    pub aggregates: (usize, usize),
+    /// The product with the automaton.
+    pub product: ProductSize,
+    /// The graph, if it was built to its end.
+    pub size: Option<Size>,
+    /// What the threads did.
+    pub work: Work,
+    /// `"list diagrams"` or `"binary diagrams"`.
+    pub engine: &'static str,
+    /// How long it took.
+    pub took: Duration,
+}
+
+impl SogFormula {
+    /// A formula over states.
+    pub fn stated(temporal: &Temporal) -> SogFormula {
+        let atoms = temporal.atoms.iter().cloned().map(Said::State).collect();
+        SogFormula { formula: temporal.formula.clone(), atoms, stated: Some(temporal.clone()) }
+    }
+
+    /// A formula with these atoms.
+    pub fn over(formula: Logic, atoms: Vec<Said>) -> SogFormula {
+        SogFormula { formula, atoms, stated: None }
+    }
+
+    /// What it says about states.
+    pub fn conditions(&self) -> Vec<Expr> {
+        let state = |said: &Said| if let Said::State(expr) = said { Some(expr.clone()) } else { None };
+        self.atoms.iter().filter_map(state).collect()
+    }
+
+    /// What may be a fault in it. Beside events each condition is evaluated by itself.
+    fn fallible(&self, system: &System) -> Fallible {
+        // Sums of tokens are computed with as many bits as they need.
+        let is_net = Net::of(system).is_some();
+        let is_exact = |expr: &Expr| is_net && Condition::of(expr).is_some();
+        let survey = Survey::of(system).exact_for(&is_exact);
+        match &self.stated {
+            Some(temporal) => survey.in_formula(temporal),
+            None => survey.among(&self.conditions()),
+        }
+    }
+}
+
+/// What the expression asks about is part of the states.
+pub fn is_kept(system: &System, expr: &Expr) -> Result<(), String> {
+    let mut is_kept = true;
+    expr.walk(&mut |part| match part {
+        Expr::LastMover => is_kept &= system.uses_last,
+        Expr::Priority(_) => is_kept &= system.uses_priorities,
+        _ => {}
+    });
+    if is_kept { Ok(()) } else { Err("who moved last, and priorities, are not part of the states".into()) }
+}
+
+/// Builds the graph.
+pub fn build(system: &System, options: &SogOptions, observer: &mut dyn Observer) -> Result<Built, SogError> {
+    let begun = Instant::now();
+    options.atoms.iter().try_for_each(|expr| is_kept(system, expr)).map_err(SogError::Formula)?;
+    supervised(observer, |stop| {
+        let task = Build { options, begun, stop };
+        with_model(system, &options.atoms, options, stop, task)
+    })
+}
+
+/// Why a property is not for observation graphs.
+const ONLY_RUNS: &str = "observation graphs are for formulas of LTL; `--engine auto` checks this";
+
+/// Answers properties: formulas of LTL, each by a graph of its own.
+pub fn check_all(system: &System, properties: &[Property], settings: &Settings, observer: &mut dyn Observer) -> Report {
+    let begun = Instant::now();
+    let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let graph = SogOptions {
+        threads: settings.threads.unwrap_or_else(cores),
+        memory_limit: settings.memory_limit,
+        ..SogOptions::default()
+    };
+    let mut ended = None;
+    let mut answers = Vec::new();
+    for (number, property) in properties.iter().enumerate() {
+        let mut end = None;
+        let (outcome, note) = match &property.question {
+            Asked::Ltl(_) if settings.fairness != Fairness::None => unsupported("observation graphs know no fairness"),
+            Asked::Ltl(temporal) => {
+                let mut judged = check(system, &SogFormula::stated(temporal), &graph, observer);
+                end = judged.as_mut().ok().and_then(|judged| judged.end.take());
+                outcome_of(judged, &mut ended)
+            }
+            _ => unsupported(ONLY_RUNS),
+        };
+        let answer = Answer { end, note, ..Answer::to(property, "sog", outcome) };
+        settings.post(number, &answer);
+        answers.push(answer);
+    }
+    let statistics =
+        Statistics { time_s: begun.elapsed().as_secs_f64(), complete: ended.is_none(), ..Statistics::default() };
+    Report { answers, ended, statistics, ..Report::of(system) }
+}
+
+fn unsupported(why: &str) -> (Outcome, Option<String>) {
+    (Outcome::Unknown(Reason::Unsupported(why.into())), None)
+}
+
+/// An outcome, and how large the graph was.
+fn outcome_of(judged: Result<Judged, SogError>, ended: &mut Option<Reason>) -> (Outcome, Option<String>) {
+    match judged {
+        Ok(judged) => {
+            let (found, expanded) = judged.aggregates;
+            let note = format!("{found} aggregates, {expanded} of them expanded, as {}", judged.engine);
+            let outcome = match judged.violation {
+                Some(violation) => Outcome::Violated(Box::new(violation)),
+                None => Outcome::Holds(Certainty::Proved),
+            };
+            (outcome, Some(note))
+        }
+        Err(SogError::Ended(Reason::Unsupported(why))) => unsupported(&why),
+        Err(SogError::Ended(reason)) => {
+            *ended = Some(reason.clone());
+            (Outcome::Unknown(reason), None)
+        }
+        Err(error) => unsupported(&error.to_string()),
+    }
+}
+
+/// Checks a formula. It is violated too if one of its conditions is a fault in some reachable state.
+pub fn check(
+    system: &System,
+    formula: &SogFormula,
+    options: &SogOptions,
+    observer: &mut dyn Observer,
+) -> Result<Judged, SogError> {
+    let begun = Instant::now();
+    let exprs = formula.conditions();
+    let mut judged = supervised(observer, |stop| {
+        let task = Check { system, formula, options, begun, stop };
+        with_model(system, &exprs, options, stop, task)
+    })?;
+    let fallible = formula.fallible(system);
+    if !fallible.is_empty() {
+        let met = match &judged.violation {
+            Some(violation) => fallible.met_on(system, violation),
+            None => fault(system, &fallible, options, observer)?,
+        };
+        if let Some((violation, end)) = met {
+            (judged.violation, judged.end) = (Some(violation), Some(end));
+        }
+    }
+    Ok(judged)
+}
+
+/// A run to a state in which a condition is a fault, which the graph takes for false.
+fn fault(
+    system: &System,
+    fallible: &Fallible,
+    options: &SogOptions,
+    observer: &mut dyn Observer,
+) -> Result<Option<(Violation, EndState)>, SogError> {
+    let invariant = Property { question: Asked::Invariant(fallible.invariant()), ..Property::assertions() };
+    let settings = Settings { memory_limit: options.memory_limit, ..Settings::default() };
+    let options = symbolic::Options { settings, ..symbolic::Options::default() };
+    let report = symbolic::check(system, &[invariant], &options, observer);
+    match report.answers.into_iter().next().map(|answer| answer.outcome) {
+        Some(Outcome::Holds(_)) => Ok(None),
+        Some(Outcome::Violated(violation)) => match fallible.met_on(system, &violation) {
+            Some(met) => Ok(Some(met)),
+            None => Err(SogError::Internal("no condition is a fault where one was found".into())),
+        },
+        Some(Outcome::Unknown(reason)) => Err(SogError::Ended(reason)),
+        None => Err(SogError::Ended(report.ended.unwrap_or(Reason::Interrupted))),
+    }
+}
+
+/// Runs the work in a thread of its own, and tells the observer.
+fn supervised<T: Send>(
+    observer: &mut dyn Observer,
+    work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, SogError> + Send,
+) -> Result<T, SogError> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut reason = None;
+    let result = std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel();
+        let flag = Arc::clone(&stop);
+        scope.spawn(move || {
+            // Nobody waits for it if the other side is gone.
+            let _ = sender.send(work(&flag));
+        });
+        loop {
+            match receiver.recv_timeout(TELL_EVERY) {
+                Ok(result) => return result,
+                Err(RecvTimeoutError::Timeout) => {
+                    reason = reason.take().or_else(|| observer.progress(&Progress::default()));
+                    stop.store(reason.is_some(), Ordering::Relaxed);
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(SogError::Internal("the work has failed".into()));
+                }
+            }
+        }
+    });
+    match result {
+        Err(SogError::Ended(Reason::Interrupted)) => Err(SogError::Ended(reason.unwrap_or(Reason::Interrupted))),
+        result => result,
+    }
+}
+
+impl From<Halt> for SogError {
+    fn from(halt: Halt) -> SogError {
+        match halt {
+            Halt::Asked => SogError::Ended(Reason::Interrupted),
+            Halt::Memory => SogError::Ended(Reason::Memory),
+            Halt::Unsupported(why) => SogError::Ended(Reason::Unsupported(why)),
+            Halt::Internal(why) => SogError::Internal(why),
+        }
+    }
+}
+
+/// What is known of actions beside their names.
+struct Actions<'a> {
+    moves: Vec<Move>,
+    start: &'a dyn Fn(&[u64]) -> Option<StartNumber>,
+    engine: &'static str,
+}
+
+/// What is done with a model, whatever its sets are.
+trait Task<T> {
+    fn perform<M: Model>(self, model: &M, actions: &Actions<'_>) -> Result<T, SogError>;
+}
+
+fn with_model<T>(
+    system: &System,
+    atoms: &[Expr],
+    options: &SogOptions,
+    stop: &Arc<AtomicBool>,
+    task: impl Task<T>,
+) -> Result<T, SogError> {
+    let memory = options.memory_limit.unwrap_or(DEFAULT_MEMORY) / 2;
+    let named = |expr: &Expr| (system.show_expr(None, expr), expr.clone());
+    let condition = |expr: &Expr| Some((system.show_expr(None, expr), Condition::of(expr)?));
+    if let Some(net) = Net::of(system)
+        && let Some(conditions) = atoms.iter().map(condition).collect::<Option<Vec<_>>>()
+    {
+        let moves = (0..net.transitions.len()).map(|edge| Move { process: 0, edge: edge.into(), partner: None });
+        let actions =
+            Actions { moves: moves.collect(), start: &|_| Some(StartNumber::default()), engine: "list diagrams" };
+        return task.perform(&Lists::new(net, conditions, memory), &actions);
+    }
+    let atoms: Vec<(String, Expr)> = atoms.iter().map(named).collect();
+    let binary = encoded(system, &atoms, memory, stop)?;
+    let start = |bits: &[u64]| Interpreter::new(system).number_of(&binary.state(system, bits));
+    let actions = Actions { moves: binary.moves().to_vec(), start: &start, engine: "binary diagrams" };
+    task.perform(&binary, &actions)
+}
+
+/// Encoding looks at all reachable states, with diagrams as deep as there are bits.
+fn encoded(system: &System, atoms: &[(String, Expr)], memory: u64, stop: &Arc<AtomicBool>) -> Result<Binary, SogError> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("encoding".into()).stack_size(512 << 20);
+        let failed = || SogError::Internal("the encoding has failed".into());
+        let handle = thread.spawn_scoped(scope, || Binary::new(system, atoms, memory, stop)).map_err(|_| failed())?;
+        Ok(handle.join().map_err(|_| failed())??)
+    })
+}
+
+/// The actions of a name: that of the action itself, or of its statement.
+fn find(names: &[String], name: &str) -> Result<Vec<usize>, SogError> {
+    let found: Vec<usize> = (0..names.len()).filter(|number| is_called(&names[*number], name)).collect();
+    if found.is_empty() { Err(SogError::NoSuchAction(name.to_owned())) } else { Ok(found) }
+}
+
+/// Whether a name means the action: its own, or that of its statement.
+fn is_called(action: &str, name: &str) -> bool {
+    let is_statement = |one: &str| one == name || one.split_once("):").is_some_and(|(_, label)| label == name);
+    action == name || action.split(" / ").any(is_statement)
+}
+
+fn build_options(options: &SogOptions, stop: &Arc<AtomicBool>) -> BuildOptions {
+    BuildOptions {
+        threads: options.threads.max(1),
+        balance: options.balance,
+        canonical: options.canonical,
+        max_bytes: options.memory_limit.unwrap_or(DEFAULT_MEMORY) / 4,
+        stop: Arc::clone(stop),
+    }
+}
+
+struct Build<'a> {
+    options: &'a SogOptions,
+    begun: Instant,
+    stop: &'a Arc<AtomicBool>,
+}
+
+impl Task<Built> for Build<'_> {
+    fn perform<M: Model>(self, model: &M, actions: &Actions<'_>) -> Result<Built, SogError> {
+        let count = model.actions().len();
+        let mut events = Vec::new();
+        for name in &self.options.observe {
+            events.extend(find(model.actions(), name)?);
+        }
+        let atoms: Vec<usize> = (0..model.atoms().len()).collect();
+        let observed = match self.options.kind {
+            Kind::Event => Observed::events(count, &events)?,
+            Kind::Split(parts) => Observed::split(count, &events, parts)?,
+            Kind::State => Observed::events_and_states(count, &[], &atoms)?,
+            Kind::EventState => Observed::events_and_states(count, &events, &atoms)?,
+        };
+        let (graph, work) = crate::build_with_threads(model, &observed, &build_options(self.options, self.stop))?;
+        let (engine, took) = (actions.engine, self.begun.elapsed());
+        Ok(Built { graph, actions: model.actions().to_vec(), atoms: model.atoms().to_vec(), work, engine, took })
+    }
+}
+
+struct Check<'a> {
+    system: &'a System,
+    formula: &'a SogFormula,
+    options: &'a SogOptions,
+    begun: Instant,
+    stop: &'a Arc<AtomicBool>,
+}
+
+impl Task<Judged> for Check<'_> {
+    fn perform<M: Model>(self, model: &M, actions: &Actions<'_>) -> Result<Judged, SogError> {
+        let mut states = 0;
+        let mut meanings = Vec::new();
+        for said in &self.formula.atoms {
+            meanings.push(match said {
+                Said::State(_) => {
+                    states += 1;
+                    Meaning::State(states - 1)
+                }
+                Said::Event(name) => Meaning::Event(find(model.actions(), name)?),
+            });
+        }
+        let question = Question { formula: self.formula.formula.clone(), meanings };
+        let options = crate::CheckOptions {
+            build: build_options(self.options, self.stop),
+            rule: self.options.rule,
+            on_demand: false,
+            collapsed: self.options.collapsed,
+        };
+        let checked = judge(model, &question, &options)?;
+        let shown = checked.violation.as_ref().map(|witness| self.perform_run(witness, actions, model.actions()));
+        let (violation, end) = shown.transpose()?.unzip();
+        Ok(Judged {
+            violation,
+            end,
+            aggregates: checked.aggregates,
+            product: checked.product,
+            size: checked.graph.as_ref().map(Graph::size),
+            work: checked.work,
+            engine: actions.engine,
+            took: self.begun.elapsed(),
+        })
+    }
+}
+
+impl Check<'_> {
+    /// The run, step by step with the reference interpreter; one that it does not perform is a bug.
+    fn perform_run(
+        &self,
+        witness: &Witness,
+        actions: &Actions<'_>,
+        names: &[String],
+    ) -> Result<(Violation, EndState), SogError> {
+        let refuted = |why: &str| SogError::Internal(format!("a counterexample does not replay: {why}"));
+        let interpreter = Interpreter::new(self.system);
+        let start = (actions.start)(&witness.start).ok_or_else(|| refuted("no such initial state"))?;
+        let mut state = match interpreter.initial_state(&start) {
+            Some(Ok(state)) => state,
+            _ => return Err(refuted("no such initial state")),
+        };
+        let mut trace = Trace { start, ..Trace::default() };
+        let mut base = interpreter.identity(&state);
+        let mut states = vec![state.clone()];
+        for (number, action) in witness.prefix.iter().chain(&witness.cycle).enumerate() {
+            let taken = actions.moves.get(*action).ok_or_else(|| refuted("no such action"))?;
+            let successor = interpreter.step(&state, taken);
+            if successor.violations.contains(&Fault::NotEnabled) {
+                return Err(refuted(&format!("step {} is not executable", number + 1)));
+            }
+            let step = interpreter.describe(&state, taken, &successor);
+            if number < witness.prefix.len() { &mut trace.prefix } else { &mut trace.cycle }.push(step);
+            let is_last = number + 1 == witness.prefix.len() + witness.cycle.len();
+            match successor.state {
+                Some(next) => {
+                    state = next;
+                    states.push(state.clone());
+                }
+                // The run stays for ever where the fault has stopped it.
+                None if is_last && witness.ending == crate::Ending::Fault => states.push(state.clone()),
+                None => return Err(refuted("a step is a fault")),
+            }
+            if number + 1 == witness.prefix.len() {
+                base = interpreter.identity(&state);
+            }
+        }
+        let message = match witness.ending {
+            crate::Ending::Cycle if base != interpreter.identity(&state) => return Err(refuted("no cycle")),
+            crate::Ending::Stuck if !interpreter.enabled(&state).is_empty() => return Err(refuted("not stuck")),
+            crate::Ending::Cycle => "the run goes round for ever and does not satisfy the formula",
+            crate::Ending::Stuck => "the run ends there and does not satisfy the formula",
+            crate::Ending::Fault => "the run ends with a fault and does not satisfy the formula",
+        };
+        self.judge(&interpreter, witness, &states, names)?;
+        let end = EndState::of(&interpreter, &states[witness.prefix.len().min(states.len() - 1)]);
+        Ok((Violation { message: message.into(), trace, branches: Vec::new() }, end))
+    }
+
+    /// Judges a run that was performed by the plain meaning of the formula: a run that satisfies it is a bug, whatever
+    /// graph and automaton have found.
+    fn judge(
+        &self,
+        interpreter: &Interpreter<'_>,
+        witness: &Witness,
+        states: &[State],
+        names: &[String],
+    ) -> Result<(), SogError> {
+        let actions: Vec<usize> = witness.prefix.iter().chain(&witness.cycle).copied().collect();
+        let mut letters = Vec::new();
+        for (position, state) in states.iter().enumerate() {
+            let action = actions.get(position).copied();
+            let atom = |said: &Said| match said {
+                Said::State(expr) => interpreter.evaluate(state, None, expr).is_ok_and(|value| value != 0),
+                Said::Event(name) => action.is_some_and(|action| is_called(&names[action], name)),
+            };
+            let values: Vec<bool> = self.formula.atoms.iter().map(atom).collect();
+            let is_visible = interpreter.normalise(state).control.is_none() || position + 1 == states.len();
+            letters.push(Letter { values, is_visible, is_event: action.is_some_and(|a| self.is_event(&names[a])) });
+        }
+        let turn = if witness.cycle.is_empty() { states.len() - 1 } else { witness.prefix.len() };
+        let end = if witness.cycle.is_empty() { states.len() } else { states.len() - 1 };
+        let word = |keep: &dyn Fn(usize) -> bool| {
+            let prefix: Vec<usize> = (0..turn).filter(|at| keep(*at)).collect();
+            let mut cycle: Vec<usize> = (turn..end).filter(|at| keep(*at)).collect();
+            // What goes on for ever without being seen is seen once.
+            if cycle.is_empty() {
+                cycle.push(end - 1);
+            }
+            let positions: Vec<usize> = prefix.iter().chain(&cycle).copied().collect();
+            let value = |at: usize, atom: Atom| letters[positions[at]].values[atom.0 as usize];
+            semantics::holds_with(&self.formula.formula, prefix.len(), cycle.len(), &value).unwrap_or(true)
+        };
+        let all = |_: usize| true;
+        let visible = |at: usize| letters[at].is_visible;
+        // A position whose action is not observed and keeps the label is left out.
+        let collapsed = |at: usize| {
+            let next = if at + 1 == end { turn } else { at + 1 };
+            letters[at].is_event || letters[at].values != letters[next].values
+        };
+        let has_events = self.formula.atoms.iter().any(|said| matches!(said, Said::Event(_)));
+        let satisfied = match (has_events, self.options.collapsed) {
+            (false, _) => word(&visible),
+            (true, false) => word(&all),
+            (true, true) => word(&collapsed),
+        };
+        if satisfied { Err(SogError::Internal("the counterexample satisfies the formula".into())) } else { Ok(()) }
+    }
+
+    /// The formula speaks of the action.
+    fn is_event(&self, action: &str) -> bool {
+        self.formula.atoms.iter().any(|said| matches!(said, Said::Event(name) if is_called(action, name)))
+    }
+}
+
+/// A position of a run: the values of the formula's atoms there.
+struct Letter {
+    values: Vec<bool>,
+    /// It is not inside an atomic sequence.
+    is_visible: bool,
+    /// The action that is taken there is one that the formula speaks of.
+    is_event: bool,
+}
