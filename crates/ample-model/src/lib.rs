@@ -7,6 +7,7 @@
 //! evidence, and an [`Observer`] hears of the progress in between.
 
 pub mod check;
+pub mod evidence;
 pub mod expr;
 pub mod facts;
 pub mod initial;
@@ -23,6 +24,7 @@ pub mod trace;
 mod samples;
 
 pub use ample_budget::{Budget, Cancellation, Interrupted};
+pub use evidence::{Ending, Evidence, Lasso, Run, Tree};
 pub use expr::{BinaryOp, Expr, Index, Pattern, Place, Scope, Shared, UnaryOp};
 pub use initial::{Choice, Combinations, StartNumber};
 pub use interpret::{Cell, Contents, EndState, Fault, Interpreter, Standing, State, Statement};

@@ -41,7 +41,6 @@
 //! performed by the reference interpreter first ([`evidence`]).
 
 mod check;
-mod choose;
 mod load;
 pub mod simulate;
 pub mod sog;

@@ -7,13 +7,13 @@
 mod claims;
 mod runs;
 mod trees;
-mod types;
+mod validate;
 
-pub use ample_model::{Cell, Contents, EndState, Standing, Statement};
+pub use ample_model::{Cell, Contents, EndState, Ending, Evidence, Lasso, Run, Standing, Statement, Tree};
 pub use claims::confirm_acting;
 pub use runs::{Charge, confirm_run};
 pub use trees::confirm_tree;
-pub use types::{Ending, Run, Tree};
+pub use validate::{Validated, validate};
 
 use std::time::{Duration, Instant};
 

@@ -7,8 +7,8 @@ use ample_model::{
     Expr, Fault, Interpreter, Move, Observer, PropertyAutomaton, State, System, Temporal, Trace, Violation,
 };
 
-use super::types::{Ending, Run};
 use super::{EndState, Patience, Unconfirmed, refuted};
+use super::{Ending, Lasso};
 use crate::settings::Fairness;
 use crate::temporal::Forbidden;
 
@@ -33,7 +33,7 @@ const MAX_CONTINUATION: usize = 100_000;
 /// Replays the run and looks whether it shows what is claimed.
 pub fn confirm_run(
     system: &System,
-    run: &Run,
+    run: &Lasso,
     charge: Charge<'_>,
     fairness: Fairness,
     observer: &mut dyn Observer,
@@ -60,7 +60,7 @@ pub fn confirm_run(
 /// the last move of a run without a cycle.
 fn perform(
     interpreter: &Interpreter<'_>,
-    run: &Run,
+    run: &Lasso,
     observer: &mut dyn Observer,
 ) -> Result<(Trace, Vec<State>), Unconfirmed> {
     let mut patience = Patience::new(observer);
@@ -121,12 +121,12 @@ impl Replayed<'_> {
     }
 
     /// The run ends with a fault, and there is no state after it.
-    fn is_faulty(&self, run: &Run) -> bool {
+    fn is_faulty(&self, run: &Lasso) -> bool {
         self.states.len() == run.prefix.len() + run.cycle.len()
     }
 
     /// The run cannot go on.
-    fn stops(&self, run: &Run) -> bool {
+    fn stops(&self, run: &Lasso) -> bool {
         self.is_faulty(run) || self.interpreter.enabled(&self.states[self.last()]).is_empty()
     }
 
@@ -135,7 +135,7 @@ impl Replayed<'_> {
     }
 
     /// What the run shows, in a sentence.
-    fn judge(&self, run: &Run, charge: Charge<'_>, observer: &mut dyn Observer) -> Result<String, Unconfirmed> {
+    fn judge(&self, run: &Lasso, charge: Charge<'_>, observer: &mut dyn Observer) -> Result<String, Unconfirmed> {
         let word = self.word(run).map_err(Unconfirmed::Refuted)?;
         let refuse = |why: &str| Err(Unconfirmed::Refuted(why.to_owned()));
         match charge {
@@ -169,7 +169,7 @@ impl Replayed<'_> {
         }
     }
 
-    fn word(&self, run: &Run) -> Result<Word, String> {
+    fn word(&self, run: &Lasso) -> Result<Word, String> {
         let (prefix, moves) = (run.prefix.len(), run.prefix.len() + run.cycle.len());
         let visible = |range: std::ops::Range<usize>| range.filter(|at| self.is_visible(*at)).collect::<Vec<_>>();
         let mut word = Word { prefix: visible(0..prefix), cycle: visible(prefix..moves) };
@@ -208,7 +208,7 @@ impl Replayed<'_> {
     /// The run violates the property however it goes on: so it does the way that is found first.
     fn judge_beginning(
         &self,
-        run: &Run,
+        run: &Lasso,
         charge: Charge<'_>,
         observer: &mut dyn Observer,
     ) -> Result<String, Unconfirmed> {
@@ -248,7 +248,7 @@ impl Replayed<'_> {
     }
 
     /// The claim can read the word as the engine says, and accepts it: how, in a few words.
-    fn follows(&self, run: &Run, claim: &Forbidden, word: &Word) -> Result<String, String> {
+    fn follows(&self, run: &Lasso, claim: &Forbidden, word: &Word) -> Result<String, String> {
         let last = self.last_read(run);
         let mut reads = word.prefix.clone();
         // A run that is stuck is read again and again where it ends.
@@ -285,7 +285,7 @@ impl Replayed<'_> {
     }
 
     /// Where the claim first meets a condition that is a fault, and what is wrong there.
-    fn claim_fault(&self, run: &Run, claim: &Forbidden) -> Option<(usize, String)> {
+    fn claim_fault(&self, run: &Lasso, claim: &Forbidden) -> Option<(usize, String)> {
         let word = self.word(run).ok()?;
         let mut stands = HashSet::from([claim.initial]);
         for position in word.prefix.into_iter().chain(word.cycle) {
@@ -312,7 +312,7 @@ impl Replayed<'_> {
     }
 
     /// The position that is read again and again if the run does not go on.
-    fn last_read(&self, run: &Run) -> usize {
+    fn last_read(&self, run: &Lasso) -> usize {
         if self.ending == Ending::Cycle { run.prefix.len() } else { self.last() }
     }
 
@@ -337,7 +337,7 @@ impl Replayed<'_> {
     }
 
     /// The cycle of the run is fair.
-    fn is_fair(&self, run: &Run, fairness: Fairness) -> Result<(), String> {
+    fn is_fair(&self, run: &Lasso, fairness: Fairness) -> Result<(), String> {
         if self.ending != Ending::Cycle || fairness == Fairness::None {
             return Ok(());
         }

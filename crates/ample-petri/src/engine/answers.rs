@@ -13,7 +13,7 @@ use super::tasks::{Answerable, Wanted};
 use ample_engine::evidence::{
     Charge, Claim, EndState, Unconfirmed, confirm, confirm_run, confirm_tree, needs_run, without_run,
 };
-use ample_engine::evidence::{Ending, Run, Tree};
+use ample_engine::evidence::{Ending, Lasso as Run, Tree};
 use ample_engine::report::Answer;
 use ample_engine::settings::Fairness;
 

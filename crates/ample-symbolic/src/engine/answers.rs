@@ -20,7 +20,7 @@ use super::session::{Session, Setting};
 use super::turns::{Way, in_time, take_turns};
 use super::{Desk, Direction, Done, Exploration, Preserve, Reach, Shape, Symbolic, Trouble, Variant};
 use ample_engine::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_tree, without_run};
-use ample_engine::evidence::{Ending, Run, Tree};
+use ample_engine::evidence::{Ending, Lasso as Run, Tree};
 use ample_engine::faults::{Fallible, Survey};
 use ample_engine::justice;
 use ample_engine::report::{Answer, Cut, DiagramStatistics, Verdict};
@@ -96,12 +96,18 @@ fn asked<'a>(property: &'a Property, options: &Options, conditions: &mut Conditi
             let bits = (0..VALUE_BITS).rev().map(|bit| conditions.number(std::borrow::Cow::Owned(has_bit(expr, bit))));
             Asked::Bound(positive, bits.collect())
         }
-        Question::Automaton(_) => {
-            Asked::Not("the symbolic engine does not take automata as properties; `--engine explicit` does")
-        }
-        Question::Never(_) => Asked::Not("the symbolic engine does not run never claims; `--engine explicit` does"),
+        Question::Automaton(_) => Asked::Not(NO_AUTOMATA),
+        Question::Never(_) => Asked::Not(NO_CLAIMS),
     }
 }
+
+/// Of never claims.
+pub(super) const NO_CLAIMS: &str = "the symbolic engine does not run never claims; `--engine explicit` does";
+/// Of automata.
+pub(super) const NO_AUTOMATA: &str =
+    "the symbolic engine does not take automata as properties; `--engine explicit` does";
+/// Of what comes next, where there may be nothing.
+pub(super) const NO_NEXT: &str = "where a state without moves has no next one, X in branching time is for nets only";
 
 /// Bits of a value that is not negative.
 const VALUE_BITS: i64 = 63;
@@ -155,11 +161,10 @@ fn each(
     let mut conditions = Conditions::default();
     let mut asked: Vec<Asked> = properties.iter().map(|property| asked(property, options, &mut conditions)).collect();
     if system.dead_ends {
-        asked.iter_mut().filter(|one| matches!(one, Asked::Ctl(temporal, _) if temporal.formula.has_next())).for_each(
-            |one| {
-                *one = Asked::Not("where a state without moves has no next one, X in branching time is for nets only")
-            },
-        );
+        asked
+            .iter_mut()
+            .filter(|one| matches!(one, Asked::Ctl(temporal, _) if temporal.formula.has_next()))
+            .for_each(|one| *one = Asked::Not(NO_NEXT));
     }
     let branches = asked.iter().any(|asked| matches!(asked, Asked::Ctl(..)));
     let just = options.settings.justice.iter().filter(|_| branches);
@@ -176,6 +181,11 @@ fn each(
         let formula = number.checked_sub(first).map(|number| &answers[formulas[number]]);
         if formula.is_some_and(|formula| formula.verdict() == Verdict::Violated) {
             answers.push(answer(property, Outcome::Unknown(Reason::Unsupported("nobody needs to know".into()))));
+            continue;
+        }
+        if options.settings.board.as_ref().is_some_and(|board| board.is_answered(number)) {
+            // Another engine has the answer.
+            answers.push(answer(property, Outcome::Unknown(Reason::Interrupted)));
             continue;
         }
         let mut court = Court { session: &mut session, setting: &setting, options, property, justice: &justice };
