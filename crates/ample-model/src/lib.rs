@@ -49,7 +49,7 @@ pub use initial::{Choice, Combinations, StartNumber};
 pub use interpret::{Cell, Contents, EndState, Fault, Interpreter, Standing, State, Statement};
 pub use observer::{Observer, Progress, Silent};
 pub use outcome::{Branch, Certainty, Outcome, Reason, Statistics, Violation};
-pub use property::{AtomTable, Property, Question, Temporal};
+pub use property::{AtomTable, Property, PropertyAutomaton, Question, Temporal};
 pub use system::{
     Action, Channel, ChannelId, Communication, Edge, EdgeId, Enumeration, EnumerationId, EventKind, Initial, Instance,
     Instruction, Location, LocationId, Monitor, MonitorEdge, Overflow, ProcessId, ProcessType, Record, RecordId, Role,

@@ -184,7 +184,10 @@ const SOG: Later =
 impl Engines {
     fn of(task: &Task<'_>, options: &CheckOptions) -> Result<Engines, Interrupted> {
         let CheckOptions { search, partial_order, emptiness, .. } = *options;
-        let petri = if options.engine == Engine::Sog { None } else { Petri::of(task.system, task.settings)? };
+        // What is made for nets takes no automata: the search for all models does.
+        let by_automata = options.engine != Engine::Symbolic && task.properties.iter().any(is_automaton);
+        let is_general = options.engine == Engine::Sog || by_automata;
+        let petri = if is_general { None } else { Petri::of(task.system, task.settings)? };
         let petri = petri.map(|petri| Petri {
             workers: match options.engine {
                 Engine::Explicit => Workers::Explicit,
@@ -232,6 +235,10 @@ fn is_open(options: &CheckOptions) -> bool {
         && options.max_depth.is_none()
         && !options.stop_at_first
         && options.threads != Some(1)
+}
+
+fn is_automaton(property: &Property) -> bool {
+    matches!(property.question, Question::Automaton(_))
 }
 
 /// Nothing was looked at.

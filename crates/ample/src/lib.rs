@@ -64,8 +64,8 @@ pub use ample_explicit::model;
 pub use ample_lang::pnml::{Examination, Formulas, Refused};
 pub use ample_lang::{Diagnostic, RefusedFormula, Rejected, Severity};
 pub use ample_model::{
-    Branch, Certainty, Change, EventKind, Message, Move, Observer, Outcome, Progress, Property, Question, Reason,
-    Silent, Source, Span, StartNumber, Statistics, Step, System, Temporal, Trace, Violation,
+    Branch, Certainty, Change, EventKind, Message, Move, Observer, Outcome, Progress, Property, PropertyAutomaton,
+    Question, Reason, Silent, Source, Span, StartNumber, Statistics, Step, System, Temporal, Trace, Violation,
 };
 pub use ample_symbolic::engine::{
     DiagramKind, Direction, Exploration, Method, Preserve, Reach, Reorder, Symbolic, Variant,

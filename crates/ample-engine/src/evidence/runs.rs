@@ -2,8 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ample_logic::{Atom, Formula, semantics};
-use ample_model::{Expr, Fault, Interpreter, Move, Observer, State, System, Temporal, Trace, Violation};
+use ample_logic::{Atom, semantics};
+use ample_model::{
+    Expr, Fault, Interpreter, Move, Observer, PropertyAutomaton, State, System, Temporal, Trace, Violation,
+};
 
 use super::{EndState, Patience, Unconfirmed, refuted};
 use super::{Ending, Lasso};
@@ -15,6 +17,8 @@ use crate::temporal::Forbidden;
 pub enum Charge<'a> {
     /// It does not satisfy the formula.
     Formula(&'a Temporal),
+    /// The automaton accepts it.
+    Automaton(&'a PropertyAutomaton),
     /// The never claim accepts it.
     Claim(&'a Forbidden),
     /// It passes locations marked `accept` again and again.
@@ -135,14 +139,17 @@ impl Replayed<'_> {
         let word = self.word(run).map_err(Unconfirmed::Refuted)?;
         let refuse = |why: &str| Err(Unconfirmed::Refuted(why.to_owned()));
         match charge {
-            Charge::Formula(temporal) => {
+            Charge::Formula(_) | Charge::Automaton(_) => {
                 if self.ending == Ending::Open {
-                    return self.judge_beginning(run, temporal, observer);
+                    return self.judge_beginning(run, charge, observer);
                 }
-                if self.satisfies(&temporal.formula, &temporal.atoms, &word, &self.states) {
-                    return refuse("the run satisfies the formula");
+                if !self.violates(charge, &word, &self.states) {
+                    return refuse("the run does not violate the property");
                 }
+                let by_automaton = matches!(charge, Charge::Automaton(_));
                 Ok(match self.ending {
+                    Ending::Stutter if by_automaton => "a run that ends is accepted by the automaton".into(),
+                    _ if by_automaton => "an endless run is accepted by the automaton".into(),
                     Ending::Stutter if self.is_faulty(run) => "a run stops at a fault without satisfying it".into(),
                     Ending::Stutter => "a run ends without satisfying it".into(),
                     _ => "a run goes on for ever without satisfying it".into(),
@@ -179,22 +186,36 @@ impl Replayed<'_> {
         holds(self.interpreter, &self.states[position], expr)
     }
 
-    fn satisfies(&self, formula: &Formula, atoms: &[Expr], word: &Word, states: &[State]) -> bool {
-        let value = |letter: usize, atom: Atom| {
+    /// The word does not satisfy the formula, or is accepted by the automaton: by their plain meaning.
+    fn violates(&self, charge: Charge<'_>, word: &Word, states: &[State]) -> bool {
+        let value = |atoms: &[Expr], letter: usize, atom: Atom| {
             atoms.get(atom.0 as usize).is_some_and(|expr| holds(self.interpreter, &states[word.position(letter)], expr))
         };
-        // A formula with path quantifiers is not judged here, and would be an error of ours: it is not confirmed.
-        semantics::holds_with(formula, word.prefix.len(), word.cycle.len(), &value).unwrap_or(true)
+        let (prefix, cycle) = (word.prefix.len(), word.cycle.len());
+        match charge {
+            Charge::Formula(Temporal { formula, atoms }) => {
+                let value = |letter, atom| value(atoms, letter, atom);
+                // A formula with path quantifiers is not judged here, and would be an error of ours: not confirmed.
+                !semantics::holds_with(formula, prefix, cycle, &value).unwrap_or(true)
+            }
+            Charge::Automaton(PropertyAutomaton { automaton, atoms }) => {
+                automaton.accepts_with(prefix, cycle, &|letter, atom| value(atoms, letter, atom))
+            }
+            Charge::Claim(_) | Charge::Acceptance | Charge::NonProgress => false,
+        }
     }
 
-    /// The run violates the formula however it goes on: so it does the way that is found first.
+    /// The run violates the property however it goes on: so it does the way that is found first.
     fn judge_beginning(
         &self,
         run: &Lasso,
-        temporal: &Temporal,
+        charge: Charge<'_>,
         observer: &mut dyn Observer,
     ) -> Result<String, Unconfirmed> {
-        let message = "no run that begins so satisfies it".to_owned();
+        let message = match charge {
+            Charge::Automaton(_) => "every run that begins so is accepted by the automaton".to_owned(),
+            _ => "no run that begins so satisfies it".to_owned(),
+        };
         let mut patience = Patience::new(observer);
         let mut states = self.states.clone();
         let mut known: HashMap<State, usize> = HashMap::new();
@@ -205,8 +226,8 @@ impl Replayed<'_> {
             let letters = |from: usize, to: usize| (from..to).filter(|at| visible(*at)).collect::<Vec<_>>();
             if let Some(first) = known.insert(self.interpreter.identity(state), at) {
                 let word = Word { prefix: letters(0, first), cycle: letters(first, at) };
-                if !word.cycle.is_empty() && self.satisfies(&temporal.formula, &temporal.atoms, &word, &states) {
-                    return refuted("a continuation of the run satisfies the formula".into());
+                if !word.cycle.is_empty() && !self.violates(charge, &word, &states) {
+                    return refuted("a continuation of the run does not violate the property".into());
                 }
                 break;
             }
@@ -215,8 +236,8 @@ impl Replayed<'_> {
             let Some(next) = next else {
                 // Stuck, or stopped by a fault.
                 let word = Word { prefix: letters(0, at), cycle: vec![at] };
-                if self.satisfies(&temporal.formula, &temporal.atoms, &word, &states) {
-                    return refuted("the run satisfies the formula".into());
+                if !self.violates(charge, &word, &states) {
+                    return refuted("the run does not violate the property".into());
                 }
                 break;
             };

@@ -38,6 +38,9 @@ pub fn validate(
         (Question::Ltl(temporal), Evidence::Lasso(lasso)) => {
             confirm_run(system, lasso, Charge::Formula(temporal), fairness, observer)
         }
+        (Question::Automaton(automaton), Evidence::Lasso(lasso)) => {
+            confirm_run(system, lasso, Charge::Automaton(automaton), fairness, observer)
+        }
         (Question::Acceptance, Evidence::Lasso(lasso)) => {
             confirm_run(system, lasso, Charge::Acceptance, fairness, observer)
         }

@@ -18,8 +18,8 @@ use ample_engine::together::together;
 use ample_logic::Acceptance;
 use ample_model::observer::ask_meanwhile;
 use ample_model::{
-    Certainty, EdgeId, Evidence, Observer, Outcome, ProcessId, Progress, Property, Question, Reason, Statistics,
-    System, Temporal,
+    Certainty, EdgeId, Evidence, Observer, Outcome, ProcessId, Progress, Property, PropertyAutomaton, Question, Reason,
+    Statistics, System, Temporal,
 };
 
 use super::automaton::{NoAutomaton, negation, watcher};
@@ -28,7 +28,7 @@ use super::liveness::{Watch, look_for};
 use super::options::{Emptiness, Options, Search};
 use super::reduction::PartialOrder;
 use super::{Request, Run, claimed};
-use crate::liveness::Stops;
+use crate::liveness::{Stops, Watcher};
 use crate::space::Culprit;
 
 /// Who it is.
@@ -595,6 +595,17 @@ fn judge(
                 None => Err("it is not known whether the formula depends on how often a state is repeated"),
             };
             let atoms = &temporal.atoms;
+            Watch { watcher, atoms, stutters: true, is_simple: simple, stutter_invariant }
+        }
+        Question::Automaton(given) => {
+            let PropertyAutomaton { automaton, atoms } = &**given;
+            if simple && !automaton.state_based {
+                return Err("the nested search takes automata with one set of accepting states; \
+                     `--emptiness components` takes all"
+                    .into());
+            }
+            let watcher = Watcher::of(automaton).map_err(|error| error.to_string())?;
+            let stutter_invariant = Err("an automaton may count steps");
             Watch { watcher, atoms, stutters: true, is_simple: simple, stutter_invariant }
         }
         Question::Ctl(temporal) => return branching(system, property, temporal, options, observer),

@@ -115,6 +115,7 @@ impl Engine for Petri {
     fn suits(&self, task: &Task<'_>, number: usize) -> Result<(), String> {
         let why = match &task.properties[number].question {
             Question::Never(_) => Some("a net has no never claim".to_owned()),
+            Question::Automaton(_) => Some(tasks::NO_AUTOMATA.to_owned()),
             question => justice::refusal(question, &task.settings.justice).map(str::to_owned),
         };
         why.map_or(Ok(()), Err)

@@ -95,12 +95,16 @@ fn asked<'a>(property: &'a Property, options: &Options, conditions: &mut Conditi
             let bits = (0..VALUE_BITS).rev().map(|bit| conditions.number(std::borrow::Cow::Owned(has_bit(expr, bit))));
             Asked::Bound(positive, bits.collect())
         }
+        Question::Automaton(_) => Asked::Not(NO_AUTOMATA),
         Question::Never(_) => Asked::Not(NO_CLAIMS),
     }
 }
 
 /// Of never claims.
 pub(super) const NO_CLAIMS: &str = "the symbolic engine does not run never claims; `--engine explicit` does";
+/// Of automata.
+pub(super) const NO_AUTOMATA: &str =
+    "the symbolic engine does not take automata as properties; `--engine explicit` does";
 /// Of what comes next, where there may be nothing.
 pub(super) const NO_NEXT: &str = "where a state without moves has no next one, X in branching time is for nets only";
 

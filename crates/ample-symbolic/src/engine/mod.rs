@@ -227,6 +227,7 @@ impl Engine for Symbolic {
         let question = &task.properties[number].question;
         let why = match question {
             Question::Never(_) => Some(answers::NO_CLAIMS),
+            Question::Automaton(_) => Some(answers::NO_AUTOMATA),
             Question::Ctl(temporal) if task.system.dead_ends && temporal.formula.has_next() => Some(answers::NO_NEXT),
             question => justice::refusal(question, &task.settings.justice),
         };
