@@ -31,6 +31,7 @@ mod degeneralize;
 pub mod dialect;
 pub mod dot;
 pub mod emptiness;
+pub mod explain;
 pub mod formula;
 mod graph;
 pub mod hoa;

@@ -4,8 +4,10 @@
 
 use std::time::Instant;
 
-use ample_petri::diagram::{Diagrams, Evaluator, Limits, Method, Stop, order, with_stack};
+use ample_petri::diagram::{Limits, Method, diagrams as diagrams_of, order, with_stack};
 use ample_petri::net::{Net, Place, Transition};
+use ample_symbolic::reach::Effort;
+use ample_symbolic::{Maybe, Sets};
 
 /// Adds a place.
 fn place(net: &mut Net, name: String, initial: u64) -> u32 {
@@ -86,8 +88,8 @@ fn ring(count: u32) -> Net {
     net
 }
 
-fn measure(net: &Net, method: Method) -> Result<(), Stop> {
-    let mut diagrams = Diagrams::new(net, &order(net), Limits::default())?;
+fn measure(net: &Net, method: Method) -> Maybe<()> {
+    let mut diagrams = diagrams_of(net, &order(net), Limits::default())?;
     let start = Instant::now();
     let reached = diagrams.reachable(method)?;
     let took = start.elapsed();
@@ -95,16 +97,15 @@ fn measure(net: &Net, method: Method) -> Result<(), Stop> {
     let size = diagrams.size();
     let count = diagrams.count(&reached)?.to_string();
     println!("markings  {}.{}e{}", &count[..1], &count[1..count.len().min(6)], count.len() - 1);
-    println!("nodes     {nodes}, at most {}, {} sweeps", size.peak, size.sweeps);
+    println!("nodes     {nodes}, at most {}, {} garbage collections", size.peak, size.collections);
     println!("reached   {took:.2?}");
     let start = Instant::now();
     let dead = diagrams.deadlocks(&reached)?;
     println!("dead      {} in {:.2?}", diagrams.count(&dead)?, start.elapsed());
     let start = Instant::now();
     let initial = diagrams.initial()?;
-    let mut evaluator = Evaluator::new(&mut diagrams, reached)?;
-    let home = evaluator.ef(&initial)?;
-    let left = evaluator.not(&home)?;
+    let home = diagrams.until(&reached, &initial, &reached, &mut Effort::default())?;
+    let left = diagrams.minus(&reached, &home)?;
     println!("EF start  fails in {} markings, {:.2?}", diagrams.count(&left)?, start.elapsed());
     Ok(())
 }

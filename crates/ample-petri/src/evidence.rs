@@ -54,6 +54,15 @@ impl Evidence {
         Evidence { formula, holds, prefix, cycle, stutters, branches }
     }
 
+    /// From what the sets of all markings have shown.
+    pub fn of_sets(found: &ample_symbolic::evidence::Evidence) -> Evidence {
+        let numbers = |steps: &[usize]| steps.iter().map(|step| *step as u32).collect();
+        let branches = found.branches.iter().map(|(after, branch)| (*after, Evidence::of_sets(branch))).collect();
+        let (prefix, cycle) = (numbers(&found.prefix), numbers(&found.cycle));
+        let (formula, holds, stutters) = (found.formula.clone(), found.holds, found.stutters);
+        Evidence { formula, holds, prefix, cycle, stutters, branches }
+    }
+
     /// All transitions in it.
     pub fn steps(&self) -> usize {
         self.prefix.len() + self.cycle.len() + self.branches.iter().map(|(_, branch)| branch.steps()).sum::<usize>()

@@ -6,8 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::{Labelled, Maybe};
 use crate::observed::{Label, Observed};
-use crate::sets::{Maybe, Sets};
+use ample_symbolic::Portable;
 
 /// What is found when an aggregate is expanded.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -26,7 +27,7 @@ pub struct Facts {
 pub type Way<Set> = (Option<usize>, Label, Set);
 
 /// The states of the set with that label.
-pub fn labelled<S: Sets>(sets: &mut S, set: &S::Set, observed: &Observed, label: Label) -> Maybe<S::Set> {
+pub fn labelled<S: Portable>(sets: &mut Labelled<S>, set: &S::Set, observed: &Observed, label: Label) -> Maybe<S::Set> {
     let mut left = set.clone();
     for (bit, atom) in observed.atoms.iter().enumerate() {
         if sets.is_empty(&left) {
@@ -39,7 +40,7 @@ pub fn labelled<S: Sets>(sets: &mut S, set: &S::Set, observed: &Observed, label:
 }
 
 /// The set by labels, in their order.
-pub fn by_label<S: Sets>(sets: &mut S, set: &S::Set, observed: &Observed) -> Maybe<Vec<(Label, S::Set)>> {
+pub fn by_label<S: Portable>(sets: &mut Labelled<S>, set: &S::Set, observed: &Observed) -> Maybe<Vec<(Label, S::Set)>> {
     let mut parts = vec![(0, set.clone())];
     for (bit, atom) in observed.atoms.iter().enumerate() {
         let mut finer = Vec::new();
@@ -58,9 +59,9 @@ pub fn by_label<S: Sets>(sets: &mut S, set: &S::Set, observed: &Observed) -> May
 }
 
 /// All that equally labelled states reach by unobserved actions without a change of the label.
-pub fn closed<S: Sets>(sets: &mut S, set: &S::Set, observed: &Observed, label: Label) -> Maybe<S::Set> {
+pub fn closed<S: Portable>(sets: &mut Labelled<S>, set: &S::Set, observed: &Observed, label: Label) -> Maybe<S::Set> {
     if observed.is_quiet {
-        return sets.closure(set, &observed.unobserved);
+        return Ok(sets.closure(set, &observed.unobserved)?);
     }
     let mut all = set.clone();
     let mut new = set.clone();
@@ -73,63 +74,38 @@ pub fn closed<S: Sets>(sets: &mut S, set: &S::Set, observed: &Observed, label: L
     Ok(all)
 }
 
-/// The states of an aggregate that can be reached from its cycles of unobserved actions: each has a predecessor among
-/// them. There are none if there is no such cycle.
-pub fn after_cycles<S: Sets>(sets: &mut S, set: &S::Set, observed: &Observed) -> Maybe<S::Set> {
-    let mut left = set.clone();
-    loop {
-        let next = sets.images_within(&left, &observed.unobserved, &left)?;
-        if next == left {
-            return Ok(left);
-        }
-        left = next;
-    }
-}
-
-/// The states of a set from which runs of unobserved actions can stay in it for ever.
-pub fn before_cycles<S: Sets>(sets: &mut S, set: &S::Set, observed: &Observed) -> Maybe<S::Set> {
-    let mut left = set.clone();
-    loop {
-        let next = sets.preimages(&left, &observed.unobserved, &left)?;
-        if next == left {
-            return Ok(left);
-        }
-        left = next;
-    }
-}
-
 /// What there is to know about an aggregate.
-pub fn facts<S: Sets>(sets: &mut S, set: &S::Set, observed: &Observed) -> Maybe<Facts> {
+pub fn facts<S: Portable>(sets: &mut Labelled<S>, set: &S::Set, observed: &Observed) -> Maybe<Facts> {
     let resting = sets.resting(set)?;
     Ok(Facts {
         dead: !sets.is_empty(&resting),
         divergent: is_divergent(sets, set, observed)?,
-        states: sets.count(set)?,
+        states: u128::try_from(sets.count(set)?).unwrap_or(u128::MAX),
         nodes: sets.nodes(set)?,
     })
 }
 
-fn is_divergent<S: Sets>(sets: &mut S, set: &S::Set, observed: &Observed) -> Maybe<bool> {
+fn is_divergent<S: Portable>(sets: &mut Labelled<S>, set: &S::Set, observed: &Observed) -> Maybe<bool> {
     // Where labels may change, the set is not closed.
     if observed.is_quiet
         && let Some(known) = sets.repeats(set, &observed.unobserved)?
     {
         return Ok(known);
     }
-    let cycles = after_cycles(sets, set, observed)?;
+    let cycles = sets.after_cycles(set, &observed.unobserved)?;
     Ok(!sets.is_empty(&cycles))
 }
 
 /// The aggregates in which runs begin, one for each label of initial states.
-pub fn first<S: Sets>(sets: &mut S, observed: &Observed) -> Maybe<Vec<(Label, S::Set)>> {
+pub fn first<S: Portable>(sets: &mut Labelled<S>, observed: &Observed) -> Maybe<Vec<(Label, S::Set)>> {
     let initial = sets.initial()?;
     let parts = by_label(sets, &initial, observed)?;
     parts.into_iter().map(|(label, part)| Ok((label, closed(sets, &part, observed, label)?))).collect()
 }
 
 /// The arcs that leave an aggregate.
-pub fn successors<S: Sets>(
-    sets: &mut S,
+pub fn successors<S: Portable>(
+    sets: &mut Labelled<S>,
     set: &S::Set,
     label: Label,
     observed: &Observed,
@@ -158,7 +134,7 @@ pub fn successors<S: Sets>(
 }
 
 /// At most so many disjoint parts: see [`Observed::split`].
-fn cut<S: Sets>(sets: &mut S, set: S::Set, parts: usize) -> Maybe<Vec<S::Set>> {
+fn cut<S: Portable>(sets: &mut Labelled<S>, set: S::Set, parts: usize) -> Maybe<Vec<S::Set>> {
     let mut done = Vec::new();
     let mut left = set;
     while done.len() + 1 < parts {
@@ -175,7 +151,7 @@ fn cut<S: Sets>(sets: &mut S, set: S::Set, parts: usize) -> Maybe<Vec<S::Set>> {
 }
 
 /// Two parts, cut on the first level where the states differ.
-pub fn cut_once<S: Sets>(sets: &mut S, set: &S::Set) -> Maybe<Option<(S::Set, S::Set)>> {
+pub fn cut_once<S: Portable>(sets: &mut Labelled<S>, set: &S::Set) -> Maybe<Option<(S::Set, S::Set)>> {
     for level in 0..sets.levels() {
         let (low, high) = sets.halves(set, level)?;
         if !sets.is_empty(&low) && !sets.is_empty(&high) {

@@ -11,8 +11,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::{Labelled, Maybe};
 use crate::observed::Observed;
-use crate::sets::{Maybe, Sets};
+use ample_symbolic::Portable;
 
 /// Which aggregates are kept as representatives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +28,7 @@ pub enum Canonical {
 }
 
 /// One state of each component of the aggregate that no other leads to.
-pub fn representatives<S: Sets>(sets: &mut S, aggregate: &S::Set, observed: &Observed) -> Maybe<S::Set> {
+pub fn representatives<S: Portable>(sets: &mut Labelled<S>, aggregate: &S::Set, observed: &Observed) -> Maybe<S::Set> {
     reduce(sets, aggregate.clone(), 0, &Inside { aggregate, observed })
 }
 
@@ -37,7 +38,12 @@ struct Inside<'a, Set> {
     observed: &'a Observed,
 }
 
-fn reduce<S: Sets>(sets: &mut S, set: S::Set, level: usize, inside: &Inside<'_, S::Set>) -> Maybe<S::Set> {
+fn reduce<S: Portable>(
+    sets: &mut Labelled<S>,
+    set: S::Set,
+    level: usize,
+    inside: &Inside<'_, S::Set>,
+) -> Maybe<S::Set> {
     let mut kept = sets.empty();
     let mut work = vec![(set, level)];
     while let Some((set, level)) = work.pop() {
@@ -55,8 +61,8 @@ fn reduce<S: Sets>(sets: &mut S, set: S::Set, level: usize, inside: &Inside<'_, 
 }
 
 /// What cannot be reached from these.
-fn without_reached<S: Sets>(
-    sets: &mut S,
+fn without_reached<S: Portable>(
+    sets: &mut Labelled<S>,
     mut set: S::Set,
     from: &S::Set,
     inside: &Inside<'_, S::Set>,
@@ -64,7 +70,7 @@ fn without_reached<S: Sets>(
     if inside.observed.is_quiet {
         let reached =
             if sets.is_empty(&set) { return Ok(set) } else { sets.closure(from, &inside.observed.unobserved)? };
-        return sets.minus(&set, &reached);
+        return Ok(sets.minus(&set, &reached)?);
     }
     let mut reached = from.clone();
     let mut new = from.clone();

@@ -19,11 +19,12 @@ use ample_model::{Budget, Interrupted};
 
 use crate::aggregate::{by_label, closed};
 use crate::graph::Graph;
+use crate::model::{Error, Labelled, Maybe, Model, StopFlag, look};
 use crate::observed::{Label, Observed};
 use crate::product::{Loop, Moves, ProductSize, Source, accepted};
-use crate::sets::{Halt, Maybe, Model, Sets, StopFlag, look};
 use crate::threads::{BuildOptions, STACK, Site, Work};
 use crate::witness::{Ending, Maker, Stop, Witness, stops};
+use ample_symbolic::Portable;
 
 /// What an atom of a formula stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,19 +126,19 @@ impl Question {
 
     /// The formula is of a kind that the graph preserves; true if steps that are not observed make no difference to it.
     fn accept(&self, collapsed: bool, budget: &Budget) -> Maybe<bool> {
-        let refuse = |why: &str| Err(Halt::Unsupported(why.into()));
+        let refuse = |why: &str| Err(Error::Unsupported(why.into()));
         if !self.formula.is_ltl() {
             return refuse("the observation graph answers questions of LTL only");
         }
         if let Some(atom) = self.formula.atoms().into_iter().find(|atom| atom.0 as usize >= self.meanings.len()) {
-            return Err(Halt::Internal(format!("atom {} has no meaning", atom.0)));
+            return Err(Error::Internal(format!("atom {} has no meaning", atom.0)));
         }
         let is_kept = !self.formula.has_next()
             || !self.has_events()
                 && is_stutter_invariant_within(&self.formula, budget).is_ok_and(|invariant| invariant);
         // It may not be known because there was no time to find out.
         if budget.check().is_err() {
-            return Err(Halt::Asked);
+            return Err(Error::Cancelled);
         }
         if !is_kept {
             return refuse("the formula says what comes next (X), which an observation graph does not preserve");
@@ -151,12 +152,12 @@ impl Question {
     }
 }
 
-impl From<TranslateError> for Halt {
-    fn from(error: TranslateError) -> Halt {
+impl From<TranslateError> for Error {
+    fn from(error: TranslateError) -> Error {
         match error {
-            TranslateError::Interrupted(Interrupted::Memory) => Halt::Memory,
-            TranslateError::Interrupted(_) => Halt::Asked,
-            error => Halt::Unsupported(error.to_string()),
+            TranslateError::Interrupted(Interrupted::Memory) => Error::Memory,
+            TranslateError::Interrupted(_) => Error::Cancelled,
+            error => Error::Unsupported(error.to_string()),
         }
     }
 }
@@ -249,7 +250,7 @@ fn stretched(automaton: &Automaton, (letters, events): &(Vec<u64>, u64)) -> Auto
 }
 
 /// The graph that a question needs.
-pub fn observed<S: Sets>(sets: &S, actions: usize, question: &Question, rule: Rule) -> Maybe<Observed> {
+pub fn observed<S: Portable>(sets: &Labelled<S>, actions: usize, question: &Question, rule: Rule) -> Maybe<Observed> {
     let (events, states) = (question.events(), question.states());
     match rule {
         Rule::Static => Observed::by_reading(sets, actions, &events, &states),
@@ -312,13 +313,13 @@ pub fn check_graph<M: Model>(
     let is_there = question.states().iter().all(|atom| observed.atoms.contains(atom))
         && question.events().iter().all(|action| observed.actions.contains(action));
     if !is_there {
-        return Err(Halt::Unsupported("the formula is about things that the graph does not observe".into()));
+        return Err(Error::Unsupported("the formula is about things that the graph does not observe".into()));
     }
     let is_exact = observed.actions == question.events()
         && observed.atoms == question.states()
         && (observed.atoms.is_empty() || !observed.is_quiet);
     if !is_insensitive && !is_exact {
-        return Err(Halt::Unsupported("the formula sees steps that the graph has for another one".into()));
+        return Err(Error::Unsupported("the formula sees steps that the graph has for another one".into()));
     }
     in_thread(model, || {
         let (found, product) = seek(&mut Built { graph }, &automaton, question, observed, stop)?;
@@ -343,8 +344,8 @@ pub fn in_thread<M: Model, T: Send>(model: &M, work: impl FnOnce() -> Maybe<T> +
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().name("observation graph".into()).stack_size(STACK);
         match builder.spawn_scoped(scope, || model.with_stack(work)) {
-            Ok(handle) => handle.join().unwrap_or_else(|_| Err(Halt::Internal("a thread has failed".into()))),
-            Err(error) => Err(Halt::Unsupported(format!("no thread for the observation graph: {error}"))),
+            Ok(handle) => handle.join().unwrap_or_else(|_| Err(Error::Internal("a thread has failed".into()))),
+            Err(error) => Err(Error::Unsupported(format!("no thread for the observation graph: {error}"))),
         }
     })
 }
@@ -377,7 +378,7 @@ impl Source for Building<'_, '_> {
 
     fn moves(&mut self, aggregate: usize) -> Maybe<Moves> {
         let entry = self.site.expansion(aggregate as u32, self.stop)?;
-        let expansion = entry.expansion().ok_or_else(|| Halt::Internal("an aggregate without successors".into()))?;
+        let expansion = entry.expansion().ok_or_else(|| Error::Internal("an aggregate without successors".into()))?;
         let arcs = expansion.arcs.iter().map(|(action, to)| (*action, *to as usize)).collect();
         let facts = &expansion.facts;
         Ok(Moves { label: entry.label, may_stay: facts.dead || facts.divergent, arcs })
@@ -402,8 +403,8 @@ impl Source for Built<'_> {
 }
 
 /// The run of the model behind a run through the graph, replayed and judged.
-fn explain<S: Sets>(
-    sets: &mut S,
+fn explain<S: Portable>(
+    sets: &mut Labelled<S>,
     observed: &Observed,
     question: &Question,
     found: &Loop,
@@ -411,7 +412,7 @@ fn explain<S: Sets>(
     stop: &StopFlag,
 ) -> Maybe<Witness> {
     // What is kept may be the representatives: they are completed; a whole set stays as it is.
-    let mut set_of = |sets: &mut S, number: usize| -> Maybe<(S::Set, Label)> {
+    let mut set_of = |sets: &mut Labelled<S>, number: usize| -> Maybe<(S::Set, Label)> {
         let (bytes, label) = open(number)?;
         let set = sets.decode(&bytes)?;
         Ok((closed(sets, &set, observed, label)?, label))
@@ -428,7 +429,12 @@ fn explain<S: Sets>(
 }
 
 /// Replays a run with the engine, and looks whether the formula is false on its collapsed word.
-fn judge<S: Sets>(sets: &mut S, observed: &Observed, question: &Question, witness: &Witness) -> Maybe<()> {
+fn judge<S: Portable>(
+    sets: &mut Labelled<S>,
+    observed: &Observed,
+    question: &Question,
+    witness: &Witness,
+) -> Maybe<()> {
     let word = collapsed_word(sets, observed, witness)?;
     let (prefix, cycle) = (word.0.len(), word.1.len());
     let letter = |position: usize| word.0.get(position).unwrap_or_else(|| &word.1[position - prefix]);
@@ -438,7 +444,7 @@ fn judge<S: Sets>(sets: &mut S, observed: &Observed, question: &Question, witnes
     };
     match semantics::holds_with(&question.formula, prefix, cycle, &value) {
         Ok(false) => Ok(()),
-        _ => Err(Halt::Internal("a run that was said to violate the formula does not".into())),
+        _ => Err(Error::Internal("a run that was said to violate the formula does not".into())),
     }
 }
 
@@ -446,13 +452,14 @@ fn judge<S: Sets>(sets: &mut S, observed: &Observed, question: &Question, witnes
 pub type Letter = (Label, Option<usize>);
 
 /// The collapsed word of a run: its prefix and its cycle. An error if the model has no such run.
-pub fn collapsed_word<S: Sets>(
-    sets: &mut S,
+pub fn collapsed_word<S: Portable>(
+    sets: &mut Labelled<S>,
     observed: &Observed,
     witness: &Witness,
 ) -> Maybe<(Vec<Letter>, Vec<Letter>)> {
-    let refuted = || Halt::Internal("a run does not replay".into());
-    let (initial, start) = (sets.initial()?, sets.only(&witness.start)?);
+    let refuted = || Error::Internal("a run does not replay".into());
+    let (initial, start) = (sets.initial()?, sets.state(&witness.start)?);
+    let start = sets.only(&start)?;
     let mut state = sets.intersection(&initial, &start)?;
     if sets.is_empty(&state) {
         return Err(refuted());
@@ -479,8 +486,8 @@ pub fn collapsed_word<S: Sets>(
     }
     let is_right = match witness.ending {
         Ending::Cycle => !witness.cycle.is_empty() && base.is_some_and(|base| base == state),
-        Ending::Stuck => sets.resting(&state)? == state && sets.fault(&state)?.is_none(),
-        Ending::Fault => sets.fault(&state)?.is_some(),
+        Ending::Stuck => sets.resting(&state)? == state && sets.fault_in(&state)?.is_none(),
+        Ending::Fault => sets.fault_in(&state)?.is_some(),
     };
     if !is_right {
         return Err(refuted());
@@ -492,6 +499,6 @@ pub fn collapsed_word<S: Sets>(
     Ok((prefix, cycle))
 }
 
-fn label_of<S: Sets>(sets: &mut S, observed: &Observed, state: &S::Set) -> Maybe<Label> {
+fn label_of<S: Portable>(sets: &mut Labelled<S>, observed: &Observed, state: &S::Set) -> Maybe<Label> {
     Ok(by_label(sets, state, observed)?.first().map_or(0, |(label, _)| *label))
 }

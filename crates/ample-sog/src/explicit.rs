@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use ample_petri::net::{Condition, Net};
+use ample_symbolic::{BigUint, Maybe as SetResult, Portable, SetError, Sets};
 
 use crate::bytes::{put, take};
-use crate::sets::{Halt, Maybe, Model, Sets, StopFlag, look};
+use crate::lists::touching;
+use crate::model::{Labelled, Maybe, Model, StopFlag};
 
 /// So many markings in a set are too many.
 const MOST: usize = 2_000_000;
@@ -40,41 +43,50 @@ impl Model for Explicit {
         &self.atoms
     }
 
-    fn sets(&self, _share: usize, stop: &StopFlag) -> Maybe<Markings> {
-        let (net, conditions) = (Arc::clone(&self.net), Arc::clone(&self.conditions));
-        Ok(Markings { net, conditions, stop: Arc::clone(stop) })
+    fn sets(&self, _share: usize, stop: &StopFlag) -> Maybe<Labelled<Markings>> {
+        let conditions = Arc::clone(&self.conditions);
+        let holding = move |markings: &mut Markings, set: &Arc<BTreeSet<Marking>>, atom: usize| {
+            markings.kept(set.iter().filter(|marking| conditions[atom].holds(marking)).cloned().collect())
+        };
+        let markings = Markings { net: Arc::clone(&self.net), stop: Arc::clone(stop) };
+        Ok(Labelled::new(markings, Box::new(holding), touching(&self.net, &self.conditions)))
     }
 }
 
 /// Sets of markings.
 pub struct Markings {
     net: Arc<Net>,
-    conditions: Arc<Vec<Condition>>,
     stop: StopFlag,
 }
 
 type Marking = Vec<u64>;
 
 impl Markings {
-    fn kept(&self, set: BTreeSet<Marking>) -> Maybe<Arc<BTreeSet<Marking>>> {
-        look(&self.stop)?;
-        if set.len() > MOST { Err(Halt::Memory) } else { Ok(Arc::new(set)) }
+    fn kept(&self, set: BTreeSet<Marking>) -> SetResult<Arc<BTreeSet<Marking>>> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(SetError::Cancelled);
+        }
+        if set.len() > MOST { Err(SetError::Memory) } else { Ok(Arc::new(set)) }
     }
 
-    fn after(&self, marking: &Marking, action: usize) -> Maybe<Option<Marking>> {
+    fn after(&self, marking: &Marking, action: usize) -> SetResult<Option<Marking>> {
         let transition = &self.net.transitions[action];
         if !transition.is_enabled(marking) {
             return Ok(None);
         }
-        let sentence = || Halt::Unsupported("a place gets more tokens than can be counted".into());
-        transition.fire(marking).map(Some).ok_or_else(sentence)
+        transition.fire(marking).map(Some).ok_or(SetError::Overflow)
     }
 }
 
 impl Sets for Markings {
     type Set = Arc<BTreeSet<Marking>>;
+    type State = Marking;
 
-    fn initial(&mut self) -> Maybe<Self::Set> {
+    fn actions(&self) -> usize {
+        self.net.transitions.len()
+    }
+
+    fn initial(&mut self) -> SetResult<Self::Set> {
         Ok(Arc::new(BTreeSet::from([self.net.initial()])))
     }
 
@@ -86,19 +98,19 @@ impl Sets for Markings {
         set.is_empty()
     }
 
-    fn union(&mut self, one: &Self::Set, other: &Self::Set) -> Maybe<Self::Set> {
+    fn union(&mut self, one: &Self::Set, other: &Self::Set) -> SetResult<Self::Set> {
         self.kept(one.union(other).cloned().collect())
     }
 
-    fn intersection(&mut self, one: &Self::Set, other: &Self::Set) -> Maybe<Self::Set> {
+    fn intersection(&mut self, one: &Self::Set, other: &Self::Set) -> SetResult<Self::Set> {
         self.kept(one.intersection(other).cloned().collect())
     }
 
-    fn minus(&mut self, one: &Self::Set, other: &Self::Set) -> Maybe<Self::Set> {
+    fn minus(&mut self, one: &Self::Set, other: &Self::Set) -> SetResult<Self::Set> {
         self.kept(one.difference(other).cloned().collect())
     }
 
-    fn image(&mut self, set: &Self::Set, action: usize) -> Maybe<Self::Set> {
+    fn image(&mut self, set: &Self::Set, action: usize) -> SetResult<Self::Set> {
         let mut image = BTreeSet::new();
         for marking in set.iter() {
             image.extend(self.after(marking, action)?);
@@ -106,7 +118,7 @@ impl Sets for Markings {
         self.kept(image)
     }
 
-    fn preimage(&mut self, set: &Self::Set, action: usize, within: &Self::Set) -> Maybe<Self::Set> {
+    fn preimage(&mut self, set: &Self::Set, action: usize, within: &Self::Set) -> SetResult<Self::Set> {
         let mut image = BTreeSet::new();
         for marking in within.iter() {
             if self.after(marking, action)?.is_some_and(|after| set.contains(&after)) {
@@ -116,63 +128,64 @@ impl Sets for Markings {
         self.kept(image)
     }
 
-    fn resting(&mut self, set: &Self::Set) -> Maybe<Self::Set> {
+    fn deadlocked(&mut self, set: &Self::Set) -> SetResult<Self::Set> {
         let can_move = |marking: &Marking| self.net.transitions.iter().any(|t| t.is_enabled(marking));
         self.kept(set.iter().filter(|marking| !can_move(marking)).cloned().collect())
     }
 
-    fn holding(&mut self, set: &Self::Set, atom: usize) -> Maybe<Self::Set> {
-        let condition = &self.conditions[atom];
-        self.kept(set.iter().filter(|marking| condition.holds(marking)).cloned().collect())
+    fn pick(&mut self, set: &Self::Set) -> SetResult<Option<Marking>> {
+        Ok(set.first().cloned())
     }
 
-    fn touches(&self, action: usize, atom: usize) -> bool {
-        let effect = self.net.transitions[action].effect();
-        let mut touches = false;
-        self.conditions[atom].places(&mut |place| touches |= effect.iter().any(|(changed, _)| *changed == place));
-        touches
+    fn only(&mut self, state: &Marking) -> SetResult<Self::Set> {
+        Ok(Arc::new(BTreeSet::from([state.clone()])))
     }
 
-    fn count(&mut self, set: &Self::Set) -> Maybe<u128> {
-        Ok(set.len() as u128)
+    fn contains(&mut self, set: &Self::Set, state: &Marking) -> bool {
+        set.contains(state)
     }
 
-    fn nodes(&mut self, set: &Self::Set) -> Maybe<usize> {
+    fn count(&mut self, set: &Self::Set) -> SetResult<BigUint> {
+        Ok(BigUint::from(set.len()))
+    }
+
+    fn nodes(&mut self, set: &Self::Set) -> SetResult<usize> {
         Ok(set.len())
     }
+}
 
-    fn encode(&mut self, set: &Self::Set) -> Maybe<Vec<u8>> {
+impl Portable for Markings {
+    fn encode(&mut self, set: &Self::Set) -> SetResult<Vec<u8>> {
         let mut bytes = Vec::new();
         set.iter().flatten().for_each(|tokens| put(&mut bytes, *tokens));
         Ok(bytes)
     }
 
-    fn decode(&mut self, mut bytes: &[u8]) -> Maybe<Self::Set> {
+    fn decode(&mut self, mut bytes: &[u8]) -> SetResult<Self::Set> {
         let mut set = BTreeSet::new();
         while !bytes.is_empty() {
             let marking: Option<Marking> = (0..self.levels()).map(|_| take(&mut bytes)).collect();
             match marking.filter(|marking| !marking.is_empty()) {
                 Some(marking) => set.insert(marking),
-                None => return Err(Halt::Internal("bytes that are no set of markings".into())),
+                None => return Err(SetError::Foreign),
             };
         }
         self.kept(set)
     }
 
-    fn pick(&mut self, set: &Self::Set) -> Maybe<Option<(Vec<u64>, Self::Set)>> {
-        let first = set.first().cloned();
-        Ok(first.map(|marking| (marking.clone(), Arc::new(BTreeSet::from([marking])))))
+    fn values(&self, state: &Marking) -> Vec<u64> {
+        state.clone()
     }
 
-    fn only(&mut self, state: &[u64]) -> Maybe<Self::Set> {
-        Ok(Arc::new(BTreeSet::from([state.to_vec()])))
+    fn state(&self, values: &[u64]) -> SetResult<Marking> {
+        Ok(values.to_vec())
     }
 
     fn levels(&self) -> usize {
         self.net.places.len()
     }
 
-    fn halves(&mut self, set: &Self::Set, level: usize) -> Maybe<(Self::Set, Self::Set)> {
+    fn halves(&mut self, set: &Self::Set, level: usize) -> SetResult<(Self::Set, Self::Set)> {
         let Some(least) = set.iter().map(|marking| marking[level]).min() else {
             return Ok((self.empty(), self.empty()));
         };

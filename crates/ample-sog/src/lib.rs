@@ -34,7 +34,7 @@
 //! let checked = check(&model, &question, &CheckOptions::default())?;
 //! let run = checked.violation.expect("the token may go away");
 //! assert_eq!((run.prefix, run.ending), (vec![2], Ending::Stuck));
-//! # Ok::<(), ample_sog::Halt>(())
+//! # Ok::<(), ample_sog::Error>(())
 //! ```
 
 pub mod aggregate;
@@ -46,12 +46,12 @@ pub mod engine;
 pub mod explicit;
 pub mod graph;
 pub mod lists;
+pub mod model;
 pub mod observed;
 pub mod output;
 mod product;
 mod rounds;
 mod sequential;
-pub mod sets;
 mod table;
 mod threads;
 mod witness;
@@ -62,9 +62,9 @@ pub use check::{CheckOptions, Checked, Meaning, Question, Rule, check, check_gra
 pub use explicit::Explicit;
 pub use graph::{Aggregate, Graph, Size};
 pub use lists::Lists;
+pub use model::{Error, Labelled, Model, StopFlag};
 pub use observed::{Label, Observed};
 pub use product::ProductSize;
 pub use sequential::build;
-pub use sets::{Halt, Model, Sets, StopFlag};
 pub use threads::{Balance, BuildOptions, Work, build_with_threads};
 pub use witness::{Ending, Witness};

@@ -13,7 +13,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::sets::{Halt, Maybe, Sets};
+use crate::model::{Error, Labelled, Maybe};
+use ample_symbolic::Portable;
 
 /// The truth of each atom: bit *i* for the *i*-th atom of [`Observed::atoms`].
 pub type Label = u64;
@@ -37,13 +38,13 @@ impl Observed {
     fn new(count: usize, actions: &[usize], atoms: &[usize]) -> Maybe<Observed> {
         if atoms.len() > 64 {
             let sentence = format!("{} atoms are observed, and at most 64 are supported", atoms.len());
-            return Err(Halt::Unsupported(sentence));
+            return Err(Error::Unsupported(sentence));
         }
         let mut is_observed = vec![false; count];
         for action in actions {
             match is_observed.get_mut(*action) {
                 Some(mark) => *mark = true,
-                None => return Err(Halt::Unsupported(format!("there is no action number {action}"))),
+                None => return Err(Error::Unsupported(format!("there is no action number {action}"))),
             }
         }
         let those = |value| (0..count).filter(|action| is_observed[*action] == value).collect();
@@ -70,7 +71,12 @@ impl Observed {
     }
 
     /// Actions and atoms by the static rule of §7.2.4: what may change something that an atom reads is observed too.
-    pub fn by_reading<S: Sets>(sets: &S, count: usize, actions: &[usize], atoms: &[usize]) -> Maybe<Observed> {
+    pub fn by_reading<S: Portable>(
+        sets: &Labelled<S>,
+        count: usize,
+        actions: &[usize],
+        atoms: &[usize],
+    ) -> Maybe<Observed> {
         let touches = |action: &usize| atoms.iter().any(|atom| sets.touches(*action, *atom));
         let mut all: Vec<usize> = (0..count).filter(touches).collect();
         all.extend(actions);

@@ -11,8 +11,8 @@ use std::collections::{HashMap, VecDeque};
 
 use ample_logic::Automaton;
 
+use crate::model::Maybe;
 use crate::observed::Label;
-use crate::sets::Maybe;
 
 /// Where an aggregate leads.
 #[derive(Clone, Debug, Default)]

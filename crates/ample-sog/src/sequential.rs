@@ -3,9 +3,10 @@
 use crate::aggregate::{facts, first, successors};
 use crate::canonical::{Canonical, representatives};
 use crate::graph::Graph;
+use crate::model::{Error, Labelled, Maybe, StopFlag, look};
 use crate::observed::{Label, Observed};
-use crate::sets::{Halt, Maybe, Sets, StopFlag, look};
 use crate::table::{Expansion, Id, Table};
+use ample_symbolic::Portable;
 
 /// Builds the graph with one engine. `max_bytes` is for the sets of the aggregates.
 ///
@@ -27,10 +28,10 @@ use crate::table::{Expansion, Id, Table};
 /// let stop = Arc::default();
 /// let graph = build(&mut model.sets(1, &stop)?, &observed, Canonical::None, 1 << 20, &stop)?;
 /// assert_eq!((graph.size().aggregates, graph.size().arcs, graph.size().states), (1, 1, 2));
-/// # Ok::<(), ample_sog::Halt>(())
+/// # Ok::<(), ample_sog::Error>(())
 /// ```
-pub fn build<S: Sets>(
-    sets: &mut S,
+pub fn build<S: Portable>(
+    sets: &mut Labelled<S>,
     observed: &Observed,
     canonical: Canonical,
     max_bytes: u64,
@@ -39,7 +40,7 @@ pub fn build<S: Sets>(
     let table = Table::new(max_bytes);
     // There is nobody to send anything to.
     let is_canonical = canonical == Canonical::Full;
-    let insert = |sets: &mut S, label: Label, set: &S::Set| -> Maybe<(Id, bool)> {
+    let insert = |sets: &mut Labelled<S>, label: Label, set: &S::Set| -> Maybe<(Id, bool)> {
         let bytes = if is_canonical {
             let kept = representatives(sets, set, observed)?;
             sets.encode(&kept)?
@@ -71,6 +72,6 @@ pub fn build<S: Sets>(
         }
         table.publish(&table.entry(id), Expansion { facts, arcs });
     }
-    let missing = || Halt::Internal("an aggregate was not expanded".into());
+    let missing = || Error::Internal("an aggregate was not expanded".into());
     table.graph(observed, is_canonical).ok_or_else(missing)
 }

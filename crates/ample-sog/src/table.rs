@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use crate::aggregate::Facts;
 use crate::graph::{Aggregate, Graph};
+use crate::model::{Error, Maybe};
 use crate::observed::{Label, Observed};
-use crate::sets::{Halt, Maybe};
 
 /// The number of an aggregate, in the order in which they were inserted.
 pub type Id = u32;
@@ -88,13 +88,13 @@ impl Table {
         }
         let size = bytes.len() as u64 + 200;
         if self.bytes.fetch_add(size, Ordering::Relaxed) + size > self.max_bytes {
-            return Err(Halt::Memory);
+            return Err(Error::Memory);
         }
         let bytes: Arc<[u8]> = bytes.into();
         let entry =
             Entry { label, bytes: Arc::clone(&bytes), claimed: AtomicBool::new(false), expansion: OnceLock::new() };
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
-        let id = Id::try_from(entries.len()).map_err(|_| Halt::Memory)?;
+        let id = Id::try_from(entries.len()).map_err(|_| Error::Memory)?;
         entries.push(Arc::new(entry));
         drop(entries);
         known.insert(bytes, id);

@@ -19,9 +19,10 @@ use serde::{Deserialize, Serialize};
 use crate::aggregate::{closed, facts, first, successors};
 use crate::canonical::{Canonical, representatives};
 use crate::graph::Graph;
+use crate::model::{Error, Labelled, Maybe, Model, StopFlag, look};
 use crate::observed::{Label, Observed};
-use crate::sets::{Halt, Maybe, Model, Sets, StopFlag, look};
 use crate::table::{Entry, Expansion, Id, Table, lock};
+use ample_symbolic::Portable;
 
 /// Who gets a new aggregate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,7 +113,7 @@ pub(crate) struct Site<'a> {
     on_demand: bool,
     /// Builders should end.
     pub halt: StopFlag,
-    error: Mutex<Option<Halt>>,
+    error: Mutex<Option<Error>>,
     bell: (Mutex<()>, Condvar),
     received: AtomicUsize,
     received_bytes: AtomicU64,
@@ -159,7 +160,7 @@ impl<'a> Site<'a> {
     }
 
     /// Ends all builders, because of this unless there was another reason before.
-    fn fail(&self, why: Halt) {
+    fn fail(&self, why: Error) {
         lock(&self.error).get_or_insert(why);
         self.end();
     }
@@ -240,7 +241,7 @@ impl<'a> Site<'a> {
     fn wait(&self, stop: &AtomicBool) -> Maybe<()> {
         look(stop)?;
         if self.halt.load(Ordering::Acquire) {
-            return Err(lock(&self.error).clone().unwrap_or(Halt::Asked));
+            return Err(lock(&self.error).clone().unwrap_or(Error::Cancelled));
         }
         self.nap(NAP);
         Ok(())
@@ -259,7 +260,7 @@ impl<'a> Site<'a> {
                 let builder = std::thread::Builder::new().name(format!("builder {me}")).stack_size(STACK);
                 match builder.spawn_scoped(scope, move || self.builder(model, me, share)) {
                     Ok(handle) => handles.push(handle),
-                    Err(error) => self.fail(Halt::Unsupported(format!("no thread for the graph: {error}"))),
+                    Err(error) => self.fail(Error::Unsupported(format!("no thread for the graph: {error}"))),
                 }
             }
             let result = meanwhile();
@@ -267,7 +268,7 @@ impl<'a> Site<'a> {
             for handle in handles {
                 match handle.join() {
                     Ok(expanded) => work.expanded.push(expanded),
-                    Err(_) => self.fail(Halt::Internal("a builder has failed".into())),
+                    Err(_) => self.fail(Error::Internal("a builder has failed".into())),
                 }
             }
             work.received = self.received.load(Ordering::Relaxed);
@@ -277,7 +278,7 @@ impl<'a> Site<'a> {
     }
 
     /// Why builders have ended before they were done.
-    pub fn error(&self) -> Option<Halt> {
+    pub fn error(&self) -> Option<Error> {
         lock(&self.error).clone()
     }
 
@@ -331,22 +332,22 @@ struct Alarm<'s, 'a> {
 
 impl Drop for Alarm<'_, '_> {
     fn drop(&mut self) {
-        self.site.fail(Halt::Internal("a builder has failed".into()));
+        self.site.fail(Error::Internal("a builder has failed".into()));
     }
 }
 
 /// One thread's part.
-struct Builder<'s, 'a, S: Sets> {
+struct Builder<'s, 'a, S: Portable> {
     site: &'s Site<'a>,
     me: usize,
-    sets: S,
+    sets: Labelled<S>,
     /// Sets that it made and has not expanded.
     kept: HashMap<Id, S::Set>,
     /// Sets that it has seen, by their digests: most arcs lead to one of them.
     known: HashMap<u64, (S::Set, Id)>,
 }
 
-impl<S: Sets> Builder<'_, '_, S> {
+impl<S: Portable> Builder<'_, '_, S> {
     /// The initial aggregates.
     fn begin(&mut self) -> Maybe<()> {
         let mut initial = Vec::new();
@@ -366,7 +367,7 @@ impl<S: Sets> Builder<'_, '_, S> {
     /// Expands an aggregate. Where the memory is full of sets that are only kept to save time, once more without them.
     fn expand(&mut self, entry: &Entry, task: &Task) -> Maybe<()> {
         match self.try_to_expand(entry, task) {
-            Err(Halt::Memory) if !self.kept.is_empty() || !self.known.is_empty() => {
+            Err(Error::Memory) if !self.kept.is_empty() || !self.known.is_empty() => {
                 self.kept.clear();
                 self.known.clear();
                 self.try_to_expand(entry, task)
@@ -463,7 +464,7 @@ impl<S: Sets> Builder<'_, '_, S> {
             Canonical::Sent if is_sent && site.stacks.len() > 1 => match self.reduced(set) {
                 Ok(reduced) => Parcel::Representatives(reduced.into()),
                 // It is in the table and must be given to somebody.
-                Err(Halt::Memory) => Parcel::Whole(bytes()),
+                Err(Error::Memory) => Parcel::Whole(bytes()),
                 Err(why) => return Err(why),
             },
             Canonical::Sent | Canonical::None => Parcel::Whole(bytes()),
@@ -480,7 +481,7 @@ impl<S: Sets> Builder<'_, '_, S> {
 
     fn reduced(&mut self, set: &S::Set) -> Maybe<Vec<u8>> {
         let kept = representatives(&mut self.sets, set, self.site.observed)?;
-        self.sets.encode(&kept)
+        Ok(self.sets.encode(&kept)?)
     }
 }
 
@@ -490,7 +491,7 @@ pub fn build_with_threads<M: Model>(model: &M, observed: &Observed, options: &Bu
     let watch = || {
         while !site.rests() {
             if options.stop.load(Ordering::Relaxed) {
-                site.fail(Halt::Asked);
+                site.fail(Error::Cancelled);
             }
             site.doze();
         }
@@ -499,6 +500,6 @@ pub fn build_with_threads<M: Model>(model: &M, observed: &Observed, options: &Bu
     if let Some(why) = site.error() {
         return Err(why);
     }
-    let missing = || Halt::Internal("an aggregate was not expanded".into());
+    let missing = || Error::Internal("an aggregate was not expanded".into());
     Ok((site.graph().ok_or_else(missing)?, work))
 }

@@ -7,10 +7,11 @@
 //! A cycle of aggregates need not be a cycle of states. Among the states from which one can go round for ever, one is
 //! looked for that comes back to itself after some rounds.
 
-use crate::aggregate::{after_cycles, before_cycles, labelled};
+use crate::aggregate::labelled;
+use crate::model::{Error, Labelled, Maybe};
 use crate::observed::{Label, Observed};
 use crate::product::Hop;
-use crate::sets::{Halt, Maybe, Sets};
+use ample_symbolic::Portable;
 
 /// How a run goes on after its prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +45,8 @@ pub(crate) struct Stop<Set> {
 }
 
 /// Makes runs of paths.
-pub(crate) struct Maker<'a, S: Sets> {
-    pub sets: &'a mut S,
+pub(crate) struct Maker<'a, S: Portable> {
+    pub sets: &'a mut Labelled<S>,
     pub observed: &'a Observed,
     pub look: &'a mut dyn FnMut() -> Maybe<()>,
 }
@@ -56,11 +57,11 @@ struct Approach<Set> {
     all: Set,
 }
 
-fn lost() -> Halt {
-    Halt::Internal("a path of the graph is none of the model".into())
+fn lost() -> Error {
+    Error::Internal("a path of the graph is none of the model".into())
 }
 
-impl<S: Sets> Maker<'_, S> {
+impl<S: Portable> Maker<'_, S> {
     /// The states of a set from which unobserved steps inside it lead to the target.
     fn approach(&mut self, set: &S::Set, target: &S::Set) -> Maybe<Approach<S::Set>> {
         let mut layers = vec![target.clone()];
@@ -79,10 +80,10 @@ impl<S: Sets> Maker<'_, S> {
 
     /// The states of a set from which the arc leads into another.
     fn before_arc(&mut self, action: Option<usize>, into: &S::Set, within: &S::Set) -> Maybe<S::Set> {
-        match action {
-            Some(action) => self.sets.preimage(into, action, within),
-            None => self.sets.preimages(into, &self.observed.unobserved, within),
-        }
+        Ok(match action {
+            Some(action) => self.sets.preimage(into, action, within)?,
+            None => self.sets.preimages(into, &self.observed.unobserved, within)?,
+        })
     }
 
     /// A run along the path from a state of `from` to one of `target`, which is in the last aggregate: its first state,
@@ -106,7 +107,8 @@ impl<S: Sets> Maker<'_, S> {
         approaches.reverse();
         let Some(first) = approaches.first() else { return Ok(None) };
         let start = self.sets.intersection(from, &first.all)?;
-        let Some((shown, mut state)) = self.sets.pick(&start)? else { return Ok(None) };
+        let Some(first) = self.sets.pick(&start)? else { return Ok(None) };
+        let (shown, mut state) = (self.sets.values(&first), self.sets.only(&first)?);
         let mut actions = Vec::new();
         for (place, approach) in approaches.iter().enumerate() {
             if place > 0 {
@@ -160,17 +162,17 @@ impl<S: Sets> Maker<'_, S> {
         let dead = self.sets.resting(last)?;
         if !self.sets.is_empty(&dead) {
             let (start, mut prefix, state) = self.run(&path, &initial, &dead)?.ok_or_else(lost)?;
-            let fault = self.sets.fault(&state)?;
+            let fault = self.sets.fault_in(&state)?;
             prefix.extend(fault);
             let ending = if fault.is_some() { Ending::Fault } else { Ending::Stuck };
             return Ok(Witness { start, prefix, cycle: Vec::new(), ending });
         }
-        let core = after_cycles(self.sets, last, self.observed)?;
-        let core = before_cycles(self.sets, &core, self.observed)?;
+        let core = self.sets.after_cycles(last, &self.observed.unobserved)?;
+        let core = self.sets.before_cycles(&core, &self.observed.unobserved)?;
         let (start, mut prefix, mut state) = self.run(&path, &initial, &core)?.ok_or_else(lost)?;
         let round = |maker: &mut Self, set: &S::Set| {
             let image = maker.sets.images(set, &maker.observed.unobserved)?;
-            maker.sets.intersection(&image, &core)
+            Ok(maker.sets.intersection(&image, &core)?)
         };
         loop {
             let (layers, is_back) = self.layers(&state, &mut |maker, set| round(maker, set))?;
@@ -187,7 +189,8 @@ impl<S: Sets> Maker<'_, S> {
 
     fn one_of(&mut self, set: Option<&S::Set>) -> Maybe<S::Set> {
         let Some(set) = set else { return Err(lost()) };
-        Ok(self.sets.pick(set)?.ok_or_else(lost)?.1)
+        let state = self.sets.pick(set)?.ok_or_else(lost)?;
+        Ok(self.sets.only(&state)?)
     }
 
     /// What a kind of round leads to from a state, layer by layer, until it leads back to the state (then the last layer
@@ -254,7 +257,7 @@ impl<S: Sets> Maker<'_, S> {
         loop {
             let mut round = |maker: &mut Self, set: &S::Set| {
                 let image = maker.round(set, around)?;
-                maker.sets.intersection(&image, &core)
+                Ok(maker.sets.intersection(&image, &core)?)
             };
             let (layers, is_back) = self.layers(&state, &mut round)?;
             let goal = if is_back { state.clone() } else { self.one_of(layers.last())? };
@@ -311,7 +314,7 @@ impl<S: Sets> Maker<'_, S> {
 }
 
 /// The aggregates along hops.
-pub(crate) fn stops<S: Sets>(
+pub(crate) fn stops<S: Portable>(
     hops: &[Hop],
     open: &mut dyn FnMut(usize) -> Maybe<(S::Set, Label)>,
 ) -> Maybe<Vec<Stop<S::Set>>> {

@@ -114,7 +114,6 @@ fn representatives_are_few_and_give_the_same_graph() {
     assert!(reduced.size().bytes < whole.size().bytes / 2, "{} {}", reduced.size().bytes, whole.size().bytes);
     // One marking for each aggregate, as the thesis counts them: 32 nodes, one for each place.
     let mut sets = model.sets(1, &Arc::default()).unwrap();
-    use ample_sog::Sets;
     let nodes: usize = reduced
         .aggregates
         .iter()

@@ -9,9 +9,10 @@ use ample_petri::net::{Condition, Net};
 use ample_random::Random;
 use ample_sog::check::collapsed_word;
 use ample_sog::{
-    Balance, Binary, BuildOptions, Canonical, CheckOptions, Checked, Ending, Explicit, Graph, Halt, Lists, Meaning,
-    Model, Observed, Question, Rule, Sets, Witness, build, build_with_threads, check, check_graph, is_insensitive,
+    Balance, Binary, BuildOptions, Canonical, CheckOptions, Checked, Ending, Error, Explicit, Graph, Labelled, Lists,
+    Meaning, Model, Observed, Question, Rule, Witness, build, build_with_threads, check, check_graph, is_insensitive,
 };
+use ample_symbolic::{Portable, Sets};
 use common::{Generate, Says, Space, is_marked, marked, system};
 
 const MEMORY: u64 = 1 << 28;
@@ -26,7 +27,7 @@ fn atoms(net: &Net) -> Vec<(String, Condition)> {
 }
 
 /// One of each kind.
-fn kinds(random: &mut Random, net: &Net, sets: &impl Sets) -> Vec<Observed> {
+fn kinds(random: &mut Random, net: &Net, sets: &Labelled<impl Portable>) -> Vec<Observed> {
     let count = net.transitions.len();
     let actions: Vec<usize> = (0..count).filter(|_| random.below(3) == 0).collect();
     let atoms: Vec<usize> = (0..net.places.len()).filter(|_| random.below(2) == 0).collect();
@@ -112,11 +113,11 @@ fn check_definition(model: &Explicit, graph: &Graph, seed: u64) {
     for aggregate in &graph.aggregates {
         let set = sets.decode(&aggregate.set).unwrap();
         covered = sets.union(&covered, &set).unwrap();
-        assert_eq!(aggregate.facts.states, sets.count(&set).unwrap());
+        assert_eq!(sets.count(&set).unwrap(), aggregate.facts.states.into());
         for (bit, atom) in observed.atoms.iter().enumerate() {
             let holding = sets.holding(&set, *atom).unwrap();
             let expected = if aggregate.label >> bit & 1 == 1 { aggregate.facts.states } else { 0 };
-            assert_eq!(sets.count(&holding).unwrap(), expected, "seed {seed}: one label for an aggregate");
+            assert_eq!(sets.count(&holding).unwrap(), expected.into(), "seed {seed}: one label for an aggregate");
         }
         for action in 0..model.actions().len() {
             let image = sets.image(&set, action).unwrap();
@@ -218,7 +219,7 @@ fn verdicts_are_those_of_a_plain_search() {
                 insensitive += 1;
             } else {
                 let refused = check(&lists, &question, &CheckOptions::default());
-                assert!(matches!(refused, Err(Halt::Unsupported(_))), "{context}");
+                assert!(matches!(refused, Err(Error::Unsupported(_))), "{context}");
             }
             for rule in [Rule::Static, Rule::Definition] {
                 let threads = 1 + random.below(3);
@@ -294,7 +295,7 @@ fn the_trap_of_unobserved_steps_is_refused_or_judged_without_them() {
     for formula in [a(), a().globally()] {
         let question = ask(formula);
         assert!(!is_insensitive(&question).unwrap());
-        assert!(matches!(check(&model, &question, &CheckOptions::default()), Err(Halt::Unsupported(_))));
+        assert!(matches!(check(&model, &question, &CheckOptions::default()), Err(Error::Unsupported(_))));
         let options = CheckOptions { collapsed: true, ..CheckOptions::default() };
         assert!(check(&model, &question, &options).unwrap().violation.is_none());
     }
@@ -304,7 +305,7 @@ fn the_trap_of_unobserved_steps_is_refused_or_judged_without_them() {
         assert!(check(&model, &question, &CheckOptions::default()).unwrap().violation.is_none());
     }
     let next = ask(a().next());
-    assert!(matches!(check(&model, &next, &CheckOptions::default()), Err(Halt::Unsupported(_))));
+    assert!(matches!(check(&model, &next, &CheckOptions::default()), Err(Error::Unsupported(_))));
 }
 
 #[test]
@@ -336,9 +337,9 @@ fn it_ends_when_it_is_told_to() {
         std::thread::sleep(std::time::Duration::from_millis(300));
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
     });
-    assert_eq!(build_with_threads(&model, &observed, &options).unwrap_err(), Halt::Asked);
+    assert_eq!(build_with_threads(&model, &observed, &options).unwrap_err(), Error::Cancelled);
     timer.join().unwrap();
     assert!(begun.elapsed() < std::time::Duration::from_secs(20));
     let small = BuildOptions { max_bytes: 10_000, ..BuildOptions::default() };
-    assert_eq!(build_with_threads(&model, &observed, &small).unwrap_err(), Halt::Memory);
+    assert_eq!(build_with_threads(&model, &observed, &small).unwrap_err(), Error::Memory);
 }

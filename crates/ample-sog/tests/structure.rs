@@ -9,7 +9,8 @@ use ample_petri::net::Net;
 use ample_random::Random;
 use ample_sog::canonical::representatives;
 use ample_sog::output::{Names, dot, json};
-use ample_sog::{Canonical, Explicit, Graph, Lists, Model, Observed, Sets, build};
+use ample_sog::{Canonical, Explicit, Graph, Lists, Model, Observed, build};
+use ample_symbolic::{Portable, Sets};
 use common::{Generate, NetBuilder, marked};
 
 const MEMORY: u64 = 1 << 28;
@@ -79,7 +80,7 @@ fn an_aggregate_may_be_kept_as_a_single_state() {
     let mut sets = model.sets(1, &Arc::default()).unwrap();
     let initial = sets.initial().unwrap();
     let all = sets.closure(&initial, &[0, 1]).unwrap();
-    assert_eq!(sets.count(&all).unwrap(), 6);
+    assert_eq!(sets.count(&all).unwrap(), 6u32.into());
     assert!(representatives(&mut sets, &all, &observed).unwrap() == initial);
 }
 

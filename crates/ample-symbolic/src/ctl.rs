@@ -1,7 +1,9 @@
-//! CTL over sets of states: backward, forward, and forward with partial exploration (evalCTLX).
+//! CTL over sets of states: backward over any algebra of sets; with binary diagrams also forward, and forward with
+//! partial exploration (evalCTLX).
 //!
-//! A formula is rewritten into `EX`, `E[f U g]` and `EG f`. Backward evaluation is the textbook's; forward evaluation
-//! asks whether some state of a set satisfies a formula, and follows its outermost operators from that set (Iwashita,
+//! A formula is rewritten into `EX`, `E[f U g]` and `EG f`. Backward evaluation is the textbook's. A deadlocked state is
+//! its own successor or has none, as [`Sets::stutters`] says; where it has none, `EX f` is false, `AX f` true, and `EG f`
+//! is `f`. Forward evaluation asks whether some state of a set satisfies a formula, and follows its outermost operators from that set (Iwashita,
 //! Nakata and Hirose), going backward only where it must. With a process model, the states that are followed are those
 //! of a reduced system (thesis §3.4).
 //!
@@ -13,15 +15,18 @@
 //! some time, some fair run must go on from there. That is evaluated backward.
 
 use std::collections::HashMap;
+use std::ops::Deref;
 
 use ample_logic::{Binary, Formula, Unary};
 
-use crate::diagram::{Bdd, Maybe};
+use crate::diagram::Bdd;
+use crate::error::{Maybe, SetError};
 use crate::fair::{FairSearch, Fairness};
 use crate::partial::{self, Preserve, Variant};
 use crate::process_model::Safe;
 use crate::reach::Effort;
-use crate::space::Space;
+use crate::sets::Sets;
+use crate::space::{Space, SpaceSets};
 
 /// A formula over atoms with the operators that are evaluated.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -168,150 +173,175 @@ pub enum Direction {
 
 /// Which runs count, where not all do.
 #[derive(Clone, Debug)]
-pub struct FairRuns {
+pub struct FairRuns<Set = Bdd> {
     /// Those that are fair in that way.
-    pub fairness: Fairness,
+    pub fairness: Fairness<Set>,
     /// The states in which a run that a fault has stopped there is fair.
-    pub stopped: Bdd,
+    pub stopped: Set,
 }
 
-/// Evaluates formulas over one space.
-pub struct Evaluator<'a> {
-    space: &'a Space,
+/// Says in which states of a set an atom holds.
+pub type Atoms<'a, S> = Box<dyn Fn(&mut S, &<S as Sets>::Set, u32) -> Maybe<<S as Sets>::Set> + 'a>;
+
+/// Atoms whose states are known, in binary diagrams.
+pub fn known_atoms<'a, P: Deref<Target = Space>>(atoms: &'a [Bdd]) -> Atoms<'a, SpaceSets<P>> {
+    Box::new(|_, set, atom| atoms.get(atom as usize).ok_or(SetError::Foreign)?.and(set))
+}
+
+/// Evaluates formulas over one algebra of sets.
+pub struct Evaluator<'a, S: Sets> {
+    sets: &'a mut S,
     /// What the atoms mean.
-    atoms: &'a [Bdd],
+    atoms: Atoms<'a, S>,
     /// Nothing outside of these states matters.
-    within: Bdd,
-    known: HashMap<Ctl, Bdd>,
-    known_stopped: HashMap<Ctl, Bdd>,
-    /// Of each `E[f U g]`, the states by how far they are from the goal.
-    layers: HashMap<Ctl, Vec<Bdd>>,
-    fair: Option<&'a FairRuns>,
-    /// The settled states from which there are fair runs, if not all runs are.
-    fair_states: Option<Bdd>,
+    within: S::Set,
+    /// The visible ones of them.
+    domain: S::Set,
+    /// Those in which a run may be stopped by a fault.
+    faulty: S::Set,
+    known: HashMap<Ctl, S::Set>,
+    known_stopped: HashMap<Ctl, S::Set>,
+    fair: Option<&'a FairRuns<S::Set>>,
+    /// The visible states from which there are fair runs, if not all runs are.
+    fair_states: Option<S::Set>,
     /// What was done.
     pub effort: Effort,
 }
 
-impl<'a> Evaluator<'a> {
+impl<'a, S: Sets> Evaluator<'a, S> {
     /// For these atoms. Nothing outside of `within` matters: all states, or a superset of the reachable ones.
-    pub fn new(space: &'a Space, atoms: &'a [Bdd], within: Bdd) -> Evaluator<'a> {
-        let (known, known_stopped, layers) = Default::default();
-        let (fair, fair_states) = (None, None);
-        Evaluator { space, atoms, within, known, known_stopped, layers, fair, fair_states, effort: Effort::default() }
+    pub fn new(sets: &'a mut S, atoms: Atoms<'a, S>, within: S::Set) -> Maybe<Evaluator<'a, S>> {
+        let domain = sets.visible(&within)?;
+        let faulty = sets.faulty(&within)?;
+        let (known, known_stopped) = Default::default();
+        let (fair, fair_states, effort) = (None, None, Effort::default());
+        Ok(Evaluator { sets, atoms, within, domain, faulty, known, known_stopped, fair, fair_states, effort })
     }
 
-    /// Only these runs count. Which states rest must be known to the space.
-    pub fn over(mut self, fair: &'a FairRuns) -> Maybe<Evaluator<'a>> {
+    /// Only these runs count. Which states are deadlocked should be known to the sets.
+    pub fn over(mut self, fair: &'a FairRuns<S::Set>) -> Maybe<Evaluator<'a, S>> {
         self.fair = Some(fair);
-        let states = self.domain()?;
-        self.fair_states = Some(self.always_fairly(&states, &fair.stopped.clone(), fair)?);
+        let states = self.domain.clone();
+        self.fair_states = Some(self.always_fairly(&states, &fair.stopped, fair)?);
         Ok(self)
     }
 
-    /// The settled states, among those that matter, that satisfy the formula.
-    pub fn states(&mut self, formula: &Ctl) -> Maybe<Bdd> {
+    /// The sets, to do more with them.
+    pub fn sets(&mut self) -> &mut S {
+        self.sets
+    }
+
+    /// Nothing outside of these states matters.
+    pub fn within(&self) -> &S::Set {
+        &self.within
+    }
+
+    /// The sets of the formulas that were evaluated, for [`Evaluator::knowing`].
+    pub fn into_known(self) -> HashMap<Ctl, S::Set> {
+        self.known
+    }
+
+    /// With sets that are known from before, on the same states.
+    #[must_use]
+    pub fn knowing(self, known: HashMap<Ctl, S::Set>) -> Evaluator<'a, S> {
+        Evaluator { known, ..self }
+    }
+
+    /// The visible states, among those that matter, that satisfy the formula.
+    pub fn states(&mut self, formula: &Ctl) -> Maybe<S::Set> {
         if let Some(known) = self.known.get(formula) {
             return Ok(known.clone());
         }
+        self.sets.check_depth()?;
         let set = match formula {
-            Ctl::Const(value) => {
-                if *value {
-                    self.domain()?
-                } else {
-                    self.space.diagrams.constant(false)
-                }
-            }
-            Ctl::Atom(atom) => self.atoms[*atom as usize].and(&self.domain()?)?,
+            Ctl::Const(true) => self.domain.clone(),
+            Ctl::Const(false) => self.sets.empty(),
+            Ctl::Atom(atom) => (self.atoms)(self.sets, &self.domain, *atom)?,
             Ctl::Not(f) => {
                 let set = self.states(f)?;
-                self.domain()?.minus(&set)?
+                self.sets.minus(&self.domain, &set)?
             }
-            Ctl::And(f, g) => self.states(f)?.and(&self.states(g)?)?,
-            Ctl::Or(f, g) => self.states(f)?.or(&self.states(g)?)?,
+            Ctl::And(f, g) => {
+                let (f, g) = (self.states(f)?, self.states(g)?);
+                self.sets.intersection(&f, &g)?
+            }
+            Ctl::Or(f, g) => {
+                let (f, g) = (self.states(f)?, self.states(g)?);
+                self.sets.union(&f, &g)?
+            }
             Ctl::Next(f) => {
                 let set = self.states(f)?;
                 let set = self.with_fair_run(&set)?;
-                self.before(&set)?.or(&self.stopping(f)?)?
+                self.effort.posts += 1;
+                let before = self.sets.previous(&set, &self.within)?;
+                let stopping = self.stopping(f)?;
+                self.sets.union(&before, &stopping)?
             }
             Ctl::Until(f, g) => {
-                let (f_states, g_states) = (self.states(f)?, self.states(g)?);
-                let goal = self.with_fair_run(&g_states)?.or(&f_states.and(&self.stopping(g)?)?)?;
-                let layers = self.until(&f_states, &goal)?;
-                let mut all = self.space.diagrams.constant(false);
-                for layer in &layers {
-                    all = all.or(layer)?;
-                }
-                self.layers.insert(formula.clone(), layers);
-                all
+                let through = self.states(f)?;
+                let goal = self.goal(f, g)?;
+                self.sets.until(&through, &goal, &self.within, &mut self.effort)?
             }
-            Ctl::Always(f) => {
-                let f_states = self.states(f)?;
-                match self.fair {
-                    None => {
-                        let stopping = self.stopping(f)?.and(&f_states)?;
-                        self.always(&f_states, &stopping)?
-                    }
-                    Some(fair) => {
-                        let stopped = self.stopped(f)?.and(&fair.stopped)?;
-                        self.always_fairly(&f_states, &stopped, fair)?
-                    }
-                }
-            }
+            Ctl::Always(f) => self.always(f)?,
         };
         self.known.insert(formula.clone(), set.clone());
         Ok(set)
     }
 
-    fn domain(&self) -> Maybe<Bdd> {
-        self.within.and(&self.space.settled)
+    /// Where `E[f U g]` is decided: `g` holds, and some fair run goes on; or a run that satisfies it is stopped by a fault.
+    pub fn goal(&mut self, f: &Ctl, g: &Ctl) -> Maybe<S::Set> {
+        let (through, goal) = (self.states(f)?, self.states(g)?);
+        let goal = self.with_fair_run(&goal)?;
+        let stopping = self.stopping(g)?;
+        let stopping = self.sets.intersection(&through, &stopping)?;
+        self.sets.union(&goal, &stopping)
     }
 
     /// The states of the set from which there are fair runs.
-    fn with_fair_run(&self, set: &Bdd) -> Maybe<Bdd> {
+    fn with_fair_run(&mut self, set: &S::Set) -> Maybe<S::Set> {
         match &self.fair_states {
-            Some(fair) => set.and(fair),
+            Some(fair) => self.sets.intersection(set, fair),
             None => Ok(set.clone()),
         }
     }
 
-    fn before(&mut self, set: &Bdd) -> Maybe<Bdd> {
-        self.effort.posts += 1;
-        self.space.previous(set, &self.within)
-    }
-
-    /// These states, and those that are passed over.
-    fn scope(&self, set: &Bdd) -> Maybe<Bdd> {
-        set.or(&self.within.minus(&self.space.settled)?)
-    }
-
     /// The states from which a run may be stopped by a fault, and then satisfies the formula.
-    fn stopping(&mut self, formula: &Ctl) -> Maybe<Bdd> {
-        if self.space.faulty.is_false() {
-            return Ok(self.space.diagrams.constant(false));
+    fn stopping(&mut self, formula: &Ctl) -> Maybe<S::Set> {
+        if self.sets.is_empty(&self.faulty) {
+            return Ok(self.sets.empty());
         }
         let mut stopped = self.stopped(formula)?;
         if let Some(fair) = self.fair {
-            stopped = stopped.and(&fair.stopped)?;
+            stopped = self.sets.intersection(&stopped, &fair.stopped)?;
         }
-        self.space.faulty.and(&stopped)?.and(&self.within)
+        self.sets.intersection(&self.faulty, &stopped)
     }
 
-    /// The states in which a stopped run satisfies the formula.
-    pub fn stopped(&mut self, formula: &Ctl) -> Maybe<Bdd> {
+    /// The states, among those that matter, in which a stopped run satisfies the formula.
+    pub fn stopped(&mut self, formula: &Ctl) -> Maybe<S::Set> {
         if let Some(known) = self.known_stopped.get(formula) {
             return Ok(known.clone());
         }
         let set = match formula {
-            Ctl::Const(value) => self.space.diagrams.constant(*value),
-            Ctl::Atom(atom) => self.atoms[*atom as usize].clone(),
-            Ctl::Not(f) => self.stopped(f)?.not(),
-            Ctl::And(f, g) => self.stopped(f)?.and(&self.stopped(g)?)?,
-            Ctl::Or(f, g) => self.stopped(f)?.or(&self.stopped(g)?)?,
+            Ctl::Const(true) => self.within.clone(),
+            Ctl::Const(false) => self.sets.empty(),
+            Ctl::Atom(atom) => (self.atoms)(self.sets, &self.within, *atom)?,
+            Ctl::Not(f) => {
+                let set = self.stopped(f)?;
+                self.sets.minus(&self.within, &set)?
+            }
+            Ctl::And(f, g) => {
+                let (f, g) = (self.stopped(f)?, self.stopped(g)?);
+                self.sets.intersection(&f, &g)?
+            }
+            Ctl::Or(f, g) => {
+                let (f, g) = (self.stopped(f)?, self.stopped(g)?);
+                self.sets.union(&f, &g)?
+            }
             Ctl::Next(f) | Ctl::Always(f) | Ctl::Until(_, f) => {
                 let set = self.stopped(f)?;
                 match self.fair {
-                    Some(fair) => set.and(&fair.stopped)?,
+                    Some(fair) => self.sets.intersection(&set, &fair.stopped)?,
                     None => set,
                 }
             }
@@ -320,36 +350,32 @@ impl<'a> Evaluator<'a> {
         Ok(set)
     }
 
-    /// The states of `E[f U g]`, by how far they are from where it is decided; `None` if the formula is not of that kind.
-    pub fn layers(&mut self, formula: &Ctl) -> Maybe<Option<Vec<Bdd>>> {
-        self.states(formula)?;
-        Ok(self.layers.get(formula).cloned())
-    }
-
-    fn until(&mut self, through: &Bdd, goal: &Bdd) -> Maybe<Vec<Bdd>> {
-        let mut all = goal.clone();
-        let mut layers = vec![goal.clone()];
-        let scope = self.scope(&through.or(goal)?)?;
-        loop {
-            let last = &layers[layers.len() - 1];
-            self.effort.note(last);
-            let new = self.space.previous(last, &scope)?.and(through)?.minus(&all)?;
-            self.effort.posts += 1;
-            if new.is_false() {
-                return Ok(layers);
-            }
-            all = all.or(&new)?;
-            layers.push(new);
+    /// `EG f`
+    fn always(&mut self, f: &Ctl) -> Maybe<S::Set> {
+        let set = self.states(f)?;
+        if let Some(fair) = self.fair {
+            let stopped = self.stopped(f)?;
+            let stopped = self.sets.intersection(&stopped, &fair.stopped)?;
+            return self.always_fairly(&set, &stopped, fair);
         }
-    }
-
-    /// Runs that stay in the set for ever, or end where it may stop.
-    fn always(&mut self, set: &Bdd, may_end: &Bdd) -> Maybe<Bdd> {
-        let mut all = set.clone();
+        // Every run stays in all states.
+        if set == self.domain && self.sets.is_empty(&self.faulty) && !self.sets.has_transient() {
+            return Ok(set);
+        }
+        let stopping = self.stopping(f)?;
+        let mut may_end = self.sets.intersection(&stopping, &set)?;
+        if !self.sets.stutters() {
+            let deadlocked = self.sets.deadlocked(&set)?;
+            may_end = self.sets.union(&may_end, &deadlocked)?;
+        }
+        let mut all = set;
         loop {
-            self.effort.note(&all);
+            self.sets.note(&all, &mut self.effort);
             self.effort.posts += 1;
-            let next = self.space.previous(&all, &self.scope(&all)?)?.or(may_end)?.and(&all)?;
+            let scope = self.sets.scope(&all, &self.within)?;
+            let before = self.sets.previous(&all, &scope)?;
+            let next = self.sets.union(&before, &may_end)?;
+            let next = self.sets.intersection(&next, &all)?;
             if next == all {
                 return Ok(all);
             }
@@ -357,21 +383,28 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The settled states of the set from which a fair run stays in it: for ever, in a state without a move, or stopped
-    /// in one of those states by a fault.
-    fn always_fairly(&mut self, set: &Bdd, stopped: &Bdd, fair: &FairRuns) -> Maybe<Bdd> {
-        let search = FairSearch::new(self.space, &fair.fairness);
-        let scope = self.scope(set)?;
-        let mut goal = search.backward(&scope, &mut self.effort)?;
-        // Nothing is enabled in a state without a move, so only what must be visited matters there.
-        let mut resting = self.space.resting(&set.and(&self.space.settled)?)?;
+    /// The visible states of the set from which a fair run stays in it: for ever, in a deadlocked state, or stopped in one
+    /// of those states by a fault.
+    fn always_fairly(&mut self, set: &S::Set, stopped: &S::Set, fair: &FairRuns<S::Set>) -> Maybe<S::Set> {
+        let scope = self.sets.scope(set, &self.within)?;
+        let mut goal = FairSearch::new(self.sets, &fair.fairness).backward(&scope, &mut self.effort)?;
+        // Nothing is enabled in a deadlocked state, so only what must be visited matters there.
+        let visible = self.sets.visible(set)?;
+        let mut deadlocked = self.sets.deadlocked(&visible)?;
         for condition in &fair.fairness.justice {
-            resting = resting.and(&condition.states)?;
+            deadlocked = self.sets.intersection(&deadlocked, &condition.states)?;
         }
-        goal = goal.or(&resting)?.or(&self.space.faulty.and(stopped)?.and(set)?)?;
-        search.backward_until(&goal, &scope, &mut self.effort)?.and(set)
+        goal = self.sets.union(&goal, &deadlocked)?;
+        let stopping = self.sets.intersection(&self.faulty, stopped)?;
+        let stopping = self.sets.intersection(&stopping, set)?;
+        goal = self.sets.union(&goal, &stopping)?;
+        let all = self.sets.backward_closure(&goal, &scope, &mut self.effort)?;
+        self.sets.intersection(&all, set)
     }
+}
 
+/// Forward, in binary diagrams.
+impl<P: Deref<Target = Space>> Evaluator<'_, SpaceSets<P>> {
     /// Some state of the set satisfies the formula: forward as far as it goes, within a reduced system if there is a
     /// process model. All runs must count.
     pub fn some(&mut self, from: &Bdd, formula: &Ctl, reduced: Option<(&[Safe], Variant)>) -> Maybe<bool> {
@@ -395,10 +428,10 @@ impl<'a> Evaluator<'a> {
                 self.some(&part, forward, reduced)
             }
             Ctl::Next(f) => {
-                if self.meets(from, &self.space.faulty.clone(), f)? {
+                if self.meets(from, &self.faulty.clone(), f)? {
                     return Ok(true);
                 }
-                let next = self.space.next(from)?;
+                let next = self.sets.space.next(from)?;
                 self.effort.posts += 1;
                 self.some(&next, f, reduced)
             }
@@ -408,12 +441,12 @@ impl<'a> Evaluator<'a> {
                 if self.some(&reached, g, reduced)? {
                     return Ok(true);
                 }
-                self.meets(&reached.and(&through)?, &self.space.faulty.clone(), g)
+                self.meets(&reached.and(&through)?, &self.faulty.clone(), g)
             }
             Ctl::Always(f) => {
                 let through = self.states(f)?;
                 let reached = self.follow(from, &through, reduced)?.and(&through)?;
-                if self.meets(&reached, &self.space.faulty.clone(), f)? {
+                if self.meets(&reached, &self.faulty.clone(), f)? {
                     return Ok(true);
                 }
                 Ok(!self.endless(&reached)?.is_false())
@@ -439,15 +472,15 @@ impl<'a> Evaluator<'a> {
         if let Some((model, variant)) = reduced {
             let preserve = Preserve::Properties(variant);
             // What is passed over is left whatever the filter says.
-            let filter = filter.or(&self.space.settled.not())?;
-            return partial::explore(self.space, model, from, &filter, preserve, &mut self.effort);
+            let filter = filter.or(&self.sets.space.settled.not())?;
+            return partial::explore(&self.sets.space, model, from, &filter, preserve, &mut self.effort);
         }
         let mut reached = from.clone();
         let mut frontier = from.clone();
         while !frontier.is_false() {
             self.effort.note(&frontier);
             self.effort.posts += 1;
-            frontier = self.space.next(&frontier.and(filter)?)?.minus(&reached)?;
+            frontier = self.sets.space.next(&frontier.and(filter)?)?.minus(&reached)?;
             reached = reached.or(&frontier)?;
         }
         Ok(reached)
@@ -459,7 +492,7 @@ impl<'a> Evaluator<'a> {
         loop {
             self.effort.note(&all);
             self.effort.posts += 1;
-            let next = self.space.next(&all)?.and(&all)?;
+            let next = self.sets.space.next(&all)?.and(&all)?;
             if next == all {
                 return Ok(all);
             }

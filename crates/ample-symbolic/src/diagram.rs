@@ -2,8 +2,8 @@
 //! bit in the next state, and the image of a set under a relation is one operation.
 //!
 //! Edges carry a complement bit, so negation is free. Nodes lie in one flat table that grows with need; what no handle
-//! reaches is swept away between operations. An operation ends early when the table is full or somebody says so, and
-//! then says [`Stop`]. Variables can be moved ([`Diagrams::sift`]), pairs staying together.
+//! reaches is collected as garbage between operations. An operation ends early when the table is full or somebody says so, and
+//! then says [`SetError`]. Variables can be moved ([`Diagrams::sift`]), pairs staying together.
 //!
 //! Why not a library: the image without a rename and with implicit frames, saturation on top of it, sifting in pairs, a
 //! table that starts small and a limit that holds are the parts that decide here, and none of the packages has them.
@@ -26,27 +26,8 @@ use num_bigint::BigUint;
 pub use self::core::NODE_BYTES;
 use self::core::{Core, FALSE, TRUE};
 use self::relations::Event;
-
-/// Why an operation has no result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Stop {
-    /// The table of nodes is full.
-    #[error("the decision diagrams do not fit into the memory")]
-    Memory,
-    /// Somebody wanted it to end.
-    #[error("ended")]
-    Asked,
-    /// The [deadline](Diagrams::set_deadline) is over.
-    #[error("not in time")]
-    Late,
-    /// The variables should be moved before it goes on. Nobody outside gets to see it.
-    #[doc(hidden)]
-    #[error("the variables have to be moved")]
-    Order,
-}
-
-/// What an operation gives.
-pub type Maybe<T> = Result<T, Stop>;
+pub use crate::error::{Maybe, SetError};
+pub use crate::table::Size;
 
 /// A table of nodes that all diagrams made from it share.
 #[derive(Clone)]
@@ -71,19 +52,6 @@ pub struct Completion {
     run: u32,
 }
 
-/// How large things are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Size {
-    /// Nodes in use or not yet swept away.
-    pub nodes: usize,
-    /// The largest number that there was at once.
-    pub peak: usize,
-    /// How often it was swept.
-    pub sweeps: usize,
-    /// How often the variables were moved.
-    pub reorderings: usize,
-}
-
 impl Diagrams {
     /// A table for that many pairs of variables, of at most so many nodes.
     pub fn new(pairs: u32, max_nodes: usize, stop: Arc<AtomicBool>) -> Diagrams {
@@ -102,7 +70,7 @@ impl Diagrams {
 
     /// Somebody wants the work to end.
     pub fn should_stop(&self) -> bool {
-        self.core.borrow().should_stop()
+        self.core.borrow().table.should_stop()
     }
 
     /// At most so many nodes from now on.
@@ -110,14 +78,19 @@ impl Diagrams {
         self.core.borrow_mut().set_max_nodes(max_nodes);
     }
 
-    /// From then on operations end with [`Stop::Late`].
+    /// From then on operations end with [`SetError::Deadline`].
     pub fn set_deadline(&self, deadline: Option<Instant>) {
-        self.core.borrow_mut().deadline = deadline;
+        self.core.borrow_mut().table.deadline = deadline;
     }
 
     /// The pairs in their order, from the root down.
     pub fn order(&self) -> Vec<u32> {
         self.core.borrow().order.clone()
+    }
+
+    /// The pair at a position of the order.
+    pub fn pair_at(&self, position: usize) -> Option<u32> {
+        self.core.borrow().order.get(position).copied()
     }
 
     /// How many pairs there are.
@@ -189,14 +162,14 @@ impl Diagrams {
     }
 }
 
-/// Performs an operation of the core; once more after sweeping if the table was full.
+/// Performs an operation of the core; once more after collecting garbage if the table was full.
 fn perform(shared: &Rc<RefCell<Core>>, operation: impl Fn(&mut Core) -> Maybe<u32>) -> Maybe<Bdd> {
     let slot = {
         let mut core = shared.borrow_mut();
         core.tidy()?;
         let edge = match operation(&mut core) {
-            Err(Stop::Memory) => {
-                core.sweep();
+            Err(SetError::Memory) => {
+                core.collect();
                 operation(&mut core)?
             }
             other => other?,
@@ -339,7 +312,7 @@ impl Bdd {
         let attempt = || self.saturated_once(relations, run);
         loop {
             match attempt() {
-                Err(Stop::Order) => self.core.borrow_mut().reorder()?,
+                Err(SetError::Reorder) => self.core.borrow_mut().reorder()?,
                 other => return other,
             }
         }

@@ -10,25 +10,40 @@
 //! fair run can stay in; and a part of it that cannot be left (or, forward, not be entered) is such a set.
 
 use crate::diagram::{Bdd, Maybe};
-use crate::reach::{Effort, Run, run_to};
+use crate::reach::{Effort, Run, run_away, run_to};
+use crate::sets::Sets;
 use crate::space::{Space, Step};
 
-/// Some states and some steps, as numbers of those of the space.
+/// Some states and some steps, as numbers of actions.
 #[derive(Clone, Debug)]
-pub struct Condition {
+pub struct Condition<Set = Bdd> {
     /// The states.
-    pub states: Bdd,
+    pub states: Set,
     /// The steps.
     pub steps: Vec<usize>,
 }
 
 /// Which runs count.
-#[derive(Clone, Debug, Default)]
-pub struct Fairness {
+#[derive(Clone, Debug)]
+pub struct Fairness<Set = Bdd> {
     /// Again and again in one of the states, or by one of the steps.
-    pub justice: Vec<Condition>,
+    pub justice: Vec<Condition<Set>>,
     /// By one of the steps again and again, if again and again in one of the states.
-    pub compassion: Vec<Condition>,
+    pub compassion: Vec<Condition<Set>>,
+}
+
+impl<Set> Default for Fairness<Set> {
+    /// All runs count.
+    fn default() -> Fairness<Set> {
+        Fairness { justice: Vec::new(), compassion: Vec::new() }
+    }
+}
+
+impl<Set> Fairness<Set> {
+    /// All runs count.
+    pub fn is_none(&self) -> bool {
+        self.justice.is_empty() && self.compassion.is_empty()
+    }
 }
 
 impl Fairness {
@@ -61,11 +76,6 @@ impl Fairness {
         }
         Ok(Fairness { justice: Vec::new(), compassion })
     }
-
-    /// All runs count.
-    pub fn is_none(&self) -> bool {
-        self.justice.is_empty() && self.compassion.is_empty()
-    }
 }
 
 /// The states in which one of these steps can be begun, be it a fault.
@@ -77,106 +87,108 @@ fn enabled<'s>(space: &Space, steps: impl Iterator<Item = &'s Step>) -> Maybe<Bd
     Ok(states)
 }
 
-/// A condition with its steps at hand.
-struct Wanted {
-    condition: Condition,
-    steps: Vec<Step>,
+/// What a run must do again and again, or must do if it is somewhere again and again.
+struct Wanted<Set> {
+    /// All visible states, if none are named.
+    states: Option<Set>,
+    steps: Vec<usize>,
 }
 
-impl Wanted {
-    fn of(space: &Space, condition: &Condition) -> Wanted {
-        let steps = condition.steps.iter().filter_map(|number| space.steps.get(*number).cloned()).collect();
-        Wanted { condition: condition.clone(), steps }
+impl<Set: Clone> Wanted<Set> {
+    fn of(condition: &Condition<Set>) -> Wanted<Set> {
+        Wanted { states: Some(condition.states.clone()), steps: condition.steps.clone() }
     }
 
-    /// The run takes one of the steps.
-    fn is_taken(&self, run: &Run) -> bool {
-        run.steps.iter().any(|(number, _)| self.condition.steps.contains(number))
-    }
-
-    /// The run is in one of the states.
-    fn is_visited(&self, run: &Run) -> bool {
-        let states = &self.condition.states;
-        states.contains(&run.start) || run.steps.iter().any(|(_, state)| states.contains(state))
-    }
-}
-
-/// Looks for fair runs in a space.
-pub struct FairSearch<'a> {
-    space: &'a Space,
-    justice: Vec<Wanted>,
-    compassion: Vec<Wanted>,
-}
-
-impl<'a> FairSearch<'a> {
-    /// For runs that are fair in that way, and settle again and again.
-    pub fn new(space: &'a Space, fairness: &Fairness) -> FairSearch<'a> {
-        let wanted = |conditions: &[Condition]| conditions.iter().map(|one| Wanted::of(space, one)).collect::<Vec<_>>();
-        let mut justice = wanted(&fairness.justice);
-        if space.passes_over() || justice.is_empty() {
-            let settled = Condition { states: space.settled.clone(), steps: Vec::new() };
-            justice.push(Wanted::of(space, &settled));
+    /// Its states among these.
+    fn among<S: Sets<Set = Set>>(&self, sets: &mut S, set: &Set) -> Maybe<Set> {
+        match &self.states {
+            Some(states) => sets.intersection(set, states),
+            None => sets.visible(set),
         }
-        FairSearch { space, justice, compassion: wanted(&fairness.compassion) }
-    }
-
-    /// What is reached from the states, within the set, these among it.
-    fn forward_until(&self, from: &Bdd, set: &Bdd, effort: &mut Effort) -> Maybe<Bdd> {
-        let mut reached = from.clone();
-        let mut frontier = from.clone();
-        while !frontier.is_false() {
-            effort.posts += 1;
-            frontier = self.space.post(&frontier)?.and(set)?.minus(&reached)?;
-            reached = reached.or(&frontier)?;
-        }
-        Ok(reached)
-    }
-
-    /// What leads to the states, within the set, these among it.
-    pub fn backward_until(&self, to: &Bdd, set: &Bdd, effort: &mut Effort) -> Maybe<Bdd> {
-        let mut reached = to.clone();
-        let mut frontier = to.clone();
-        while !frontier.is_false() {
-            effort.posts += 1;
-            frontier = self.space.pre(&frontier, set)?.minus(&reached)?;
-            reached = reached.or(&frontier)?;
-        }
-        Ok(reached)
     }
 
     /// The states of the set from which one of the steps stays in it.
-    fn before(&self, wanted: &Wanted, set: &Bdd) -> Maybe<Bdd> {
-        if wanted.steps.is_empty() {
-            return Ok(self.space.diagrams.constant(false));
-        }
-        self.space.preimage(set, &wanted.steps, set)
+    fn before<S: Sets<Set = Set>>(&self, sets: &mut S, set: &Set) -> Maybe<Set> {
+        if self.steps.is_empty() { Ok(sets.empty()) } else { sets.preimages(set, &self.steps, set) }
     }
 
     /// The states of the set to which one of the steps leads from it.
-    fn after(&self, wanted: &Wanted, set: &Bdd) -> Maybe<Bdd> {
-        if wanted.steps.is_empty() {
-            return Ok(self.space.diagrams.constant(false));
+    fn after<S: Sets<Set = Set>>(&self, sets: &mut S, set: &Set) -> Maybe<Set> {
+        if self.steps.is_empty() { Ok(sets.empty()) } else { sets.images_within(set, &self.steps, set) }
+    }
+
+    /// The run takes one of the steps.
+    fn is_taken<State>(&self, run: &Run<State>) -> bool {
+        run.steps.iter().any(|(number, _)| self.steps.contains(number))
+    }
+
+    /// The state is one of them.
+    fn holds<S: Sets<Set = Set>>(&self, sets: &mut S, state: &S::State) -> Maybe<bool> {
+        let Some(states) = &self.states else {
+            if !sets.has_transient() {
+                return Ok(true);
+            }
+            let set = sets.only(state)?;
+            let visible = sets.visible(&set)?;
+            return Ok(!sets.is_empty(&visible));
+        };
+        Ok(sets.contains(states, state))
+    }
+
+    /// The run is in one of the states.
+    fn is_visited<S: Sets<Set = Set>>(&self, sets: &mut S, run: &Run<S::State>) -> Maybe<bool> {
+        for state in std::iter::once(&run.start).chain(run.steps.iter().map(|(_, state)| state)) {
+            if self.holds(sets, state)? {
+                return Ok(true);
+            }
         }
-        self.space.image(set, &wanted.steps)?.and(set)
+        Ok(false)
+    }
+}
+
+/// A run to a cycle, and the cycle.
+pub type Prefixed<State> = (Run<State>, Run<State>);
+
+/// Looks for fair runs.
+pub struct FairSearch<'a, S: Sets> {
+    sets: &'a mut S,
+    justice: Vec<Wanted<S::Set>>,
+    compassion: Vec<Wanted<S::Set>>,
+}
+
+impl<'a, S: Sets> FairSearch<'a, S> {
+    /// For runs that are fair in that way, and visit visible states again and again.
+    pub fn new(sets: &'a mut S, fairness: &Fairness<S::Set>) -> FairSearch<'a, S> {
+        let wanted = |conditions: &[Condition<S::Set>]| conditions.iter().map(Wanted::of).collect::<Vec<_>>();
+        let mut justice = wanted(&fairness.justice);
+        if sets.has_transient() || justice.is_empty() {
+            justice.push(Wanted { states: None, steps: Vec::new() });
+        }
+        FairSearch { sets, justice, compassion: wanted(&fairness.compassion) }
     }
 
     /// A part of the set that is empty unless a fair run can stay in the set; what fair runs stay in is in it.
-    pub fn forward(&self, set: &Bdd, effort: &mut Effort) -> Maybe<Bdd> {
+    pub fn forward(&mut self, set: &S::Set, effort: &mut Effort) -> Maybe<S::Set> {
+        let sets = &mut *self.sets;
         let mut all = set.clone();
         loop {
             let before = all.clone();
             for wanted in &self.justice {
-                let from = all.and(&wanted.condition.states)?.or(&self.after(wanted, &all)?)?;
-                let reached = self.forward_until(&from, &all, effort)?;
+                let visited = wanted.among(sets, &all)?;
+                let taken = wanted.after(sets, &all)?;
+                let from = sets.union(&visited, &taken)?;
+                let reached = sets.forward_closure(&from, &all, effort)?;
                 effort.posts += 1;
-                all = self.space.post(&reached)?.and(&all)?;
-                effort.note(&all);
+                all = sets.post(&reached, &all)?;
+                sets.note(&all, effort);
             }
             for wanted in &self.compassion {
-                let asking = all.and(&wanted.condition.states)?;
-                if !asking.is_false() {
-                    let reached = self.forward_until(&self.after(wanted, &all)?, &all, effort)?;
-                    all = all.minus(&asking.minus(&reached)?)?;
+                let asking = wanted.among(sets, &all)?;
+                if !sets.is_empty(&asking) {
+                    let taken = wanted.after(sets, &all)?;
+                    let reached = sets.forward_closure(&taken, &all, effort)?;
+                    let refused = sets.minus(&asking, &reached)?;
+                    all = sets.minus(&all, &refused)?;
                 }
             }
             if all == before {
@@ -186,22 +198,27 @@ impl<'a> FairSearch<'a> {
     }
 
     /// The same backward. Without compassion these are the states of the set from which fair runs stay in it.
-    pub fn backward(&self, set: &Bdd, effort: &mut Effort) -> Maybe<Bdd> {
+    pub fn backward(&mut self, set: &S::Set, effort: &mut Effort) -> Maybe<S::Set> {
+        let sets = &mut *self.sets;
         let mut all = set.clone();
         loop {
             let before = all.clone();
             for wanted in &self.justice {
-                let to = all.and(&wanted.condition.states)?.or(&self.before(wanted, &all)?)?;
-                let reached = self.backward_until(&to, &all, effort)?;
+                let visited = wanted.among(sets, &all)?;
+                let taken = wanted.before(sets, &all)?;
+                let to = sets.union(&visited, &taken)?;
+                let reached = sets.backward_closure(&to, &all, effort)?;
                 effort.posts += 1;
-                all = self.space.pre(&reached, &all)?;
-                effort.note(&all);
+                all = sets.pre(&reached, &all)?;
+                sets.note(&all, effort);
             }
             for wanted in &self.compassion {
-                let asking = all.and(&wanted.condition.states)?;
-                if !asking.is_false() {
-                    let reached = self.backward_until(&self.before(wanted, &all)?, &all, effort)?;
-                    all = all.minus(&asking.minus(&reached)?)?;
+                let asking = wanted.among(sets, &all)?;
+                if !sets.is_empty(&asking) {
+                    let taken = wanted.before(sets, &all)?;
+                    let reached = sets.backward_closure(&taken, &all, effort)?;
+                    let refused = sets.minus(&asking, &reached)?;
+                    all = sets.minus(&all, &refused)?;
                 }
             }
             if all == before {
@@ -210,29 +227,53 @@ impl<'a> FairSearch<'a> {
         }
     }
 
-    /// A run from one of the states to a fair cycle, within the set, and the cycle. There must be one.
-    pub fn lasso(&self, from: &Bdd, set: &Bdd, effort: &mut Effort) -> Maybe<Option<(Run, Run)>> {
-        let hull = self.backward(set, effort)?;
-        let Some(mut prefix) = run_to(self.space, from, set, &hull)? else { return Ok(None) };
+    /// What fair runs stay in, and what lies between such parts: nothing else can be left, backward or forward.
+    fn hull(&mut self, set: &S::Set, effort: &mut Effort) -> Maybe<S::Set> {
+        let mut all = set.clone();
         loop {
-            let (round, closed) = self.round(prefix.end(), &hull)?;
-            if closed {
+            let next = self.backward(&all, effort)?;
+            let next = self.forward(&next, effort)?;
+            if next == all {
+                return Ok(all);
+            }
+            all = next;
+        }
+    }
+
+    /// A run from one of the states to a fair cycle in `inside`, without leaving `within`, and the cycle. None if there
+    /// is none.
+    pub fn lasso(
+        &mut self,
+        from: &S::Set,
+        within: &S::Set,
+        inside: &S::Set,
+        effort: &mut Effort,
+    ) -> Maybe<Option<Prefixed<S::State>>> {
+        let mut hull = self.hull(inside, effort)?;
+        let Some(mut prefix) = run_to(self.sets, from, within, &hull)? else { return Ok(None) };
+        loop {
+            let (round, is_closed) = self.round(prefix.end(), &hull)?;
+            if is_closed {
                 return Ok(Some((prefix, round)));
             }
-            if round.steps.is_empty() {
-                return Ok(None);
-            }
-            // There is no way back from its end: fewer states are left.
+            // There is no way back from its end: what lies ahead of it is smaller.
             prefix.steps.extend(round.steps);
+            let here = self.sets.only(prefix.end())?;
+            let after = self.sets.post(&here, &hull)?;
+            let ahead = self.sets.forward_closure(&after, &hull, effort)?;
+            hull = self.hull(&ahead, effort)?;
+            let Some(part) = run_to(self.sets, &here, within, &hull)? else { return Ok(None) };
+            prefix.steps.extend(part.steps);
         }
     }
 
     /// From a state through all that is wanted, and back to it if that is possible.
-    fn round(&self, from: &[bool], hull: &Bdd) -> Maybe<(Run, bool)> {
-        let mut run = Run { start: from.to_vec(), steps: Vec::new() };
+    fn round(&mut self, from: &S::State, hull: &S::Set) -> Maybe<(Run<S::State>, bool)> {
+        let mut run = Run { start: from.clone(), steps: Vec::new() };
+        let home = self.sets.only(from)?;
         loop {
-            if let Some(wanted) = self.missing(&run) {
-                if !self.meet(wanted, &mut run, hull)? {
+            if let Some((is_compassion, number)) = self.missing(&run)? {
+                if !self.meet(is_compassion, number, &mut run, hull)? {
                     return Ok((run, false));
                 }
                 continue;
@@ -240,60 +281,49 @@ impl<'a> FairSearch<'a> {
             if !run.steps.is_empty() && run.end() == from {
                 return Ok((run, true));
             }
-            if let Some(part) = self.at_least_one(run.end(), hull, &hull.only(from)?)? {
-                run.steps.extend(part.steps);
-                continue;
-            }
-            if run.steps.is_empty() {
-                let away = self.at_least_one(from, hull, hull)?;
-                run.steps.extend(away.into_iter().flat_map(|part| part.steps));
-            }
-            return Ok((run, false));
+            let Some(part) = run_away(self.sets, run.end(), hull, &home)? else { return Ok((run, false)) };
+            run.steps.extend(part.steps);
         }
     }
 
-    /// What the run should do and does not, as a cycle.
-    fn missing(&self, run: &Run) -> Option<&Wanted> {
-        let unjust = self.justice.iter().find(|wanted| !wanted.is_visited(run) && !wanted.is_taken(run));
-        unjust.or_else(|| self.compassion.iter().find(|wanted| wanted.is_visited(run) && !wanted.is_taken(run)))
+    /// What the run should do and does not, as a cycle: whether it is compassion, and its number.
+    fn missing(&mut self, run: &Run<S::State>) -> Maybe<Option<(bool, usize)>> {
+        for (number, wanted) in self.justice.iter().enumerate() {
+            if !wanted.is_taken(run) && !wanted.is_visited(self.sets, run)? {
+                return Ok(Some((false, number)));
+            }
+        }
+        for (number, wanted) in self.compassion.iter().enumerate() {
+            if !wanted.is_taken(run) && wanted.is_visited(self.sets, run)? {
+                return Ok(Some((true, number)));
+            }
+        }
+        Ok(None)
     }
 
     /// Goes on until the condition is met; false if that is not possible.
-    fn meet(&self, wanted: &Wanted, run: &mut Run, hull: &Bdd) -> Maybe<bool> {
-        let here = hull.only(run.end())?;
-        let is_visited = wanted.is_visited(run);
-        let mut goal = self.before(wanted, hull)?;
-        if !is_visited {
-            goal = goal.or(&wanted.condition.states.and(hull)?)?;
+    fn meet(&mut self, is_compassion: bool, number: usize, run: &mut Run<S::State>, hull: &S::Set) -> Maybe<bool> {
+        let sets = &mut *self.sets;
+        let wanted = if is_compassion { &self.compassion[number] } else { &self.justice[number] };
+        let mut goal = wanted.before(sets, hull)?;
+        if !is_compassion {
+            let visited = wanted.among(sets, hull)?;
+            goal = sets.union(&goal, &visited)?;
         }
-        let Some(part) = run_to(self.space, &here, hull, &goal)? else { return Ok(false) };
+        let here = sets.only(run.end())?;
+        let Some(part) = run_to(sets, &here, hull, &goal)? else { return Ok(false) };
         run.steps.extend(part.steps);
-        if !is_visited && wanted.condition.states.contains(run.end()) {
+        if !is_compassion && wanted.holds(sets, run.end())? {
             return Ok(true);
         }
-        let here = hull.only(run.end())?;
-        for (number, step) in wanted.condition.steps.iter().zip(&wanted.steps) {
-            if let Some(after) = self.space.image(&here, std::slice::from_ref(step))?.and(hull)?.pick() {
-                run.steps.push((*number, after));
+        let here = sets.only(run.end())?;
+        for action in &wanted.steps {
+            let after = sets.images_within(&here, &[*action], hull)?;
+            if let Some(after) = sets.pick(&after)? {
+                run.steps.push((*action, after));
                 return Ok(true);
             }
         }
         Ok(false)
-    }
-
-    /// A shortest run of at least one step.
-    fn at_least_one(&self, from: &[bool], within: &Bdd, goal: &Bdd) -> Maybe<Option<Run>> {
-        let start = within.only(from)?;
-        let first = self.space.post(&start)?.and(within)?;
-        let Some(rest) = run_to(self.space, &first, within, &goal.and(within)?)? else { return Ok(None) };
-        let after = within.only(&rest.start)?;
-        for (number, step) in self.space.steps.iter().enumerate() {
-            if !self.space.preimage(&after, std::slice::from_ref(step), &start)?.is_false() {
-                let mut steps = vec![(number, rest.start.clone())];
-                steps.extend(rest.steps);
-                return Ok(Some(Run { start: from.to_vec(), steps }));
-            }
-        }
-        Ok(None)
     }
 }

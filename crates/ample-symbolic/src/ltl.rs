@@ -20,7 +20,7 @@ use crate::partial::{self, Preserve, Variant};
 use crate::process_model::Safe;
 use crate::reach::{Effort, Run};
 use crate::save::Saving;
-use crate::space::{Companion, Space, Step, clusters};
+use crate::space::{Companion, Space, SpaceSets, Step, clusters};
 
 /// An LTL formula in the operators of the tableau.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -330,12 +330,17 @@ impl Product {
     /// Looks for a run that violates the formula.
     pub fn check(&self, way: Way, effort: &mut Effort) -> Maybe<Option<Lasso>> {
         let reached = self.reach(way.reduced, effort)?.and(&self.agreeing)?;
-        let search = FairSearch::new(&self.space, &self.fairness);
-        if !way.backward && search.forward(&reached, effort)?.is_false() {
-            return Ok(None);
+        let mut sets = SpaceSets::new(&self.space);
+        let mut search = FairSearch::new(&mut sets, &self.fairness);
+        let mut inside = reached.clone();
+        if !way.backward {
+            inside = search.forward(&reached, effort)?;
+            if inside.is_false() {
+                return Ok(None);
+            }
         }
         let from = self.space.initial.and(&self.agreeing)?;
-        let found = search.lasso(&from, &reached, effort)?;
+        let found = search.lasso(&from, &reached, &inside, effort)?;
         Ok(found.map(|(prefix, cycle)| self.tell(&prefix, &cycle)))
     }
 

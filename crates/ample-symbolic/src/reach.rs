@@ -5,6 +5,7 @@
 //! the first keeps layers, from which shortest runs are read.
 
 use crate::diagram::{Bdd, Maybe};
+use crate::sets::Sets;
 use crate::space::Space;
 
 /// How to find the reachable states.
@@ -114,18 +115,18 @@ fn chained(space: &Space, from: &Bdd, effort: &mut Effort, watch: Watch<'_>) -> 
     }
 }
 
-/// A run: where it starts, and the number of each step that it takes with the state after it.
+/// A run: where it starts, and the number of each action that it takes with the state after it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Run {
-    /// The bits of the first state.
-    pub start: Vec<bool>,
-    /// The steps, each with the bits of the state that it leads to.
-    pub steps: Vec<(usize, Vec<bool>)>,
+pub struct Run<State = Vec<bool>> {
+    /// The first state.
+    pub start: State,
+    /// The actions, each with the state that it leads to.
+    pub steps: Vec<(usize, State)>,
 }
 
-impl Run {
-    /// The bits of its last state.
-    pub fn end(&self) -> &[bool] {
+impl<State> Run<State> {
+    /// Its last state.
+    pub fn end(&self) -> &State {
         self.steps.last().map_or(&self.start, |(_, state)| state)
     }
 }
@@ -133,87 +134,103 @@ impl Run {
 /// A shortest run from one of these states to a goal, leaving only states of `within`.
 ///
 /// Both ends search towards each other, layer by layer, whichever has the smaller diagram first.
-pub fn run_to(space: &Space, from: &Bdd, within: &Bdd, goal: &Bdd) -> Maybe<Option<Run>> {
-    let mut forward = Side::new(from);
-    let mut backward = Side::new(goal);
+pub fn run_to<S: Sets>(sets: &mut S, from: &S::Set, within: &S::Set, goal: &S::Set) -> Maybe<Option<Run<S::State>>> {
+    let around = sets.union(within, goal)?;
+    let mut forward = Side::new(sets, from)?;
+    let mut backward = Side::new(sets, goal)?;
     loop {
-        let met = forward.last().and(backward.last())?;
-        if let Some(state) = met.pick() {
-            // A layer forward may hold states outside of `within`, which are never left.
-            let left = forward.layers.iter().map(|layer| layer.and(within)).collect::<Maybe<Vec<_>>>()?;
-            return walk(space, &left, &backward.layers, state);
+        let met = sets.intersection(forward.last(), backward.last())?;
+        if let Some(state) = sets.pick(&met)? {
+            return walk(sets, &forward.layers, &backward.layers, within, state);
         }
-        let is_forward = forward.last().nodes() <= backward.last().nodes();
-        let new =
-            if is_forward { space.post(&forward.last().and(within)?)? } else { space.pre(backward.last(), within)? };
+        let is_forward = forward.nodes <= backward.nodes;
         let side = if is_forward { &mut forward } else { &mut backward };
-        if !side.push(&new)? {
+        let new = if is_forward {
+            let left = sets.intersection(side.last(), within)?;
+            sets.post(&left, &around)?
+        } else {
+            sets.pre(side.last(), within)?
+        };
+        if !side.push(sets, &new)? {
             return Ok(None);
         }
     }
 }
 
-/// The layers of one side of a search.
-struct Side {
-    layers: Vec<Bdd>,
-    all: Bdd,
+/// A shortest run of at least one step, within a set, from the state to the goal.
+pub fn run_away<S: Sets>(
+    sets: &mut S,
+    from: &S::State,
+    within: &S::Set,
+    goal: &S::Set,
+) -> Maybe<Option<Run<S::State>>> {
+    let start = sets.only(from)?;
+    let first = sets.post(&start, within)?;
+    let goal = sets.intersection(goal, within)?;
+    let Some(rest) = run_to(sets, &first, within, &goal)? else { return Ok(None) };
+    preceded(sets, from, rest)
 }
 
-impl Side {
-    fn new(first: &Bdd) -> Side {
-        Side { layers: vec![first.clone()], all: first.clone() }
+/// The run, with a step before it from that state.
+pub fn preceded<S: Sets>(sets: &mut S, from: &S::State, rest: Run<S::State>) -> Maybe<Option<Run<S::State>>> {
+    let after = sets.only(&rest.start)?;
+    Ok(sets.step_into(from, &after)?.map(|step| {
+        let mut steps = vec![step];
+        steps.extend(rest.steps);
+        Run { start: from.clone(), steps }
+    }))
+}
+
+/// The layers of one side of a search.
+struct Side<Set> {
+    layers: Vec<Set>,
+    all: Set,
+    nodes: usize,
+}
+
+impl<Set: Clone> Side<Set> {
+    fn new<S: Sets<Set = Set>>(sets: &mut S, first: &Set) -> Maybe<Side<Set>> {
+        Ok(Side { layers: vec![first.clone()], all: first.clone(), nodes: sets.nodes(first)? })
     }
 
-    fn last(&self) -> &Bdd {
+    fn last(&self) -> &Set {
         &self.layers[self.layers.len() - 1]
     }
 
     /// One more layer, without what was there before; false if nothing is left.
-    fn push(&mut self, new: &Bdd) -> Maybe<bool> {
-        let new = new.minus(&self.all)?;
-        self.all = self.all.or(&new)?;
-        self.layers.push(new.clone());
-        Ok(!new.is_false())
+    fn push<S: Sets<Set = Set>>(&mut self, sets: &mut S, new: &Set) -> Maybe<bool> {
+        let new = sets.minus(new, &self.all)?;
+        self.all = sets.union(&self.all, &new)?;
+        self.nodes = sets.nodes(&new)?;
+        let is_empty = sets.is_empty(&new);
+        self.layers.push(new);
+        Ok(!is_empty)
     }
 }
 
 /// The run through the layers on both sides of a state in which they meet.
-fn walk(space: &Space, forward: &[Bdd], backward: &[Bdd], middle: Vec<bool>) -> Maybe<Option<Run>> {
+fn walk<S: Sets>(
+    sets: &mut S,
+    forward: &[S::Set],
+    backward: &[S::Set],
+    within: &S::Set,
+    middle: S::State,
+) -> Maybe<Option<Run<S::State>>> {
     let mut steps = Vec::new();
     let mut state = middle.clone();
     for layer in forward.iter().rev().skip(1) {
-        let Some((number, before)) = step_back(space, layer, &state)? else { return Ok(None) };
+        // A layer may hold states outside of `within`, which are never left.
+        let left = sets.intersection(layer, within)?;
+        let Some((number, before)) = sets.step_from(&left, &state)? else { return Ok(None) };
         steps.push((number, std::mem::replace(&mut state, before)));
     }
     steps.reverse();
     let start = state;
     let mut state = middle;
     for layer in backward.iter().rev().skip(1) {
-        let Some((number, after)) = step_into(space, &state, layer)? else { return Ok(None) };
+        let Some((number, after)) = sets.step_into(&state, layer)? else { return Ok(None) };
         steps.push((number, after.clone()));
         state = after;
     }
     Ok(Some(Run { start, steps }))
-}
-
-/// A step from a state of the set to that state.
-fn step_back(space: &Space, set: &Bdd, state: &[bool]) -> Maybe<Option<(usize, Vec<bool>)>> {
-    let after = set.only(state)?;
-    for (number, step) in space.steps.iter().enumerate() {
-        if let Some(before) = space.preimage(&after, std::slice::from_ref(step), set)?.pick() {
-            return Ok(Some((number, before)));
-        }
-    }
-    Ok(None)
-}
-
-/// A step from that state into the set.
-pub fn step_into(space: &Space, state: &[bool], set: &Bdd) -> Maybe<Option<(usize, Vec<bool>)>> {
-    let before = set.only(state)?;
-    for (number, step) in space.steps.iter().enumerate() {
-        if let Some(after) = space.image(&before, std::slice::from_ref(step))?.and(set)?.pick() {
-            return Ok(Some((number, after)));
-        }
-    }
-    Ok(None)
 }

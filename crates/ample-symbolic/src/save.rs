@@ -8,7 +8,7 @@
 use crate::diagram::{Bdd, Diagrams, Maybe};
 use crate::fair::Fairness;
 use crate::reach::{Effort, Run, run_to};
-use crate::space::{Companion, Space, Step, clusters};
+use crate::space::{Companion, Space, SpaceSets, Step, clusters};
 
 /// A space whose states can be saved.
 pub struct Saving {
@@ -70,7 +70,8 @@ impl Saving {
             }
             reached = reached.or(&frontier)?;
         }
-        let Some(run) = run_to(&self.space, &from, &reached, &self.goal.and(&reached)?)? else { return Ok(None) };
+        let goal = self.goal.and(&reached)?;
+        let Some(run) = run_to(&mut SpaceSets::new(&self.space), &from, &reached, &goal)? else { return Ok(None) };
         Ok(Some(self.split(run)))
     }
 

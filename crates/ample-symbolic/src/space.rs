@@ -3,6 +3,9 @@
 //! There is no relation of all steps together, and none says what stays as it is: an image is taken relation by
 //! relation, over the bits that it writes. Each relation is a partial function, since the partitions are.
 
+mod algebra;
+
+pub use self::algebra::SpaceSets;
 use crate::diagram::{Bdd, Diagrams, Maybe, Written};
 
 /// One partition of the steps: a move of one process, or of two that shake hands.
@@ -113,6 +116,18 @@ pub struct Space {
 }
 
 impl Space {
+    /// The states that one of the steps of these numbers leads to.
+    fn image_of(&self, set: &Bdd, numbers: &[usize]) -> Maybe<Bdd> {
+        let relations = || numbers.iter().map(|number| (&self.steps[*number].relation, self.steps[*number].written));
+        self.image_by(set, &relations)
+    }
+
+    /// The states, within a set, from which one of the steps of these numbers leads to the set.
+    fn preimage_of(&self, set: &Bdd, numbers: &[usize], within: &Bdd) -> Maybe<Bdd> {
+        let relations = || numbers.iter().map(|number| (&self.steps[*number].relation, self.steps[*number].written));
+        self.preimage_by(set, &relations, within)
+    }
+
     /// The states that one of these steps leads to.
     pub fn image(&self, set: &Bdd, steps: &[Step]) -> Maybe<Bdd> {
         let relations = || steps.iter().map(|step| (&step.relation, step.written));

@@ -7,14 +7,14 @@ use std::sync::atomic::AtomicBool;
 use ample_logic::{Atom, Formula};
 use ample_random::Random;
 
-use crate::ctl::{Ctl, Evaluator};
+use crate::ctl::{Ctl, Evaluator, known_atoms};
 use crate::diagram::{Bdd, Diagrams};
 use crate::fair::Fairness;
 use crate::ltl::{Lasso, Product, Runs, Way};
 use crate::partial::{Preserve, Variant, areduce, explore, improviso, reduced_space};
 use crate::process_model::{Demand, process_model};
 use crate::reach::{Effort, Method, reachable, run_to};
-use crate::space::{Space, Step, clusters};
+use crate::space::{Space, SpaceSets, Step, clusters};
 
 /// So many of them, but each only once.
 fn some(random: &mut Random, from: &[u32], count: u64) -> Vec<u32> {
@@ -298,10 +298,18 @@ fn all_ways_reach_the_same_states() {
         }
         let goal = sample.space.resting(&sample.space.settled).unwrap();
         let all = sample.space.diagrams.constant(true);
-        let run = run_to(&sample.space, &sample.space.initial, &all, &goal).unwrap();
+        let run = run_to(&mut SpaceSets::new(&sample.space), &sample.space.initial, &all, &goal).unwrap();
         let stuck = expected.iter().any(|state| sample.steps.iter().all(|step| step.next(*state).is_none()));
         assert_eq!(run.is_some(), stuck, "seed {seed}");
     }
+}
+
+fn evaluator<'a, 'b>(
+    sets: &'a mut SpaceSets<&'b Space>,
+    atoms: &'a [Bdd],
+    within: Bdd,
+) -> Evaluator<'a, SpaceSets<&'b Space>> {
+    Evaluator::new(sets, known_atoms(atoms), within).unwrap()
 }
 
 #[test]
@@ -321,19 +329,21 @@ fn every_way_to_evaluate_ctl_gives_the_same() {
             let formula = Ctl::of(&random_ctl(&mut random, 3, with_next)).unwrap();
             let expected = naive(&sample, &formula, &mut HashMap::new());
             let text = format!("seed {seed}: {formula:?}");
-            let states = Evaluator::new(space, &atoms, everything.clone()).states(&formula).unwrap();
+            let sets = &mut SpaceSets::new(space);
+            let states = evaluator(sets, &atoms, everything.clone()).states(&formula).unwrap();
             assert_eq!(states_of(&states), expected, "{text}");
             let holds = sample.initial.iter().all(|state| expected.contains(state));
-            let within = Evaluator::new(space, &atoms, reached.clone()).states(&formula).unwrap();
+            let within = evaluator(sets, &atoms, reached.clone()).states(&formula).unwrap();
             assert_eq!(space.initial.is_subset(&within).unwrap(), holds, "within the reachable states, {text}");
             let negation = formula.clone().not();
-            let mut forward = Evaluator::new(space, &atoms, everything.clone());
+            let mut forward = evaluator(sets, &atoms, everything.clone());
             assert_eq!(!forward.some(&space.initial, &negation, None).unwrap(), holds, "forward, {text}");
+            drop(forward);
             if formula.has_next() {
                 continue;
             }
             for variant in VARIANTS {
-                let mut evaluator = Evaluator::new(space, &atoms, everything.clone());
+                let mut evaluator = evaluator(sets, &atoms, everything.clone());
                 let some = evaluator.some(&space.initial, &negation, Some((&model, variant))).unwrap();
                 assert_eq!(!some, holds, "reduced, {variant:?}, {text}");
             }

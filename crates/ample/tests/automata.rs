@@ -1,41 +1,18 @@
 //! Automata: what `ample automaton` writes, and automata as properties. For random formulas, the automaton of the
 //! negation in the HOA format has the verdict of the formula.
 
-#[path = "temporal/random.rs"]
-mod random;
+mod support;
 
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
 use ample::{CheckOptions, Emptiness, Fairness, Loaded, Outcome, PartialOrder, Property, Question, Silent, Verdict};
 use ample_logic::{Acceptance, Atoms, Dialect, Formula, Options, hoa, parse, translate};
 use ample_model::{AtomTable, Temporal};
-use random::Random;
-
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(test: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("ample-automata-{}-{test}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-
-    fn file(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.0.join(name);
-        std::fs::write(&path, text).unwrap();
-        path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use ample_random::Random;
+use support::Folder;
 
 fn ample(words: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ample")).args(words).stdin(Stdio::null()).output().unwrap()
+    support::command(words).output().unwrap()
 }
 
 fn shown(output: &Output) -> String {

@@ -5,12 +5,13 @@
 //! there is none, it is looked for among the states that the evaluator knows to satisfy the formula: it has seen a path
 //! there, so that there is one, and nothing has to be explored that was not.
 
+use ample_logic::explain::{PathShape, explaining};
 use ample_logic::{Binary, Formula, Unary};
 use ample_model::observer::Observer;
 
 use super::evaluate::Evaluator;
 use super::kripke::Halted;
-use super::nodes::{Id, Shape};
+use super::nodes::Id;
 use super::number::Number;
 use super::region::Region;
 use crate::search::Path;
@@ -114,8 +115,7 @@ where
                     return Ok(None);
                 }
                 self.left -= 1;
-                let Some(shape) = Shape::of(path) else { return Ok(None) };
-                let shape = if exists { shape } else { shape.dual() };
+                let Some(shape) = PathShape::showing(path, exists) else { return Ok(None) };
                 self.explain_path(formula, exists, &shape, state).map(Some)
             }
             Formula::Binary(op, f, g) => {
@@ -173,29 +173,14 @@ where
         holds: bool,
         state: u32,
     ) -> Result<Branches<S::Transition>, Halted> {
-        // The values with which each operand alone makes the whole what it is.
-        let deciding = match (op, holds) {
-            (Binary::And, false) => [(f, false), (g, false)],
-            (Binary::Or, true) => [(f, true), (g, true)],
-            (Binary::Implies, true) => [(f, false), (g, true)],
-            _ => {
-                let mut branches = self.explain_operand(f, state)?;
-                branches.extend(self.explain_operand(g, state)?);
-                return Ok(branches);
-            }
-        };
-        for (operand, value) in self.cheaper_first(deciding)? {
-            if self.value(operand, state)? == value {
-                return self.explain_operand(operand, state);
-            }
+        // In the order of the evaluator, which has not looked at the second if the first one was enough.
+        let ids = (self.node(f, true)?, self.node(g, true)?);
+        let second_first = !self.evaluator.with_nodes(|nodes| nodes.is_cheaper(ids.0, ids.1));
+        let mut branches = Vec::new();
+        for operand in explaining(op, [f, g], holds, second_first, |operand| self.value(operand, state))? {
+            branches.extend(self.explain_operand(operand, state)?);
         }
-        Ok(Vec::new())
-    }
-
-    /// In the order of the evaluator, which has not looked at the second if the first one was enough.
-    fn cheaper_first<'f>(&mut self, [f, g]: [(&'f Formula, bool); 2]) -> Result<[(&'f Formula, bool); 2], Halted> {
-        let ids = (self.node(f.0, true)?, self.node(g.0, true)?);
-        Ok(if self.evaluator.with_nodes(|nodes| nodes.is_cheaper(ids.0, ids.1)) { [f, g] } else { [g, f] })
+        Ok(branches)
     }
 
     /// What shows the value of an operand: itself, or the list of what does if it is one of operands again.
@@ -212,22 +197,22 @@ where
         &mut self,
         formula: &Formula,
         value: bool,
-        shape: &Shape,
+        shape: &PathShape,
         state: u32,
     ) -> Result<Evidence<S::Transition>, Halted> {
         // The way, the operand that holds in so many of its states, and the one that holds in the last.
         let (way, along, at_end) = match shape {
-            Shape::Next(f) => {
+            PathShape::Next(f) => {
                 let id = self.node(f, value)?;
                 (self.next(id, state)?, None, Some(f))
             }
-            Shape::Until(f, g) => {
+            PathShape::Until(f, g) => {
                 let ids = (self.node(f, value)?, self.node(g, value)?);
                 let way = self.until(ids, state)?;
                 let before = way.last();
                 (way, Some((f, before)), Some(g))
             }
-            Shape::Release(f, g) => {
+            PathShape::Release(f, g) => {
                 let ids = (self.node(f, value)?, self.node(g, value)?);
                 let (way, released) = self.release(ids, state)?;
                 let all = way.last() + 1;

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use ample_logic::explain::PathShape;
 use ample_logic::{Atom, Binary, Formula, Unary};
 use thiserror::Error;
 
@@ -27,48 +28,6 @@ pub enum NotCtl {
     /// It is nested too deeply.
     #[error("the formula nests more than {MAX_TEMPORAL} temporal operators or more than {MAX_LEVELS} operators")]
     TooDeep,
-}
-
-/// What a path must be like.
-pub(super) enum Shape {
-    /// `X f`
-    Next(Formula),
-    /// `f U g`
-    Until(Formula, Formula),
-    /// `f R g`
-    Release(Formula, Formula),
-}
-
-impl Shape {
-    /// What a path must be like to show that `E path` holds. None if that is not CTL.
-    pub(super) fn of(path: &Formula) -> Option<Shape> {
-        Some(match path {
-            Formula::Unary(Unary::Next, f) => Shape::Next(f.as_ref().clone()),
-            Formula::Unary(Unary::Finally, f) => Shape::Until(Formula::True, f.as_ref().clone()),
-            Formula::Unary(Unary::Globally, f) => Shape::Release(Formula::False, f.as_ref().clone()),
-            Formula::Binary(op, f, g) => {
-                let both = |op: Binary| Formula::Binary(op, f.clone(), g.clone());
-                let (f, g) = (f.as_ref().clone(), g.as_ref().clone());
-                match op {
-                    Binary::Until => Shape::Until(f, g),
-                    Binary::Release => Shape::Release(f, g),
-                    Binary::WeakUntil => Shape::Release(g, both(Binary::Or)),
-                    Binary::StrongRelease => Shape::Until(g, both(Binary::And)),
-                    _ => return None,
-                }
-            }
-            _ => return None,
-        })
-    }
-
-    /// What a path must be like to show that `A path` does not hold, with all operands negated.
-    pub(super) fn dual(self) -> Shape {
-        match self {
-            Shape::Next(f) => Shape::Next(f),
-            Shape::Until(f, g) => Shape::Release(f, g),
-            Shape::Release(f, g) => Shape::Until(f, g),
-        }
-    }
 }
 
 /// Names a node.
@@ -153,11 +112,11 @@ impl Nodes {
                 Ok(self.not(f))
             }
             Formula::Unary(Unary::Exists, path) => {
-                let shape = Shape::of(path).ok_or(NotCtl::Mixed)?;
+                let shape = PathShape::of(path).ok_or(NotCtl::Mixed)?;
                 self.exists(&shape, |nodes, f| nodes.read_at(f, levels + 1, temporal + 1))
             }
             Formula::Unary(Unary::All, path) => {
-                let shape = Shape::of(path).ok_or(NotCtl::Mixed)?.dual();
+                let shape = PathShape::of(path).ok_or(NotCtl::Mixed)?.dual();
                 let counterexample = self.exists(&shape, |nodes, f| {
                     let f = nodes.read_at(f, levels + 1, temporal + 1)?;
                     Ok(nodes.not(f))
@@ -177,19 +136,19 @@ impl Nodes {
     /// There is a path of that shape, whose operands are read with `read`.
     fn exists<E>(
         &mut self,
-        shape: &Shape,
+        shape: &PathShape,
         mut read: impl FnMut(&mut Self, &Formula) -> Result<Id, E>,
     ) -> Result<Id, E> {
         Ok(match shape {
-            Shape::Next(f) => {
+            PathShape::Next(f) => {
                 let f = read(self, f)?;
                 self.next(f)
             }
-            Shape::Until(f, g) => {
+            PathShape::Until(f, g) => {
                 let (f, g) = (read(self, f)?, read(self, g)?);
                 self.until(f, g)
             }
-            Shape::Release(f, g) => {
+            PathShape::Release(f, g) => {
                 let (f, g) = (read(self, f)?, read(self, g)?);
                 self.release(f, g)
             }

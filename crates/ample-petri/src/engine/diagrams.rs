@@ -1,18 +1,27 @@
 //! Attempts with decision diagrams: all reachable markings once, and every task looked up in them.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::diagram::{Diagrams, Evaluator, Explainer, Known, Limits, Maybe, Method, Set, Stop, with_stack};
+use ample_budget::{Budget, Interrupted};
+use ample_logic::{Formula as Logic, TranslateError, as_ctl, translate_within};
+use ample_model::{Observer, Progress, Reason, Statistics};
+use ample_symbolic::ctl::{Ctl, Evaluator};
+use ample_symbolic::evidence::Explainer;
+use ample_symbolic::product::{Lasso, accepted_run};
+use ample_symbolic::reach::Effort;
+use ample_symbolic::{Maybe, SetError};
+use num_bigint::BigUint;
+
+use crate::diagram::{Diagrams, Limits, Method, Set, atoms, diagrams, filter, run_to_goal, with_stack};
+use crate::evidence::{Evidence, LONGEST, fired};
 use crate::net::{Condition, Net, Sum};
 use crate::simplify::Simplified;
 use crate::structure::units;
-use ample_logic::{Formula as Logic, as_ctl};
-use ample_model::{Observer, Progress, Reason, Statistics};
-use num_bigint::BigUint;
 
 use super::board::{Board, Finding, NetRun, Watch};
 use super::shown::has_evidence;
@@ -160,19 +169,21 @@ fn session(net: &Net, board: &Board<'_>, plan: &Plan, (memory, method): (u64, Me
         Order::Written => (0..simple.places.len() as u32).collect(),
     };
     let limits = Limits { max_nodes: (memory / NODE_BYTES) as usize, stop: Arc::clone(&desk.stop) };
-    let result = Diagrams::new(simple, &order, limits).and_then(|mut diagrams| {
+    let result = diagrams(simple, &order, limits).and_then(|mut diagrams| {
         let nodes = Arc::clone(&desk.nodes);
         diagrams.watch(move |size| nodes.store(size.nodes as u64, Ordering::Relaxed));
-        let mut session = Session { net, diagrams: &mut diagrams, board, plan, desk, small: small.as_ref() };
+        let small = small.as_ref();
+        let mut session = Session { net, diagrams: &mut diagrams, board, plan, desk, small, unsupported: None };
         let result = session.answer(method, &mut done);
+        done.ended = session.unsupported.take().map(Reason::Unsupported);
         done.diagrams.peak_nodes = diagrams.size().peak;
         result
     });
     done.diagrams.relations = simple.transitions.len();
     if let Err(why) = result {
         done.ended = Some(match why {
-            Stop::Asked => Reason::Interrupted,
-            Stop::Memory => Reason::Memory,
+            SetError::Cancelled => Reason::Interrupted,
+            SetError::Memory => Reason::Memory,
             other => Reason::Unsupported(other.to_string()),
         });
     }
@@ -188,17 +199,27 @@ struct Session<'a, 'b> {
     desk: &'a Desk,
     /// The net whose markings they hold, if it is not the one that was asked about.
     small: Option<&'a Simplified>,
+    /// A formula has no automaton, and why.
+    unsupported: Option<String>,
 }
 
 /// A formula whose truth is known, and the sets of its parts.
 struct Evaluated {
     task: usize,
     formula: Logic,
-    atoms: Vec<Condition>,
-    known: Known,
+    conditions: Vec<Condition>,
+    /// What was evaluated, unless it is large.
+    known: HashMap<Ctl, Set>,
 }
 
 const HOW: &str = "all markings as a diagram";
+const WITH_AUTOMATON: &str = "all markings as a diagram, and an automaton";
+
+/// A formula of branching time that says the same as one of linear time. A dead marking repeats itself in linear time,
+/// and has no next one in branching time.
+pub fn as_branching(formula: &Logic) -> Option<Logic> {
+    if formula.has_next() { None } else { as_ctl(formula) }
+}
 
 impl Session<'_, '_> {
     fn answer(&mut self, method: Method, done: &mut Done) -> Maybe<()> {
@@ -218,7 +239,7 @@ impl Session<'_, '_> {
             match &board.tasks.all[task] {
                 Task::Reach(condition) => {
                     let Some(condition) = self.translated(condition) else { continue };
-                    let goal = self.diagrams.filter(&reached, &condition)?;
+                    let goal = filter(self.diagrams, &reached, &condition)?;
                     self.settle_goal(task, goal, &mut to_show);
                 }
                 Task::Dead => {
@@ -239,8 +260,8 @@ impl Session<'_, '_> {
             }
         }
         let mut formulas = Vec::new();
-        let result = self.branching(&reached, &mut formulas);
-        if result.is_ok() || result == Err(Stop::Asked) && board.is_settled() {
+        let result = self.branching(&reached, &mut formulas).and_then(|()| self.linear(&reached));
+        if result.is_ok() || result == Err(SetError::Cancelled) && board.is_settled() {
             self.desk.begin_to_show(board.begun);
             // What is known stays known if there is no time to show it.
             let _ = self.show(&reached, to_show, formulas);
@@ -259,12 +280,13 @@ impl Session<'_, '_> {
         }
         let initial = self.diagrams.initial()?;
         let Some(start) = self.diagrams.pick(&initial) else { return Ok(()) };
-        for Evaluated { task, formula, atoms, mut known } in formulas {
+        for Evaluated { task, formula, conditions, known } in formulas {
             if board.is_shown(task) {
                 continue;
             }
-            let mut evaluator = Evaluator::new(self.diagrams, reached.clone())?;
-            let evidence = Explainer::new(&mut evaluator, &atoms, &mut known).evidence(&formula, &start)?;
+            let evaluator = Evaluator::new(self.diagrams, atoms(&conditions), reached.clone())?;
+            let evidence = Explainer::new(&mut evaluator.knowing(known)).up_to(LONGEST).runs(&formula, &start)?;
+            let evidence = evidence.map(|evidence| Evidence::of_sets(&evidence));
             let evidence = match self.small {
                 Some(small) => evidence.and_then(|evidence| evidence.told(small, self.net)),
                 None => evidence,
@@ -296,34 +318,74 @@ impl Session<'_, '_> {
         for task in self.open() {
             let formula = match &board.tasks.all[task] {
                 Task::Branching(formula) => formula.clone(),
-                // A dead marking repeats itself in linear time, and has no next one in branching time.
-                Task::Linear(formula) if !formula.has_next() => match as_ctl(formula) {
+                Task::Linear(formula) => match as_branching(formula) {
                     Some(formula) => formula,
                     None => continue,
                 },
                 _ => continue,
             };
-            let atoms = match self.small {
-                Some(small) => board.tasks.translated(small, &formula),
-                None => Some(board.tasks.atoms.clone()),
-            };
-            let Some(atoms) = atoms else { continue };
+            let Some(conditions) = self.conditions(&formula) else { continue };
             if board.truth(task).is_some() {
                 continue;
             }
-            let mut evaluator = Evaluator::new(self.diagrams, reached.clone())?;
-            let mut known = Known::new();
-            let set = evaluator.evaluate(&formula, &atoms, &mut known)?;
+            let ctl = Ctl::of(&formula).ok_or(SetError::NotCtl)?;
+            let mut evaluator = Evaluator::new(self.diagrams, atoms(&conditions), reached.clone())?;
+            let set = evaluator.states(&ctl)?;
+            let mut known = evaluator.into_known();
             let holds = self.diagrams.is_subset(&initial, &set)?;
             board.settle(task, Finding::Truth(holds, None), ENGINE, HOW);
             if has_evidence(&formula, holds) {
                 if self.diagrams.size().nodes > FEW_NODES {
                     known.clear();
                 }
-                evaluated.push(Evaluated { task, formula, atoms, known });
+                evaluated.push(Evaluated { task, formula, conditions, known });
             }
         }
         Ok(())
+    }
+
+    /// What the atoms of a formula are in the net whose markings are known.
+    fn conditions(&self, formula: &Logic) -> Option<Vec<Condition>> {
+        match self.small {
+            Some(small) => self.board.tasks.translated(small, formula),
+            None => Some(self.board.tasks.atoms.clone()),
+        }
+    }
+
+    /// Formulas of linear time: a run of the product with the automaton of the negation, or none.
+    fn linear(&mut self, reached: &Set) -> Maybe<()> {
+        let board = self.board;
+        let budget = Budget::unlimited().with_cancellation(&Arc::clone(&self.desk.stop).into());
+        for task in self.open() {
+            let Task::Linear(formula) = &board.tasks.all[task] else { continue };
+            let Some(conditions) = self.conditions(formula) else { continue };
+            let options = ample_logic::Options::default();
+            let automaton = match translate_within(&!formula.clone(), &ample_logic::Atoms::new(), options, &budget) {
+                Ok(automaton) => automaton,
+                Err(TranslateError::Interrupted(Interrupted::Memory)) => return Err(SetError::Memory),
+                Err(TranslateError::Interrupted(_)) => return Err(SetError::Cancelled),
+                Err(error) => {
+                    self.unsupported = Some(error.to_string());
+                    continue;
+                }
+            };
+            let run = accepted_run(self.diagrams, &automaton, &atoms(&conditions), reached, &mut Effort::default())?;
+            let holds = run.is_none();
+            let run = run.and_then(|run| self.told(&run));
+            board.settle(task, Finding::Truth(holds, run), ENGINE, WITH_AUTOMATON);
+        }
+        Ok(())
+    }
+
+    /// An endless run as one of the net that was asked about, if that gets back to where its cycle begins.
+    fn told(&self, run: &Lasso) -> Option<NetRun> {
+        let numbers = |actions: &[usize]| -> Vec<u32> { actions.iter().map(|action| *action as u32).collect() };
+        let (prefix, cycle) = (numbers(&run.prefix), numbers(&run.cycle));
+        let Some(small) = self.small else { return Some(NetRun { prefix, cycle, open: false }) };
+        let (prefix, cycle) = small.expand_lasso(&prefix, &cycle)?;
+        let start = fired(self.net, self.net.initial(), &prefix)?;
+        let end = fired(self.net, start.clone(), &cycle)?;
+        (start == end).then_some(NetRun { prefix, cycle, open: false })
     }
 
     /// Whether the goal can be reached; if a run there is to be shown, it is looked for later.
@@ -336,7 +398,7 @@ impl Session<'_, '_> {
 
     /// A run of the net that was asked about; none if it is too long to be told.
     fn run_to(&mut self, reached: &Set, goal: &Set) -> Maybe<Option<Vec<u32>>> {
-        let run = self.diagrams.run_to(reached, goal)?;
+        let run = run_to_goal(self.diagrams, reached, goal)?;
         Ok(match (run, self.small) {
             (Some(run), Some(small)) => small.expand(&run),
             (run, _) => run,

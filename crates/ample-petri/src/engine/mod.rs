@@ -31,6 +31,7 @@ use ample_budget::Interrupted;
 use ample_model::{Observer, Progress, Property, Question, Reason, Statistics, System};
 
 use self::board::Board;
+use self::rounds::Linear;
 use self::tasks::{Answerable, Tasks};
 use ample_engine::engine::{Engine, Task};
 use ample_engine::justice;
@@ -46,6 +47,9 @@ const DEFAULT_MEMORY: u64 = 4 << 30;
 const FIRST_ATTEMPT: Duration = Duration::from_millis(1500);
 /// Counting starts with single markings, and for so long with them alone.
 const HEAD_START: Duration = Duration::from_millis(300);
+
+/// So long a formula of linear time is checked on single markings alone.
+const BEFORE_PRODUCTS: Duration = Duration::from_secs(2);
 
 /// Who looks at a net.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -336,8 +340,9 @@ fn work(net: &Net, board: &Board<'_>, options: &Options, observer: &mut dyn Obse
             Ended { reason: ended.into_inner().unwrap_or_default(), diagrams: None }
         }
         Workers::Symbolic => {
-            let done = rounds::work(net, board, (memory(options, 1), method(options)), options.first_turn, observer);
-            let reason = done.ended.or_else(|| Some(only_branching()));
+            let limits = (memory(options, 1), method(options));
+            let done = rounds::work(net, board, limits, Linear::All, options.first_turn, observer);
+            let reason = done.ended.or_else(|| Some(not_simplified()));
             Ended { reason, diagrams: Some(done.diagrams) }
         }
         Workers::All => {
@@ -349,7 +354,13 @@ fn work(net: &Net, board: &Board<'_>, options: &Options, observer: &mut dyn Obse
                 } else if number == 2 {
                     worker(false, memory).explore(observer)
                 } else {
-                    let done = rounds::work(net, board, (memory, method(options)), options.first_turn, observer);
+                    let diagrams = |linear: Linear, observer: &mut dyn Observer| {
+                        rounds::work(net, board, (memory, method(options)), linear, options.first_turn, observer)
+                    };
+                    let mut done = diagrams(Linear::AsBranching, observer);
+                    if done.ended.is_none() && is_left_to_products(board, observer) {
+                        done = diagrams(Linear::All, observer);
+                    }
                     if let Ok(mut ended) = ended.lock() {
                         ended.diagrams = Some(done.diagrams);
                     }
@@ -368,8 +379,20 @@ fn work(net: &Net, board: &Board<'_>, options: &Options, observer: &mut dyn Obse
     }
 }
 
-fn only_branching() -> Reason {
-    Reason::Unsupported("the diagrams of nets do not answer LTL; `--engine explicit` does".into())
+fn not_simplified() -> Reason {
+    Reason::Unsupported("internal error: a condition was lost when the net was simplified".into())
+}
+
+/// What is left is one formula of linear time that the other workers have had some time for. A worker that looks at single
+/// markings would have nothing to do, since somebody has that formula.
+fn is_left_to_products(board: &Board<'_>, observer: &mut dyn Observer) -> bool {
+    while board.begun.elapsed() < BEFORE_PRODUCTS {
+        if board.is_over() || board.open().len() > 1 || observer.progress(&Progress::default()).is_some() {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    !board.is_over() && matches!(board.open()[..], [task] if matches!(board.tasks.all[task], tasks::Task::Linear(_)))
 }
 
 /// Counts the markings of a net.
@@ -388,8 +411,14 @@ pub fn states(system: &System, net: &Net, options: &Options, observer: &mut dyn 
         (counts.statistics, counts.ended)
     };
     let symbolic = |memory: u64, over: &AtomicBool, observer: &mut dyn Observer| {
-        let done =
-            rounds::work(net, &board, (memory, method(options)), options.first_turn, &mut Until { observer, over });
+        let done = rounds::work(
+            net,
+            &board,
+            (memory, method(options)),
+            Linear::All,
+            options.first_turn,
+            &mut Until { observer, over },
+        );
         (board.statistics(), done.ended, done.diagrams)
     };
     let never = AtomicBool::new(false);

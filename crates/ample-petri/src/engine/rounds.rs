@@ -9,11 +9,10 @@ use std::time::{Duration, Instant};
 
 use crate::diagram::Method;
 use crate::net::Net;
-use ample_logic::as_ctl;
 use ample_model::{Observer, Reason};
 
 use super::board::Board;
-use super::diagrams::{Done, Order, Plan, attempt};
+use super::diagrams::{Done, Order, Plan, as_branching, attempt};
 use super::tasks::Task;
 
 /// The first slice of time, and the least.
@@ -26,15 +25,25 @@ const PART: u32 = 4;
 /// All of them together get so many slices.
 const FOR_EACH: u32 = 2;
 
+/// Which formulas of linear time are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Linear {
+    /// All of them.
+    All,
+    /// Those that a formula of branching time says as well, for which no product with an automaton is needed.
+    AsBranching,
+}
+
 /// Looks at the open tasks, or counts the markings if nothing is asked.
 pub fn work(
     net: &Net,
     board: &Board<'_>,
     (memory, method): (u64, Method),
+    linear: Linear,
     first_turn: Option<Duration>,
     observer: &mut dyn Observer,
 ) -> Done {
-    let mut rounds = Rounds { net, board, memory, method, observer, full: HashSet::new(), next: 0, peak: 0 };
+    let mut rounds = Rounds { net, board, memory, method, linear, observer, full: HashSet::new(), next: 0, peak: 0 };
     let mut slice = first_turn.unwrap_or(FIRST_SLICE).max(LEAST_SLICE);
     loop {
         if let Some(mut done) = rounds.round(slice) {
@@ -45,11 +54,10 @@ pub fn work(
     }
 }
 
-/// The open tasks that diagrams can look at.
-fn answerable(board: &Board<'_>) -> Vec<usize> {
+/// The open tasks that diagrams are to look at.
+fn answerable(board: &Board<'_>, linear: Linear) -> Vec<usize> {
     let can = |task: &usize| match &board.tasks.all[*task] {
-        // A dead marking repeats itself in linear time, and has no next one in branching time.
-        Task::Linear(formula) => !formula.has_next() && as_ctl(formula).is_some(),
+        Task::Linear(formula) => linear == Linear::All || as_branching(formula).is_some(),
         Task::Reach(_) | Task::Dead | Task::Bound(_) | Task::Branching(_) => true,
     };
     board.open().into_iter().filter(can).collect()
@@ -60,6 +68,7 @@ struct Rounds<'a, 'b> {
     board: &'a Board<'b>,
     memory: u64,
     method: Method,
+    linear: Linear,
     observer: &'a mut dyn Observer,
     /// What has not fitted: all tasks together, or one of them, in an order.
     full: HashSet<(Option<usize>, Order)>,
@@ -86,7 +95,7 @@ impl Rounds<'_, '_> {
         let counts = self.board.tasks.all.is_empty();
         let mut is_full = true;
         for order in [Order::Near, Order::Written] {
-            let tasks = answerable(self.board);
+            let tasks = answerable(self.board, self.linear);
             if tasks.is_empty() && !counts {
                 return Some(Done::default());
             }
@@ -96,7 +105,7 @@ impl Rounds<'_, '_> {
                 Turn::Full => {}
             }
         }
-        let tasks = answerable(self.board);
+        let tasks = answerable(self.board, self.linear);
         if tasks.len() > 1 {
             let end = Instant::now() + slice * FOR_EACH;
             for _ in 0..tasks.len() {

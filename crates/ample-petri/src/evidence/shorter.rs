@@ -5,21 +5,14 @@
 //! which is looked at by the meaning of the formula, marking by marking. Where that cannot be told (not every state has
 //! a branch, if there are very many) the run stays as it is.
 
-use ample_logic::{Atom, Binary, Formula, Unary, semantics};
+use ample_logic::explain::{PathShape, sufficient};
+use ample_logic::{Atom, Formula, Unary, semantics};
 
 use super::{Evidence, fired};
 use crate::net::{Condition, Net};
 
 /// Longer runs stay as they are: every part that is left out costs a look at all of the rest.
 const LONG: usize = 2_000;
-
-/// What a path must be like, its operands having the same value.
-enum Shape<'f> {
-    Next(&'f Formula),
-    Until(Option<&'f Formula>, &'f Formula),
-    /// The second until, and while, the first; or for ever.
-    Release(Option<&'f Formula>, &'f Formula),
-}
 
 impl Evidence {
     /// Leaves out what the formula does not need, as far as time allows. Atom `i` is condition `i`.
@@ -118,43 +111,15 @@ impl Work<'_> {
         let holds = evidence.holds;
         let (last, is_endless) = (markings.len() - 1, !evidence.cycle.is_empty());
         let value = |at: usize, operand: &Formula| self.value(evidence, at, operand, holds, &markings[at]);
-        // f W g is g R (f ∨ g), f M g is g U (f ∧ g).
-        let both = |op, f: &Formula, g: &Formula| Formula::binary(op, f.clone(), g.clone());
-        let joined;
-        let shape = match path {
-            Formula::Unary(Unary::Next, f) => Shape::Next(f),
-            Formula::Unary(Unary::Finally, f) => Shape::Until(None, f),
-            Formula::Unary(Unary::Globally, f) => Shape::Release(None, f),
-            Formula::Binary(Binary::Until, f, g) => Shape::Until(Some(f), g),
-            Formula::Binary(Binary::Release, f, g) => Shape::Release(Some(f), g),
-            Formula::Binary(Binary::WeakUntil, f, g) => {
-                joined = both(Binary::Or, f, g);
-                Shape::Release(Some(g), &joined)
-            }
-            Formula::Binary(Binary::StrongRelease, f, g) => {
-                joined = both(Binary::And, f, g);
-                Shape::Until(Some(g), &joined)
-            }
-            _ => return false,
-        };
-        // What no path satisfies is the dual, of negated operands.
-        let shape = match shape {
-            shape if holds => shape,
-            Shape::Next(f) => Shape::Next(f),
-            Shape::Until(f, g) => Shape::Release(f, g),
-            Shape::Release(f, g) => Shape::Until(f, g),
-        };
-        match shape {
-            Shape::Next(f) => last == 1 && !is_endless && value(1, f),
-            Shape::Until(f, g) => {
-                let before = |f: &Formula| (0..last).all(|at| value(at, f));
-                !is_endless && value(last, g) && f.is_none_or(before)
-            }
-            Shape::Release(f, g) => {
-                let decided = is_endless || evidence.stutters || f.is_some_and(|f| value(last, f));
+        match PathShape::showing(path, holds) {
+            Some(PathShape::Next(f)) => last == 1 && !is_endless && value(1, &f),
+            Some(PathShape::Until(f, g)) => !is_endless && value(last, &g) && (0..last).all(|at| value(at, &f)),
+            Some(PathShape::Release(f, g)) => {
+                let decided = is_endless || evidence.stutters || value(last, &f);
                 let count = if is_endless { last } else { last + 1 };
-                decided && (0..count).all(|at| value(at, g))
+                decided && (0..count).all(|at| value(at, &g))
             }
+            None => false,
         }
     }
 
@@ -167,21 +132,9 @@ impl Work<'_> {
         let seen = |operand: &Formula, value: bool| self.value(evidence, after, operand, value, marking);
         match formula {
             Formula::Unary(Unary::Not, f) => seen(f, !value),
-            Formula::Binary(op, f, g) => {
-                let all = |values: [bool; 2]| seen(f, values[0]) && seen(g, values[1]);
-                let any = |values: [bool; 2]| seen(f, values[0]) || seen(g, values[1]);
-                match (op, value) {
-                    (Binary::And, true) => all([true, true]),
-                    (Binary::And, false) => any([false, false]),
-                    (Binary::Or, true) => any([true, true]),
-                    (Binary::Or, false) => all([false, false]),
-                    (Binary::Implies, true) => any([false, true]),
-                    (Binary::Implies, false) => all([true, false]),
-                    (Binary::Iff, true) | (Binary::Xor, false) => all([true, true]) || all([false, false]),
-                    (Binary::Iff, false) | (Binary::Xor, true) => all([true, false]) || all([false, true]),
-                    _ => false,
-                }
-            }
+            Formula::Binary(op, f, g) => sufficient(*op, value).iter().any(|[first, second]| {
+                first.is_none_or(|value| seen(f, value)) && second.is_none_or(|value| seen(g, value))
+            }),
             _ => evidence.branches.iter().any(|(at, branch)| {
                 *at == after && branch.formula == *formula && branch.holds == value && self.shows(branch, marking)
             }),
@@ -191,6 +144,8 @@ impl Work<'_> {
 
 #[cfg(test)]
 mod tests {
+    use ample_logic::Binary;
+
     use super::*;
     use crate::net::{Place, Transition};
 

@@ -37,7 +37,7 @@ use ample_symbolic::engine as symbolic;
 
 pub use crate::output::{Names, dot, json};
 pub use crate::{Balance, Canonical, Graph, ProductSize, Rule, Size, Work};
-use crate::{Binary, BuildOptions, Halt, Lists, Meaning, Model, Observed, Question, Witness, check as judge};
+use crate::{Binary, BuildOptions, Error, Lists, Meaning, Model, Observed, Question, Witness, check as judge};
 
 /// Which graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -402,13 +402,13 @@ fn supervised<T: Send>(
     }
 }
 
-impl From<Halt> for SogError {
-    fn from(halt: Halt) -> SogError {
-        match halt {
-            Halt::Asked => SogError::Ended(Reason::Interrupted),
-            Halt::Memory => SogError::Ended(Reason::Memory),
-            Halt::Unsupported(why) => SogError::Ended(Reason::Unsupported(why)),
-            Halt::Internal(why) => SogError::Internal(why),
+impl From<Error> for SogError {
+    fn from(error: Error) -> SogError {
+        match error {
+            Error::Cancelled => SogError::Ended(Reason::Interrupted),
+            Error::Memory => SogError::Ended(Reason::Memory),
+            Error::Unsupported(why) => SogError::Ended(Reason::Unsupported(why)),
+            Error::Internal(why) => SogError::Internal(why),
         }
     }
 }

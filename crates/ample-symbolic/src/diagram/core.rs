@@ -1,10 +1,10 @@
-//! The table of nodes: unique nodes, a cache of results, and sweeping.
+//! The table of binary decision nodes, with the order of the variables and what handles hold.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::sync::atomic::AtomicBool;
 
-use super::{Maybe, Size, Stop};
+use super::{Maybe, Size};
+use crate::table::{self, FIRST_CACHE, MAX_CACHE, Table};
 
 /// The node's number, doubled, and one more if the function is negated.
 pub(super) type Edge = u32;
@@ -14,25 +14,19 @@ pub(super) const TRUE: Edge = 0;
 /// The constant false.
 pub(super) const FALSE: Edge = 1;
 
-/// No node.
-const NONE: u32 = u32::MAX;
 /// The level of the constant.
 pub(super) const BOTTOM: u32 = u32::MAX;
 
-/// How much work is done between two looks at whether it should go on.
-const LOOK_EVERY: u32 = 1 << 14;
-/// Tables begin with so many entries.
-const FIRST_SIZE: usize = 1 << 12;
-/// So the cache does.
-const FIRST_CACHE: usize = 1 << 15;
-/// With fewer nodes nothing is swept away: it would empty the cache for little room.
-const FIRST_SWEEP: usize = 3_000_000;
-/// A cache is never larger than this.
-const MAX_CACHE: usize = 1 << 24;
+/// The cache begins with so many entries.
+const FIRST_RESULTS: usize = 2 * FIRST_CACHE;
+/// With fewer nodes no garbage is collected: it would empty the cache for little room.
+const FIRST_COLLECTION: usize = 3_000_000;
 /// Bytes for a node, with its share of the buckets and the cache.
 pub const NODE_BYTES: usize = 40;
 /// With fewer nodes nothing is moved.
 const FIRST_REORDERING: usize = 300_000;
+/// There are never more nodes: an edge has a bit for the sign.
+const MAX_NODES: usize = 1 << 30;
 
 #[derive(Clone, Copy)]
 pub(super) struct Node {
@@ -45,27 +39,42 @@ pub(super) struct Node {
     pub next: u32,
 }
 
-/// A remembered result. `what` is the operation, in the low byte, and what it needs beside its operands.
-#[derive(Clone, Copy)]
-struct Entry {
-    f: Edge,
-    g: Edge,
-    /// A third operand, or 0.
-    h: Edge,
-    what: u32,
-    result: Edge,
-}
+impl table::Node for Node {
+    const TERMINALS: usize = 1;
 
-const VACANT: Entry = Entry { f: NONE, g: NONE, h: NONE, what: NONE, result: NONE };
+    fn free(next: u32) -> Node {
+        Node { level: BOTTOM, lo: TRUE, hi: TRUE, next }
+    }
+
+    fn is_free(&self) -> bool {
+        self.level == BOTTOM
+    }
+
+    #[inline]
+    fn next(&self) -> u32 {
+        self.next
+    }
+
+    #[inline]
+    fn set_next(&mut self, next: u32) {
+        self.next = next;
+    }
+
+    #[inline]
+    fn key(&self) -> [u32; 3] {
+        [self.level, self.lo, self.hi]
+    }
+
+    fn children(&self) -> [u32; 2] {
+        [self.lo >> 1, self.hi >> 1]
+    }
+}
 
 /// All that diagrams share.
 pub(super) struct Core {
-    pub nodes: Vec<Node>,
-    buckets: Vec<u32>,
-    free: u32,
-    used: usize,
-    peak: usize,
-    cache: Vec<Entry>,
+    /// A result is remembered under the operation, in the low byte, with what it needs beside its operands, and three
+    /// operands, of which the last may be 0.
+    pub table: Table<Node, 4>,
     /// What handles hold; vacant slots are in `vacant`.
     pub kept: Vec<Edge>,
     vacant: Vec<u32>,
@@ -75,63 +84,44 @@ pub(super) struct Core {
     /// Sets of pairs, by pair; and the same by position, with the position after the last.
     sets: Vec<Vec<u32>>,
     pub by_position: Vec<(Vec<bool>, u32)>,
-    max_nodes: usize,
-    /// The cache has at most so many entries.
-    max_cache: usize,
-    /// Sweeping is worth a thought from so many nodes on.
-    sweep_at: usize,
+    /// Collecting garbage is worth a thought from so many nodes on.
+    collect_at: usize,
     pub reorders: bool,
     pub reorder_at: usize,
-    stop: Arc<AtomicBool>,
-    pub deadline: Option<Instant>,
-    work: u32,
-    sweeps: usize,
     pub reorderings: usize,
     runs: u32,
 }
 
 impl Core {
     pub fn new(pairs: u32, max_nodes: usize, stop: Arc<AtomicBool>) -> Core {
-        let terminal = Node { level: BOTTOM, lo: TRUE, hi: TRUE, next: NONE };
+        let terminal = Node { level: BOTTOM, lo: TRUE, hi: TRUE, next: table::NONE };
         Core {
-            nodes: vec![terminal],
-            buckets: vec![NONE; FIRST_SIZE],
-            free: NONE,
-            used: 1,
-            peak: 1,
-            cache: vec![VACANT; FIRST_CACHE],
+            table: Table::new(terminal, max_nodes.min(MAX_NODES), (FIRST_RESULTS, MAX_CACHE), stop),
             kept: Vec::new(),
             vacant: Vec::new(),
             order: (0..pairs).collect(),
             level_of: (0..pairs).collect(),
             sets: Vec::new(),
             by_position: Vec::new(),
-            max_nodes: max_nodes.clamp(FIRST_SIZE, 1 << 30),
-            max_cache: MAX_CACHE,
-            sweep_at: FIRST_SWEEP,
+            collect_at: FIRST_COLLECTION,
             reorders: false,
             reorder_at: FIRST_REORDERING,
-            stop,
-            deadline: None,
-            work: 0,
-            sweeps: 0,
             reorderings: 0,
             runs: 0,
         }
     }
 
     pub fn set_max_nodes(&mut self, max_nodes: usize) {
-        self.max_nodes = max_nodes.clamp(FIRST_SIZE, 1 << 30);
+        self.table.set_max_nodes(max_nodes.min(MAX_NODES));
     }
 
     /// The tables will have to do with the room for so many nodes: the cache gets a third of it.
     pub fn make_room_for(&mut self, nodes: usize) {
-        let entries = nodes * NODE_BYTES / 3 / size_of::<Entry>();
-        self.max_cache = entries.clamp(FIRST_CACHE, MAX_CACHE);
+        self.table.cache.limit(nodes * NODE_BYTES / 3);
     }
 
     pub fn set_order(&mut self, order: &[u32]) {
-        debug_assert_eq!(self.used, 1, "there are nodes already");
+        debug_assert_eq!(self.table.used(), 1, "there are nodes already");
         self.order = order.to_vec();
         self.order_changed();
     }
@@ -175,7 +165,7 @@ impl Core {
     }
 
     pub fn size(&self) -> Size {
-        Size { nodes: self.used, peak: self.peak, sweeps: self.sweeps, reorderings: self.reorderings }
+        Size { reorderings: self.reorderings, ..self.table.size() }
     }
 
     pub fn keep(&mut self, edge: Edge) -> u32 {
@@ -197,12 +187,12 @@ impl Core {
     }
 
     pub fn level(&self, edge: Edge) -> u32 {
-        self.nodes[(edge >> 1) as usize].level
+        self.table.nodes[(edge >> 1) as usize].level
     }
 
     /// The cofactors of a function at a level that is not below its root.
     pub fn cofactors(&self, edge: Edge, level: u32) -> (Edge, Edge) {
-        let node = &self.nodes[(edge >> 1) as usize];
+        let node = &self.table.nodes[(edge >> 1) as usize];
         if node.level != level {
             return (edge, edge);
         }
@@ -215,179 +205,76 @@ impl Core {
             return Ok(lo);
         }
         let negated = hi & 1;
-        Ok(self.unique(level, lo ^ negated, hi ^ negated)? | negated)
+        let node = Node { level, lo: lo ^ negated, hi: hi ^ negated, next: table::NONE };
+        Ok(self.table.unique(node)? << 1 | negated)
     }
 
-    fn unique(&mut self, level: u32, lo: Edge, hi: Edge) -> Maybe<Edge> {
-        let mut bucket = hash(level, lo, hi) & (self.buckets.len() - 1);
-        let mut at = self.buckets[bucket];
-        while at != NONE {
-            let node = &self.nodes[at as usize];
-            if node.lo == lo && node.hi == hi && node.level == level {
-                return Ok(at << 1);
-            }
-            at = node.next;
-        }
-        if self.used >= self.max_nodes {
-            return Err(Stop::Memory);
-        }
-        if self.used > self.buckets.len() {
-            self.grow();
-            bucket = hash(level, lo, hi) & (self.buckets.len() - 1);
-        }
-        let node = Node { level, lo, hi, next: self.buckets[bucket] };
-        let number = match self.free {
-            NONE => {
-                if self.nodes.len() == self.nodes.capacity() {
-                    // Twice as many, as vectors do, but no more than there will be.
-                    let more = self.max_nodes.saturating_sub(self.nodes.len());
-                    self.nodes.reserve_exact(more.clamp(1, self.nodes.len().max(FIRST_SIZE)));
-                }
-                self.nodes.push(node);
-                self.nodes.len() as u32 - 1
-            }
-            free => {
-                self.free = self.nodes[free as usize].next;
-                self.nodes[free as usize] = node;
-                free
-            }
-        };
-        self.buckets[bucket] = number;
-        self.used += 1;
-        self.peak = self.peak.max(self.used);
-        Ok(number << 1)
+    #[inline]
+    pub fn recall(&self, what: u32, f: Edge, g: Edge) -> Option<Edge> {
+        self.table.cache.recall([what, f, g, 0])
     }
 
-    fn grow(&mut self) {
-        let size = self.buckets.len() * 2;
-        self.rehash(size);
-        let size = size * 2;
-        if self.cache.len() < size && size <= self.max_cache {
-            let before = std::mem::replace(&mut self.cache, vec![VACANT; size]);
-            for entry in before {
-                if entry.what != NONE {
-                    let place = place(entry.what, entry.f, entry.g, entry.h) & (size - 1);
-                    self.cache[place] = entry;
-                }
-            }
-        }
+    #[inline]
+    pub fn recall3(&self, what: u32, f: Edge, g: Edge, h: Edge) -> Option<Edge> {
+        self.table.cache.recall([what, f, g, h])
     }
 
-    /// All nodes into a new set of buckets. Free nodes have no level but the constant's.
-    pub fn rehash(&mut self, size: usize) {
-        self.buckets.clear();
-        self.buckets.resize(size, NONE);
-        for number in 1..self.nodes.len() {
-            let node = self.nodes[number];
-            if node.level != BOTTOM {
-                let bucket = hash(node.level, node.lo, node.hi) & (size - 1);
-                self.nodes[number].next = self.buckets[bucket];
-                self.buckets[bucket] = number as u32;
-            }
-        }
-    }
-
-    pub fn recall(&mut self, what: u32, f: Edge, g: Edge) -> Option<Edge> {
-        self.recall3(what, f, g, 0)
-    }
-
-    pub fn recall3(&mut self, what: u32, f: Edge, g: Edge, h: Edge) -> Option<Edge> {
-        let entry = &self.cache[place(what, f, g, h) & (self.cache.len() - 1)];
-        (entry.f == f && entry.g == g && entry.what == what && entry.h == h).then_some(entry.result)
-    }
-
+    #[inline]
     pub fn remember(&mut self, what: u32, f: Edge, g: Edge, result: Edge) {
-        self.remember3(what, f, g, 0, result);
+        self.table.cache.remember([what, f, g, 0], result);
     }
 
+    #[inline]
     pub fn remember3(&mut self, what: u32, f: Edge, g: Edge, h: Edge, result: Edge) {
-        let place = place(what, f, g, h) & (self.cache.len() - 1);
-        self.cache[place] = Entry { f, g, h, what, result };
-    }
-
-    pub fn forget_all(&mut self) {
-        self.cache.fill(VACANT);
+        self.table.cache.remember([what, f, g, h], result);
     }
 
     /// Called once for every step of a recursion that is real work.
+    #[inline]
     pub fn look(&mut self) -> Maybe<()> {
-        self.work += 1;
-        if self.work.is_multiple_of(LOOK_EVERY) { self.look_around() } else { Ok(()) }
+        self.table.look()
     }
 
-    fn look_around(&self) -> Maybe<()> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(Stop::Asked);
-        }
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Err(Stop::Late);
-        }
-        Ok(())
-    }
-
-    pub fn should_stop(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
-
-    /// It is time to sweep.
+    /// It is time to collect garbage.
     pub fn is_full_of_garbage(&self) -> bool {
-        self.used > self.sweep_at
+        self.table.used() > self.collect_at
     }
 
-    /// After sweeping: when to do so again.
-    pub fn set_next_sweep(&mut self) {
-        self.sweep_at = (self.used * 2).max(FIRST_SWEEP);
+    /// After that: when to do so again.
+    pub fn set_next_collection(&mut self) {
+        self.collect_at = (self.table.used() * 2).max(FIRST_COLLECTION);
     }
 
     /// The diagrams have grown so much that moving variables may pay.
     pub fn wants_order(&self) -> bool {
-        self.reorders && self.used > self.reorder_at
+        self.reorders && self.table.used() > self.reorder_at
     }
 
     pub fn reorder(&mut self) -> Maybe<()> {
         self.sift()?;
-        self.reorder_at = (self.used * 2).max(FIRST_REORDERING);
-        self.set_next_sweep();
+        self.reorder_at = (self.table.used() * 2).max(FIRST_REORDERING);
+        self.set_next_collection();
         Ok(())
     }
 
-    /// Between operations: sweeps, and moves variables, where it is time.
+    /// Between operations: collects garbage, and moves variables, where it is time.
     pub fn tidy(&mut self) -> Maybe<()> {
-        self.look_around()?;
-        if self.used > self.sweep_at {
-            self.sweep();
+        self.table.look_now()?;
+        if self.table.used() > self.collect_at {
+            self.collect();
             if self.wants_order() {
                 self.reorder()?;
             }
-            self.set_next_sweep();
+            self.set_next_collection();
         }
         Ok(())
     }
 
-    /// Throws away the nodes that no handle reaches.
-    pub fn sweep(&mut self) {
-        let mut marked = vec![false; self.nodes.len()];
-        marked[0] = true;
-        let mut stack: Vec<u32> = self.kept.iter().map(|edge| edge >> 1).collect();
-        while let Some(number) = stack.pop() {
-            if !std::mem::replace(&mut marked[number as usize], true) {
-                let node = &self.nodes[number as usize];
-                stack.extend([node.lo >> 1, node.hi >> 1]);
-            }
-        }
-        self.free = NONE;
-        self.used = 1;
-        for number in (1..self.nodes.len()).rev() {
-            if marked[number] {
-                self.used += 1;
-            } else {
-                self.nodes[number] = Node { level: BOTTOM, lo: TRUE, hi: TRUE, next: self.free };
-                self.free = number as u32;
-            }
-        }
-        self.rehash(self.buckets.len());
-        self.forget_all();
-        self.sweeps += 1;
+    /// Throws away the nodes that no handle reaches, and all results.
+    pub fn collect(&mut self) {
+        let marked = self.table.marked(self.kept.iter().map(|edge| edge >> 1));
+        self.table.collect(&marked);
+        self.table.cache.clear();
     }
 }
 
@@ -397,17 +284,4 @@ fn positions(set: &[u32], level_of: &[u32]) -> (Vec<bool>, u32) {
     set.iter().for_each(|pair| is_in[level_of[*pair as usize] as usize] = true);
     let end = is_in.iter().rposition(|is_in| *is_in).map_or(0, |last| last as u32 + 1);
     (is_in, end)
-}
-
-/// Where a result is remembered.
-#[inline]
-fn place(what: u32, f: Edge, g: Edge, h: Edge) -> usize {
-    hash(what ^ h.wrapping_mul(0x9e37_79b1), f, g)
-}
-
-#[inline]
-fn hash(x: u32, y: u32, z: u32) -> usize {
-    let mixed = (u64::from(x) << 32 | u64::from(y)).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(z);
-    let mixed = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    (mixed ^ mixed >> 32) as usize
 }

@@ -69,7 +69,7 @@ impl Core {
         let level = self.level(f);
         let mut cube = cube;
         while self.level(cube) < level {
-            cube = self.nodes[(cube >> 1) as usize].hi;
+            cube = self.table.nodes[(cube >> 1) as usize].hi;
         }
         if level == BOTTOM || cube == TRUE {
             return Ok(f);
@@ -80,7 +80,7 @@ impl Core {
         self.look()?;
         let (f0, f1) = self.cofactors(f, level);
         let result = if self.level(cube) == level {
-            let rest = self.nodes[(cube >> 1) as usize].hi;
+            let rest = self.table.nodes[(cube >> 1) as usize].hi;
             match self.exists(f0, rest)? {
                 TRUE => TRUE,
                 lo => {
@@ -142,7 +142,7 @@ impl Core {
         let mut stack: Vec<u32> = roots.iter().map(|edge| edge >> 1).collect();
         while let Some(number) = stack.pop() {
             if number != 0 && seen.insert(number) {
-                let node = &self.nodes[number as usize];
+                let node = &self.table.nodes[number as usize];
                 stack.extend([node.lo >> 1, node.hi >> 1]);
             }
         }
@@ -193,7 +193,7 @@ impl Core {
         let mut stack = vec![f >> 1];
         while let Some(number) = stack.pop() {
             if number != 0 && seen.insert(number) {
-                let node = &self.nodes[number as usize];
+                let node = &self.table.nodes[number as usize];
                 pairs.insert(self.order[node.level as usize / 2]);
                 stack.extend([node.lo >> 1, node.hi >> 1]);
             }

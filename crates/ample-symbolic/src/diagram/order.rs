@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 
+use super::Maybe;
 use super::core::{BOTTOM, Core, Edge, Node, TRUE};
-use super::{Maybe, Stop};
 
 /// How much larger the diagrams may get while a pair is on its way, in percent.
 const MAX_GROWTH: usize = 120;
@@ -25,7 +25,7 @@ struct Sifting<'a> {
 
 impl Core {
     pub fn sift(&mut self) -> Maybe<()> {
-        self.sweep();
+        self.collect();
         let mut sifting = Sifting::new(self);
         let result = sifting.all();
         let free = std::mem::take(&mut sifting.free);
@@ -35,10 +35,10 @@ impl Core {
 
     fn after_sifting(&mut self, free: &[u32]) {
         for number in free {
-            self.nodes[*number as usize] = Node { level: BOTTOM, lo: TRUE, hi: TRUE, next: u32::MAX };
+            self.table.nodes[*number as usize] = Node { level: BOTTOM, lo: TRUE, hi: TRUE, next: u32::MAX };
         }
         self.order_changed();
-        self.sweep();
+        self.collect();
         self.reorderings += 1;
     }
 }
@@ -46,10 +46,10 @@ impl Core {
 impl<'a> Sifting<'a> {
     fn new(core: &'a mut Core) -> Sifting<'a> {
         let mut levels = vec![Level::new(); core.order.len() * 2];
-        let mut references = vec![0u32; core.nodes.len()];
+        let mut references = vec![0u32; core.table.nodes.len()];
         let mut free = Vec::new();
         let mut size = 0;
-        for (number, node) in core.nodes.iter().enumerate().skip(1) {
+        for (number, node) in core.table.nodes.iter().enumerate().skip(1) {
             if node.level == BOTTOM {
                 free.push(number as u32);
                 continue;
@@ -71,7 +71,7 @@ impl<'a> Sifting<'a> {
         pairs.sort_unstable_by(|x, y| y.cmp(x));
         for (nodes, pair) in pairs {
             if nodes > 0 {
-                self.core.look_now()?;
+                self.core.table.look_now()?;
                 let from = self.core.order.iter().position(|p| *p == pair).unwrap_or(0);
                 self.place(from);
             }
@@ -130,8 +130,8 @@ impl<'a> Sifting<'a> {
         }
         // Their cofactors have to be taken before any level changes.
         let split: Vec<[Edge; 4]> = dependent.iter().map(|number| self.quarters(*number, below)).collect();
-        staying.values().for_each(|number| self.core.nodes[*number as usize].level = below);
-        lower.values().for_each(|number| self.core.nodes[*number as usize].level = level as u32);
+        staying.values().for_each(|number| self.core.table.nodes[*number as usize].level = below);
+        lower.values().for_each(|number| self.core.table.nodes[*number as usize].level = level as u32);
         self.levels[level] = lower;
         self.levels[level + 1] = staying;
         for (number, [f00, f01, f10, f11]) in dependent.into_iter().zip(split) {
@@ -139,8 +139,8 @@ impl<'a> Sifting<'a> {
             let hi = self.make(below, f01, f11);
             self.refer(lo);
             self.refer(hi);
-            let node = self.core.nodes[number as usize];
-            self.core.nodes[number as usize] = Node { level: level as u32, lo, hi, next: u32::MAX };
+            let node = self.core.table.nodes[number as usize];
+            self.core.table.nodes[number as usize] = Node { level: level as u32, lo, hi, next: u32::MAX };
             self.levels[level].insert((lo, hi), number);
             self.abandon(node.lo);
             self.abandon(node.hi);
@@ -149,7 +149,7 @@ impl<'a> Sifting<'a> {
 
     /// The cofactors by the node's own variable and the one below.
     fn quarters(&self, number: u32, below: u32) -> [Edge; 4] {
-        let node = &self.core.nodes[number as usize];
+        let node = &self.core.table.nodes[number as usize];
         let ((f00, f01), (f10, f11)) = (self.core.cofactors(node.lo, below), self.core.cofactors(node.hi, below));
         [f00, f01, f10, f11]
     }
@@ -166,14 +166,14 @@ impl<'a> Sifting<'a> {
         let node = Node { level, lo: children.0, hi: children.1, next: u32::MAX };
         let number = match self.free.pop() {
             Some(number) => {
-                self.core.nodes[number as usize] = node;
+                self.core.table.nodes[number as usize] = node;
                 self.references[number as usize] = 0;
                 number
             }
             None => {
-                self.core.nodes.push(node);
+                self.core.table.nodes.push(node);
                 self.references.push(0);
-                self.core.nodes.len() as u32 - 1
+                self.core.table.nodes.len() as u32 - 1
             }
         };
         self.levels[level as usize].insert(children, number);
@@ -195,18 +195,12 @@ impl<'a> Sifting<'a> {
             if number == 0 || self.references[number as usize] > 0 {
                 continue;
             }
-            let node = self.core.nodes[number as usize];
+            let node = self.core.table.nodes[number as usize];
             self.levels[node.level as usize].remove(&(node.lo, node.hi));
-            self.core.nodes[number as usize].level = BOTTOM;
+            self.core.table.nodes[number as usize].level = BOTTOM;
             self.free.push(number);
             self.size -= 1;
             stack.extend([node.lo >> 1, node.hi >> 1]);
         }
-    }
-}
-
-impl Core {
-    fn look_now(&self) -> Maybe<()> {
-        if self.should_stop() { Err(Stop::Asked) } else { Ok(()) }
     }
 }

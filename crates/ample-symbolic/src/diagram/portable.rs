@@ -34,7 +34,7 @@ impl Core {
             if numbers.contains_key(&number) {
                 continue;
             }
-            let node = self.nodes[number as usize];
+            let node = self.table.nodes[number as usize];
             if !is_ready {
                 // The lower child first, since the stack gives back what was put last.
                 stack.extend([(number, true), (node.hi >> 1, false), (node.lo >> 1, false)]);

@@ -4,7 +4,7 @@
 //! not written, the bit simply stays; for one that is, the bit now is forgotten and the next one takes its place.
 
 use super::core::{Core, Edge, FALSE, TRUE};
-use super::{Maybe, Stop};
+use crate::error::{Maybe, SetError};
 
 const IMAGE: u32 = 8;
 const PREIMAGE: u32 = 9;
@@ -152,7 +152,7 @@ impl Core {
 
     /// All that the events lead to from the set, from the event of that number on; they are sorted by their tops, the
     /// first at the root. The set is saturated below before an event fires, and again after it. `run` tells one list of
-    /// events from another. Sweeps when it has to: what is still needed is kept.
+    /// events from another. Collects garbage when it has to: what is still needed is kept.
     pub fn saturate(&mut self, set: Edge, events: &[Event], from: usize, run: u32) -> Maybe<Edge> {
         if set >> 1 == 0 || from == events.len() {
             return Ok(set);
@@ -170,7 +170,7 @@ impl Core {
         } else {
             self.fire(set, events, from, run)
         };
-        // A sweep may have happened, but the set is still there.
+        // Garbage may have been collected, but the set is still there.
         self.release(kept);
         let result = result?;
         self.remember(what, set, run << 1, result);
@@ -204,11 +204,11 @@ impl Core {
             }
             if self.is_full_of_garbage() {
                 let kept = self.keep(set);
-                self.sweep();
-                self.set_next_sweep();
+                self.collect();
+                self.set_next_collection();
                 self.release(kept);
                 if self.wants_order() {
-                    return Err(Stop::Order);
+                    return Err(SetError::Reorder);
                 }
             }
         }

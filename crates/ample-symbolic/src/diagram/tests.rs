@@ -7,7 +7,7 @@ use num_bigint::BigUint;
 
 use ample_random::Random;
 
-use super::{Bdd, Diagrams, Stop};
+use super::{Bdd, Diagrams, SetError};
 
 const PAIRS: u32 = 5;
 /// The number of values of all bits, now and next.
@@ -178,7 +178,7 @@ fn a_full_table_and_a_wish_to_stop_end_an_operation() {
         }
         Ok(sum)
     };
-    assert_eq!(build().map(|sum: Bdd| sum.nodes()), Err(Stop::Memory));
+    assert_eq!(build().map(|sum: Bdd| sum.nodes()), Err(SetError::Memory));
     stop.store(true, std::sync::atomic::Ordering::Relaxed);
-    assert_eq!(build().map(|sum: Bdd| sum.nodes()), Err(Stop::Asked));
+    assert_eq!(build().map(|sum: Bdd| sum.nodes()), Err(SetError::Cancelled));
 }

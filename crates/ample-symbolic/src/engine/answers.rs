@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::ctl::{Ctl, Evaluator, FairRuns};
+use crate::ctl::{Ctl, Evaluator, FairRuns, known_atoms};
 use crate::diagram::Bdd;
 use crate::evidence::{Evidence, Explainer};
 use crate::ltl::{self, Lasso, Product, Runs};
 use crate::partial::{self, areduce, explore, improviso, reduced_space};
 use crate::process_model::{Demand, Safe, process_model};
 use crate::reach::{Effort, Method, reachable, run_to};
+use crate::space::SpaceSets;
 use ample_model::{
     BinaryOp, Certainty, EdgeId, Expr, Interpreter, Outcome, ProcessId, Property, Question, Reason, Silent,
     StartNumber, Statistics, System, Temporal,
@@ -461,7 +462,7 @@ impl Court<'_, '_> {
             return Ok(self.holds());
         }
         let space = &self.session.space;
-        let Some(run) = run_to(space, &space.initial, &reached, &bad)? else {
+        let Some(run) = run_to(&mut SpaceSets::new(space), &space.initial, &reached, &bad)? else {
             return Ok(self.unknown("internal error: no run leads to a state that was reached"));
         };
         let mut moves: Vec<_> = run.steps.iter().map(|(number, _)| self.session.taken(*number)).collect();
@@ -578,7 +579,8 @@ impl Court<'_, '_> {
             None => self.session.space.diagrams.constant(true),
         };
         let start = start_states(self.session)?;
-        let mut evaluator = Evaluator::new(&self.session.space, atoms, within);
+        let mut sets = SpaceSets::new(&self.session.space);
+        let mut evaluator = Evaluator::new(&mut sets, known_atoms(atoms), within)?;
         let holds = match way {
             Way::Backward => start.is_subset(&evaluator.states(ctl)?)?,
             Way::Forward => !evaluator.some(&start, &ctl.clone().not(), None)?,
@@ -613,7 +615,8 @@ impl Court<'_, '_> {
     ) -> Result<Result<(StartNumber, Tree), Box<Answer>>, Trouble> {
         let reached = self.session.reached(self.setting)?;
         let space = &self.session.space;
-        let mut evaluator = Evaluator::new(space, atoms, reached);
+        let mut sets = SpaceSets::new(space);
+        let mut evaluator = Evaluator::new(&mut sets, known_atoms(atoms), reached)?;
         if let Some(fair) = fair {
             evaluator = evaluator.over(fair)?;
         }
@@ -621,7 +624,7 @@ impl Court<'_, '_> {
         let Some(bad) = start_states(self.session)?.minus(&states)?.pick() else {
             return Ok(Err(Box::new(self.unknown("internal error: the ways to evaluate the formula disagree"))));
         };
-        let explainer = Explainer::new(space, &mut evaluator);
+        let explainer = Explainer::new(&mut evaluator);
         let mut explainer = if fair.is_some() { explainer.fairly() } else { explainer };
         let evidence = explainer.evidence(formula, &bad)?;
         drop(evaluator);
@@ -630,7 +633,7 @@ impl Court<'_, '_> {
         if !space.initial.contains(&start_bits) {
             // The initial state is passed over: the way from it comes first.
             let goal = space.settled.only(&start_bits)?;
-            let Some(run) = run_to(space, &space.initial, &space.settled.not(), &goal)? else {
+            let Some(run) = run_to(&mut SpaceSets::new(space), &space.initial, &space.settled.not(), &goal)? else {
                 let why = "internal error: no run leads to a state that was reached";
                 return Ok(Err(Box::new(self.unknown(why))));
             };

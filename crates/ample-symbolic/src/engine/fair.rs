@@ -4,10 +4,10 @@
 //! LTL could say: then the quantifiers are left out, and the run violates the rest. For others there is a run to a state
 //! from which fair runs cannot do what the formula asks for; without one there is no verdict, if it takes a run to show it.
 
-use crate::ctl::{Ctl, Evaluator, FairRuns};
+use crate::ctl::{Ctl, Evaluator, FairRuns, known_atoms};
 use crate::diagram::Bdd;
 use crate::fair::{self, Condition};
-use crate::space::Space;
+use crate::space::{Space, SpaceSets};
 use ample_logic::{Atom, Binary, Formula as Logic, Unary};
 use ample_model::{Move, Property, Question, Silent, Temporal};
 
@@ -65,7 +65,8 @@ impl Court<'_, '_> {
         let reached = self.session.reached(self.setting)?;
         let atoms = self.atoms(numbers);
         let fair = self.fair_runs()?;
-        let mut evaluator = Evaluator::new(&self.session.space, &atoms, reached).over(&fair)?;
+        let mut sets = SpaceSets::new(&self.session.space);
+        let mut evaluator = Evaluator::new(&mut sets, known_atoms(&atoms), reached)?.over(&fair)?;
         let states = evaluator.states(&ctl)?;
         let effort = evaluator.effort.clone();
         drop(evaluator);

@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crate::build::{Builder, Built, Grain, arrange, build};
-use crate::diagram::{Bdd, Diagrams, Stop};
+use crate::build::build;
+use crate::diagram::{Bdd, Diagrams};
+use crate::encode::{NotReached, Options, Reached, conditions_of, encode};
+use crate::error::{Maybe, SetError};
 use crate::reach::{Effort, Method, reachable};
 use crate::space::Space;
-use ample_boolean::{Bounds, Encoding, Lit, NotEncoded};
+use ample_boolean::{Encoding, Lit};
 use ample_budget::{Budget, Interrupted};
 use ample_model::{Expr, Move, StartNumber, System};
 
@@ -20,29 +22,26 @@ use super::{Desk, Reach, Reorder, Shape, Symbolic, Trouble};
 pub const NODE_BYTES: u64 = crate::diagram::NODE_BYTES as u64;
 /// Where nobody sets a limit to the memory.
 const DEFAULT_MEMORY: u64 = 4 << 30;
-/// How many states are looked at to guess how large variables get.
-const SAMPLE: usize = 3000;
-/// Relations that need more nodes while they are built are built in another order.
-const ENOUGH_FOR_RELATIONS: usize = 1_000_000;
-/// How often it starts again with more room.
-const MAX_RESTARTS: usize = 200;
-
-impl From<NotEncoded> for Trouble {
-    fn from(not: NotEncoded) -> Trouble {
+impl From<NotReached> for Trouble {
+    fn from(not: NotReached) -> Trouble {
         match not {
-            NotEncoded::Unsupported(why) => Trouble::Unsupported(why.0),
-            NotEncoded::Interrupted(Interrupted::Memory) => Trouble::Memory,
-            NotEncoded::Interrupted(Interrupted::Deadline | Interrupted::Cancelled) => Trouble::Asked,
+            NotReached::Unsupported(why) => Trouble::Unsupported(why),
+            NotReached::Interrupted(Interrupted::Memory) => Trouble::Memory,
+            NotReached::Interrupted(Interrupted::Deadline | Interrupted::Cancelled) => Trouble::Asked,
+            NotReached::Sets(error) => error.into(),
         }
     }
 }
 
-impl From<Stop> for Trouble {
-    fn from(stop: Stop) -> Trouble {
-        match stop {
-            Stop::Memory => Trouble::Memory,
-            Stop::Late => Trouble::Late,
-            Stop::Asked | Stop::Order => Trouble::Asked,
+impl From<SetError> for Trouble {
+    fn from(error: SetError) -> Trouble {
+        match error {
+            SetError::Memory => Trouble::Memory,
+            SetError::Deadline => Trouble::Late,
+            SetError::Cancelled | SetError::Reorder => Trouble::Asked,
+            SetError::Overflow | SetError::Depth | SetError::Foreign | SetError::NotCtl => {
+                Trouble::Unsupported(format!("internal error: {error}"))
+            }
         }
     }
 }
@@ -88,27 +87,6 @@ impl Setting<'_> {
         (room / NODE_BYTES) as usize
     }
 
-    /// The relations. If they need too much room with the bits of each cell together, as where many cells are copied at
-    /// once, bits are put beside those that they are copied from.
-    fn build(&self, encoding: &Encoding) -> Result<(Diagrams, Built), Trouble> {
-        let most = self.max_nodes();
-        let room = most;
-        let make = |grain, most| {
-            let diagrams = Diagrams::new(encoding.bits, most, Arc::clone(&self.desk.stop));
-            diagrams.make_room_for(room);
-            arrange(encoding, &diagrams, grain);
-            build(encoding, &diagrams).map(|built| (diagrams, built))
-        };
-        match make(Grain::Cells, most.min(ENOUGH_FOR_RELATIONS)) {
-            Err(Stop::Memory) => Ok(make(Grain::Bits, most)?),
-            made => {
-                let (diagrams, built) = made?;
-                diagrams.set_max_nodes(most);
-                Ok((diagrams, built))
-            }
-        }
-    }
-
     fn method(&self) -> Method {
         match self.symbolic.reach {
             Reach::By(method) => method,
@@ -151,55 +129,26 @@ impl<'a> Session<'a> {
         conditions: &[&Expr],
         setting: &Setting<'_>,
     ) -> Result<Session<'a>, Trouble> {
-        let budget = setting.budget();
-        let mut bounds = match declared {
-            true => Bounds::declared(system),
-            false => Bounds::sampled_within(system, SAMPLE, &budget),
+        let options = Options {
+            is_declared: declared,
+            budget: setting.budget(),
+            max_nodes: &|| setting.max_nodes(),
+            stop: Arc::clone(&setting.desk.stop),
+            reorders: setting.symbolic.reorder == Reorder::Auto,
+            reaches: setting.symbolic.reach != Reach::Not,
         };
-        for restarts in 0..MAX_RESTARTS {
-            let mut encoding = Encoding::within(system, &bounds, &budget)?;
-            let mut literals = Vec::new();
-            for condition in conditions {
-                let (value, fault) = encoding.condition_within(system, condition)?;
-                // Where it cannot be evaluated, it does not hold.
-                literals.push(encoding.dag.and(value, !fault));
-            }
-            let (diagrams, built) = setting.build(&encoding)?;
-            diagrams.reorder_when_large(setting.symbolic.reorder == Reorder::Auto);
-            let conditions = diagrams_of(&encoding, &diagrams, &literals)?;
-            let mut effort = Effort::default();
-            setting.tell(&diagrams, &effort);
-            let has_overflow = built.overflow.iter().any(|overflow| !overflow.is_false());
-            let mut reached = None;
-            if has_overflow || setting.symbolic.reach != Reach::Not {
-                let found = reach(&built.space, setting, &mut effort);
-                let figures = || figures(&encoding, &built.space, None, &effort, restarts);
-                reached = Some(found.inspect_err(|_| setting.desk.leave(figures()))?);
-            }
-            if let Some(reached) = &reached
-                && let Some((number, state)) = misfit(reached, &built.overflow)?
-            {
-                let state = encoding.state(system, &|bit| state[bit as usize]);
-                bounds = encoding.widen(system, &bounds, &state, number);
-                continue;
-            }
-            let mut space = built.space;
-            if let Some(reached) = &reached {
-                space.confine(reached)?;
-            }
-            return Ok(Session {
-                system,
-                shape: None,
-                encoding,
-                space,
-                reached,
-                conditions,
-                literals,
-                effort,
-                restarts,
-            });
+        let mut effort = Effort::default();
+        let Reached { encoding, mut space, literals, conditions, reached, restarts } =
+            encode(system, conditions, &options, &mut |encoding, space, restarts| {
+                effort = Effort::default();
+                setting.tell(&space.diagrams, &effort);
+                let found = reach(space, setting, &mut effort);
+                Ok(found.inspect_err(|_| setting.desk.leave(figures(encoding, space, None, &effort, restarts)))?)
+            })?;
+        if let Some(reached) = &reached {
+            space.confine(reached)?;
         }
-        Err(Trouble::Unsupported("the values of some variables keep growing: no bound was found for them".into()))
+        Ok(Session { system, shape: None, encoding, space, reached, conditions, literals, effort, restarts })
     }
 
     /// No assertion of the shape can be broken.
@@ -239,7 +188,7 @@ impl<'a> Session<'a> {
         let mut space = build(&self.encoding, &diagrams)?.space;
         diagrams.reorder_when_large(setting.symbolic.reorder == Reorder::Auto);
         let literals: Vec<Lit> = conditions.iter().map(|number| self.literals[*number]).collect();
-        let conditions = diagrams_of(&self.encoding, &diagrams, &literals)?;
+        let conditions = conditions_of(&self.encoding, &diagrams, &literals)?;
         let reached = reach(&space, setting, &mut Effort::default())?;
         space.confine(&reached)?;
         Ok((space, conditions))
@@ -276,12 +225,7 @@ impl<'a> Session<'a> {
     }
 }
 
-fn diagrams_of(encoding: &Encoding, diagrams: &Diagrams, literals: &[Lit]) -> Result<Vec<Bdd>, Trouble> {
-    let mut builder = Builder::new(&encoding.dag, diagrams);
-    literals.iter().map(|lit| builder.diagram(*lit).map_err(Trouble::from)).collect()
-}
-
-fn reach(space: &Space, setting: &Setting<'_>, effort: &mut Effort) -> Result<Bdd, Trouble> {
+fn reach(space: &Space, setting: &Setting<'_>, effort: &mut Effort) -> Maybe<Bdd> {
     let mut images = 0;
     let mut counted = Counted { at: Instant::now(), took: Duration::ZERO };
     let reached = reachable(space, &space.initial, setting.method(), effort, &mut |reached| {
@@ -335,14 +279,4 @@ fn figures(
         restarts,
         rounds: effort.rounds.iter().map(|(states, nodes)| (states.to_string(), *nodes)).collect(),
     }
-}
-
-/// A reachable state, and a step from it whose outcome has no room.
-fn misfit(reached: &Bdd, overflow: &[Bdd]) -> Result<Option<(usize, Vec<bool>)>, Trouble> {
-    for (number, overflow) in overflow.iter().enumerate() {
-        if let Some(state) = reached.and(overflow)?.pick() {
-            return Ok(Some((number, state)));
-        }
-    }
-    Ok(None)
 }

@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 
 use super::table::{EMPTY, END, Id, Table};
-use super::{Diagrams, Maybe, Set, Stop};
+use super::{Diagrams, Maybe, Set, SetError};
 
 impl Diagrams {
     /// The set as bytes. Equal sets give equal bytes, different ones different bytes.
@@ -51,14 +51,14 @@ type Placed = (Id, u64);
 fn decode(table: &mut Table, bytes: &[u8], levels: u64) -> Maybe<Id> {
     let mut rest = bytes;
     if read(&mut rest)? != levels {
-        return Err(Stop::Foreign);
+        return Err(SetError::Foreign);
     }
     let count = read(&mut rest)?;
     let root = if count == 0 {
         match read(&mut rest)? {
             0 => EMPTY,
             1 if levels == 0 => END,
-            _ => return Err(Stop::Foreign),
+            _ => return Err(SetError::Foreign),
         }
     } else {
         let mut nodes: Vec<Placed> = Vec::new();
@@ -69,19 +69,19 @@ fn decode(table: &mut Table, bytes: &[u8], levels: u64) -> Maybe<Id> {
         }
         match nodes.last() {
             Some((root, height)) if *height == levels => *root,
-            _ => return Err(Stop::Foreign),
+            _ => return Err(SetError::Foreign),
         }
     };
-    if rest.is_empty() { Ok(root) } else { Err(Stop::Foreign) }
+    if rest.is_empty() { Ok(root) } else { Err(SetError::Foreign) }
 }
 
 fn decode_node(table: &mut Table, rest: &mut &[u8], nodes: &[Placed]) -> Maybe<Placed> {
-    let value = u32::try_from(read(rest)?).map_err(|_| Stop::Foreign)?;
+    let value = u32::try_from(read(rest)?).map_err(|_| SetError::Foreign)?;
     let (down, below) = decode_child(rest, nodes)?;
     let (right, height) = decode_child(rest, nodes)?;
     let is_sorted = right == EMPTY || (right > END && height == below + 1 && table.node(right).value > value);
     if down == EMPTY || !is_sorted {
-        return Err(Stop::Foreign);
+        return Err(SetError::Foreign);
     }
     Ok((table.make(value, down, right)?, below + 1))
 }
@@ -91,8 +91,8 @@ fn decode_child(rest: &mut &[u8], nodes: &[Placed]) -> Maybe<Placed> {
         0 => (EMPTY, 0),
         1 => (END, 0),
         back => {
-            let back = usize::try_from(back - 1).map_err(|_| Stop::Foreign)?;
-            let at = nodes.len().checked_sub(back).ok_or(Stop::Foreign)?;
+            let back = usize::try_from(back - 1).map_err(|_| SetError::Foreign)?;
+            let at = nodes.len().checked_sub(back).ok_or(SetError::Foreign)?;
             nodes[at]
         }
     })
@@ -110,12 +110,12 @@ fn write(bytes: &mut Vec<u8>, number: u64) {
 fn read(rest: &mut &[u8]) -> Maybe<u64> {
     let mut number = 0u64;
     for shift in (0..63).step_by(7) {
-        let (byte, after) = rest.split_first().ok_or(Stop::Foreign)?;
+        let (byte, after) = rest.split_first().ok_or(SetError::Foreign)?;
         *rest = after;
         number |= u64::from(byte & 0x7f) << shift;
         if byte & 0x80 == 0 {
             return Ok(number);
         }
     }
-    Err(Stop::Foreign)
+    Err(SetError::Foreign)
 }

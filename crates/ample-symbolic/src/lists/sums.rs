@@ -1,4 +1,4 @@
-//! Conditions on markings, and the largest values of sums.
+//! Linear conditions on markings, and the largest values of sums.
 //!
 //! `Σ factor · tokens ≤ most` goes down with what is left of the right side. Before that, every node gets the smallest
 //! and the largest value that the rest of the sum has below it; where these decide, the walk ends, so that most nodes
@@ -9,8 +9,7 @@ use std::hash::BuildHasherDefault;
 
 use super::sets::{ByNode, Mix};
 use super::table::{EMPTY, END, Id, Table};
-use super::{Diagrams, Maybe, Set, Stop, stack};
-use crate::net::Condition;
+use super::{Diagrams, Maybe, Set, SetError};
 
 /// A sum over levels, and what is known of it below nodes.
 struct Sum {
@@ -23,37 +22,8 @@ struct Sum {
 }
 
 impl Diagrams {
-    /// The markings that satisfy the condition.
-    pub fn filter(&mut self, set: &Set, condition: &Condition) -> Maybe<Set> {
-        self.own(set)?;
-        stack::check()?;
-        match condition {
-            Condition::Const(true) => Ok(set.clone()),
-            Condition::Const(false) => Ok(self.empty()),
-            Condition::AtMost { terms, most } => self.at_most(set, terms, *most),
-            Condition::And(parts) => {
-                let mut left = set.clone();
-                for part in parts {
-                    if left.is_empty() {
-                        break;
-                    }
-                    left = self.filter(&left, part)?;
-                }
-                Ok(left)
-            }
-            Condition::Or(parts) => {
-                let mut found = self.empty();
-                for part in parts {
-                    let more = self.filter(set, part)?;
-                    found = self.union(&found, &more)?;
-                }
-                Ok(found)
-            }
-        }
-    }
-
     /// The markings with `Σ factor · tokens ≤ most`.
-    pub(super) fn at_most(&mut self, set: &Set, terms: &[(u32, i64)], most: i64) -> Maybe<Set> {
+    pub fn at_most(&mut self, set: &Set, terms: &[(u32, i64)], most: i64) -> Maybe<Set> {
         let factors = self.factors(terms)?;
         let set = self.own(set)?;
         self.perform(|table| {
@@ -109,9 +79,9 @@ impl Diagrams {
     fn factors(&self, terms: &[(u32, i64)]) -> Maybe<Vec<i64>> {
         let mut factors: Vec<i64> = vec![0; self.order.len()];
         for (place, factor) in terms {
-            let level = *self.level_of.get(*place as usize).ok_or(Stop::Foreign)?;
+            let level = *self.level_of.get(*place as usize).ok_or(SetError::Foreign)?;
             let entry = &mut factors[level as usize];
-            *entry = entry.checked_add(*factor).ok_or(Stop::Tokens)?;
+            *entry = entry.checked_add(*factor).ok_or(SetError::Overflow)?;
         }
         let end = factors.iter().rposition(|factor| *factor != 0).map_or(0, |last| last + 1);
         factors.truncate(end);

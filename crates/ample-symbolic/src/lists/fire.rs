@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use super::table::{ANY, EMPTY, END, Id, Kind, Table, What};
-use super::{Maybe, Stop};
+use crate::error::{Maybe, SetError};
 
 /// What an event does on one level.
 #[derive(Clone, Copy, Debug)]
@@ -282,6 +282,6 @@ fn tokens(value: u64, down: Id) -> Maybe<u32> {
     match u32::try_from(value) {
         Ok(value) => Ok(value),
         Err(_) if down == EMPTY => Ok(u32::MAX),
-        Err(_) => Err(Stop::Tokens),
+        Err(_) => Err(SetError::Overflow),
     }
 }

@@ -26,14 +26,14 @@ impl Diagrams {
         match method {
             Method::Bfs => self.breadth_first(set, selection),
             Method::Chaining => self.chaining(set, selection),
-            Method::Saturation => self.closure(set, selection),
+            Method::Saturation => self.closure_by(set, selection),
         }
     }
 
     fn breadth_first(&mut self, set: &Set, selection: &Selection) -> Maybe<Set> {
         let (mut reached, mut ring) = (set.clone(), set.clone());
         while !ring.is_empty() {
-            let next = self.image(&ring, selection)?;
+            let next = self.image_by(&ring, selection)?;
             ring = self.minus(&next, &reached)?;
             reached = self.union(&reached, &ring)?;
         }

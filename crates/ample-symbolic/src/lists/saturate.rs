@@ -6,7 +6,7 @@
 //!
 //! With a limit, a marking counts only if it lies within; that makes the backward closure an until.
 //!
-//! Sets may be swept in between. Everything that is still needed stands in the lists or is protected.
+//! Garbage may be collected in between. Everything that is still needed stands in the lists or is protected.
 
 use super::Maybe;
 use super::fire::{Added, Event, Group, Step};

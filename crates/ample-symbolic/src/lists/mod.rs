@@ -1,44 +1,41 @@
-//! List decision diagrams: sets of markings of a net.
+//! List decision diagrams: sets of vectors of natural numbers. As in a Petri net, such a vector is called a marking, its
+//! components are the tokens of places, and what changes it is a transition.
 //!
 //! A set is a diagram with one level for each place. A node says how many tokens the place has (`value`), which
 //! markings of the places below go with that (`down`), and what there is with more tokens (`right`); values that lead
 //! to nothing are left out. So places need no bound that is known before, and a set that was computed is the same node
-//! as every equal one (Blom and van de Pol; in the thesis on symbolic observation graphs, §2.4 and §3.3).
+//! as every equal one (S. Blom and J. van de Pol, *Symbolic reachability for process algebras with recursive data types*,
+//! 2008).
 //!
-//! [`Diagrams`] is the table of nodes for one net and one order of its places. [`Set`] is a handle: as long as there is
-//! one, the nodes stay. All else is swept away when the table gets full. A table belongs to one thread at a time, and
-//! may be sent to another.
+//! [`Diagrams`] is the table of nodes for some [`Transition`]s and one order of the places. [`Set`] is a handle: as long
+//! as there is one, the nodes stay. All else is garbage, collected when the table gets full. A table belongs to one thread at a
+//! time, and may be sent to another.
 //!
 //! ```
-//! use ample_petri::diagram::{Diagrams, Limits, Method};
-//! use ample_petri::net::{Net, Place, Transition};
+//! use ample_symbolic::lists::{Diagrams, Limits, Method, Transition};
+//! use ample_symbolic::reach::run_to;
 //!
 //! // Five tokens go from one place to another.
-//! let place = |name: &str, initial| Place { name: name.into(), initial, bound: None };
-//! let step = Transition { name: "step".into(), takes: vec![(0, 1)], adds: vec![(1, 1)] };
-//! let net = Net { places: vec![place("a", 5), place("b", 0)], transitions: vec![step], exclusive: vec![] };
-//!
-//! let mut diagrams = Diagrams::new(&net, &[0, 1], Limits::default())?;
+//! let step = Transition { takes: vec![(0, 1)], adds: vec![(1, 1)] };
+//! let mut diagrams = Diagrams::new(vec![5, 0], vec![step], &[0, 1], Limits::default())?;
 //! let reached = diagrams.reachable(Method::Saturation)?;
 //! assert_eq!(diagrams.count(&reached)?, 6u32.into());
 //! let dead = diagrams.deadlocks(&reached)?;
 //! assert_eq!(diagrams.pick(&dead), Some(vec![0, 5]));
-//! assert_eq!(diagrams.run_to(&reached, &dead)?, Some(vec![0; 5]));
-//! # Ok::<(), ample_petri::diagram::Stop>(())
+//! let initial = diagrams.initial()?;
+//! let run = run_to(&mut diagrams, &initial, &reached, &dead)?.expect("a dead state is reached");
+//! assert_eq!(run.steps.len(), 5);
+//! # Ok::<(), ample_symbolic::SetError>(())
 //! ```
 
-mod aggregate;
+mod algebra;
 mod codec;
-mod ctl;
-mod evidence;
-mod explain;
-mod filter;
 mod fire;
-mod order;
 mod reach;
 mod saturate;
 mod sets;
 mod stack;
+mod sums;
 mod table;
 
 use std::collections::{BTreeMap, HashMap};
@@ -48,51 +45,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use num_bigint::BigUint;
 
-pub use self::ctl::Evaluator;
-pub use self::evidence::Run;
-pub use self::explain::{Explainer, Known};
-pub use self::order::order;
 pub use self::reach::Method;
-pub use self::stack::with_stack;
+pub use self::stack::{check_depth, with_stack};
+pub use crate::error::{Maybe, SetError};
+pub use crate::table::Size;
 
 use self::fire::{Event, Group, Step};
 use self::table::{ANY, EMPTY, Id, Root, Table, What};
-use crate::net::{Net, Transition};
-
-/// Why an operation has no result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// The table of nodes is full.
-    Memory,
-    /// Somebody wanted it to end.
-    Asked,
-    /// A place has more tokens than 32 bits can hold.
-    Tokens,
-    /// The stack of the thread is too small for so many places: see [`with_stack`].
-    Depth,
-    /// A set, a transition, a place, an order or encoded bytes do not belong to this net and table.
-    Foreign,
-    /// The formula is not in CTL.
-    NotBranching,
-}
-
-impl fmt::Display for Stop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Stop::Memory => "the decision diagrams do not fit into the memory",
-            Stop::Asked => "ended",
-            Stop::Tokens => "a place has more tokens than 32 bits can hold",
-            Stop::Depth => "the stack is too small for so many places",
-            Stop::Foreign => "it does not belong to this net",
-            Stop::NotBranching => "the formula is not in CTL",
-        })
-    }
-}
-
-impl std::error::Error for Stop {}
-
-/// What an operation gives.
-pub type Maybe<T> = Result<T, Stop>;
 
 /// When operations end without a result.
 #[derive(Clone, Debug)]
@@ -108,17 +67,6 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits { max_nodes: 1 << 26, stop: Arc::new(AtomicBool::new(false)) }
     }
-}
-
-/// How large the table is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Size {
-    /// Nodes in use or not yet swept away.
-    pub nodes: usize,
-    /// The largest number that there was at once.
-    pub peak: usize,
-    /// How often it was swept.
-    pub sweeps: usize,
 }
 
 /// A set of markings. As long as it is kept, so are its nodes. Equal sets of one table are equal handles.
@@ -152,7 +100,17 @@ impl fmt::Debug for Set {
     }
 }
 
-/// Some transitions of the net, sorted for closures and images. Made by [`Diagrams::select`].
+/// What changes a marking. It is enabled where every place has at least what is taken from it; places that are not named
+/// stay as they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Transition {
+    /// What is taken from places.
+    pub takes: Vec<(u32, u64)>,
+    /// What is added to places.
+    pub adds: Vec<(u32, u64)>,
+}
+
+/// Some transitions, sorted for closures and images. Made by [`Diagrams::select`].
 #[derive(Clone, Debug)]
 pub struct Selection(Arc<Selected>);
 
@@ -179,7 +137,7 @@ struct Compiled {
     test: Arc<Event>,
 }
 
-/// Sets of markings of one net.
+/// Sets of markings.
 pub struct Diagrams {
     table: Table,
     /// The places from the root down, and the level of each.
@@ -189,6 +147,8 @@ pub struct Diagrams {
     transitions: Vec<Transition>,
     compiled: Vec<Compiled>,
     selections: HashMap<Vec<u32>, Selection>,
+    /// The actions that were selected last.
+    last: Option<(Vec<usize>, Selection)>,
     /// Numbers that are still free.
     next_group: u32,
     next_event: u32,
@@ -198,22 +158,25 @@ pub struct Diagrams {
 static TABLES: AtomicU64 = AtomicU64::new(0);
 
 impl Diagrams {
-    /// A table for a net. `order` has all its places, from the root of the diagrams down: see [`order`].
-    pub fn new(net: &Net, order: &[u32], limits: Limits) -> Maybe<Diagrams> {
-        let level_of = inverse(order, net.places.len()).ok_or(Stop::Foreign)?;
-        let mut compiled = Vec::with_capacity(net.transitions.len());
-        for (number, transition) in net.transitions.iter().enumerate() {
-            let number = u32::try_from(number).ok().filter(|number| *number < What::LIMIT / 4).ok_or(Stop::Memory)?;
+    /// A table for markings of as many places as the initial one has. `order` has all of them, from the root of the
+    /// diagrams down.
+    pub fn new(initial: Vec<u64>, transitions: Vec<Transition>, order: &[u32], limits: Limits) -> Maybe<Diagrams> {
+        let level_of = inverse(order, initial.len()).ok_or(SetError::Foreign)?;
+        let mut compiled = Vec::with_capacity(transitions.len());
+        for (number, transition) in transitions.iter().enumerate() {
+            let number =
+                u32::try_from(number).ok().filter(|number| *number < What::LIMIT / 4).ok_or(SetError::Memory)?;
             compiled.push(compile(transition, number, &level_of)?);
         }
         Ok(Diagrams {
             table: Table::new(TABLES.fetch_add(1, Ordering::Relaxed), limits.max_nodes, limits.stop),
             order: order.to_vec(),
             level_of,
-            initial: net.initial(),
-            transitions: net.transitions.clone(),
+            initial,
+            transitions,
             compiled,
             selections: HashMap::new(),
+            last: None,
             next_group: 0,
             next_event: 0,
         })
@@ -221,7 +184,7 @@ impl Diagrams {
 
     /// Calls somebody now and then during long operations.
     pub fn watch(&mut self, watch: impl FnMut(Size) + Send + 'static) {
-        self.table.watch = Some(Box::new(watch));
+        self.table.nodes.watch = Some(Box::new(watch));
     }
 
     /// How large the table is and was.
@@ -242,10 +205,10 @@ impl Diagrams {
     }
 
     /// Throws away all nodes that no handle reaches.
-    pub fn sweep(&mut self) {
+    pub fn collect(&mut self) {
         self.table.lists.clear();
         self.table.protected.clear();
-        self.table.sweep();
+        self.table.collect();
     }
 
     /// The empty set.
@@ -329,7 +292,7 @@ impl Diagrams {
 
     /// The set in two: the markings with the fewest tokens on that level of the order, and the others.
     pub fn split(&mut self, set: &Set, level: u32) -> Maybe<(Set, Set)> {
-        let place = *self.order.get(level as usize).ok_or(Stop::Foreign)?;
+        let place = *self.order.get(level as usize).ok_or(SetError::Foreign)?;
         let id = self.own(set)?;
         self.table.enter()?;
         let Some(lowest) = self.table.lowest(id, level)? else { return Ok((self.empty(), self.empty())) };
@@ -370,6 +333,13 @@ impl Diagrams {
         self.table.can_fire(&event, 0, 0, set)
     }
 
+    /// The markings of the set that enable no transition at all.
+    pub fn deadlocks(&mut self, set: &Set) -> Maybe<Set> {
+        let all = self.all()?;
+        let (set, selected) = (self.own(set)?, self.selected(&all)?);
+        self.perform(|table| table.dead(&selected.forward, 0, set))
+    }
+
     /// These transitions, for closures and images. Asking again for the same costs little.
     pub fn select(&mut self, transitions: &[u32]) -> Maybe<Selection> {
         let mut sorted = transitions.to_vec();
@@ -379,7 +349,7 @@ impl Diagrams {
             return Ok(known.clone());
         }
         if sorted.last().is_some_and(|last| *last as usize >= self.compiled.len()) {
-            return Err(Stop::Foreign);
+            return Err(SetError::Foreign);
         }
         let chosen = |role: fn(&Compiled) -> &Arc<Event>| -> Vec<Arc<Event>> {
             sorted.iter().map(|transition| Arc::clone(role(&self.compiled[*transition as usize]))).collect()
@@ -408,9 +378,9 @@ impl Diagrams {
         events.sort_by_key(top);
         let (number, first) = (self.next_group, self.next_event);
         self.next_group += 1;
-        self.next_event = first.checked_add(events.len() as u32).ok_or(Stop::Memory)?;
+        self.next_event = first.checked_add(events.len() as u32).ok_or(SetError::Memory)?;
         if self.next_event >= What::LIMIT || self.next_group >= What::LIMIT {
-            return Err(Stop::Memory);
+            return Err(SetError::Memory);
         }
         let starts = (0..=levels as u32).map(|level| events.partition_point(|event| top(event) < level) as u32);
         let starts = starts.collect();
@@ -418,19 +388,19 @@ impl Diagrams {
     }
 
     /// The markings that one of the transitions leads to.
-    pub fn image(&mut self, set: &Set, selection: &Selection) -> Maybe<Set> {
+    pub fn image_by(&mut self, set: &Set, selection: &Selection) -> Maybe<Set> {
         let (set, selected) = (self.own(set)?, self.selected(selection)?);
         self.one_step(&selected.forward, set, ANY)
     }
 
     /// The markings of `within` that one of the transitions leads to.
-    pub fn image_within(&mut self, set: &Set, selection: &Selection, within: &Set) -> Maybe<Set> {
+    pub fn image_within_by(&mut self, set: &Set, selection: &Selection, within: &Set) -> Maybe<Set> {
         let (set, within, selected) = (self.own(set)?, self.own(within)?, self.selected(selection)?);
         self.one_step(&selected.forward, set, within)
     }
 
     /// The markings of `within` that one of the transitions leads from into the set.
-    pub fn preimage(&mut self, set: &Set, selection: &Selection, within: &Set) -> Maybe<Set> {
+    pub fn preimage_by(&mut self, set: &Set, selection: &Selection, within: &Set) -> Maybe<Set> {
         let (set, within, selected) = (self.own(set)?, self.own(within)?, self.selected(selection)?);
         self.one_step(&selected.backward, set, within)
     }
@@ -443,20 +413,20 @@ impl Diagrams {
     }
 
     /// The markings that the transitions lead to in any number of steps, with those of the set.
-    pub fn closure(&mut self, set: &Set, selection: &Selection) -> Maybe<Set> {
+    pub fn closure_by(&mut self, set: &Set, selection: &Selection) -> Maybe<Set> {
         let (set, selected) = (self.own(set)?, self.selected(selection)?);
         self.many_steps(&selected.forward, set, ANY)
     }
 
     /// The same without leaving `within`; what of the set lies outside does not count.
-    pub fn closure_within(&mut self, set: &Set, selection: &Selection, within: &Set) -> Maybe<Set> {
+    pub fn closure_within_by(&mut self, set: &Set, selection: &Selection, within: &Set) -> Maybe<Set> {
         let (set, within, selected) = (self.own(set)?, self.own(within)?, self.selected(selection)?);
         self.many_steps(&selected.forward, set, within)
     }
 
     /// The markings of `within` from which the transitions lead into the set in any number of steps, without leaving
     /// `within`; what of the set lies outside does not count.
-    pub fn backward_closure(&mut self, set: &Set, selection: &Selection, within: &Set) -> Maybe<Set> {
+    pub fn backward_closure_by(&mut self, set: &Set, selection: &Selection, within: &Set) -> Maybe<Set> {
         let (set, within, selected) = (self.own(set)?, self.own(within)?, self.selected(selection)?);
         self.many_steps(&selected.backward, set, within)
     }
@@ -467,19 +437,19 @@ impl Diagrams {
         }
         self.table.enter()?;
         let inside = self.table.within(set, limit)?;
-        // It sweeps by itself; a second try would be none.
+        // It collects garbage by itself; a second try would be none.
         let closed = self.table.saturate(group, 0, inside, limit)?;
         Ok(Set(self.table.root(closed)))
     }
 
-    /// Performs an operation of the table; once more after sweeping if the table was full.
+    /// Performs an operation of the table; once more after collecting garbage if the table was full.
     fn perform(&mut self, operation: impl Fn(&mut Table) -> Maybe<Id>) -> Maybe<Set> {
         self.table.enter()?;
         let node = match operation(&mut self.table) {
-            Err(Stop::Memory) => {
-                self.sweep();
+            Err(SetError::Memory) => {
+                self.collect();
                 if !self.table.has_room() {
-                    return Err(Stop::Memory);
+                    return Err(SetError::Memory);
                 }
                 operation(&mut self.table)?
             }
@@ -490,23 +460,23 @@ impl Diagrams {
 
     /// The node of a set, if it is in this table.
     fn own(&self, set: &Set) -> Maybe<Id> {
-        if set.0.table == self.table.number() { Ok(set.0.node) } else { Err(Stop::Foreign) }
+        if set.0.table == self.table.number() { Ok(set.0.node) } else { Err(SetError::Foreign) }
     }
 
     fn compiled(&self, transition: u32) -> Maybe<&Compiled> {
-        self.compiled.get(transition as usize).ok_or(Stop::Foreign)
+        self.compiled.get(transition as usize).ok_or(SetError::Foreign)
     }
 
     fn selected(&self, selection: &Selection) -> Maybe<Arc<Selected>> {
-        if selection.0.table == self.table.number() { Ok(Arc::clone(&selection.0)) } else { Err(Stop::Foreign) }
+        if selection.0.table == self.table.number() { Ok(Arc::clone(&selection.0)) } else { Err(SetError::Foreign) }
     }
 
     /// The tokens of a marking from the root down.
     fn values(&self, marking: &[u64]) -> Maybe<Vec<u32>> {
         if marking.len() != self.order.len() {
-            return Err(Stop::Foreign);
+            return Err(SetError::Foreign);
         }
-        let value = |place: &u32| u32::try_from(marking[*place as usize]).map_err(|_| Stop::Tokens);
+        let value = |place: &u32| u32::try_from(marking[*place as usize]).map_err(|_| SetError::Overflow);
         self.order.iter().map(value).collect()
     }
 
@@ -536,12 +506,12 @@ fn inverse(order: &[u32], places: usize) -> Option<Vec<u32>> {
 fn compile(transition: &Transition, number: u32, level_of: &[u32]) -> Maybe<Compiled> {
     let mut arcs: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for (place, weight) in &transition.takes {
-        let level = *level_of.get(*place as usize).ok_or(Stop::Foreign)?;
+        let level = *level_of.get(*place as usize).ok_or(SetError::Foreign)?;
         let entry = arcs.entry(level).or_default();
         entry.0 = entry.0.saturating_add(*weight);
     }
     for (place, weight) in &transition.adds {
-        let level = *level_of.get(*place as usize).ok_or(Stop::Foreign)?;
+        let level = *level_of.get(*place as usize).ok_or(SetError::Foreign)?;
         let entry = arcs.entry(level).or_default();
         entry.1 = entry.1.saturating_add(*weight);
     }

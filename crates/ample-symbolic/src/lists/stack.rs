@@ -2,11 +2,11 @@
 //!
 //! Operations go down one call per place. A net with many places needs a large stack, and nobody should die of a small
 //! one: every step down compares its address with a floor, and an operation that would fall through it ends with
-//! [`Stop::Depth`](super::Stop::Depth). [`with_stack`] runs something on a stack that is large enough.
+//! [`SetError::Depth`]. [`with_stack`] runs something on a stack that is large enough.
 
 use std::cell::Cell;
 
-use super::{Maybe, Stop};
+use crate::error::{Maybe, SetError};
 
 /// What a thread of unknown size is trusted to have left, in bytes. Threads have two megabytes unless told.
 const TRUSTED: usize = 1 << 20;
@@ -37,17 +37,17 @@ pub(super) fn floor() -> usize {
 }
 
 /// There is room for one more step down a condition or a formula, before any operation has begun.
-pub(super) fn check() -> Maybe<()> {
-    if here() < floor() { Err(Stop::Depth) } else { Ok(()) }
+pub fn check_depth() -> Maybe<()> {
+    if here() < floor() { Err(SetError::Depth) } else { Ok(()) }
 }
 
 /// Runs something on a thread with a stack for sets of markings of so many places.
 ///
 /// Everything is done on the calling thread if there cannot be another one; then operations may end with
-/// [`Stop::Depth`](super::Stop::Depth).
+/// [`SetError::Depth`].
 ///
 /// ```
-/// assert_eq!(ample_petri::diagram::with_stack(100_000, || 6 * 7), 42);
+/// assert_eq!(ample_symbolic::lists::with_stack(100_000, || 6 * 7), 42);
 /// ```
 pub fn with_stack<R: Send>(places: usize, work: impl FnOnce() -> R + Send) -> R {
     let size = BESIDE + places.saturating_mul(A_LEVEL).min(1 << 33);

@@ -1,0 +1,166 @@
+//! Models, and their sets of states with what is observed of them: what one thread works with.
+//!
+//! A graph is built over any [algebra of sets](ample_symbolic::sets). Diagrams live in a table that belongs to one thread,
+//! so every thread has sets of its own, made by the same [`Model`]; what threads tell each other are bytes.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ample_model::Interrupted;
+use ample_symbolic::encode::NotReached;
+use ample_symbolic::{Portable, SetError};
+use thiserror::Error;
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Error {
+    /// Somebody wanted it to end, or its time was over.
+    #[error("ended")]
+    Cancelled,
+    /// The sets do not fit into the memory.
+    #[error("the sets of states do not fit into the memory")]
+    Memory,
+    /// The model, or what is asked about it, is of a kind that is not known here: a whole sentence.
+    #[error("{0}")]
+    Unsupported(String),
+    /// Something that cannot be: a bug of ours.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+/// What an operation gives.
+pub type Maybe<T> = Result<T, Error>;
+
+impl From<SetError> for Error {
+    fn from(error: SetError) -> Error {
+        match error {
+            SetError::Memory => Error::Memory,
+            SetError::Cancelled | SetError::Deadline | SetError::Reorder => Error::Cancelled,
+            SetError::Overflow | SetError::Depth => Error::Unsupported(format!("the net is too large: {error}")),
+            SetError::Foreign | SetError::NotCtl => Error::Internal(error.to_string()),
+        }
+    }
+}
+
+impl From<Interrupted> for Error {
+    fn from(interrupted: Interrupted) -> Error {
+        match interrupted {
+            Interrupted::Memory => Error::Memory,
+            Interrupted::Deadline | Interrupted::Cancelled => Error::Cancelled,
+        }
+    }
+}
+
+impl From<NotReached> for Error {
+    fn from(not: NotReached) -> Error {
+        match not {
+            NotReached::Unsupported(why) => Error::Unsupported(why),
+            NotReached::Interrupted(interrupted) => interrupted.into(),
+            NotReached::Sets(error) => error.into(),
+        }
+    }
+}
+
+/// A model from which every thread makes its own sets. All of them number actions, atoms and levels alike, and give the
+/// same bytes to the same set.
+pub trait Model: Sync {
+    /// The sets.
+    type Sets: Portable;
+
+    /// The names of the actions.
+    fn actions(&self) -> &[String];
+
+    /// The names of the atoms.
+    fn atoms(&self) -> &[String];
+
+    /// Sets whose operations end when the flag is set. `share` is the part of the memory that they may use: one in so
+    /// many.
+    fn sets(&self, share: usize, stop: &StopFlag) -> Maybe<Labelled<Self::Sets>>;
+
+    /// Does something with the sets, which may want a stack of their own for it.
+    fn with_stack<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        work()
+    }
+}
+
+/// Of a set of states, those in which an atom holds.
+pub type Holding<S> = Box<dyn FnMut(&mut S, &<S as ample_symbolic::Sets>::Set, usize) -> SetResult<S>>;
+/// Whether actions can go on for ever in a set that is closed under them: `None` if that is not seen at once.
+pub type Repeats<S> =
+    Box<dyn FnMut(&mut S, &<S as ample_symbolic::Sets>::Set, &[usize]) -> Result<Option<bool>, SetError>>;
+
+/// Whether an action may change something that an atom reads.
+pub type Touches = Box<dyn Fn(usize, usize) -> bool>;
+
+type SetResult<S> = Result<<S as ample_symbolic::Sets>::Set, SetError>;
+
+/// Sets of states of which it is known in which of them atoms hold. It can be used as the sets themselves.
+pub struct Labelled<S: Portable> {
+    sets: S,
+    holding: Holding<S>,
+    touches: Touches,
+    repeats: Option<Repeats<S>>,
+}
+
+impl<S: Portable> Labelled<S> {
+    /// The sets, with what atoms mean, and which action may change something that which atom reads.
+    pub fn new(sets: S, holding: Holding<S>, touches: Touches) -> Labelled<S> {
+        Labelled { sets, holding, touches, repeats: None }
+    }
+
+    /// With a quick look at whether actions can go on for ever.
+    #[must_use]
+    pub fn with_repeats(self, repeats: Repeats<S>) -> Labelled<S> {
+        Labelled { repeats: Some(repeats), ..self }
+    }
+
+    /// The states of the set in which an atom holds.
+    pub fn holding(&mut self, set: &S::Set, atom: usize) -> SetResult<S> {
+        (self.holding)(&mut self.sets, set, atom)
+    }
+
+    /// The action may change something that the atom reads.
+    pub fn touches(&self, action: usize, atom: usize) -> bool {
+        (self.touches)(action, atom)
+    }
+
+    /// Whether these actions, under which the set is closed, can go on in it for ever: `None` if that is not seen at
+    /// once.
+    pub fn repeats(&mut self, set: &S::Set, actions: &[usize]) -> Result<Option<bool>, SetError> {
+        match &mut self.repeats {
+            Some(repeats) => repeats(&mut self.sets, set, actions),
+            None => Ok(None),
+        }
+    }
+
+    /// An action that is a run-time error in the one state of the set.
+    pub fn fault_in(&mut self, set: &S::Set) -> Result<Option<usize>, SetError> {
+        match self.sets.pick(set)? {
+            Some(state) => self.sets.fault(&state),
+            None => Ok(None),
+        }
+    }
+}
+
+impl<S: Portable> Deref for Labelled<S> {
+    type Target = S;
+
+    fn deref(&self) -> &S {
+        &self.sets
+    }
+}
+
+impl<S: Portable> DerefMut for Labelled<S> {
+    fn deref_mut(&mut self) -> &mut S {
+        &mut self.sets
+    }
+}
+
+/// A flag by which others say that it should end.
+pub type StopFlag = Arc<AtomicBool>;
+
+/// An error if the flag is set.
+pub fn look(stop: &AtomicBool) -> Maybe<()> {
+    if stop.load(Ordering::Relaxed) { Err(Error::Cancelled) } else { Ok(()) }
+}

@@ -1,0 +1,34 @@
+//! Why an operation on sets has no result.
+
+/// Why an operation on sets has no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SetError {
+    /// The table of nodes is full.
+    #[error("the decision diagrams do not fit into the memory")]
+    Memory,
+    /// Somebody wanted it to end.
+    #[error("ended")]
+    Cancelled,
+    /// The deadline is over.
+    #[error("not in time")]
+    Deadline,
+    /// The variables should be moved before it goes on. Nobody outside gets to see it.
+    #[doc(hidden)]
+    #[error("the variables have to be moved")]
+    Reorder,
+    /// A value of a state does not fit into 32 bits.
+    #[error("a place has more tokens than 32 bits can hold")]
+    Overflow,
+    /// The stack of the thread is too small for so many levels: see [`with_stack`](crate::lists::with_stack).
+    #[error("the stack is too small for so many places")]
+    Depth,
+    /// A set, an action, a state, an order or encoded bytes do not belong to this table.
+    #[error("it does not belong to this table of nodes")]
+    Foreign,
+    /// The formula is not in CTL.
+    #[error("the formula is not in CTL")]
+    NotCtl,
+}
+
+/// What an operation gives.
+pub type Maybe<T> = Result<T, SetError>;
