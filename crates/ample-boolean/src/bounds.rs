@@ -10,6 +10,7 @@ use ample_model::interpret::ChannelState;
 use ample_model::{
     Action, Budget, EdgeId, Initial, Instruction, Interpreter, ProcessId, Scalar, State, System, Variable,
 };
+use ample_random::Random;
 
 /// The values `low..=high`; none if `low` is larger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -277,15 +278,9 @@ impl Bounds {
     /// Runs that begin among the states that were seen.
     fn take_runs(&mut self, interpreter: &Interpreter<'_>, from: &[State], steps: usize, budget: &Budget) {
         const LENGTH: usize = 100;
-        let mut random = 0x2545_f491_4f6c_dd1du64;
-        let mut pick = |limit: usize| {
-            random ^= random << 13;
-            random ^= random >> 7;
-            random ^= random << 17;
-            (random % limit.max(1) as u64) as usize
-        };
+        let mut random = Random::new(1);
         for run in 0..steps.div_ceil(LENGTH) {
-            let Some(mut state) = from.get(pick(from.len())).cloned() else { return };
+            let Some(mut state) = from.get(random.below(from.len())).cloned() else { return };
             for _ in 0..LENGTH.min(steps - run * LENGTH) {
                 if budget.check().is_err() {
                     return;
@@ -294,7 +289,7 @@ impl Bounds {
                 if moves.is_empty() {
                     break;
                 }
-                let Some(next) = interpreter.step(&state, &moves[pick(moves.len())]).state else { break };
+                let Some(next) = interpreter.step(&state, &random.pick(&moves)).state else { break };
                 state = interpreter.identity(&next);
                 self.take(interpreter.system(), &state, false);
             }

@@ -319,6 +319,8 @@ fn cut(x: &Word, bits: usize, signed: bool) -> Word {
 
 #[cfg(test)]
 mod tests {
+    use ample_random::Random;
+
     use super::*;
 
     const OPERATORS: [BinaryOp; 18] = [
@@ -342,25 +344,14 @@ mod tests {
         BinaryOp::Or,
     ];
 
-    struct Random(u64);
-
-    impl Random {
-        fn next(&mut self) -> u64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            self.0
-        }
-
-        /// A number of any size, with those at the edges often.
-        fn number(&mut self, width: u32) -> i64 {
-            let edges = [0, 1, -1, 2, -2, i64::MIN, i64::MAX, 31, 32, -32, 255, 256];
-            let raw = match self.next() % 3 {
-                0 => edges[(self.next() % edges.len() as u64) as usize],
-                _ => (self.next() as i64) >> (self.next() % 64),
-            };
-            raw << (64 - width) >> (64 - width)
-        }
+    /// A number of any size, with those at the edges often.
+    fn number(random: &mut Random, width: u32) -> i64 {
+        let edges = [0, 1, -1, 2, -2, i64::MIN, i64::MAX, 31, 32, -32, 255, 256];
+        let raw = match random.one_in(3) {
+            true => random.pick(&edges),
+            false => (random.next_u64() as i64) >> random.below(64),
+        };
+        raw << (64 - width) >> (64 - width)
     }
 
     /// A word whose bits are inputs from that one on.
@@ -376,14 +367,14 @@ mod tests {
     /// The formulas of the operators for symbolic operands of several widths, against the interpreter's.
     #[test]
     fn operators_agree_with_64_bit_arithmetic() {
-        let mut random = Random(7);
+        let mut random = Random::new(7);
         for (left, right) in [(1, 1), (3, 2), (8, 8), (5, 13), (33, 32), (64, 64), (64, 7), (9, 64)] {
             for op in OPERATORS {
                 let mut dag = Dag::new();
                 let (x, y) = (inputs(&mut dag, 0, left), inputs(&mut dag, left, right));
                 let (word, fault) = dag.apply(op, &x, &y);
                 for _ in 0..60 {
-                    let (a, b) = (random.number(left), random.number(right));
+                    let (a, b) = (number(&mut random, left), number(&mut random, right));
                     let bit = |number: u32| {
                         if number < left { a >> number & 1 == 1 } else { b >> (number - left) & 1 == 1 }
                     };
@@ -397,9 +388,12 @@ mod tests {
 
     #[test]
     fn operators_fold_constants() {
-        let mut random = Random(11);
+        let mut random = Random::new(11);
         for _ in 0..300 {
-            let (a, b) = (random.number(64), random.number(1 + random.0 as u32 % 64));
+            let (a, b) = (number(&mut random, 64), {
+                let width = 1 + random.below(64);
+                number(&mut random, width)
+            });
             for op in OPERATORS {
                 let mut dag = Dag::new();
                 let (word, fault) = dag.apply(op, &Word::constant(a.into()), &Word::constant(b.into()));
@@ -421,14 +415,14 @@ mod tests {
         for bits in [1, 2, 7, 8, 16, 31, 32] {
             scalars.extend([true, false].map(|signed| Scalar::Int { bits, signed }));
         }
-        let mut random = Random(13);
+        let mut random = Random::new(13);
         for scalar in scalars {
             for width in [1, 2, 4, 9, 33, 64] {
                 let mut dag = Dag::new();
                 let x = inputs(&mut dag, 0, width);
                 let (word, fault) = dag.fit(scalar, &x);
                 for _ in 0..40 {
-                    let a = random.number(width);
+                    let a = number(&mut random, width);
                     let values = dag.values(&|bit| a >> bit & 1 == 1);
                     let found = if values.of(fault) { None } else { Some(read(&values, &word)) };
                     assert_eq!(found, scalar.fit(a).map(i128::from), "{a} as {scalar:?}");
@@ -439,7 +433,7 @@ mod tests {
 
     #[test]
     fn unary_operators_and_choices() {
-        let mut random = Random(17);
+        let mut random = Random::new(17);
         for width in [1, 5, 64] {
             let mut dag = Dag::new();
             let (x, condition) = (inputs(&mut dag, 0, width), dag.input(64));
@@ -448,7 +442,7 @@ mod tests {
             let (complement, truth) = (dag.complement(&x), dag.is_true(&x));
             let chosen = dag.select(condition, &x, &complement);
             for _ in 0..50 {
-                let (a, first) = (random.number(width), random.next() & 1 == 0);
+                let (a, first) = (number(&mut random, width), random.one_in(2));
                 let values = dag.values(&|bit| if bit == 64 { first } else { a >> bit & 1 == 1 });
                 let found = if values.of(lost) { None } else { Some(read(&values, &negated)) };
                 assert_eq!(found, a.checked_neg().map(i128::from));

@@ -3,6 +3,7 @@
 //! Engines post an answer as soon as its evidence has been validated. Whoever has to end the work early finds on the
 //! board what was decided by then, and how far the search had come.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ample_model::{Outcome, Progress, Property, Reason, Statistics, System};
@@ -28,6 +29,8 @@ use crate::report::{Answer, Report, Verdict};
 #[derive(Debug, Default)]
 pub struct Board {
     known: Mutex<Known>,
+    /// How many properties have no answer.
+    open: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -46,6 +49,7 @@ impl Board {
     pub fn open(&self, properties: &[Property]) {
         let open = |property: &Property| (property.id(), property.text.clone(), None);
         self.known().properties = properties.iter().map(open).collect();
+        self.open.store(properties.len(), Ordering::Relaxed);
     }
 
     /// The answer to the property of that number, if it is one. The first that is posted stays.
@@ -55,7 +59,23 @@ impl Board {
         }
         if let Some((_, _, slot @ None)) = self.known().properties.get_mut(number) {
             *slot = Some(answer.clone());
+            self.open.fetch_sub(1, Ordering::Relaxed);
         }
+    }
+
+    /// The property of that number has an answer.
+    pub fn is_answered(&self, number: usize) -> bool {
+        self.known().properties.get(number).is_some_and(|(_, _, answer)| answer.is_some())
+    }
+
+    /// The answer to the property of that number, if there is one.
+    pub fn answer(&self, number: usize) -> Option<Answer> {
+        self.known().properties.get(number)?.2.clone()
+    }
+
+    /// All properties have answers.
+    pub fn is_settled(&self) -> bool {
+        self.open.load(Ordering::Relaxed) == 0
     }
 
     /// So far the search has come.

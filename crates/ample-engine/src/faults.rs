@@ -48,6 +48,7 @@ impl<'a> Survey<'a> {
                 fallible.parts.extend(self.among(justice).parts);
                 fallible
             }
+            Question::Automaton(automaton) => self.among(&automaton.atoms),
             // Invariants and never claims see to it themselves.
             _ => Fallible::default(),
         }

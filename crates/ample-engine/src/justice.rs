@@ -43,6 +43,9 @@ pub fn refusal(question: &Question, justice: &[Expr]) -> Option<&'static str> {
     match question {
         _ if justice.is_empty() => None,
         Question::Never(_) => Some("justice is for formulas and labels `accept`; a never claim has to say it itself"),
+        Question::Automaton(_) => {
+            Some("justice is for formulas and labels `accept`; an automaton has acceptance sets of its own")
+        }
         Question::Progress => Some("justice is for formulas and labels `accept`; write progress as a formula"),
         _ => None,
     }

@@ -1,5 +1,8 @@
 //! Explicit-state search: state spaces, strategies, stores.
 //!
+//! The short way to check a model of your own is [`model`]: owned states and actions, properties by closures, one line to
+//! assert them. This page is about what lies below it, for those who want all the speed there is.
+//!
 //! A model checker visits states. What a state is, whether a puzzle's board, a marking of a Petri net or
 //! the variables of a Promela model, makes no difference to the search; so this crate is generic over it.
 //! Whoever implements [`StateSpace`](space::StateSpace) can search, check and simulate, with every strategy
@@ -99,17 +102,22 @@
 //!
 //! # The parts
 //!
+//! The division into strategies, feedback, stores and transformations is that of M. Kattenbelt, *Towards an explicit-state
+//! model checking framework*, 2006.
+//!
 //! - [`space`]: what a state space is, and what it may know beyond its transitions.
 //! - [`store`]: the set of visited states. A [`FlatStore`](store::FlatStore) for states that are bytes, a
 //!   [`HashStore`](store::HashStore) for all others.
 //! - [`search`]: the strategies, depth-first and breadth-first, and the feedback that steers them; in
 //!   [`search::handlers`] feedback from ready-made conditions and actions, nested search included.
+//! - [`model`]: models as ordinary Rust values, with named properties; everything below is behind it.
 //! - [`check`]: deadlocks, assertions and invariants, with counterexamples and Spin's statistics.
 //! - [`compile`]: the state space of an [`ample_model`] system, as bytes.
 //! - [`simulate`](mod@simulate): one run, chosen by a person, by chance or by a counterexample.
 //! - [`transform`]: state spaces made of others: parallel composition, for one.
 //!
-//! The examples `river` and `counters` are two state spaces to start from; `modularity` measures what the
+//! The examples `two_phase_commit`, `philosophers` and `sliding_puzzle` are models to start from, `river` and `counters`
+//! state spaces; `modularity` measures what the
 //! generic strategies cost over a search written by hand, and `inserts` what an insertion costs.
 
 pub mod check;
@@ -117,6 +125,7 @@ pub mod compile;
 pub mod ctl;
 pub mod engine;
 pub mod liveness;
+pub mod model;
 mod pacing;
 pub mod partial;
 pub mod search;

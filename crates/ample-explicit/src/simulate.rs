@@ -1,4 +1,4 @@
-//! Simulation: one run through a state space (spec 004 §1.3).
+//! Simulation: one run through a state space.
 //!
 //! A [`SimulationStrategy`] chooses among the transitions of each state: a person ([`Interactive`]), chance
 //! ([`Random`]) or a path that is already known, such as a counterexample ([`Guided`]). A
@@ -51,6 +51,8 @@
 
 use std::borrow::Borrow;
 use std::mem;
+
+pub use ample_random::Random;
 
 use crate::search::Path;
 use crate::space::{Buffer, Checked, StateSpace, initial_count};
@@ -168,28 +170,6 @@ where
 }
 
 /// Chooses by chance, all transitions being as likely. The same seed gives the same run.
-#[derive(Clone, Copy, Debug)]
-pub struct Random {
-    state: u64,
-}
-
-impl Random {
-    /// Chance from that seed.
-    pub fn new(seed: u64) -> Random {
-        Random { state: seed }
-    }
-
-    /// A number below `bound`, by SplitMix64 (Steele, Lea, Flood 2014).
-    fn below(&mut self, bound: usize) -> usize {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^= z >> 31;
-        ((u128::from(z) * bound as u128) >> 64) as usize
-    }
-}
-
 impl<S: StateSpace> SimulationStrategy<S> for Random {
     fn start(&mut self, count: usize) -> usize {
         self.below(count)

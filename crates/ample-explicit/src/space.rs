@@ -1,4 +1,4 @@
-//! State spaces: the one interface between models and the generic algorithms (spec 004 §1.2).
+//! State spaces: the one interface between models and the generic algorithms.
 //!
 //! A state space has initial states, and for every state a *sequence* of outgoing transitions that is
 //! walked with [`first`](StateSpace::first) and [`next`](StateSpace::next), so that no list is ever
@@ -65,7 +65,7 @@ pub type Culprit = (u32, u32);
 
 /// What a state space may know beyond its transitions: the questions that a safety check asks.
 ///
-/// An additional interface, so that the basic one stays small (spec 004 §1.2).
+/// An additional interface, so that the basic one stays small.
 pub trait Checked: StateSpace {
     /// In a state without outgoing transitions: is that a proper end, not a deadlock?
     fn is_valid_end(&mut self, state: &Self::State) -> bool;

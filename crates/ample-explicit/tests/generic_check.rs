@@ -9,7 +9,8 @@ use ample_model::observer::{Observer, Progress, Silent};
 use ample_model::outcome::Reason;
 
 mod generic_graph;
-use generic_graph::{Graph, Random};
+use ample_random::Random;
+use generic_graph::Graph;
 
 /// A graph in which some vertices are inside atomic sequences or valid ends or break invariants, and some
 /// edges break assertions or end in a fault.
@@ -28,7 +29,7 @@ struct Faulty {
 impl Faulty {
     fn random(seed: u64) -> Faulty {
         let mut graph = Graph::random(seed);
-        let mut random = Random(!seed);
+        let mut random = Random::new(!seed);
         let vertices = graph.edges.len();
         let rare = 1 + random.below(40);
         let mut some = |_: &str| (0..vertices as u32).filter(|_| random.below(rare) == 0).collect::<HashSet<_>>();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use ample_explicit::store::{ExactStore, FlatStore, Handle, HashStore, Inserted, Marks, Parent, Store};
 
 mod generic_graph;
-use generic_graph::Random;
+use ample_random::Random;
 
 /// Random bytes; short ones come back often, and a few are long.
 fn bytes(random: &mut Random) -> Vec<u8> {
@@ -25,7 +25,7 @@ fn handles<S: ?Sized>(store: &impl ExactStore<S>) -> Vec<Handle> {
 #[test]
 fn a_flat_store_is_a_set_that_keeps_the_order() {
     for seed in 0..20 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let mut store: FlatStore<Parent> = FlatStore::default();
         let mut expected: HashMap<Vec<u8>, Handle> = HashMap::new();
         let mut order = Vec::new();
@@ -91,7 +91,7 @@ fn states_may_be_empty_or_larger_than_a_chunk() {
 
 #[test]
 fn hidden_bytes_neither_distinguish_states_nor_change() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     // The first byte says how many bytes count.
     let mut store = FlatStore::<(), _>::with_visible(|state: &[u8]| 1 + state[0] as usize);
     let mut first: HashMap<Vec<u8>, Vec<u8>> = HashMap::new();

@@ -4,6 +4,7 @@ use ample_lang::promela::{self, preprocess::MemoryLoader};
 use ample_lang::{Diagnostic, Rejected};
 use ample_logic::{Acceptance, Atoms, Binary, Dialect, Formula, Options, Unary, never, parse, translate};
 use ample_model::{BinaryOp, Expr, Pattern, Place, Property, Question, Scope, System, Temporal, UnaryOp};
+use ample_random::Random;
 
 const MODEL: &str = r#"
 #define big (x > 3)
@@ -725,19 +726,6 @@ fn no_depth_is_too_much() {
     assert!(promela::ltl(&system, &format!("F p{}", " M F p".repeat(900))).is_ok());
 }
 
-/// Random numbers (splitmix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % n as u64) as usize
-    }
-}
-
 #[test]
 fn no_soup_of_tokens_makes_a_reader_panic() {
     const TOKENS: &[&str] = &[
@@ -826,7 +814,7 @@ fn no_soup_of_tokens_makes_a_reader_panic() {
     ];
     let systems = [system(MODEL), system(LETTERS)];
     for seed in 0..8_000 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let length = 1 + random.below(12);
         let glue = [" ", ""][random.below(2)];
         let words: Vec<&str> = (0..length).map(|_| TOKENS[random.below(TOKENS.len())]).collect();

@@ -2,6 +2,7 @@
 //! that lie in the text or with a well-formed system.
 
 use ample_lang::{Diagnostic, pnml};
+use ample_random::Random;
 
 const PLAIN: &str = include_str!("pnml/plain.pnml");
 const COLOURED: &str = include_str!("pnml/coloured.pnml");
@@ -66,11 +67,7 @@ fn changed(text: &str, seed: u64, count: usize) -> impl Iterator<Item = String> 
         "<all/>",
         "\u{2028}",
     ];
-    let mut state = seed;
-    let mut random = move |below: usize| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) as usize % below.max(1)
-    };
+    let mut random = Random::new(seed);
     let boundary = |mut at: usize| {
         while !text.is_char_boundary(at) {
             at -= 1;
@@ -78,12 +75,12 @@ fn changed(text: &str, seed: u64, count: usize) -> impl Iterator<Item = String> 
         at
     };
     (0..count).map(move |_| {
-        let from = boundary(random(text.len()));
-        let to = boundary((from + random(30)).min(text.len()));
+        let from = boundary(random.below(text.len()));
+        let to = boundary((from + random.below(30)).min(text.len()));
         let to = to.max(from);
-        let other = boundary(random(text.len()));
-        let end = boundary((other + random(60)).min(text.len())).max(other);
-        let piece = if random(3) == 0 { &text[other..end] } else { pieces[random(pieces.len())] };
+        let other = boundary(random.below(text.len()));
+        let end = boundary((other + random.below(60)).min(text.len())).max(other);
+        let piece = if random.one_in(3) { &text[other..end] } else { random.pick(&pieces) };
         format!("{}{piece}{}", &text[..from], &text[to..])
     })
 }

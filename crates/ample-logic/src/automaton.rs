@@ -3,10 +3,12 @@
 //! A word is a sequence of valuations of at most 64 atoms. A run is accepted if, for each of the acceptance sets,
 //! it takes an edge of the set again and again. With no acceptance set, every infinite run is accepted.
 
+use serde::{Deserialize, Serialize};
+
 use crate::formula::{Atom, Atoms};
 
 /// A conjunction of literals over the atoms of an automaton: bit *i* stands for its *i*-th atom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cube {
     /// The atoms that must be true.
     pub positive: u64,
@@ -31,7 +33,7 @@ impl Cube {
 }
 
 /// An edge of an automaton.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Edge {
     /// The state it leaves.
     pub from: usize,
@@ -51,7 +53,7 @@ pub struct Edge {
 /// - cubes use only bits below `atoms.len()` (at most 64), `names` is as long as `atoms`;
 /// - marks use only bits below `sets` (at most 32);
 /// - if `state_based`, there is exactly one set and all edges that leave a state have equal marks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Automaton {
     /// The number of states.
     pub states: usize,

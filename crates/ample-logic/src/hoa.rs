@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::ops::Range;
 
 use crate::automaton::{Automaton, Cube, Edge};
 use crate::bdd::{Bdd, Bdds, FALSE, TRUE};
@@ -107,6 +108,20 @@ pub fn read(text: &str, atoms: &mut Atoms) -> Result<Automaton, HoaError> {
     let mut reader =
         Reader { tokens: tokens(text)?, at: 0, text, bdds: Bdds::new(), aliases: HashMap::new(), names: None };
     reader.automaton(atoms)
+}
+
+/// Where the names of the atomic propositions stand in the text of an automaton, their quotation marks included.
+///
+/// ```
+/// let text = "HOA: v1 States: 1 Start: 0 AP: 2 \"a\" \"x > 3\" Acceptance: 0 t --BODY-- State: 0 [t] 0 --END--";
+/// let places = ample_logic::hoa::propositions(text);
+/// assert_eq!(&text[places[1].clone()], "\"x > 3\"");
+/// ```
+pub fn propositions(text: &str) -> Vec<Range<usize>> {
+    let Ok(tokens) = tokens(text) else { return Vec::new() };
+    let list = tokens.iter().skip_while(|(_, token)| *token != Token::Header("AP".to_owned())).skip(2);
+    let names = list.take_while(|(_, token)| matches!(token, Token::Text(_)));
+    names.filter_map(|(start, _)| Some(*start..start + string(&text[*start..])?.0)).collect()
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -1,14 +1,7 @@
-//! Formulas from text, in the dialects of three tools, by operator precedence.
+//! Formulas from text, in the [dialects](Dialect) of several tools, by operator precedence.
 //!
-//! | dialect | loosest … tightest |
-//! |---|---|
-//! | [`Dialect::Spin`] | `-> <->` (left), `\|\|`, `&&`, `U V W` (left), prefix; as in Spin's inline `ltl` blocks |
-//! | [`Dialect::Smv`] | `->` (right), `<->`, `\| xor xnor`, `&`, `U V` (left), prefix; as in NuSMV's `LTLSPEC`, `CTLSPEC` |
-//! | [`Dialect::Plain`] | `-> <->` (right), `\|`, `xor`, `&`, `U W R M` (right), prefix; as in Spot |
-//!
-//! These are the tables of the tools' own grammars: `spin.y` of Spin 6.5, `grammar.y` of NuSMV 2.5, `parsetl.yy` of
-//! Spot 2. (Spot's manual puts `xor` below `|`, but its parser does not.) Between the brackets of NuSMV's
-//! `A [ f U g ]` the operands are whole formulas, so that all operators bind stronger there than the `U`.
+//! Between the brackets of NuSMV's `A [ f U g ]` the operands are whole formulas, so that all operators bind stronger
+//! there than the `U`.
 //!
 //! Only operators about the future are known. NuSMV's operators about the past (`O H S T Y Z`) are refused with a
 //! message that says so.
@@ -16,23 +9,9 @@
 //! An atom is an identifier, any text between double quotes, or whatever the caller's recogniser accepts
 //! (see [`parse_with`]), so that a front end can read its own expressions.
 
+use crate::dialect::{Binding, Dialect, Syntax, Word, climb};
 use crate::formula::{Atom, Atoms, Binary, Formula, Unary};
 use crate::words::{Reading, is_reserved, reading, word_at};
-
-/// The notation of a tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Dialect {
-    /// Spin: `[] <> U V W X -> <-> && || !`, and the words `always`, `eventually`, `until`, `weakuntil`,
-    /// `release`, `next`, `implies`, `equivalent`.
-    Spin,
-    /// NuSMV: `G F X U V & | xor xnor -> <-> !`, `AG EF AX …`, `A [ f U g ]`, `TRUE`, `FALSE`.
-    Smv,
-    /// Spot and plain words: `G F X U W R M & | xor -> <-> ! 1 0`, also `/\ \/ && || [] <>`, the path quantifiers
-    /// `A` and `E`, and `AG EF AX …` in one word. A word that begins with `F`, `G` or `X` is read as these operators, as
-    /// in `GFa`, unless it is declared or a digit follows: `F1` is an atom. `true` and `false` may be written in
-    /// capitals.
-    Plain,
-}
 
 /// Why a text is not a formula, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -96,8 +75,8 @@ pub fn parse(text: &str, dialect: Dialect, atoms: &mut Atoms) -> Result<Formula,
 /// # Ok::<(), ample_logic::ParseError>(())
 /// ```
 pub fn parse_with(text: &str, dialect: Dialect, atom: &mut AtomReader<'_>) -> Result<Formula, ParseError> {
-    let mut parser = Parser { text, at: 0, dialect, until_ends: false, atom };
-    let (formula, _) = parser.expression(0, 0)?;
+    let mut parser = Parser { text, at: 0, dialect, depth: 0, until_ends: false, atom };
+    let Read { formula, .. } = climb(&mut parser, 0)?;
     parser.skip_space();
     match parser.at == text.len() {
         true => Ok(formula),
@@ -159,15 +138,95 @@ struct Parser<'a, 'b> {
     text: &'a str,
     at: usize,
     dialect: Dialect,
+    /// How deep the formula that is being read lies in others.
+    depth: usize,
     /// Between the brackets of NuSMV's `A [ f U g ]`, where the until ends an operand.
     until_ends: bool,
     atom: &'a mut AtomReader<'b>,
 }
 
-/// Tells on which side an operator groups.
-enum Side {
-    Left,
-    Right,
+/// A formula that has been read.
+struct Read {
+    formula: Formula,
+    /// How high its tree is.
+    height: usize,
+}
+
+/// An operator between operands: what it becomes, and how long it is.
+struct Infix {
+    op: Binary,
+    length: usize,
+}
+
+impl Syntax for Parser<'_, '_> {
+    type Tree = Read;
+    type Operator = Infix;
+    type Error = ParseError;
+
+    fn operand(&mut self) -> Result<Read, ParseError> {
+        self.skip_space();
+        let rest = self.rest();
+        match (self.atom)(rest) {
+            Ok(Some((length, atom))) if self.rest().is_char_boundary(length) => {
+                self.at += length;
+                return Ok(Read { formula: Formula::Atom(atom), height: 1 });
+            }
+            Ok(Some(_)) => return self.fail("the atom ends outside the text"),
+            Err(message) => return self.fail(message),
+            Ok(None) => {}
+        }
+        if self.eat("(") {
+            let outer = std::mem::replace(&mut self.until_ends, false);
+            let inner = self.deeper(1, |parser| climb(parser, 0))?;
+            self.until_ends = outer;
+            self.expect(")")?;
+            return Ok(inner);
+        }
+        if let Some(Word::Constant(value)) = self.dialect.word(word_at(self.rest())) {
+            self.at += word_at(self.rest()).len();
+            return Ok(Read { formula: if value { Formula::True } else { Formula::False }, height: 1 });
+        }
+        let (ops, length) = self.prefix_operator()?;
+        if ops.is_empty() {
+            return self.fail("expected an atom, a constant, `(` or a prefix operator");
+        }
+        self.at += length;
+        let is_quantifier = matches!(ops[..], [Unary::All | Unary::Exists]);
+        let Read { mut formula, mut height } = match is_quantifier && self.brackets_follow() {
+            true => self.deeper(1, Self::bracketed)?,
+            false => self.deeper(ops.len(), Self::operand)?,
+        };
+        for &op in ops.iter().rev() {
+            formula = Formula::unary(op, formula);
+            height += 1;
+        }
+        Ok(Read { formula, height })
+    }
+
+    fn operator(&mut self) -> Result<Option<(Infix, Binding)>, ParseError> {
+        self.skip_space();
+        let rest = self.rest();
+        if let Some((op, length)) = self.dialect.infix_sign(rest) {
+            return Ok(Some((Infix { op, length }, self.dialect.binding(op))));
+        }
+        let word = word_at(rest);
+        match self.dialect.word(word) {
+            Some(Word::PastInfix) => self.past_operator(word),
+            Some(Word::Infix(op, _)) if self.until_ends && op.is_temporal() => Ok(None),
+            Some(Word::Infix(op, binding)) => Ok(Some((Infix { op, length: word.len() }, binding))),
+            _ => Ok(None),
+        }
+    }
+
+    fn join(&mut self, left: Read, operator: Infix, binding: Binding) -> Result<Read, ParseError> {
+        self.at += operator.length;
+        let right = self.deeper(1, |parser| climb(parser, binding.right_operand()))?;
+        let height = left.height.max(right.height) + 1;
+        if height > MAX_DEPTH {
+            return self.fail("the formula is nested too deeply");
+        }
+        Ok(Read { formula: Formula::binary(operator.op, left.formula, right.formula), height })
+    }
 }
 
 impl<'a> Parser<'a, '_> {
@@ -206,213 +265,73 @@ impl<'a> Parser<'a, '_> {
         if self.eat(token) { Ok(()) } else { self.fail(format!("expected `{token}`")) }
     }
 
-    /// An operand and the binary operators after it that bind at least as tightly as `least`. With the formula
-    /// comes its depth.
-    fn expression(&mut self, least: u8, depth: usize) -> Result<(Formula, usize), ParseError> {
-        if depth > MAX_DEPTH {
+    /// Reads something that lies so much deeper.
+    fn deeper<T>(
+        &mut self,
+        levels: usize,
+        read: impl FnOnce(&mut Self) -> Result<T, ParseError>,
+    ) -> Result<T, ParseError> {
+        self.depth += levels;
+        if self.depth > MAX_DEPTH {
             return self.fail("the formula is nested too deeply");
         }
-        let (mut left, mut height) = self.operand(depth)?;
-        loop {
-            self.skip_space();
-            let Some((op, length, level, side)) = self.binary_operator()? else { break };
-            if level < least {
-                break;
-            }
-            self.at += length;
-            let next = if matches!(side, Side::Left) { level + 1 } else { level };
-            let (right, below) = self.expression(next, depth + 1)?;
-            height = height.max(below) + 1;
-            if height > MAX_DEPTH {
-                return self.fail("the formula is nested too deeply");
-            }
-            left = match op {
-                Infix::Plain(op) => Formula::binary(op, left, right),
-                Infix::Xnor => Formula::binary(Binary::Iff, left, right),
-            };
-        }
-        Ok((left, height))
+        let read = read(self)?;
+        self.depth -= levels;
+        Ok(read)
     }
 
-    fn operand(&mut self, depth: usize) -> Result<(Formula, usize), ParseError> {
-        if depth > MAX_DEPTH {
-            return self.fail("the formula is nested too deeply");
-        }
+    /// Whether the operand of a quantifier is in brackets, which `[]` is not.
+    fn brackets_follow(&mut self) -> bool {
         self.skip_space();
-        let rest = self.rest();
-        match (self.atom)(rest) {
-            Ok(Some((length, atom))) if self.rest().is_char_boundary(length) => {
-                self.at += length;
-                return Ok((Formula::Atom(atom), 1));
-            }
-            Ok(Some(_)) => return self.fail("the atom ends outside the text"),
-            Err(message) => return self.fail(message),
-            Ok(None) => {}
-        }
-        if self.eat("(") {
-            let outer = std::mem::replace(&mut self.until_ends, false);
-            let inner = self.expression(0, depth + 1)?;
-            self.until_ends = outer;
-            self.expect(")")?;
-            return Ok(inner);
-        }
-        if let Some(constant) = self.constant() {
-            return Ok((constant, 1));
-        }
-        let (ops, length) = self.prefix_operator()?;
-        if ops.is_empty() {
-            return self.fail("expected an atom, a constant, `(` or a prefix operator");
-        }
-        self.at += length;
-        let (mut formula, mut height) = match ops[..] {
-            [Unary::All | Unary::Exists] if self.dialect == Dialect::Smv => self.bracketed(depth + 1)?,
-            _ => self.operand(depth + ops.len())?,
-        };
-        for &op in ops.iter().rev() {
-            formula = Formula::unary(op, formula);
-            height += 1;
-        }
-        Ok((formula, height))
+        self.dialect == Dialect::Smv || self.rest().starts_with('[') && !self.rest().starts_with("[]")
     }
 
     /// NuSMV's `[ f U g ]` after `A` or `E`.
-    fn bracketed(&mut self, depth: usize) -> Result<(Formula, usize), ParseError> {
+    fn bracketed(&mut self) -> Result<Read, ParseError> {
         self.expect("[")?;
         let outer = std::mem::replace(&mut self.until_ends, true);
-        let (f, left) = self.expression(0, depth)?;
-        let op = match word_at(self.rest()) {
-            "U" => Binary::Until,
-            "V" => Binary::Release,
-            _ => return self.fail("expected an operator, `U` or `V` between the brackets"),
-        };
-        self.at += 1;
-        let (g, right) = self.expression(0, depth)?;
-        self.until_ends = outer;
-        self.expect("]")?;
-        Ok((Formula::binary(op, f, g), left.max(right) + 1))
-    }
-
-    fn constant(&mut self) -> Option<Formula> {
+        let left = climb(self, 0)?;
         let word = word_at(self.rest());
-        let value = match (self.dialect, word) {
-            (Dialect::Smv, "TRUE") => Formula::True,
-            (Dialect::Smv, "FALSE") => Formula::False,
-            (Dialect::Spin | Dialect::Plain, "true" | "1") => Formula::True,
-            (Dialect::Spin | Dialect::Plain, "false" | "0") => Formula::False,
-            (Dialect::Plain, word) if word.eq_ignore_ascii_case("true") => Formula::True,
-            (Dialect::Plain, word) if word.eq_ignore_ascii_case("false") => Formula::False,
-            _ => return None,
+        let op = match self.dialect.word(word) {
+            Some(Word::Infix(op, _)) if op.is_temporal() => op,
+            _ if self.dialect == Dialect::Smv => {
+                return self.fail("expected an operator, `U` or `V` between the brackets");
+            }
+            _ => return self.fail("expected an operator, `U`, `W`, `R` or `M` between the brackets"),
         };
         self.at += word.len();
-        Some(value)
+        let right = climb(self, 0)?;
+        self.until_ends = outer;
+        self.expect("]")?;
+        let height = left.height.max(right.height) + 1;
+        Ok(Read { formula: Formula::binary(op, left.formula, right.formula), height })
     }
 
-    /// The prefix operators here and their length: more than one for `AG` or, in the plain dialect, `GF`.
+    /// The prefix operators here and their length: more than one for `AG`.
     fn prefix_operator(&self) -> Result<(Vec<Unary>, usize), ParseError> {
-        use Unary::*;
         let rest = self.rest();
-        if rest.starts_with('!') {
-            return Ok((vec![Not], 1));
-        }
-        if self.dialect != Dialect::Smv {
-            if rest.starts_with("[]") {
-                return Ok((vec![Globally], 2));
-            }
-            if rest.starts_with("<>") {
-                return Ok((vec![Finally], 2));
-            }
+        if let Some((op, length)) = self.dialect.prefix_sign(rest) {
+            return Ok((vec![op], length));
         }
         let word = word_at(rest);
-        let ops = match (self.dialect, word) {
-            (Dialect::Spin, "X" | "next") => vec![Next],
-            (Dialect::Spin, "always") => vec![Globally],
-            (Dialect::Spin, "eventually") => vec![Finally],
-            (Dialect::Smv, "X") => vec![Next],
-            (Dialect::Smv, "F") => vec![Finally],
-            (Dialect::Smv, "G") => vec![Globally],
-            (Dialect::Smv | Dialect::Plain, "AX") => vec![All, Next],
-            (Dialect::Smv | Dialect::Plain, "AF") => vec![All, Finally],
-            (Dialect::Smv | Dialect::Plain, "AG") => vec![All, Globally],
-            (Dialect::Smv | Dialect::Plain, "EX") => vec![Exists, Next],
-            (Dialect::Smv | Dialect::Plain, "EF") => vec![Exists, Finally],
-            (Dialect::Smv | Dialect::Plain, "EG") => vec![Exists, Globally],
-            (Dialect::Smv | Dialect::Plain, "A") => vec![All],
-            (Dialect::Smv | Dialect::Plain, "E") => vec![Exists],
-            (Dialect::Smv, "O" | "H" | "S" | "T" | "Y" | "Z") => {
-                return self.fail(format!("the past operator `{word}` is not supported; only the future ones are"));
-            }
-            (Dialect::Plain, _) => {
-                return Ok(match word.chars().next() {
-                    Some('X') => (vec![Next], 1),
-                    Some('F') => (vec![Finally], 1),
-                    Some('G') => (vec![Globally], 1),
-                    _ => (Vec::new(), 0),
-                });
-            }
-            _ => Vec::new(),
-        };
-        let length = if ops.is_empty() { 0 } else { word.len() };
-        Ok((ops, length))
+        match self.dialect.word(word) {
+            Some(Word::Prefix(ops)) => return Ok((ops.to_vec(), word.len())),
+            Some(Word::PastPrefix | Word::PastInfix) => return self.past_operator(word),
+            _ => {}
+        }
+        // `GFa` is read letter by letter.
+        let letter = word.chars().next().filter(|_| self.dialect.joins_letters());
+        Ok(match letter {
+            Some('X') => (vec![Unary::Next], 1),
+            Some('F') => (vec![Unary::Finally], 1),
+            Some('G') => (vec![Unary::Globally], 1),
+            _ => (Vec::new(), 0),
+        })
     }
 
-    /// The binary operator here, its length, how tightly it binds and on which side it groups.
-    fn binary_operator(&self) -> Result<Option<(Infix, usize, u8, Side)>, ParseError> {
-        use Binary::*;
-        let rest = self.rest();
-        let starts = |tokens: &[&str]| tokens.iter().find(|t| rest.starts_with(**t)).map(|t| t.len());
-        let word = word_at(rest);
-        let is = |words: &[&str]| words.contains(&word).then_some(word.len());
-        let table: &[(Infix, Option<usize>, u8, bool)] = &match self.dialect {
-            Dialect::Spin => [
-                (Infix::Plain(Iff), starts(&["<->"]).or(is(&["equivalent"])), 1, true),
-                (Infix::Plain(Implies), starts(&["->"]).or(is(&["implies"])), 1, true),
-                (Infix::Plain(Or), starts(&["||", "\\/"]), 2, true),
-                (Infix::Plain(And), starts(&["&&", "/\\"]), 3, true),
-                (Infix::Plain(Until), is(&["U", "until", "stronguntil"]), 4, true),
-                (Infix::Plain(WeakUntil), is(&["W", "weakuntil"]), 4, true),
-                (Infix::Plain(Release), is(&["V", "release"]), 4, true),
-                (Infix::Xnor, None, 0, true),
-            ],
-            Dialect::Smv => [
-                (Infix::Plain(Iff), starts(&["<->"]), 2, true),
-                (Infix::Plain(Implies), starts(&["->"]), 1, false),
-                (Infix::Plain(Or), starts(&["|"]), 3, true),
-                (Infix::Plain(Xor), is(&["xor"]), 3, true),
-                (Infix::Xnor, is(&["xnor"]), 3, true),
-                (Infix::Plain(And), starts(&["&"]), 4, true),
-                (Infix::Plain(Until), is(&["U"]), 5, true),
-                (Infix::Plain(Release), is(&["V"]), 5, true),
-            ],
-            Dialect::Plain => [
-                (Infix::Plain(Iff), starts(&["<->", "<=>"]), 1, false),
-                (Infix::Plain(Implies), starts(&["->", "=>"]), 1, false),
-                (Infix::Plain(Or), starts(&["||", "|", "\\/"]), 2, true),
-                (Infix::Plain(Xor), is(&["xor"]).or(starts(&["^"])), 3, true),
-                (Infix::Plain(And), starts(&["&&", "&", "/\\"]), 4, true),
-                (Infix::Plain(Until), is(&["U"]), 5, false),
-                (Infix::Plain(WeakUntil), is(&["W"]), 5, false),
-                (Infix::Plain(Release), is(&["R", "V"]).or(None), 5, false),
-            ],
-        };
-        if self.dialect == Dialect::Plain && word == "M" {
-            return Ok(Some((Infix::Plain(StrongRelease), 1, 5, Side::Right)));
-        }
-        if self.dialect == Dialect::Smv && ["S", "T"].contains(&word) {
-            return self.fail(format!("the past operator `{word}` is not supported; only the future ones are"));
-        }
-        if self.until_ends && ["U", "V"].contains(&word) {
-            return Ok(None);
-        }
-        let found = table.iter().find_map(|&(op, length, level, left)| Some((op, length?, level, left)));
-        Ok(found.map(|(op, length, level, left)| (op, length, level, if left { Side::Left } else { Side::Right })))
+    fn past_operator<T>(&self, word: &str) -> Result<T, ParseError> {
+        self.fail(format!("the past operator `{word}` is not supported; only the future ones are"))
     }
-}
-
-/// A binary operator as it is written.
-#[derive(Clone, Copy)]
-enum Infix {
-    Plain(Binary),
-    Xnor,
 }
 
 #[cfg(test)]
@@ -478,6 +397,16 @@ mod tests {
             (Dialect::Plain, "F a1 & F1 & Fa", "And(And(Finally(a1),F1),Finally(a))"),
             (Dialect::Plain, "!a U b", "Until(Not(a),b)"),
             (Dialect::Plain, "A(G a) & E(F b)", "And(All(Globally(a)),Exists(Finally(b)))"),
+            (
+                Dialect::Plain,
+                "A [ a -> b U c | d ] & E[] a",
+                "And(All(Until(Implies(a,b),Or(c,d))),Exists(Globally(a)))",
+            ),
+            (Dialect::Plain, "always (a implies eventually b) until c", "Until(Globally(Implies(a,Finally(b))),c)"),
+            (Dialect::Promela, "a -> b -> c <-> d", "Iff(Implies(Implies(a,b),c),d)"),
+            (Dialect::Promela, "G a -> F b U c U d", "Implies(Globally(a),Until(Until(Finally(b),c),d))"),
+            (Dialect::Milestones, "a -> b -> c <-> d", "Iff(Implies(a,Implies(b,c)),d)"),
+            (Dialect::Milestones, "a U b U c & d", "And(Until(a,Until(b,c)),d)"),
         ];
         for (dialect, text, expected) in cases {
             assert_eq!(plain(text, dialect), expected, "{text}");

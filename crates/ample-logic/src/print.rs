@@ -2,8 +2,8 @@
 //!
 //! Operators that a dialect lacks are first written with those it has: [`expressible`].
 
+use crate::dialect::Dialect;
 use crate::formula::{Atom, Atoms, Binary, Formula, Unary};
-use crate::parse::Dialect;
 use crate::words::is_reserved;
 
 /// A formula that a dialect cannot say.
@@ -50,7 +50,7 @@ pub fn expressible(f: &Formula, dialect: Dialect) -> Result<Formula, PrintError>
     Ok(rewrite(f, &|op| match dialect {
         Dialect::Spin => matches!(op, Xor | StrongRelease),
         Dialect::Smv => matches!(op, WeakUntil | StrongRelease),
-        Dialect::Plain => false,
+        Dialect::Plain | Dialect::Promela | Dialect::Milestones => false,
     }))
 }
 
@@ -178,10 +178,10 @@ fn infix(op: Binary, dialect: Dialect) -> &'static str {
         Binary::Until => " U ",
         Binary::WeakUntil => " W ",
         Binary::Release => {
-            if dialect == Dialect::Plain {
-                " R "
-            } else {
+            if matches!(dialect, Dialect::Spin | Dialect::Smv) {
                 " V "
+            } else {
+                " R "
             }
         }
         Binary::StrongRelease => " M ",

@@ -4,7 +4,7 @@
 //! atom can be called `X`. A declared name is that name. Where it could as well be an operator, what follows decides:
 //! behind a name there is no operand. What both make sense of is ambiguous, and is refused.
 
-use crate::parse::Dialect;
+use crate::dialect::{Dialect, Word};
 
 /// What a word is, see [`reading`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,11 +36,11 @@ pub fn reading(
     is_declared: &dyn Fn(&str) -> bool,
 ) -> Result<Reading, String> {
     match (is_declared(word), reserved(word, dialect)) {
-        (true, None | Some(Reserved::Infix | Reserved::Past)) => Ok(Reading::Name),
-        (true, Some(Reserved::Constant)) => {
+        (true, None | Some(Word::Infix(..) | Word::PastPrefix | Word::PastInfix)) => Ok(Reading::Name),
+        (true, Some(Word::Constant(_))) => {
             Err(format!("`{word}` is a constant and also a name of the model: write `\"{word}\"` for the name"))
         }
-        (true, Some(Reserved::Prefix)) => match follower(after, dialect, is_declared) {
+        (true, Some(Word::Prefix(_))) => match follower(after, dialect, is_declared) {
             Follower::Operand => Ok(Reading::Operator),
             Follower::Other => Ok(Reading::Name),
             Follower::Either => Err(format!(
@@ -49,7 +49,7 @@ pub fn reading(
             )),
         },
         (false, Some(_)) => Ok(Reading::Operator),
-        (false, None) if dialect == Dialect::Plain => joined_letters(word, is_declared),
+        (false, None) if dialect.joins_letters() => joined_letters(word, is_declared),
         (false, None) => Ok(Reading::Name),
     }
 }
@@ -84,35 +84,9 @@ fn is_truth(word: &str) -> bool {
     ["true", "false"].iter().any(|constant| word.eq_ignore_ascii_case(constant))
 }
 
-/// What a word of a dialect means, beside a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reserved {
-    Constant,
-    Prefix,
-    Infix,
-    /// An operator about the past, which is refused.
-    Past,
-}
-
-fn reserved(word: &str, dialect: Dialect) -> Option<Reserved> {
-    use Reserved::*;
-    Some(match (dialect, word) {
-        (Dialect::Spin, "true" | "false") | (Dialect::Spin | Dialect::Plain, "0" | "1") => Constant,
-        (Dialect::Spin, "X" | "next" | "always" | "eventually") => Prefix,
-        (Dialect::Spin, "U" | "V" | "W" | "until" | "stronguntil" | "weakuntil" | "release") => Infix,
-        (Dialect::Spin, "implies" | "equivalent") => Infix,
-        (Dialect::Spin, _) => return None,
-        (Dialect::Smv, "TRUE" | "FALSE") => Constant,
-        (Dialect::Smv, "G" | "F" | "X") => Prefix,
-        (Dialect::Smv, "U" | "V" | "xor" | "xnor") => Infix,
-        (Dialect::Smv, "O" | "H" | "S" | "T" | "Y" | "Z") => Past,
-        (Dialect::Smv | Dialect::Plain, "A" | "E" | "AG" | "AF" | "AX" | "EG" | "EF" | "EX") => Prefix,
-        (Dialect::Smv, _) => return None,
-        (Dialect::Plain, "U" | "W" | "R" | "V" | "M" | "xor") => Infix,
-        (Dialect::Plain, word) if is_truth(word) => Constant,
-        (Dialect::Plain, word) if !word.is_empty() && letters(word) == word.len() => Prefix,
-        (Dialect::Plain, _) => return None,
-    })
+fn reserved(word: &str, dialect: Dialect) -> Option<Word> {
+    let only_letters = || dialect.joins_letters() && !word.is_empty() && letters(word) == word.len();
+    dialect.word(word).or_else(|| only_letters().then_some(Word::Prefix(&[])))
 }
 
 /// Whether a word means something other than an atom where no names are declared.
@@ -121,7 +95,7 @@ pub(crate) fn is_reserved(word: &str, dialect: Dialect) -> bool {
         let rest = word.strip_prefix(['F', 'G', 'X']);
         rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
     };
-    reserved(word, dialect).is_some() || dialect == Dialect::Plain && begins_with_operator()
+    reserved(word, dialect).is_some() || dialect.joins_letters() && begins_with_operator()
 }
 
 /// What stands behind a word.
@@ -141,7 +115,7 @@ const MOST_NAMES: usize = 100;
 fn follower(after: &str, dialect: Dialect, is_declared: &dyn Fn(&str) -> bool) -> Follower {
     let mut after = after.trim_start();
     // A name like `U` stands between operands or is one: as an operand follows it, or does not.
-    let is_infix = |word: &str| reserved(word, dialect) == Some(Reserved::Infix);
+    let is_infix = |word: &str| matches!(reserved(word, dialect), Some(Word::Infix(..)));
     let mut is_turned = false;
     for _ in 0..MOST_NAMES {
         let word = word_at(after);

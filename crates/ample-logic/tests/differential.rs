@@ -6,7 +6,8 @@ use ample_logic::semantics::holds;
 use ample_logic::{
     Acceptance, Atoms, Automaton, Formula, Lasso, Options, hoa, is_stutter_invariant, simplify, translate,
 };
-use common::{Random, textbook};
+use ample_random::Random;
+use common::{Generate, textbook};
 
 const BUCHI: Options = Options { acceptance: Acceptance::Buchi, reduce: true, max_states: 100_000 };
 const PLAIN: Options = Options { acceptance: Acceptance::Generalised, reduce: false, max_states: 100_000 };
@@ -29,7 +30,7 @@ fn automata(f: &Formula, names: &Atoms, context: &str) -> Vec<Automaton> {
 #[test]
 fn automata_agree_with_the_semantics() {
     for seed in 0..seeds() {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let atoms = 1 + random.below(3);
         let size = 1 + random.below(9);
         let f = random.formula(size, atoms);
@@ -77,7 +78,7 @@ fn automata_agree_with_the_semantics() {
 #[test]
 fn negation_is_its_own_inverse_and_excludes() {
     for seed in 0..seeds() {
-        let mut random = Random(seed ^ 0x2222);
+        let mut random = Random::new(seed ^ 0x2222);
         let size = 1 + random.below(8);
         let f = random.formula(size, 3);
         let context = format!("seed {seed}, {f:?}");
@@ -103,7 +104,7 @@ fn negation_is_its_own_inverse_and_excludes() {
 #[test]
 fn hoa_is_read_as_it_was_written() {
     for seed in 0..seeds() {
-        let mut random = Random(seed ^ 0xabcd);
+        let mut random = Random::new(seed ^ 0xabcd);
         let f = random.formula(6, 3);
         let mut names: Atoms = ["a", "b \"c\" \\", "d"].iter().collect();
         for a in automata(&f, &names.clone(), &format!("seed {seed}")) {
@@ -117,7 +118,7 @@ fn hoa_is_read_as_it_was_written() {
 #[test]
 fn stutter_invariance_agrees_with_stretched_words() {
     for seed in 0..seeds() {
-        let mut random = Random(seed ^ 0x5717);
+        let mut random = Random::new(seed ^ 0x5717);
         let f = random.formula(5, 2);
         let invariant = is_stutter_invariant(&f).expect("small");
         assert!(invariant || f.has_next(), "seed {seed}");

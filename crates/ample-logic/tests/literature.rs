@@ -4,7 +4,8 @@ mod common;
 
 use ample_logic::semantics::holds;
 use ample_logic::{Acceptance, Atoms, Dialect, Formula, Options, parse, translate};
-use common::Random;
+use ample_random::Random;
+use common::Generate;
 
 const SETS: [&str; 5] = ["DwyerAC98", "EtessamiH00", "SomenziB00", "Liberouter04", "Pelanek07"];
 
@@ -32,7 +33,7 @@ fn formulas(sets: &[&str]) -> Vec<(Formula, Atoms)> {
 fn automata_of_known_formulas_are_right() {
     let buchi = Options { acceptance: Acceptance::Buchi, ..Options::default() };
     for (f, atoms) in formulas(&[&SETS[..], &MORE[..]].concat()) {
-        let mut random = Random(17);
+        let mut random = Random::new(17);
         let yes = [Options::default(), buchi].map(|o| translate(&f, &atoms, o).expect("small"));
         let no = [Options::default(), buchi].map(|o| translate(&!f.clone(), &atoms, o).expect("small"));
         for a in &yes {

@@ -1,6 +1,8 @@
 //! Never claims: what is written accepts the same words, and Spin takes it.
 
 mod common;
+#[path = "../../ample/tests/support/oracle.rs"]
+mod oracle;
 
 use std::collections::HashMap;
 use std::process::Command;
@@ -8,7 +10,8 @@ use std::process::Command;
 use ample_logic::{
     Acceptance, Atom, Atoms, Automaton, Cube, Dialect, Edge, Formula, Options, never, parse, semantics, translate,
 };
-use common::Random;
+use ample_random::Random;
+use common::Generate;
 
 const BUCHI: Options = Options { acceptance: Acceptance::Buchi, reduce: true, max_states: 100_000 };
 const PLAIN: Options = Options { acceptance: Acceptance::Buchi, reduce: false, max_states: 100_000 };
@@ -92,7 +95,7 @@ fn an_automaton_that_accepts_by_its_edges_is_refused() {
 #[test]
 fn a_claim_accepts_the_words_of_its_formula() {
     for seed in 0..300 {
-        let mut random = Random(seed ^ 0x6e65);
+        let mut random = Random::new(seed ^ 0x6e65);
         let size = 1 + random.below(8);
         let f = random.formula(size, 3);
         for options in [BUCHI, PLAIN] {
@@ -111,18 +114,15 @@ fn a_claim_accepts_the_words_of_its_formula() {
 #[test]
 fn spin_takes_the_claims() {
     let directory = std::env::temp_dir().join(format!("ample-never-{}", std::process::id()));
-    if Command::new("spin").arg("-V").output().is_err() {
-        eprintln!("skipped: there is no spin here");
-        return;
-    }
+    let Some(spin) = oracle::spin() else { return };
     std::fs::create_dir_all(&directory).expect("a directory for temporary files");
     let model = "bool p0, p1, p2;\nactive proctype P() { do :: p0 = !p0 :: p1 = !p1 :: p2 = !p2 od }\n";
     for seed in 0..25 {
-        let mut random = Random(seed ^ 0x7370);
+        let mut random = Random::new(seed ^ 0x7370);
         let f = random.formula(6, 3);
         let text = format!("{model}{}", claim(&f, BUCHI));
         std::fs::write(directory.join("m.pml"), &text).expect("a temporary file");
-        let run = Command::new("spin").args(["-a", "m.pml"]).current_dir(&directory).output().expect("spin runs");
+        let run = Command::new(&spin).args(["-a", "m.pml"]).current_dir(&directory).output().expect("spin runs");
         let said = String::from_utf8_lossy(&run.stdout).into_owned() + &String::from_utf8_lossy(&run.stderr);
         assert!(run.status.success() && !said.contains("rror"), "seed {seed}: {said}\n{text}");
     }

@@ -11,7 +11,7 @@ use ample_logic::{Atom, Formula};
 use thiserror::Error;
 
 use crate::expr::{Expr, Pattern, Place, Scope};
-use crate::property::{Question, Temporal};
+use crate::property::{PropertyAutomaton, Question, Temporal};
 use crate::system::{
     Action, Communication, Edge, EdgeId, Initial, Instance, Instruction, Location, Monitor, ProcessId, ProcessType,
     RecordId, Role, Scalar, Span, System, Type, Variable,
@@ -239,6 +239,7 @@ impl<'a> Checker<'a> {
                 Question::Invariant(expr) | Question::Bound(expr) => self.expr(expr, Reader::Nobody),
                 Question::Ltl(temporal) | Question::Ctl(temporal) => self.temporal(temporal),
                 Question::Never(id) => self.process_id(*id, Role::Claim),
+                Question::Automaton(automaton) => self.automaton(automaton),
             }
         }
     }
@@ -443,6 +444,17 @@ impl<'a> Checker<'a> {
     fn temporal(&mut self, temporal: &Temporal) {
         self.formula(&temporal.formula, temporal.atoms.len(), 0);
         for atom in &temporal.atoms {
+            self.expr(atom, Reader::Nobody);
+        }
+    }
+
+    fn automaton(&mut self, PropertyAutomaton { automaton, atoms }: &PropertyAutomaton) {
+        if let Err(error) = automaton.check() {
+            self.problem(error.to_string());
+        }
+        let known = |Atom(number): &Atom| (*number as usize) < atoms.len();
+        self.require(automaton.atoms.iter().all(known), || format!("an atom of an automaton with {}", atoms.len()));
+        for atom in atoms {
             self.expr(atom, Reader::Nobody);
         }
     }

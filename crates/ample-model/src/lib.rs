@@ -5,8 +5,28 @@
 //! every counterexample is replayed through it before it is shown. [`facts`] tells what an edge reads,
 //! writes and communicates. A [`Property`] is a question, an [`Outcome`] an answer, a [`Trace`] the
 //! evidence, and an [`Observer`] hears of the progress in between.
+//!
+//! ```
+//! use ample_model::Interpreter;
+//! use ample_model::random::{Features, system};
+//!
+//! // Some system; the front ends of `ample-lang` read them from text.
+//! let system = system(42, Features::NONE);
+//! assert!(ample_model::check::check(&system).is_ok());
+//!
+//! // A run that always takes the first move, for at most ten steps.
+//! let interpreter = Interpreter::new(&system);
+//! let mut state = interpreter.initial_states().next().unwrap().unwrap();
+//! for _ in 0..10 {
+//!     let Some(first) = interpreter.enabled(&state).into_iter().next() else { break };
+//!     let Some(next) = interpreter.step(&state, &first).state else { break };
+//!     state = next;
+//! }
+//! assert!(!interpreter.is_deadlock(&state) || interpreter.enabled(&state).is_empty());
+//! ```
 
 pub mod check;
+pub mod evidence;
 pub mod expr;
 pub mod facts;
 pub mod initial;
@@ -23,12 +43,13 @@ pub mod trace;
 mod samples;
 
 pub use ample_budget::{Budget, Cancellation, Interrupted};
+pub use evidence::{Ending, Evidence, Lasso, Run, Tree};
 pub use expr::{BinaryOp, Expr, Index, Pattern, Place, Scope, Shared, UnaryOp};
 pub use initial::{Choice, Combinations, StartNumber};
 pub use interpret::{Cell, Contents, EndState, Fault, Interpreter, Standing, State, Statement};
 pub use observer::{Observer, Progress, Silent};
 pub use outcome::{Branch, Certainty, Outcome, Reason, Statistics, Violation};
-pub use property::{AtomTable, Property, Question, Temporal};
+pub use property::{AtomTable, Property, PropertyAutomaton, Question, Temporal};
 pub use system::{
     Action, Channel, ChannelId, Communication, Edge, EdgeId, Enumeration, EnumerationId, EventKind, Initial, Instance,
     Instruction, Location, LocationId, Monitor, MonitorEdge, Overflow, ProcessId, ProcessType, Record, RecordId, Role,

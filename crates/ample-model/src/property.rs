@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use ample_logic::{Atom, Binary, Formula, Unary};
+use ample_logic::{Atom, Automaton, Binary, Formula, Unary};
 use serde::{Deserialize, Serialize};
 
 use crate::expr::{BinaryOp, Expr, UnaryOp};
@@ -26,6 +26,15 @@ use crate::system::{ProcessId, Span};
 pub struct Temporal {
     /// The formula.
     pub formula: Formula,
+    /// What its atoms stand for, by their numbers.
+    pub atoms: Vec<Expr>,
+}
+
+/// A Büchi automaton over state expressions, which accepts the runs that violate a property.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PropertyAutomaton {
+    /// The automaton.
+    pub automaton: Automaton,
     /// What its atoms stand for, by their numbers.
     pub atoms: Vec<Expr>,
 }
@@ -153,6 +162,8 @@ pub enum Question {
     Ctl(Temporal),
     /// The never claim has no accepting run.
     Never(ProcessId),
+    /// The automaton accepts no run.
+    Automaton(Box<PropertyAutomaton>),
     /// No run passes again and again through states where a process stands at a location marked `accept`.
     Acceptance,
     /// On every endless run, some process comes to a location marked `progress` again and again.
@@ -180,6 +191,7 @@ impl Property {
         match &self.question {
             Question::Invariant(expr) | Question::Bound(expr) => expr.walk(visit),
             Question::Ltl(temporal) | Question::Ctl(temporal) => temporal.walk(visit),
+            Question::Automaton(automaton) => automaton.atoms.iter().for_each(|atom| atom.walk(visit)),
             Question::Deadlock
             | Question::Assertions
             | Question::Never(_)
@@ -229,7 +241,7 @@ impl Property {
     }
 
     /// The name in a report: `deadlock`, `assertions`, `acceptance`, `progress`, `invariant:NAME`, `ltl:NAME`,
-    /// `ctl:NAME`, `never:NAME`, `bound:NAME`.
+    /// `ctl:NAME`, `never:NAME`, `automaton:NAME`, `bound:NAME`.
     pub fn id(&self) -> String {
         match self.question {
             Question::Deadlock | Question::Assertions | Question::Acceptance | Question::Progress => self.name.clone(),
@@ -237,6 +249,7 @@ impl Property {
             Question::Ltl(_) => format!("ltl:{}", self.name),
             Question::Ctl(_) => format!("ctl:{}", self.name),
             Question::Never(_) => format!("never:{}", self.name),
+            Question::Automaton(_) => format!("automaton:{}", self.name),
             Question::Bound(_) => format!("bound:{}", self.name),
         }
     }

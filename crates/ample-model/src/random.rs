@@ -4,6 +4,8 @@
 //! use of most of what a system can contain, in combinations that nobody would write by hand. The seed
 //! decides everything: put it into the failure message.
 
+use ample_random::Random;
+
 use crate::expr::{BinaryOp, Expr, Index, Pattern, Place, Scope, UnaryOp};
 use crate::system::{
     Action, Channel, ChannelId, Communication, Edge, EdgeId, EventKind, Initial, Instance, Instruction, Location,
@@ -57,39 +59,6 @@ pub fn system(seed: u64, features: Features) -> System {
     Maker { random: Random::new(seed), features }.system(seed)
 }
 
-/// A small generator of pseudo-random numbers (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn new(seed: u64) -> Random {
-        Random(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, limit: u32) -> u32 {
-        (self.next() % u64::from(limit.max(1))) as u32
-    }
-
-    fn between(&mut self, low: u32, high: u32) -> u32 {
-        low + self.below(high - low + 1)
-    }
-
-    fn one_in(&mut self, chances: u32) -> bool {
-        self.below(chances) == 0
-    }
-
-    fn pick<T: Clone>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len() as u32) as usize].clone()
-    }
-}
-
 /// The edge that an expression belongs to, as far as it is known.
 #[derive(Clone, Copy)]
 struct Site<'a> {
@@ -124,11 +93,11 @@ impl Maker {
         globals[0].initial = vec![(0, if self.random.one_in(4) { Initial::AnyOf(vec![-1, 1]) } else { value(1) })];
         globals[3].initial = vec![(0, Initial::Channel(ChannelId(0)))];
         globals[4].initial = vec![(0, Initial::Channel(ChannelId(1)))];
-        let handle = if self.features.faults { self.random.between(0, 3) } else { 1 };
+        let handle = if self.features.faults { self.random.below(4) } else { 1 };
         globals[5].initial = vec![(0, value(handle.into()))];
         let channels = vec![self.channel("q", 1), self.channel("rv", 0), self.channel("own", 1)];
         let processes: Vec<ProcessType> = (0..TYPES).map(|number| self.process(number)).collect();
-        let start = (0..self.random.between(2, 3)).map(|_| self.instance()).collect();
+        let start = (0..2 + self.random.below(2)).map(|_| self.instance()).collect();
         let monitor = (self.features.monitor && self.random.one_in(2)).then(|| self.monitor());
         System {
             name: format!("random {seed}"),
@@ -160,12 +129,12 @@ impl Maker {
     }
 
     fn channel(&mut self, name: &str, capacity: u32) -> Channel {
-        let capacity = if capacity > 0 { self.random.between(1, 2) } else { 0 };
+        let capacity = if capacity > 0 { 1 + self.random.below(2) } else { 0 };
         Channel { name: name.into(), capacity, fields: vec![BIT, CRUMB], span: None }
     }
 
     fn instance(&mut self) -> Instance {
-        let priority = (self.features.priorities && self.random.one_in(3)).then(|| self.random.between(1, 3) as u8);
+        let priority = (self.features.priorities && self.random.one_in(3)).then(|| (1 + self.random.below(3)) as u8);
         Instance { process: self.process_id(), arguments: vec![self.random.below(4).into()], priority }
     }
 
@@ -183,7 +152,7 @@ impl Maker {
         let mut edges = Vec::new();
         for from in 0..LOCATIONS {
             let mut ids = Vec::new();
-            for _ in 0..self.random.between(2, 3) {
+            for _ in 0..2 + self.random.below(2) {
                 let edge = self.edge(from, &ids);
                 ids.push(EdgeId(edges.len() as u32));
                 edges.push(edge);
@@ -203,7 +172,7 @@ impl Maker {
             edges,
             initial: LocationId(0),
             provided,
-            priority: if self.features.priorities { self.random.between(1, 3) as u8 } else { 1 },
+            priority: if self.features.priorities { (1 + self.random.below(3)) as u8 } else { 1 },
             unreachable_labels: Vec::new(),
             span: None,
         }

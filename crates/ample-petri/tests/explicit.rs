@@ -13,64 +13,49 @@ use ample_petri::explicit::temporal::{Ending, Endless, ctl, ltl};
 use ample_petri::explicit::walk::{Patience, walk};
 use ample_petri::explicit::{Limits, NetSpace};
 use ample_petri::net::{Condition, Net, Place, Sum, Transition};
-
-/// Numbers that look random.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) % limit.max(1)
-    }
-
-    fn of(seed: u64) -> Chance {
-        Chance((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-}
+use ample_random::Random;
 
 fn place(initial: u64, bound: Option<u64>) -> Place {
     Place { name: String::new(), initial, bound }
 }
 
-fn arcs(chance: &mut Chance, places: u64, most: u64, weight: u64) -> Vec<(u32, u64)> {
-    let count = chance.below(most + 1);
+fn arcs(random: &mut Random, places: u64, most: u64, weight: u64) -> Vec<(u32, u64)> {
+    let count = random.below(most + 1);
     let mut arcs: Vec<(u32, u64)> =
-        (0..count).map(|_| (chance.below(places) as u32, 1 + chance.below(weight))).collect();
+        (0..count).map(|_| (random.below(places) as u32, 1 + random.below(weight))).collect();
     arcs.sort_unstable();
     arcs.dedup_by_key(|arc| arc.0);
     arcs
 }
 
 fn random_net(seed: u64) -> Net {
-    let mut chance = Chance::of(seed);
-    let places = 1 + chance.below(7);
-    let weight = if chance.below(3) == 0 { 3 } else { 1 };
+    let mut random = Random::new(seed);
+    let places = 1 + random.below(7);
+    let weight = if random.below(3) == 0 { 3 } else { 1 };
     let mut transitions = Vec::new();
-    for number in 0..chance.below(9) {
-        let takes = arcs(&mut chance, places, 3, weight);
-        let adds = arcs(&mut chance, places, 3, weight);
+    for number in 0..random.below(9) {
+        let takes = arcs(&mut random, places, 3, weight);
+        let adds = arcs(&mut random, places, 3, weight);
         transitions.push(Transition { name: format!("t{number}"), takes, adds });
     }
-    let places = (0..places).map(|_| place(chance.below(3), None)).collect();
+    let places = (0..places).map(|_| place(random.below(3), None)).collect();
     Net { places, transitions, exclusive: vec![] }
 }
 
 /// Two or three small nets side by side, now and then with a transition that two of them take part in: many orders of
 /// transitions that make no difference.
 fn side_by_side(seed: u64) -> Net {
-    let mut chance = Chance::of(seed ^ 0x51de);
+    let mut random = Random::new(seed ^ 0x51de);
     let mut net = Net::default();
-    for _ in 0..2 + chance.below(2) {
-        let (start, own) = (net.places.len() as u32, 2 + chance.below(2));
-        for _ in 0..2 + chance.below(2) {
-            let mut ends = [chance.below(own) as u32 + start, chance.below(own) as u32 + start];
-            let weight = 1 + chance.below(8) / 7;
+    for _ in 0..2 + random.below(2) {
+        let (start, own) = (net.places.len() as u32, 2 + random.below(2));
+        for _ in 0..2 + random.below(2) {
+            let mut ends = [random.below(own) as u32 + start, random.below(own) as u32 + start];
+            let weight = 1 + random.below(8) / 7;
             // Now and then one from a part of the net that is there already, to be needed and given back.
-            let other = chance.below(u64::from(start)) as u32;
-            let needs = start > 0 && chance.below(5) == 0;
-            if chance.below(6) == 0 {
+            let other = random.below(u64::from(start)) as u32;
+            let needs = start > 0 && random.below(5) == 0;
+            if random.below(6) == 0 {
                 ends[1] = other;
             }
             let shared = needs.then_some((other, 1));
@@ -83,7 +68,7 @@ fn side_by_side(seed: u64) -> Net {
             let [takes, adds] = arcs;
             net.transitions.push(Transition { name: String::new(), takes, adds });
         }
-        net.places.extend((0..own).map(|number| place(u64::from(number == 0) + chance.below(5) / 4, None)));
+        net.places.extend((0..own).map(|number| place(u64::from(number == 0) + random.below(5) / 4, None)));
     }
     net
 }
@@ -135,10 +120,10 @@ fn bounded(
         let mut net = make(seed);
         let graph = graph(&net, most)?;
         // Some bounds are known, and some are wrong: that must be noticed.
-        let mut chance = Chance::of(seed ^ 0xabcd);
+        let mut random = Random::new(seed ^ 0xabcd);
         for (number, place) in net.places.iter_mut().enumerate() {
             let real = graph.markings.iter().map(|marking| marking[number]).max();
-            place.bound = match chance.below(4) {
+            place.bound = match random.below(4) {
                 0 => None,
                 1 => Some(1),
                 _ => real,
@@ -148,19 +133,19 @@ fn bounded(
     })
 }
 
-fn random_condition(chance: &mut Chance, places: usize, depth: u64) -> Condition {
-    if depth > 0 && chance.below(2) == 0 {
-        let parts = (0..2 + chance.below(2)).map(|_| random_condition(chance, places, depth - 1)).collect();
-        return if chance.below(2) == 0 { Condition::all(parts) } else { Condition::any(parts) };
+fn random_condition(random: &mut Random, places: usize, depth: u64) -> Condition {
+    if depth > 0 && random.below(2) == 0 {
+        let parts = (0..2 + random.below(2)).map(|_| random_condition(random, places, depth - 1)).collect();
+        return if random.below(2) == 0 { Condition::all(parts) } else { Condition::any(parts) };
     }
     let mut terms: Vec<(u32, i64)> = Vec::new();
-    for _ in 0..1 + chance.below(3) {
-        let factor = [1, -1, 1, -1, 2, -3][chance.below(6) as usize];
-        terms.push((chance.below(places as u64) as u32, factor));
+    for _ in 0..1 + random.below(3) {
+        let factor = [1, -1, 1, -1, 2, -3][random.below(6) as usize];
+        terms.push((random.below(places as u64) as u32, factor));
     }
     terms.sort_unstable();
     terms.dedup_by_key(|term| term.0);
-    Condition::AtMost { terms, most: chance.below(7) as i64 - 4 }
+    Condition::AtMost { terms, most: random.below(7) as i64 - 4 }
 }
 
 fn replay(net: &Net, run: &[u32]) -> Vec<u64> {
@@ -194,12 +179,12 @@ fn counts_are_those_of_plain_enumeration() {
 #[test]
 fn goals_deadlocks_and_sums_are_found_together() {
     for (seed, net, graph) in bounded_nets(10_000..14_000, 1000) {
-        let mut chance = Chance::of(seed ^ 77);
-        let goals: Vec<Condition> = (0..4).map(|_| random_condition(&mut chance, net.places.len(), 2)).collect();
+        let mut random = Random::new(seed ^ 77);
+        let goals: Vec<Condition> = (0..4).map(|_| random_condition(&mut random, net.places.len(), 2)).collect();
         let mut sums = Vec::new();
         for _ in 0..2 {
-            let terms = (0..net.places.len() as u32).map(|place| (place, chance.below(5) as i64 - 2)).collect();
-            sums.push(Sum { terms, plus: chance.below(9) as i64 - 4 });
+            let terms = (0..net.places.len() as u32).map(|place| (place, random.below(5) as i64 - 2)).collect();
+            sums.push(Sum { terms, plus: random.below(9) as i64 - 4 });
         }
         let questions = Questions { goals: &goals, deadlock: true, sums: &sums, ceilings: &[] };
         let answers = explore(&net, &questions, &Limits::default(), &mut Silent);
@@ -232,8 +217,8 @@ fn stubborn_sets_change_no_verdict_on_goals_and_deadlocks() {
     let mut left_out = 0;
     let kinds = bounded_nets(20_000..26_000, 500).chain(bounded(26_000..30_000, 500, side_by_side));
     for (seed, net, graph) in kinds {
-        let mut chance = Chance::of(seed ^ 99);
-        let goal = random_condition(&mut chance, net.places.len(), 2);
+        let mut random = Random::new(seed ^ 99);
+        let goal = random_condition(&mut random, net.places.len(), 2);
         let nearest = (0..graph.markings.len()).find(|state| goal.holds(&graph.markings[*state]));
         let stuck = graph.next.iter().any(Vec::is_empty);
         for order in [Order::BestFirst, Order::DepthFirst, Order::BreadthFirst] {
@@ -262,21 +247,21 @@ fn stubborn_sets_change_no_verdict_on_goals_and_deadlocks() {
     assert!(left_out > 100, "the reduction left out something only {left_out} times");
 }
 
-fn random_ltl(chance: &mut Chance, depth: u64, next: bool) -> Formula {
-    let atom = Formula::atom(Atom(chance.below(2) as u32));
+fn random_ltl(random: &mut Random, depth: u64, next: bool) -> Formula {
+    let atom = Formula::atom(Atom(random.below(2) as u32));
     if depth == 0 {
-        return if chance.below(2) == 0 { atom } else { !atom };
+        return if random.below(2) == 0 { atom } else { !atom };
     }
-    let part = |chance: &mut Chance| random_ltl(chance, depth - 1, next);
-    match chance.below(if next { 8 } else { 7 }) {
-        0 => part(chance) & part(chance),
-        1 => part(chance) | part(chance),
-        2 => part(chance).finally(),
-        3 => part(chance).globally(),
-        4 => part(chance).until(part(chance)),
-        5 => part(chance).release(part(chance)),
-        6 => !part(chance),
-        _ => part(chance).next(),
+    let part = |random: &mut Random| random_ltl(random, depth - 1, next);
+    match random.below(if next { 8 } else { 7 }) {
+        0 => part(random) & part(random),
+        1 => part(random) | part(random),
+        2 => part(random).finally(),
+        3 => part(random).globally(),
+        4 => part(random).until(part(random)),
+        5 => part(random).release(part(random)),
+        6 => !part(random),
+        _ => part(random).next(),
     }
 }
 
@@ -352,13 +337,13 @@ fn ltl_agrees_with_a_plain_product_with_and_without_stubborn_sets() {
     let (mut verdicts, mut smaller) = ([0, 0], 0);
     let kinds = bounded_nets(40_000..45_000, 50).chain(bounded(45_000..50_000, 80, side_by_side));
     for (seed, net, graph) in kinds {
-        let mut chance = Chance::of(seed ^ 55);
+        let mut random = Random::new(seed ^ 55);
         // Only the first places are looked at.
         let seen = net.places.len().min(3);
-        let atoms: Vec<Condition> = (0..2).map(|_| random_condition(&mut chance, seen, 1)).collect();
-        let with_next = chance.below(4) == 0;
-        let depth = 1 + chance.below(3);
-        let formula = random_ltl(&mut chance, depth, with_next);
+        let atoms: Vec<Condition> = (0..2).map(|_| random_condition(&mut random, seen, 1)).collect();
+        let with_next = random.below(4) == 0;
+        let depth = 1 + random.below(3);
+        let formula = random_ltl(&mut random, depth, with_next);
         let letter = |marking: &[u64]| u64::from(atoms[0].holds(marking)) | u64::from(atoms[1].holds(marking)) << 1;
         let expected = plain_ltl(&graph, &formula, &|state| letter(&graph.markings[state]));
         verdicts[usize::from(expected)] += 1;
@@ -379,22 +364,22 @@ fn ltl_agrees_with_a_plain_product_with_and_without_stubborn_sets() {
     assert!(smaller > 300, "the reduction left out something only {smaller} times");
 }
 
-fn random_ctl(chance: &mut Chance, depth: u64) -> Formula {
-    let atom = Formula::atom(Atom(chance.below(2) as u32));
+fn random_ctl(random: &mut Random, depth: u64) -> Formula {
+    let atom = Formula::atom(Atom(random.below(2) as u32));
     if depth == 0 {
         return atom;
     }
-    let part = |chance: &mut Chance| random_ctl(chance, depth - 1);
-    let path = match chance.below(7) {
-        0 => return part(chance) & part(chance),
-        1 => return part(chance) | part(chance),
-        2 => return !part(chance),
-        3 => part(chance).finally(),
-        4 => part(chance).globally(),
-        5 => part(chance).until(part(chance)),
-        _ => part(chance).next(),
+    let part = |random: &mut Random| random_ctl(random, depth - 1);
+    let path = match random.below(7) {
+        0 => return part(random) & part(random),
+        1 => return part(random) | part(random),
+        2 => return !part(random),
+        3 => part(random).finally(),
+        4 => part(random).globally(),
+        5 => part(random).until(part(random)),
+        _ => part(random).next(),
     };
-    if chance.below(2) == 0 { path.exists() } else { path.all() }
+    if random.below(2) == 0 { path.exists() } else { path.all() }
 }
 
 /// The states where a formula holds, by fixed points; a dead state has no next one.
@@ -456,10 +441,10 @@ fn plain_ctl(graph: &Graph, formula: &Formula, atom: &dyn Fn(u32, usize) -> bool
 fn ctl_agrees_with_fixed_points() {
     let mut verdicts = [0, 0];
     for (seed, net, graph) in bounded_nets(60_000..70_000, 200) {
-        let mut chance = Chance::of(seed ^ 33);
-        let atoms: Vec<Condition> = (0..2).map(|_| random_condition(&mut chance, net.places.len(), 1)).collect();
-        let depth = 1 + chance.below(3);
-        let formula = random_ctl(&mut chance, depth);
+        let mut random = Random::new(seed ^ 33);
+        let atoms: Vec<Condition> = (0..2).map(|_| random_condition(&mut random, net.places.len(), 1)).collect();
+        let depth = 1 + random.below(3);
+        let formula = random_ctl(&mut random, depth);
         let atom = |number: u32, state: usize| atoms[number as usize].holds(&graph.markings[state]);
         let expected = plain_ctl(&graph, &formula, &atom)[0];
         let branching = ctl(&net, &formula, &atoms, &Limits::default(), &mut Silent);
@@ -476,9 +461,9 @@ fn ctl_agrees_with_fixed_points() {
 fn ctl_on_the_whole_graph_agrees_with_fixed_points() {
     let mut verdicts = [0, 0];
     for (seed, net, graph) in bounded_nets(70_000..76_000, 200) {
-        let mut chance = Chance::of(seed ^ 34);
-        let atoms: Vec<Condition> = (0..2).map(|_| random_condition(&mut chance, net.places.len(), 1)).collect();
-        let formulas: Vec<Formula> = (0..4).map(|depth| random_ctl(&mut chance, depth)).collect();
+        let mut random = Random::new(seed ^ 34);
+        let atoms: Vec<Condition> = (0..2).map(|_| random_condition(&mut random, net.places.len(), 1)).collect();
+        let formulas: Vec<Formula> = (0..4).map(|depth| random_ctl(&mut random, depth)).collect();
         let atom = |number: u32, state: usize| atoms[number as usize].holds(&graph.markings[state]);
         let mut found = vec![None; formulas.len()];
         let ended = evaluate(&net, &formulas, &atoms, &Limits::default(), &mut Silent, &|_| true, &mut |at, value| {
@@ -507,25 +492,25 @@ fn ctl_on_the_whole_graph_agrees_with_fixed_points() {
 #[test]
 fn large_conditions_have_the_values_of_their_parts() {
     for seed in 0..400 {
-        let mut chance = Chance::of(seed ^ 35);
-        let places = 10 + chance.below(150) as usize;
-        let widest = [1, 1, 255, 1000][chance.below(4) as usize];
-        let marked = |chance: &mut Chance| if chance.below(5) == 0 { chance.below(widest + 1) } else { 0 };
-        let place = |chance: &mut Chance| Place { name: String::new(), initial: marked(chance), bound: Some(widest) };
-        let net = Net { places: (0..places).map(|_| place(&mut chance)).collect(), ..Net::default() };
-        let at_least = |chance: &mut Chance| {
-            let (place, tokens) = (chance.below(places as u64) as u32, 1 + chance.below(widest.min(3)) as i64);
+        let mut random = Random::new(seed ^ 35);
+        let places = 10 + random.below(150) as usize;
+        let widest = [1, 1, 255, 1000][random.below(4) as usize];
+        let marked = |random: &mut Random| if random.below(5) == 0 { random.below(widest + 1) } else { 0 };
+        let place = |random: &mut Random| Place { name: String::new(), initial: marked(random), bound: Some(widest) };
+        let net = Net { places: (0..places).map(|_| place(&mut random)).collect(), ..Net::default() };
+        let at_least = |random: &mut Random| {
+            let (place, tokens) = (random.below(places as u64) as u32, 1 + random.below(widest.min(3)) as i64);
             Condition::AtMost { terms: vec![(place, -1)], most: -tokens }
         };
-        let binding = |chance: &mut Chance| match chance.below(8) {
-            0 => random_condition(chance, places, 1),
-            1 => at_least(chance),
-            _ => Condition::all((0..2 + chance.below(2)).map(|_| at_least(chance)).collect()),
+        let binding = |random: &mut Random| match random.below(8) {
+            0 => random_condition(random, places, 1),
+            1 => at_least(random),
+            _ => Condition::all((0..2 + random.below(2)).map(|_| at_least(random)).collect()),
         };
-        let fireable = Condition::any((0..1 + chance.below(60)).map(|_| binding(&mut chance)).collect());
-        let factor = |chance: &mut Chance| [1, 1, 1, -1, 2][chance.below(5) as usize];
-        let terms: Vec<(u32, i64)> = (0..places as u32).map(|place| (place, factor(&mut chance))).collect();
-        let sum = Condition::AtMost { terms, most: chance.below(20) as i64 - 10 };
+        let fireable = Condition::any((0..1 + random.below(60)).map(|_| binding(&mut random)).collect());
+        let factor = |random: &mut Random| [1, 1, 1, -1, 2][random.below(5) as usize];
+        let terms: Vec<(u32, i64)> = (0..places as u32).map(|place| (place, factor(&mut random))).collect();
+        let sum = Condition::AtMost { terms, most: random.below(20) as i64 - 10 };
         let mixed = Condition::all(vec![fireable.negated(), Condition::any(vec![sum.clone(), fireable.clone()])]);
         for condition in [fireable.clone(), fireable.negated(), sum, mixed] {
             let goals = [condition.clone()];
@@ -541,8 +526,8 @@ fn large_conditions_have_the_values_of_their_parts() {
 fn walks_find_only_what_is_there() {
     let mut found = 0;
     for (seed, net, graph) in bounded_nets(80_000..81_500, 300) {
-        let mut chance = Chance::of(seed ^ 11);
-        let goals: Vec<Condition> = (0..3).map(|_| random_condition(&mut chance, net.places.len(), 1)).collect();
+        let mut random = Random::new(seed ^ 11);
+        let goals: Vec<Condition> = (0..3).map(|_| random_condition(&mut random, net.places.len(), 1)).collect();
         let sums = [Sum { terms: (0..net.places.len() as u32).map(|place| (place, 1)).collect(), plus: 1 }];
         let questions = Questions { goals: &goals, deadlock: true, sums: &sums, ceilings: &[] };
         let patience = Patience { steps: 20_000, longest: 500, seed, ..Patience::default() };

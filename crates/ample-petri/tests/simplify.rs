@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 
 use ample_petri::net::{Condition, Net};
 use ample_petri::simplify::{Fate, Keep, Preserve, Simplified, simplify};
-use simplify_help::{Graph, Pair, Random, place, random_net, transition};
+use ample_random::Random;
+use simplify_help::{Graph, Pair, place, random_net, transition};
 
 /// Original nets with more markings are left out, or explored in part where that is enough.
 const MARKINGS: usize = 200;
@@ -27,7 +28,7 @@ impl Case {
         let mut random = Random::new(seed);
         let net = random_net(&mut random);
         let share = random.below(4) * 15;
-        let seen: Vec<bool> = net.places.iter().map(|_| random.chance(share)).collect();
+        let seen: Vec<bool> = net.places.iter().map(|_| random.percent(share)).collect();
         let small = simplify(&net, Keep { places: &seen, what }, &|| false);
         Case::with(seed, net, seen, small)
     }
@@ -196,7 +197,7 @@ fn random_condition(random: &mut Random, seen: &[(u32, u32)]) -> Condition {
         }
     }
     if terms.is_empty() {
-        return Condition::Const(random.chance(50));
+        return Condition::Const(random.percent(50));
     }
     let simple = Condition::AtMost { terms, most: random.below(7) as i64 - 3 };
     match random.below(4) {
@@ -314,8 +315,8 @@ fn stopping_early_leaves_a_correct_net() {
     for seed in 1..=500 {
         let mut random = Random::new(seed);
         let net = random_net(&mut random);
-        let seen: Vec<bool> = net.places.iter().map(|_| random.chance(30)).collect();
-        let left = std::cell::Cell::new(random.below(4));
+        let seen: Vec<bool> = net.places.iter().map(|_| random.percent(30)).collect();
+        let left = std::cell::Cell::new(random.below(4_u64));
         let stop = || left.replace(left.get().saturating_sub(1)) == 0;
         let small = simplify(&net, Keep { places: &seen, what: Preserve::Stutter }, &stop);
         let case = Case::with(seed, net, seen, small);

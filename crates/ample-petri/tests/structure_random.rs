@@ -8,35 +8,23 @@ use ample_petri::structure::equation::{Answer, Budget, Equation};
 use ample_petri::structure::semiflows::{Limits, invariants, semiflows};
 use ample_petri::structure::traps::{Arcs, has_marked_traps, maximal_siphon, maximal_trap, never_fires};
 use ample_petri::structure::units::{order, order_by_units, units};
+use ample_random::Random;
 
 const GO_ON: &dyn Fn() -> bool = &|| false;
 
-/// Numbers that look random, the same for the same seed.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % end
-    }
-}
-
-fn random_net(dice: &mut Dice) -> Net {
-    let places = 2 + dice.below(6);
-    let transitions = 1 + dice.below(7);
-    let heaviest = 1 + dice.below(3) / 2 * 2;
+fn random_net(random: &mut Random) -> Net {
+    let places = 2 + random.below(6);
+    let transitions = 1 + random.below(7);
+    let heaviest = 1 + random.below(3) / 2 * 2;
     // Without sources and sinks, most of the time, so that enough nets are bounded.
-    let balanced = dice.below(3) > 0;
-    let most = 3 + dice.below(2) * 2;
-    let initial = |dice: &mut Dice| dice.below(most).saturating_sub(dice.below(2));
-    let side = |dice: &mut Dice, size: u64| {
+    let balanced = random.below(3) > 0;
+    let most: u64 = 3 + random.below(2) * 2;
+    let initial = |random: &mut Random| random.below(most).saturating_sub(random.below(2));
+    let side = |random: &mut Random, size: u64| {
         let mut arcs: Vec<(u32, u64)> = Vec::new();
         for _ in 0..size {
-            let place = dice.below(places) as u32;
-            let weight = 1 + dice.below(heaviest);
+            let place = random.below(places) as u32;
+            let weight = 1 + random.below(heaviest);
             if arcs.iter().all(|arc| arc.0 != place) {
                 arcs.push((place, weight));
             }
@@ -46,13 +34,13 @@ fn random_net(dice: &mut Dice) -> Net {
     };
     let mut net = Net::default();
     for number in 0..places {
-        net.places.push(Place { name: format!("p{number}"), initial: initial(dice), bound: None });
+        net.places.push(Place { name: format!("p{number}"), initial: initial(random), bound: None });
     }
     for number in 0..transitions {
-        let size = if balanced { 1 + dice.below(2) } else { dice.below(4) };
-        let takes = side(dice, size);
-        let size = if balanced { size } else { dice.below(4) };
-        net.transitions.push(Transition { name: format!("t{number}"), takes, adds: side(dice, size) });
+        let size = if balanced { 1 + random.below(2) } else { random.below(4) };
+        let takes = side(random, size);
+        let size = if balanced { size } else { random.below(4) };
+        net.transitions.push(Transition { name: format!("t{number}"), takes, adds: side(random, size) });
     }
     net
 }
@@ -77,19 +65,19 @@ fn reachable(net: &Net) -> (Vec<Vec<u64>>, bool) {
     (all, true)
 }
 
-fn random_goal(dice: &mut Dice, places: u64, depth: u64) -> Condition {
-    if depth > 0 && dice.below(3) > 0 {
-        let parts = (0..2 + dice.below(2)).map(|_| random_goal(dice, places, depth - 1)).collect();
-        return if dice.below(2) == 0 { Condition::all(parts) } else { Condition::any(parts) };
+fn random_goal(random: &mut Random, places: u64, depth: u64) -> Condition {
+    if depth > 0 && random.below(3) > 0 {
+        let parts = (0..2 + random.below(2)).map(|_| random_goal(random, places, depth - 1)).collect();
+        return if random.below(2) == 0 { Condition::all(parts) } else { Condition::any(parts) };
     }
     let mut terms: Vec<(u32, i64)> = Vec::new();
     for place in 0..places as u32 {
-        if dice.below(places) == 0 || (terms.is_empty() && u64::from(place) + 1 == places) {
-            let factor = 1 + dice.below(2) as i64;
-            terms.push((place, if dice.below(2) == 0 { factor } else { -factor }));
+        if random.below(places) == 0 || (terms.is_empty() && u64::from(place) + 1 == places) {
+            let factor = 1 + random.below(2) as i64;
+            terms.push((place, if random.below(2) == 0 { factor } else { -factor }));
         }
     }
-    Condition::AtMost { terms, most: dice.below(6) as i64 - 3 }
+    Condition::AtMost { terms, most: random.below(6) as i64 - 3 }
 }
 
 fn is_solution(net: &Net, counts: &[(u32, u64)], goal: &Condition) -> bool {
@@ -106,7 +94,7 @@ fn is_solution(net: &Net, counts: &[(u32, u64)], goal: &Condition) -> bool {
 fn every_reachable_marking_keeps_invariants_and_bounds() {
     let (mut flows, mut bounded, mut tight, mut places) = (0, 0, 0, 0);
     for seed in 0..3_000 {
-        let net = random_net(&mut Dice(seed));
+        let net = random_net(&mut Random::new(seed));
         let (markings, is_all) = reachable(&net);
         let found = semiflows(&net, Limits::default(), GO_ON);
         let basis = invariants(&net, GO_ON);
@@ -154,8 +142,8 @@ fn every_reachable_marking_keeps_invariants_and_bounds() {
 fn nothing_that_is_reachable_is_refuted() {
     let (mut asked, mut unreachable, mut refuted, mut solved) = (0u64, 0u64, 0u64, 0u64);
     for seed in 0..4_000 {
-        let mut dice = Dice(1_000_000 + seed);
-        let net = random_net(&mut dice);
+        let mut random = Random::new(1_000_000 + seed);
+        let net = random_net(&mut random);
         let (markings, is_all) = reachable(&net);
         let mut equation = match seed % 2 {
             0 => Equation::new(&net),
@@ -163,7 +151,7 @@ fn nothing_that_is_reachable_is_refuted() {
         }
         .expect("small numbers");
         for round in 0..10 {
-            let goal = random_goal(&mut dice, net.places.len() as u64, 2);
+            let goal = random_goal(&mut random, net.places.len() as u64, 2);
             let is_reached = markings.iter().any(|marking| goal.holds(marking));
             let budget = Budget { cases: 200, pivots: 2_000, stop: GO_ON };
             let answer = equation.refute(&goal, budget);
@@ -185,7 +173,7 @@ fn nothing_that_is_reachable_is_refuted() {
 fn deadlocks_and_transitions_that_fire_are_never_excluded() {
     let (mut free, mut proved, mut by_traps, mut dead, mut found) = (0u64, 0u64, 0u64, 0u64, 0u64);
     for seed in 0..4_000 {
-        let net = random_net(&mut Dice(2_000_000 + seed));
+        let net = random_net(&mut Random::new(2_000_000 + seed));
         let (markings, is_all) = reachable(&net);
         let is_stuck = |marking: &Vec<u64>| !net.transitions.iter().any(|transition| transition.is_enabled(marking));
         let has_deadlock = markings.iter().any(is_stuck);
@@ -214,10 +202,10 @@ fn deadlocks_and_transitions_that_fire_are_never_excluded() {
 #[test]
 fn siphons_stay_empty_and_traps_stay_marked() {
     for seed in 0..2_000 {
-        let mut dice = Dice(3_000_000 + seed);
-        let net = random_net(&mut dice);
+        let mut random = Random::new(3_000_000 + seed);
+        let net = random_net(&mut random);
         let arcs = Arcs::of(&net);
-        let within: Vec<bool> = net.places.iter().map(|_| dice.below(3) > 0).collect();
+        let within: Vec<bool> = net.places.iter().map(|_| random.below(3) > 0).collect();
         let (siphon, trap) = (maximal_siphon(&net, &arcs, &within), maximal_trap(&net, &arcs, &within));
         let tokens = |set: &[bool], marking: &[u64]| {
             marking.iter().zip(set).filter(|(_, inside)| **inside).map(|(tokens, _)| tokens).sum::<u64>()
@@ -233,16 +221,16 @@ fn siphons_stay_empty_and_traps_stay_marked() {
 }
 
 /// A net with many arcs of different weights, in which numbers grow beyond what fits.
-fn dense_net(dice: &mut Dice, size: u64) -> Net {
+fn dense_net(random: &mut Random, size: u64) -> Net {
     let mut net = Net::default();
     for number in 0..size {
-        net.places.push(Place { name: format!("p{number}"), initial: dice.below(9), bound: None });
+        net.places.push(Place { name: format!("p{number}"), initial: random.below(9), bound: None });
     }
     for number in 0..size {
         let mut sides = [Vec::new(), Vec::new()];
         for side in &mut sides {
-            for _ in 0..1 + dice.below(4) {
-                side.push((dice.below(size) as u32, 1 + dice.below(5)));
+            for _ in 0..1 + random.below(4) {
+                side.push((random.below(size) as u32, 1 + random.below(5)));
             }
             side.sort_unstable();
             side.dedup_by_key(|arc| arc.0);
@@ -259,8 +247,8 @@ fn what_a_run_through_a_dense_net_reaches_is_not_refuted() {
     // and for markings with one token more, of which nothing is known.
     let mut counts = [[0u64; 3]; 3];
     for seed in 0..36 {
-        let mut dice = Dice(4_000_000 + seed);
-        let net = dense_net(&mut dice, 10 + 10 * (seed % 6));
+        let mut random = Random::new(4_000_000 + seed);
+        let net = dense_net(&mut random, 10 + 10 * (seed % 6));
         let limits = bounds(&net, GO_ON);
         let mut equation = Equation::with_bounds(&net, limits.clone()).expect("small numbers");
         let mut marking = net.initial();
@@ -270,15 +258,15 @@ fn what_a_run_through_a_dense_net_reaches_is_not_refuted() {
             if enabled.is_empty() {
                 break;
             }
-            marking = enabled[dice.below(enabled.len() as u64) as usize].fire(&marking).expect("few steps");
+            marking = enabled[random.below(enabled.len() as u64) as usize].fire(&marking).expect("few steps");
             assert!(marking.iter().zip(&limits).all(|(tokens, limit)| limit.is_none_or(|limit| *tokens <= limit)));
-            if dice.below(8) > 0 {
+            if random.below(8) > 0 {
                 continue;
             }
             let mut more = marking.clone();
-            more[dice.below(net.places.len() as u64) as usize] += 1;
+            more[random.below(net.places.len() as u64) as usize] += 1;
             let goals =
-                [exactly(&marking, |_| true), exactly(&marking, |_| dice.below(8) == 0), exactly(&more, |_| true)];
+                [exactly(&marking, |_| true), exactly(&marking, |_| random.below(8) == 0), exactly(&more, |_| true)];
             for (kind, goal) in goals.iter().enumerate() {
                 let answer = equation.refute(goal, Budget { cases: 50, pivots: 2_000, stop: GO_ON });
                 assert!(kind == 2 || !answer.is_refuted(), "seed {seed}, step {step}, kind {kind}");

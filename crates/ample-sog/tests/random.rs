@@ -6,13 +6,14 @@ mod common;
 use std::sync::Arc;
 
 use ample_petri::net::{Condition, Net};
+use ample_random::Random;
 use ample_sog::check::collapsed_word;
 use ample_sog::{
     Balance, Binary, BuildOptions, Canonical, CheckOptions, Checked, Ending, Error, Explicit, Graph, Labelled, Lists,
     Meaning, Model, Observed, Question, Rule, Witness, build, build_with_threads, check, check_graph, is_insensitive,
 };
 use ample_symbolic::{Portable, Sets};
-use common::{Random, Says, Space, is_marked, marked, system};
+use common::{Generate, Says, Space, is_marked, marked, system};
 
 const MEMORY: u64 = 1 << 28;
 
@@ -43,7 +44,7 @@ fn kinds(random: &mut Random, net: &Net, sets: &Labelled<impl Portable>) -> Vec<
 fn all_engines_and_threads_build_the_same_graph() {
     let mut repeats = 0;
     for seed in 0..60 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let net = random.net();
         let explicit = Explicit::new(net.clone(), atoms(&net));
         let lists = Lists::new(net.clone(), atoms(&net), MEMORY);
@@ -189,7 +190,7 @@ fn verdict<M: Model>(model: &M, net: &Net, question: &Question, options: &CheckO
 fn verdicts_are_those_of_a_plain_search() {
     let (mut violated, mut insensitive, mut total) = (0, 0, 0);
     for seed in 1000..1400 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let net = random.net();
         let space = Space::of(&net);
         if space.markings.len() > 300 {
@@ -246,7 +247,7 @@ fn verdicts_are_those_of_a_plain_search() {
 #[test]
 fn verdicts_are_the_same_with_binary_diagrams() {
     for seed in 3000..3060 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let net = random.net();
         let space = Space::of(&net);
         let (mut says, mut meanings) = (Vec::new(), Vec::new());

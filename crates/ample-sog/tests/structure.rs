@@ -6,11 +6,12 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use ample_petri::net::Net;
+use ample_random::Random;
 use ample_sog::canonical::representatives;
 use ample_sog::output::{Names, dot, json};
 use ample_sog::{Canonical, Explicit, Graph, Lists, Model, Observed, build};
 use ample_symbolic::{Portable, Sets};
-use common::{NetBuilder, Random, marked};
+use common::{Generate, NetBuilder, marked};
 
 const MEMORY: u64 = 1 << 28;
 
@@ -44,7 +45,7 @@ fn source_components(model: &Explicit, markings: &[Vec<u64>], unobserved: &[usiz
 fn one_representative_for_each_component_that_none_leads_to() {
     let mut aggregates = 0;
     for seed in 0..150 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let net = random.net();
         let model = Explicit::new(net.clone(), vec![]);
         let actions: Vec<usize> = (0..net.transitions.len()).filter(|_| random.below(2) == 0).collect();
@@ -169,7 +170,7 @@ fn language(graph: &Graph, length: usize) -> HashSet<(Vec<usize>, bool, bool)> {
 fn splitting_keeps_the_language() {
     let mut larger = 0;
     for seed in 500..560 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let net = random.net();
         let count = net.transitions.len();
         let actions: Vec<usize> = (0..count).filter(|_| random.below(2) == 0).take(3).collect();

@@ -1,4 +1,27 @@
 //! Symbolic checking for ample: sets of states as decision diagrams.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use std::sync::atomic::AtomicBool;
+//!
+//! use ample_boolean::{Bounds, Encoding};
+//! use ample_model::interpret::explore;
+//! use ample_model::random::{Features, system};
+//! use ample_symbolic::build::build;
+//! use ample_symbolic::diagram::Diagrams;
+//! use ample_symbolic::reach::{Effort, Method, reachable};
+//!
+//! // A system as bits, and its steps as relations between them.
+//! let system = system(42, Features::NONE);
+//! let encoding = Encoding::of(&system, &Bounds::sampled(&system, 10_000)).unwrap();
+//! let diagrams = Diagrams::new(encoding.bits, 1 << 22, Arc::new(AtomicBool::new(false)));
+//! let space = build(&encoding, &diagrams).unwrap().space;
+//!
+//! // All states that it can reach, in one set.
+//! let go_on = &mut |_: &_| Ok(true);
+//! let reached = reachable(&space, &space.initial, Method::Chaining, &mut Effort::default(), go_on).unwrap();
+//! assert_eq!(space.count(&reached).unwrap(), explore(&system, 10_000).states.into());
+//! ```
 
 pub use num_bigint::BigUint;
 

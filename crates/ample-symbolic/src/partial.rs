@@ -197,11 +197,14 @@ pub fn reduced_space(space: &Space, model: &[Safe]) -> Maybe<Space> {
     let mut free = space.diagrams.constant(true);
     let mut steps = Vec::new();
     for safe in model {
-        let kept = without_cycles(space, safe)?;
+        let (kept, sticky) = without_cycles(space, safe)?;
         let mut enabled = space.diagrams.constant(false);
         for step in kept {
-            let guard = step.guard.and(&free)?;
-            enabled = enabled.or(&step.guard)?;
+            // A process moves alone only if all its steps are there: where a sticky one is enabled beside this, taking
+            // just this one would lose the other.
+            let alone = step.guard.minus(&sticky)?;
+            let guard = alone.and(&free)?;
+            enabled = enabled.or(&alone)?;
             steps.push(Step { relation: step.relation.and(&guard)?, guard, ..step });
         }
         free = free.minus(&enabled)?;
@@ -214,9 +217,11 @@ pub fn reduced_space(space: &Space, model: &[Safe]) -> Maybe<Space> {
     Ok(Space { clusters: clusters(&space.diagrams, &steps)?, steps, ..space.clone() })
 }
 
-/// The safe steps of a process without those that are needed to close a cycle of them.
-fn without_cycles(space: &Space, safe: &Safe) -> Maybe<Vec<Step>> {
+/// The safe steps of a process without those that are needed to close a cycle of them, and the states in which one of
+/// those others is enabled.
+fn without_cycles(space: &Space, safe: &Safe) -> Maybe<(Vec<Step>, Bdd)> {
     let mut steps = safe.steps.clone();
+    let mut sticky = space.diagrams.constant(false);
     loop {
         let mut hull = space.diagrams.constant(true);
         loop {
@@ -233,8 +238,8 @@ fn without_cycles(space: &Space, safe: &Safe) -> Maybe<Vec<Step>> {
             }
         }
         match closing {
-            Some(number) => drop(steps.remove(number)),
-            None => return Ok(steps),
+            Some(number) => sticky = sticky.or(&steps.remove(number).guard)?,
+            None => return Ok((steps, sticky)),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use ample_logic::{Atom, Formula};
+use ample_random::Random;
 
 use crate::ctl::{Ctl, Evaluator, known_atoms};
 use crate::diagram::{Bdd, Diagrams};
@@ -15,20 +16,12 @@ use crate::process_model::{Demand, process_model};
 use crate::reach::{Effort, Method, reachable, run_to};
 use crate::space::{Space, SpaceSets, Step, clusters};
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-
-    fn some(&mut self, from: &[u32], count: u64) -> Vec<u32> {
-        let mut chosen: Vec<u32> = (0..count).map(|_| from[self.below(from.len() as u64) as usize]).collect();
-        chosen.sort_unstable();
-        chosen.dedup();
-        chosen
-    }
+/// So many of them, but each only once.
+fn some(random: &mut Random, from: &[u32], count: u64) -> Vec<u32> {
+    let mut chosen: Vec<u32> = (0..count).map(|_| random.pick(from)).collect();
+    chosen.sort_unstable();
+    chosen.dedup();
+    chosen
 }
 
 /// A step by tables over the bits that it reads.
@@ -70,7 +63,7 @@ struct Sample {
 }
 
 fn sample(seed: u64) -> Sample {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut random = Random::new(seed);
     let mut steps = Vec::new();
     for process in 0..PROCESSES {
         let own = [process * 2, process * 2 + 1];
@@ -80,12 +73,12 @@ fn sample(seed: u64) -> Sample {
             if !is_local {
                 let others: Vec<u32> = (0..BITS).collect();
                 let from = if random.below(6) == 0 { &others[..] } else { &SHARED[..] };
-                reads.extend(random.some(from, 1));
+                reads.extend(some(&mut random, from, 1));
                 reads.sort_unstable();
                 reads.dedup();
             }
             let places: Vec<u32> = if is_local { own.to_vec() } else { own.into_iter().chain(SHARED).collect() };
-            let writes = random.some(&places, 2);
+            let writes = some(&mut random, &places, 2);
             let size = 1 << reads.len();
             let guard = (0..size).map(|_| random.below(3) == 0).collect();
             let values = writes.iter().map(|_| (0..size).map(|_| random.below(2) == 1).collect()).collect();
@@ -324,7 +317,7 @@ fn every_way_to_evaluate_ctl_gives_the_same() {
     let mut reductions = 0;
     for seed in 0..700 {
         let sample = sample(seed);
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let space = &sample.space;
         let atoms = atoms(space);
         let everything = space.diagrams.constant(true);
@@ -437,7 +430,7 @@ fn every_way_to_check_ltl_gives_the_same_and_shows_a_run() {
     let (mut violated, mut hold) = (0, 0);
     for seed in 0..500 {
         let sample = sample(seed);
-        let mut random = Random(seed + 77);
+        let mut random = Random::new(seed + 77);
         let space = &sample.space;
         let atoms = atoms(space);
         let with_next = random.below(3) == 0;

@@ -5,18 +5,19 @@ use std::time::{Duration, Instant};
 
 use ample_budget::Budget;
 use ample_engine::board::Board;
+use ample_engine::engine::Task;
 use ample_engine::justice;
+use ample_engine::portfolio::{self, Joins, Later, Member};
 use ample_engine::report::{Answer, Report};
 use ample_engine::settings::{Fairness, Settings};
 use ample_explicit::engine::options::{Emptiness, Options as ExplicitOptions, Search};
 use ample_explicit::engine::reduction::PartialOrder;
-use ample_explicit::engine::work;
-use ample_model::{Expr, Observer, Outcome, Property, Question, Reason, Role, System};
-use ample_petri::engine::{self as petri, Workers};
-use ample_sog::engine as sog;
+use ample_explicit::engine::work::Explicit;
+use ample_model::{Expr, Interrupted, Observer, Outcome, Property, Question, Reason, Role, System};
+use ample_petri::engine::{Petri, Workers};
+use ample_sog::engine::Sog;
 use ample_symbolic::engine::{self as symbolic, Symbolic};
 
-use crate::choose;
 use crate::vacuity;
 
 /// Who does the work.
@@ -99,21 +100,6 @@ impl CheckOptions {
     pub(crate) fn symbolic(&self) -> symbolic::Options {
         symbolic::Options { settings: self.settings(), symbolic: self.symbolic }
     }
-
-    /// What the engine for nets is told.
-    pub(crate) fn petri(&self) -> petri::Options {
-        petri::Options {
-            settings: self.settings(),
-            workers: match self.engine {
-                Engine::Auto => Workers::All,
-                Engine::Explicit | Engine::Sog => Workers::Explicit,
-                Engine::Symbolic => Workers::Symbolic,
-            },
-            reduces: self.partial_order != PartialOrder::None,
-            symbolic: self.symbolic,
-            first_turn: self.first_turn,
-        }
-    }
 }
 
 /// All that a model states: its assertions, the absence of deadlocks, and the properties in its text.
@@ -164,29 +150,95 @@ pub fn check(system: &System, options: &CheckOptions, observer: &mut dyn Observe
     report
 }
 
-/// Checks properties with the engine that is asked for, or that suits.
+/// Checks properties with the engines that are asked for, or that suit.
 pub(crate) fn check_all(
     system: &System,
     properties: &[Property],
     options: &CheckOptions,
     observer: &mut dyn Observer,
 ) -> Report {
-    if options.engine == Engine::Sog {
-        return sog::check_all(system, properties, &options.settings(), observer);
+    let settings = options.settings();
+    let task = Task { system, properties, settings: &settings };
+    match Engines::of(&task, options) {
+        Ok(engines) => portfolio::check(&engines.members(&task, options), &task, observer),
+        Err(interrupted) => not_begun(system, properties, &interrupted.into()),
     }
-    match petri::net_of(system, &options.petri()) {
-        Ok(Some(net)) => return petri::check(system, &net, properties, &options.petri(), observer),
-        Ok(None) => {}
-        Err(interrupted) => return not_begun(system, properties, &interrupted.into()),
+}
+
+/// The engines that are registered, with their options.
+struct Engines {
+    explicit: Explicit,
+    symbolic: Symbolic,
+    sog: Sog,
+    /// If the model is a net.
+    petri: Option<Petri>,
+}
+
+/// When the symbolic engine joins the explicit one.
+const SYMBOLIC: Later =
+    Later { after: Duration::from_millis(1500), patience: Duration::from_millis(6000), memory_share: 4, time_share: 4 };
+/// When observation graphs join the engine for nets.
+const SOG: Later =
+    Later { after: Duration::from_millis(300), patience: Duration::ZERO, memory_share: 5, time_share: 2 };
+
+impl Engines {
+    fn of(task: &Task<'_>, options: &CheckOptions) -> Result<Engines, Interrupted> {
+        let CheckOptions { search, partial_order, emptiness, .. } = *options;
+        // What is made for nets takes no automata: the search for all models does.
+        let by_automata = options.engine != Engine::Symbolic && task.properties.iter().any(is_automaton);
+        let is_general = options.engine == Engine::Sog || by_automata;
+        let petri = if is_general { None } else { Petri::of(task.system, task.settings)? };
+        let petri = petri.map(|petri| Petri {
+            workers: match options.engine {
+                Engine::Explicit => Workers::Explicit,
+                Engine::Symbolic => Workers::Symbolic,
+                Engine::Auto | Engine::Sog => Workers::All,
+            },
+            reduces: partial_order != PartialOrder::None,
+            symbolic: options.symbolic,
+            first_turn: options.first_turn,
+            ..petri
+        });
+        let explicit = Explicit { search, partial_order, emptiness };
+        // What is said of the symbolic engine alone is not for the portfolio.
+        let symbolic = if options.engine == Engine::Symbolic { options.symbolic } else { Symbolic::default() };
+        Ok(Engines { explicit, symbolic, sog: Sog, petri })
     }
-    if options.engine == Engine::Symbolic {
-        return symbolic::check(system, properties, &options.symbolic(), observer);
+
+    /// Who works at a task: the policy of `--engine auto`, and a portfolio of one for every other choice.
+    fn members(&self, task: &Task<'_>, options: &CheckOptions) -> Vec<Member<'_>> {
+        let lead = |engine| Member { engine, joins: Joins::AtOnce };
+        let later = |engine, how| Member { engine, joins: Joins::Later(how) };
+        match (&self.petri, options.engine) {
+            (_, Engine::Sog) => vec![lead(&self.sog)],
+            (Some(petri), Engine::Auto) if self.serves(&self.sog, task) && options.threads != Some(1) => {
+                vec![lead(petri), later(&self.sog, SOG)]
+            }
+            (Some(petri), _) => vec![lead(petri)],
+            (None, Engine::Symbolic) => vec![lead(&self.symbolic)],
+            (None, Engine::Auto) if is_open(options) => vec![lead(&self.explicit), later(&self.symbolic, SYMBOLIC)],
+            (None, _) => vec![lead(&self.explicit)],
+        }
     }
-    let explicit = |observer: &mut dyn Observer| work::check(system, properties, &options.explicit(), observer);
-    if choose::is_open(options) {
-        return choose::check(system, properties, options, observer, explicit);
+
+    /// The engine can answer one of the properties at least.
+    fn serves(&self, engine: &dyn ample_engine::engine::Engine, task: &Task<'_>) -> bool {
+        (0..task.properties.len()).any(|number| engine.suits(task, number).is_ok())
     }
-    explicit(observer)
+}
+
+/// Whether the choice of an engine is ours: nothing was said that only one of them understands.
+fn is_open(options: &CheckOptions) -> bool {
+    options.search == Search::Auto
+        && options.partial_order == PartialOrder::Auto
+        && options.emptiness == Emptiness::Auto
+        && options.max_depth.is_none()
+        && !options.stop_at_first
+        && options.threads != Some(1)
+}
+
+fn is_automaton(property: &Property) -> bool {
+    matches!(property.question, Question::Automaton(_))
 }
 
 /// Nothing was looked at.
@@ -208,21 +260,10 @@ fn not_begun(system: &System, properties: &[Property], reason: &Reason) -> Repor
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn states(system: &System, options: &CheckOptions, observer: &mut dyn Observer) -> Report {
-    if options.engine == Engine::Sog {
-        let why = "an observation graph has aggregates, and their states are not counted; `ample sog` builds the graph";
-        return Report::unfinished(system, Vec::new(), Reason::Unsupported(why.into()));
+    let settings = options.settings();
+    let task = Task { system, properties: &[], settings: &settings };
+    match Engines::of(&task, options) {
+        Ok(engines) => portfolio::count(&engines.members(&task, options), &task, observer),
+        Err(interrupted) => not_begun(system, &[], &interrupted.into()),
     }
-    match petri::net_of(system, &options.petri()) {
-        Ok(Some(net)) => return petri::states(system, &net, &options.petri(), observer),
-        Ok(None) => {}
-        Err(interrupted) => return not_begun(system, &[], &interrupted.into()),
-    }
-    if options.engine == Engine::Symbolic {
-        return symbolic::states(system, &options.symbolic(), observer);
-    }
-    let explicit = |observer: &mut dyn Observer| work::states(system, &options.explicit(), observer);
-    if choose::is_open(options) {
-        return choose::states(system, options, observer, explicit);
-    }
-    explicit(observer)
 }

@@ -36,12 +36,13 @@
 //! # Ok::<(), ample::LoadError>(())
 //! ```
 //!
+//! A model may also be a Rust value: see [`model`].
+//!
 //! The search can be watched and ended by an [`Observer`]; [`Limits`] is one that keeps to a time and to an amount
 //! of memory. [`simulate`](mod@simulate) walks through a model one step at a time. Every run that is shown has been
 //! performed by the reference interpreter first ([`evidence`]).
 
 mod check;
-mod choose;
 mod load;
 pub mod simulate;
 pub mod sog;
@@ -59,14 +60,20 @@ pub use ample_engine::report::{Answer, Cut, CutBy, DiagramStatistics, Report, SC
 pub use ample_engine::settings::Fairness;
 pub use ample_explicit::engine::options::{Emptiness, Search};
 pub use ample_explicit::engine::reduction::{Algorithm, Cache, Methods, PartialOrder, Proviso, Replacement};
+pub use ample_explicit::model;
 pub use ample_lang::pnml::{Examination, Formulas, Refused};
 pub use ample_lang::{Diagnostic, RefusedFormula, Rejected, Severity};
 pub use ample_model::{
-    Branch, Certainty, Change, EventKind, Message, Move, Observer, Outcome, Progress, Property, Question, Reason,
-    Silent, Source, Span, StartNumber, Statistics, Step, System, Temporal, Trace, Violation,
+    Branch, Certainty, Change, EventKind, Message, Move, Observer, Outcome, Progress, Property, PropertyAutomaton,
+    Question, Reason, Silent, Source, Span, StartNumber, Statistics, Step, System, Temporal, Trace, Violation,
 };
 pub use ample_symbolic::engine::{
     DiagramKind, Direction, Exploration, Method, Preserve, Reach, Reorder, Symbolic, Variant,
 };
 pub use check::{CheckOptions, Engine, check, stated, states};
 pub use load::{LoadError, LoadOptions, Loaded, adapt, ctl, expression, load, load_text, ltl, read_text};
+
+/// The page of the manual, so that its examples are run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+struct Manual;

@@ -6,7 +6,7 @@ use std::path::Path;
 use ample_budget::{Budget, Interrupted};
 use ample_lang::source::{self, Files, NotRead};
 use ample_lang::{Diagnostic, RefusedFormula, Rejected, Severity, milestones, pnml, promela};
-use ample_model::{Expr, Property, System, Temporal};
+use ample_model::{Expr, Property, PropertyAutomaton, Source, SourceId, Span, System, Temporal};
 
 /// How to read a model.
 #[derive(Clone, Debug)]
@@ -289,6 +289,46 @@ impl Loaded {
         }
     }
 
+    /// Reads an automaton in the HOA format whose atomic propositions are expressions over the model. As a property it
+    /// says that no run of the model is accepted: it is the automaton of the runs that violate what is wanted. `name`
+    /// is what messages call the text.
+    ///
+    /// ```
+    /// let text = "byte x; active proctype P() { do :: x < 3 -> x++ :: x = 0 od }";
+    /// let model = ample::load_text("m.pml", text.into(), &Default::default())?;
+    /// // G F (x == 3) is violated by runs on which it is false from some moment on.
+    /// let hoa = r#"HOA: v1 States: 2 Start: 0 AP: 1 "x == 3" Acceptance: 1 Inf(0) --BODY--
+    ///     State: 0 [t] 0 [!0] 1 State: 1 {0} [!0] 1 --END--"#;
+    /// let automaton = model.automaton("never.hoa", hoa)?;
+    /// assert_eq!(automaton.automaton.states, 2);
+    /// # Ok::<(), ample::LoadError>(())
+    /// ```
+    pub fn automaton(&self, name: &str, text: &str) -> Result<PropertyAutomaton, LoadError> {
+        let source = || vec![Source { path: name.to_owned(), text: text.to_owned() }];
+        let at = |range: std::ops::Range<usize>| Span {
+            source: SourceId(0),
+            start: range.start as u32,
+            end: range.end as u32,
+        };
+        let mut names = ample_logic::Atoms::new();
+        let automaton = ample_logic::hoa::read(text, &mut names).map_err(|error| {
+            let length = text[error.offset..].chars().next().map_or(0, char::len_utf8);
+            let span = at(error.offset..error.offset + length);
+            Rejected::new(source(), vec![Diagnostic::error(span, error.message)])
+        })?;
+        let mut atoms = Vec::new();
+        for (proposition, place) in automaton.names.iter().zip(ample_logic::hoa::propositions(text)) {
+            match self.expression(proposition) {
+                Ok(expr) => atoms.push(expr),
+                Err(LoadError::Rejected(rejected)) => {
+                    return Err(Rejected::new(source(), vec![in_proposition(rejected, proposition, at(place))]).into());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(PropertyAutomaton { automaton, atoms })
+    }
+
     /// Reads something with the names of the file, and those of single colours where the file has no such names.
     fn in_either<T>(
         &self,
@@ -437,4 +477,19 @@ pub fn ctl(system: &System, text: &str) -> Result<Temporal, LoadError> {
         system if is_net(system) => pnml::ctl(system, &pnml::Names::of(system), text)?,
         system => promela::ctl(system, text)?,
     })
+}
+
+/// What is wrong with an atomic proposition, at its place in the text of the automaton.
+fn in_proposition(rejected: Rejected, proposition: &str, place: Span) -> Diagnostic {
+    let first = rejected.diagnostics.into_iter().find(|one| one.severity == Severity::Error);
+    let (message, help, span) = first.map_or_else(Default::default, |first| (first.message, first.help, first.span));
+    // Where it was written without escapes, the place inside is known.
+    let inside = span.filter(|_| place.end - place.start == proposition.len() as u32 + 2);
+    let span = inside.map_or(place, |inside| Span {
+        start: place.start + 1 + inside.start,
+        end: (place.start + 1 + inside.end).max(place.start + 2 + inside.start).min(place.end),
+        ..place
+    });
+    let message = format!("the atomic proposition `{proposition}` is no expression of the model: {message}");
+    Diagnostic { help, ..Diagnostic::error(span, message) }
 }

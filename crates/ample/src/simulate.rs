@@ -1,6 +1,7 @@
 //! Simulation: one run through a model, step by step, with the reference interpreter.
 
 use ample_model::{Branch, EndState, Fault, Interpreter, Move, Standing, StartNumber, State, Step, System, Trace};
+pub use ample_random::Random;
 use thiserror::Error;
 
 /// A run in the making.
@@ -306,24 +307,4 @@ pub fn end_of(system: &System, trace: &Trace) -> Option<EndState> {
         simulation.take(&step.taken);
     }
     Some(simulation.state())
-}
-
-/// A small generator of random numbers (SplitMix64): the same seed gives the same run on every machine.
-#[derive(Clone, Debug)]
-pub struct Random(u64);
-
-impl Random {
-    /// From a seed.
-    pub fn new(seed: u64) -> Random {
-        Random(seed)
-    }
-
-    /// A number below `bound`, which must not be 0.
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((u128::from(z ^ (z >> 31)) * bound as u128) >> 64) as usize
-    }
 }

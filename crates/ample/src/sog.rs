@@ -133,13 +133,23 @@ impl<'a> Vocabulary<'a> {
         }
     }
 
+    /// Operators bind as in the formulas over states alone, which are in the language of the model.
+    fn dialect(&self) -> Dialect {
+        match self.loaded.system.language.as_str() {
+            "promela" => Dialect::Promela,
+            "milestones" => Dialect::Milestones,
+            _ => Dialect::Plain,
+        }
+    }
+
     /// Reads a formula over states and events.
     fn read(&self, text: &str) -> Result<SogFormula, Refusal> {
         let mut known: Vec<(String, bool)> = Vec::new();
         let mut atoms = Vec::new();
         let mut is_unknown_name = false;
-        let parsed = parse_with(text, Dialect::Plain, &mut |rest: &str| {
-            let Some((length, name)) = declared_atom(rest, Dialect::Plain, &|word| self.is_declared(word))? else {
+        let dialect = self.dialect();
+        let parsed = parse_with(text, dialect, &mut |rest: &str| {
+            let Some((length, name)) = declared_atom(rest, dialect, &|word| self.is_declared(word))? else {
                 return Ok(None);
             };
             let is_quoted = rest.starts_with('"');

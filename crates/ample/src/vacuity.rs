@@ -23,7 +23,7 @@ use ample_explicit::engine::liveness::{Watch, look_for};
 use ample_explicit::engine::options::Search;
 use ample_explicit::engine::reduction::PartialOrder;
 use ample_explicit::engine::{self as explicit, Request, atomic};
-use ample_petri::engine as petri;
+use ample_petri::engine::Petri;
 use ample_symbolic::engine as symbolic;
 
 use crate::check::{CheckOptions, Engine, check_all};
@@ -320,7 +320,7 @@ impl Asking<'_> {
 
     /// It is a net, or there was no time to find out.
     fn is_net(&self) -> bool {
-        !matches!(petri::net_of(self.system, &self.options.petri()), Ok(None))
+        !matches!(Petri::of(self.system, &self.options.settings()), Ok(None))
     }
 
     /// Which of these invariants hold for sure.

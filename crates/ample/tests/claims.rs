@@ -1,13 +1,10 @@
 //! Never claims that assign to variables: against a naive product made with the reference interpreter, and by hand.
 
-#[path = "support/random.rs"]
-mod random;
-
 use std::collections::{HashMap, HashSet};
 
 use ample::{CheckOptions, Fairness, LoadOptions, Move, Property, Question, Report, Silent, System, Verdict};
 use ample_model::{Interpreter, LocationId, ProcessId, State};
-use random::Random;
+use ample_random::Random;
 
 fn load(text: &str) -> System {
     ample::load_text("m.pml", text.into(), &LoadOptions::default()).unwrap().system
@@ -83,7 +80,7 @@ fn random_claims_that_assign_are_what_a_naive_product_says() {
     let seeds: Vec<u64> = seeds.map_or_else(|| (0..400).collect(), |seed| vec![seed]);
     let mut violated = 0;
     for seed in &seeds {
-        let text = Author(Random(*seed)).model();
+        let text = Author(Random::new(*seed)).model();
         let system = load(&text);
         let Question::Never(claim) = claim_of(&system).question else { unreachable!() };
         let expected = Naive::new(&system, claim).accepts();
@@ -109,7 +106,7 @@ fn claims_that_end_are_decided_beside_endless_atomic_sequences_whatever_is_fair(
     let seeds: Vec<u64> = seeds.map_or_else(|| (0..300).collect(), |seed| vec![seed]);
     let mut counts = [0, 0];
     for seed in &seeds {
-        let text = Author(Random(*seed)).wild_model();
+        let text = Author(Random::new(*seed)).wild_model();
         let system = load(&text);
         let mut before = Verdict::Violated;
         for fairness in [Fairness::None, Fairness::Weak, Fairness::Strong] {

@@ -1,65 +1,14 @@
 //! The command, run as a user runs it: exit codes, JSON, text, limits, traces, simulation.
 
+mod support;
+
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-
-/// A folder with models, gone after the test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(test: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("ample-{}-{test}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-
-    fn file(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.0.join(name);
-        std::fs::write(&path, text).unwrap();
-        path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn command(words: &[&str], file: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ample"));
-    command.args(words).arg(file).stdin(Stdio::null());
-    command
-}
-
-fn ample(words: &[&str], file: &Path) -> Output {
-    command(words, file).output().unwrap()
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().expect("an exit code")
-}
-
-fn text(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-fn json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", text(output)))
-}
-
-fn result<'a>(report: &'a Value, property: &str) -> &'a Value {
-    let results = report["results"].as_array().unwrap();
-    results.iter().find(|result| result["property"] == property).unwrap_or_else(|| panic!("no {property}"))
-}
+use support::{Folder, ample, code, command, errors, json, result, text};
 
 const FINE: &str = "byte x; active [2] proctype P() { x++; assert(x <= 2) }";
 
@@ -350,7 +299,8 @@ fn interrupt(child: &Child) {
 fn an_interrupt_ends_the_search_with_what_is_known() {
     let folder = Folder::new("interrupt");
     let file = folder.file("m.pml", HUGE);
-    let mut child = command(&["check", "--json", "--memory-limit", "1G"], &file)
+    let mut child = command(&["check", "--json", "--memory-limit", "1G"])
+        .arg(&file)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -434,8 +384,13 @@ fn moves_can_be_chosen_by_hand() {
     let folder = Folder::new("interactive");
     let file = folder.file("m.pml", DEADLOCK);
     let talk = |words: &[&str], answers: &str| {
-        let mut child =
-            command(words, &file).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command(words)
+            .arg(&file)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         child.stdin.take().unwrap().write_all(answers.as_bytes()).unwrap();
         child.wait_with_output().unwrap()
     };
@@ -454,7 +409,8 @@ fn moves_can_be_chosen_by_hand() {
 fn a_reader_that_goes_away_is_no_trouble() {
     let folder = Folder::new("pipe");
     let file = folder.file("m.pml", HUGE);
-    let mut child = command(&["simulate", "--steps", "20000"], &file)
+    let mut child = command(&["simulate", "--steps", "20000"])
+        .arg(&file)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

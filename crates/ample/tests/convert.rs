@@ -1,12 +1,16 @@
 //! `ample convert`: a model in another language has as many states as before, and the same answers. Promela is read by
 //! our own front end; the language of NuSMV by NuSMV, where it is installed.
 
+mod support;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use ample::{CheckOptions, Property, Question, Silent, System, Verdict};
 use ample_lang::export::{promela, smv};
 use ample_lang::milestones::{self, Model, model::Logic};
+use ample_random::Random;
+use support::{Folder, command, errors, oracle};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/milestones")
@@ -110,45 +114,6 @@ fn promela_has_the_same_states_and_verdicts() {
     }
 }
 
-/// NuSMV: named by `AMPLE_NUSMV`, on the path, or where `scripts/setup --peers` puts it.
-fn nusmv() -> Option<PathBuf> {
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")));
-    let named = std::env::var_os("AMPLE_NUSMV").map(PathBuf::from);
-    let places = [named, Some("NuSMV".into()), cache.map(|cache| cache.join("ample/nusmv/NuSMV"))];
-    let runs = |place: &PathBuf| {
-        Command::new(place)
-            .arg("-help")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status()
-            .is_ok()
-    };
-    let found = places.into_iter().flatten().find(runs);
-    if found.is_none() {
-        eprintln!("skipped: NuSMV is not installed (see scripts/setup --peers)");
-    }
-    found
-}
-
-/// A folder that is gone after the test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("ample-convert-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 /// What NuSMV says: the number of states, and which formulas are violated, in the order of the file. It is asked one by
 /// one, because by itself it begins with those that depend on few variables.
 fn ask_nusmv(nusmv: &Path, folder: &Folder, model: &Model) -> (u64, Vec<bool>) {
@@ -185,24 +150,23 @@ fn nusmv_agrees(nusmv: &Path, folder: &Folder, name: &str, text: &str) {
 
 #[test]
 fn nusmv_finds_the_same_states_and_verdicts() {
-    let Some(nusmv) = nusmv() else { return };
+    let Some(nusmv) = oracle::nusmv() else { return };
     let folder = Folder::new("models");
     for name in SMALL {
         nusmv_agrees(&nusmv, &folder, name, &file(name));
     }
 }
 
-/// Numbers that look random; the same seed gives the same numbers.
-struct Dice(u64);
+/// Writes models.
+struct Author(Random);
 
-impl Dice {
+impl Author {
     fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % limit
+        self.0.below(limit)
     }
 
     fn of<'a>(&mut self, words: &[&'a str]) -> &'a str {
-        words[self.below(words.len())]
+        self.0.pick(words)
     }
 
     fn number(&mut self, variables: &[&str], depth: usize) -> String {
@@ -248,7 +212,7 @@ impl Dice {
         if depth == 0 {
             return self.condition(&["g", "h"], 0);
         }
-        let below = |dice: &mut Dice| dice.formula(linear, depth - 1);
+        let below = |author: &mut Author| author.formula(linear, depth - 1);
         match (self.below(4), linear) {
             (0, _) => format!("!{}", below(self)),
             (1, _) => format!("({} {} {})", below(self), self.of(&["&", "|", "->"]), below(self)),
@@ -299,13 +263,12 @@ impl Dice {
 }
 
 fn random_models_agree(seeds: std::ops::Range<u64>) {
-    let nusmv = nusmv();
+    let nusmv = oracle::nusmv();
     let folder = Folder::new(&format!("random-{}", seeds.start));
     for seed in seeds {
         let name = format!("seed-{seed}.mil");
-        let mut dice = Dice(seed);
-        dice.below(2);
-        let text = dice.model();
+        let mut author = Author(Random::new(seed));
+        let text = author.model();
         promela_agrees(&name, &text);
         if let Some(nusmv) = &nusmv {
             nusmv_agrees(nusmv, &folder, &name, &text);
@@ -325,11 +288,7 @@ fn many_random_models_stay_the_same() {
 }
 
 fn ample(words: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ample")).args(words).stdin(Stdio::null()).output().unwrap()
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
+    command(words).output().unwrap()
 }
 
 #[test]
@@ -384,10 +343,7 @@ const WITH_NEXT: &str = "VARIABLE g:2; h:1:=0; END ACTION up; END MAIN CASE [up]
 
 #[test]
 fn spin_accepts_the_translation() {
-    if Command::new("spin").arg("-V").output().is_err() {
-        eprintln!("skipped: spin is not installed (see scripts/setup)");
-        return;
-    }
+    let Some(spin) = oracle::spin() else { return };
     let folder = Folder::new("spin");
     let mut texts: Vec<(String, String)> = SMALL.iter().map(|name| ((*name).to_owned(), file(name))).collect();
     texts.push(("with_next.mil".to_owned(), WITH_NEXT.to_owned()));
@@ -395,7 +351,7 @@ fn spin_accepts_the_translation() {
         let model = parse(&name, &text);
         for promela in [promela::model(&model), promela::processes(&model)] {
             std::fs::write(folder.0.join("m.pml"), promela.unwrap()).unwrap();
-            let output = Command::new("spin").args(["-a", "m.pml"]).current_dir(&folder.0).output().unwrap();
+            let output = Command::new(&spin).args(["-a", "m.pml"]).current_dir(&folder.0).output().unwrap();
             assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stdout));
         }
     }

@@ -1,13 +1,10 @@
 //! Petri nets in list diagrams and in binary diagrams over units: the same markings, the same answers.
 
-#[path = "support/random.rs"]
-mod random;
-
 use ample::{
     CheckOptions, DiagramKind, Engine, Outcome, Property, Question, Reason, Report, Silent, Symbolic, System, Verdict,
 };
 
-use random::Random;
+use ample_random::Random;
 
 /// Machines that share transitions, and a store of tokens that some of them take from or add to.
 struct Net {
@@ -209,7 +206,7 @@ fn count(system: &System, options: &CheckOptions) -> u64 {
 
 /// Both diagrams, and the explicit engine for all models.
 fn confront(seed: u64) -> usize {
-    let random = &mut Random(seed);
+    let random = &mut Random::new(seed);
     let has_units = random.below(2) == 0;
     let system = &load(Net::random(random, has_units, false).text());
     let of = format!("seed {seed}");
@@ -241,7 +238,7 @@ fn many_random_nets_have_the_same_answers_in_both_diagrams() {
 fn a_unit_that_does_not_keep_its_promise_is_given_up() {
     let mut broken = 0;
     for seed in 0..80 {
-        let random = &mut Random(seed);
+        let random = &mut Random::new(seed);
         let system = &load(Net::random(random, true, true).text());
         let (expected, given) = (count(system, &plainly()), count(system, &by(DiagramKind::Binary)));
         assert_eq!(given, expected, "seed {seed}");

@@ -2,11 +2,14 @@
 
 #![cfg(unix)]
 
+mod support;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use support::Folder;
 
 /// Numbers that are mixed without end: nobody comes to the end of it, with states or with diagrams.
 const PROMELA: &str = "int a = 1, b = 2, c = 3, d = 5;
@@ -49,8 +52,8 @@ enum End {
 }
 
 fn start(words: &[&str], end: End, file: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ample"));
-    command.args(words).arg(file).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut command = support::command(words);
+    command.arg(file).stdout(Stdio::piped()).stderr(Stdio::piped());
     // Nothing may depend on a limit that is not the one under test, except that the test has to end.
     match end {
         End::Time => command.args(["--time-limit", "400ms"]),
@@ -66,21 +69,15 @@ fn start(words: &[&str], end: End, file: &Path) -> Output {
     child.wait_with_output().unwrap()
 }
 
-fn in_folder(test: &str, files: &[(&str, &str)]) -> (PathBuf, Vec<PathBuf>) {
-    let folder = std::env::temp_dir().join(format!("ample-{test}-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let write = |(name, text): &(&str, &str)| {
-        let path = folder.join(name);
-        std::fs::write(&path, text).unwrap();
-        path
-    };
-    let paths = files.iter().map(write).collect();
+fn in_folder(test: &str, files: &[(&str, &str)]) -> (Folder, Vec<PathBuf>) {
+    let folder = Folder::new(test);
+    let paths = files.iter().map(|(name, text)| folder.file(name, text)).collect();
     (folder, paths)
 }
 
 #[test]
 fn what_ends_early_says_so() {
-    let (folder, files) = in_folder("early", &[("m.pml", PROMELA), ("m.mil", MILESTONES), ("n.pnml", NET)]);
+    let (_folder, files) = in_folder("early", &[("m.pml", PROMELA), ("m.mil", MILESTONES), ("n.pnml", NET)]);
     let engines: [&[&str]; 4] = [&[], &["--engine", "explicit"], &["--engine", "symbolic"], &["--engine", "sog"]];
     let ends = [End::Time, End::Memory, End::Signal("-INT"), End::Signal("-TERM")];
     let mut problems = Vec::new();
@@ -134,12 +131,11 @@ fn what_ends_early_says_so() {
         }
     }
     assert!(problems.is_empty(), "{} of {tried}:\n{}", problems.len(), problems.join("\n"));
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
 fn the_text_says_that_it_did_not_come_to_its_end() {
-    let (folder, files) = in_folder("early-text", &[("m.pml", PROMELA), ("m.mil", MILESTONES), ("n.pnml", NET)]);
+    let (_folder, files) = in_folder("early-text", &[("m.pml", PROMELA), ("m.mil", MILESTONES), ("n.pnml", NET)]);
     for file in &files {
         for (end, reason) in [(End::Time, "time limit"), (End::Signal("-INT"), "interrupted")] {
             let output = start(&["states"], end, file);
@@ -149,15 +145,13 @@ fn the_text_says_that_it_did_not_come_to_its_end() {
             assert!(text.contains("did not come to its end") && text.contains(reason), "{}: {text}", file.display());
         }
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
 fn an_observation_graph_does_not_count_states() {
-    let (folder, files) = in_folder("early-sog", &[("n.pnml", NET)]);
+    let (_folder, files) = in_folder("early-sog", &[("n.pnml", NET)]);
     let output = start(&["states", "--engine", "sog"], End::Time, &files[0]);
     assert_eq!(output.status.code(), Some(2));
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(text.contains("ample sog"), "{text}");
-    std::fs::remove_dir_all(&folder).unwrap();
 }

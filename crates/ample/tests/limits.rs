@@ -4,12 +4,14 @@
 //! Machines that run tests are slow, so the time allowed beyond a limit is several times what the manual promises; a
 //! phase that does not ask its budget takes much longer than that.
 
+mod support;
+
 use std::io::Read;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use support::{Folder, command};
 
 /// So much later than its time limit a run may end here.
 const LATE: Duration = Duration::from_secs(6);
@@ -27,17 +29,11 @@ struct Ran {
 
 /// Runs `ample` on a model, and looks at its memory meanwhile.
 fn run(name: &str, text: &str, arguments: &[&str]) -> Ran {
-    let path: PathBuf = std::env::temp_dir().join(format!("ample-limits-{}-{name}", std::process::id()));
-    std::fs::write(&path, text).unwrap();
+    let folder = Folder::new(name);
+    let path = folder.file(name, text);
     let begun = Instant::now();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_ample"))
-        .args(arguments)
-        .arg("--json")
-        .arg(&path)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut child =
+        command(arguments).arg("--json").arg(&path).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut stdout = child.stdout.take().unwrap();
     let output = std::thread::spawn(move || {
         let mut text = String::new();
@@ -53,7 +49,6 @@ fn run(name: &str, text: &str, arguments: &[&str]) -> Ran {
     };
     let took = begun.elapsed();
     let text = output.join().unwrap().unwrap();
-    std::fs::remove_file(&path).unwrap();
     let json = text.lines().last().and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
     Ran { exit: status.code().unwrap_or(-1), json, took, peak }
 }

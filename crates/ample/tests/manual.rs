@@ -6,8 +6,10 @@
 //! to know about a block: `<!-- file: lock.pml -->` names the model that it holds, for later commands of the page, and
 //! `<!-- not run: why -->` is for commands that need something else, or depend on the machine.
 
+mod support;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use support::Folder;
 
 /// A fenced block.
 struct Block {
@@ -72,20 +74,10 @@ fn transcripts(block: &Block) -> Vec<Transcript> {
 }
 
 /// A folder with the models, in which commands are run as they would be in that of the project.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("ample-manual-{}-{name}", std::process::id()));
-        copy(&root().join("models"), &path.join("models"));
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+fn folder_with_models(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    copy(&root().join("models"), &folder.0.join("models"));
+    folder
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -126,8 +118,7 @@ fn run(command: &str, folder: &Path) -> Result<Vec<String>, String> {
     let Some(("ample", arguments)) = words.split_first().map(|(first, rest)| (first.as_str(), rest)) else {
         return Err("this is not a command of ample: mark the block as not run".into());
     };
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ample"));
-    let output = command.args(arguments).current_dir(folder).stdin(Stdio::null()).output().unwrap();
+    let output = support::command(&[]).args(arguments).current_dir(folder).output().unwrap();
     if output.status.code() == Some(2) {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
@@ -171,7 +162,7 @@ fn is_like(shown: &str, printed: &str) -> bool {
 fn check(page: &Path) -> (Vec<String>, usize) {
     let name = page.strip_prefix(root()).unwrap().display().to_string();
     let text = std::fs::read_to_string(page).unwrap();
-    let folder = Folder::new(&name.replace(['/', '\\'], "-"));
+    let folder = folder_with_models(&name.replace(['/', '\\'], "-"));
     let (mut wrong, mut count) = (Vec::new(), 0);
     for block in blocks(&text) {
         let comment = block.comment.as_deref().unwrap_or_default();

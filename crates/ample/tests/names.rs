@@ -3,38 +3,15 @@
 //! Something with such a name comes true on every run; what is left of the name behind letters that could be operators
 //! is declared as well, and never does. So each wrong reading has another verdict.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+mod support;
+
+use std::path::Path;
+use std::process::Output;
+use support::{Folder, ample};
 
 /// Names that are operators, or begin like some.
 const NAMES: [&str; 18] =
     ["Fa", "GoEat_0", "X1", "AG1", "U", "true_", "GF", "GFa", "X", "G", "F", "A", "E", "V", "AG", "EFx", "Xor", "R"];
-
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(test: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("ample-names-{}-{test}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-
-    fn file(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.0.join(name);
-        std::fs::write(&path, text).unwrap();
-        path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn ample(words: &[&str], file: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ample")).args(words).arg(file).stdin(Stdio::null()).output().unwrap()
-}
 
 fn shown(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)

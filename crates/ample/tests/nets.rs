@@ -1,8 +1,5 @@
 //! Petri nets: what the workers for nets say is what the engines for all models say, on random nets and formulas.
 
-#[path = "support/random.rs"]
-mod random;
-
 use std::time::Duration;
 
 use ample::{
@@ -10,7 +7,7 @@ use ample::{
 };
 use ample_model::{Expr, Interpreter, State};
 
-use random::Random;
+use ample_random::Random;
 
 /// A net with few markings: no transition adds more tokens than it takes.
 fn net(random: &mut Random) -> String {
@@ -145,7 +142,7 @@ fn word(outcome: &Outcome) -> Verdict {
 
 /// A net and its formulas: all ways agree. How many answers were compared.
 fn confront(seed: u64) -> usize {
-    let random = &mut Random(seed);
+    let random = &mut Random::new(seed);
     let text = net(random);
     let loaded = ample::load_text("n.pnml", text, &Default::default()).expect("a net");
     let system = &loaded.system;
@@ -277,7 +274,7 @@ fn judge(system: &System, plain: &Plain, shown: &Violation, of: &str) {
 fn what_runs_can_show_is_shown_by_every_engine() {
     let mut shown = 0;
     for seed in 5000..5150 {
-        let random = &mut Random(seed);
+        let random = &mut Random::new(seed);
         let loaded = ample::load_text("n.pnml", net(random), &Default::default()).expect("a net");
         let system = &loaded.system;
         let plain = plain_formulas(random, system);

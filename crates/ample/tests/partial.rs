@@ -9,8 +9,6 @@ mod partial {
     pub mod known;
     pub mod model;
     pub mod oracle;
-    #[path = "../temporal/random.rs"]
-    pub mod random;
     pub mod settings;
     pub mod suite;
 }

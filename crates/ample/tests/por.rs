@@ -1,39 +1,20 @@
 //! The options of partial-order reduction, as a user gives them: what is accepted, what is refused, what is said.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+mod support;
+
+use std::path::PathBuf;
+use std::process::Output;
 
 use serde_json::Value;
+use support::{Folder, ample, errors, json, result, text};
 
 fn model(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/promela").join(name)
-}
-
-fn ample(words: &[&str], file: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ample"));
-    command.args(words).arg(file).stdin(Stdio::null()).output().unwrap()
+    support::model("promela").join(name)
 }
 
 /// The words of a line, and the model's name.
 fn run(line: &str, name: &str) -> Output {
     ample(&line.split_whitespace().collect::<Vec<_>>(), &model(name))
-}
-
-fn text(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-fn json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", text(output)))
-}
-
-fn result<'a>(report: &'a Value, property: &str) -> &'a Value {
-    let results = report["results"].as_array().unwrap();
-    results.iter().find(|result| result["property"] == property).unwrap_or_else(|| panic!("no {property}"))
 }
 
 fn states(report: &Value) -> u64 {
@@ -196,10 +177,9 @@ bool x;
 active proctype A() { byte n; do :: atomic { skip; if :: n = 1 :: n = 2 fi } od }
 active proctype B() { x = true }
 ";
-    let file = std::env::temp_dir().join(format!("ample-por-{}.pml", std::process::id()));
-    std::fs::write(&file, text).unwrap();
+    let folder = Folder::new("atomic");
+    let file = folder.file("m.pml", text);
     let output = ample(&["check", "--json", "--ltl", "[] !x", "--invariant", "!x"], &file);
-    let _ = std::fs::remove_file(&file);
     let report = json(&output);
     for property in ["invariant:!x", "ltl:[] !x"] {
         assert_eq!(result(&report, property)["verdict"], "violated", "{property}");

@@ -1,52 +1,23 @@
 //! What a report looks like to its reader: how a run ends, what blocks a process, what is left out of something long,
 //! and that columns stay columns.
 
+mod support;
+
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::Stdio;
 
 use serde_json::Value;
+use support::{Folder, ample, model};
 use unicode_width::UnicodeWidthStr;
 
-/// A folder with models, gone after the test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(test: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("ample-reading-{}-{test}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-
-    fn file(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.0.join(name);
-        std::fs::write(&path, text).unwrap();
-        path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn ample(words: &[&str], file: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ample"));
-    command.args(words).arg(file).stdin(Stdio::null()).output().unwrap()
-}
-
 fn text(words: &[&str], file: &Path) -> String {
-    String::from_utf8(ample(words, file).stdout).unwrap()
+    support::text(&ample(words, file))
 }
 
 fn json(words: &[&str], file: &Path) -> Value {
     let words = [words, &["--json"]].concat();
-    serde_json::from_slice(&ample(&words, file).stdout).unwrap()
-}
-
-fn model(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(path)
+    support::json(&ample(&words, file))
 }
 
 #[test]
@@ -222,8 +193,8 @@ fn columns_stay_aligned() {
 
 #[test]
 fn interactively_there_is_help_and_the_state() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ample"));
-    command.args(["simulate", "-i"]).arg(model("petri/philosophers_4.pnml"));
+    let mut command = support::command(&["simulate", "-i"]);
+    command.arg(model("petri/philosophers_4.pnml"));
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"h\n?\nv\n1\nv\nb\nnonsense\n").unwrap();
     let text = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();

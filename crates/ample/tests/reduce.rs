@@ -1,48 +1,16 @@
 //! `ample reduce`: the shape of what it tells, and that what it tells is what the search does.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+mod support;
+
+use std::path::PathBuf;
 
 use ample::reduce::{Choice, Point, ReduceOptions, Reduction, Safety, Scheme};
 use ample::{Algorithm, LoadOptions, Loaded, Silent};
 use serde_json::Value;
+use support::{Folder, ample, errors, json, text};
 
 fn model(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/promela").join(name)
-}
-
-fn ample(words: &[&str], file: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ample"));
-    command.args(words).arg(file).stdin(Stdio::null()).output().unwrap()
-}
-
-fn text(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-fn json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", text(output)))
-}
-
-/// A model in a file, gone after the test.
-struct File(PathBuf);
-
-impl File {
-    fn new(name: &str, text: &str) -> File {
-        let path = std::env::temp_dir().join(format!("ample-reduce-{}-{name}", std::process::id()));
-        std::fs::write(&path, text).unwrap();
-        File(path)
-    }
-}
-
-impl Drop for File {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
+    support::model("promela").join(name)
 }
 
 fn load(name: &str) -> Loaded {
@@ -256,8 +224,9 @@ fn a_state_is_found_by_moves_by_number_and_on_a_trace() {
     let by_moves = text(&ample(&["reduce", "--after", "1,1,2,1"], &file));
     assert_eq!(by_moves, by_number);
 
-    let trace = File::new("trace.json", "");
-    let path = trace.0.to_str().unwrap();
+    let folder = Folder::new("trace");
+    let trace = folder.0.join("trace.json");
+    let path = trace.to_str().unwrap();
     ample(&["check", "--deadlock", "--trace", path], &file);
     let on_trace = json(&ample(&["reduce", "--json", "--trace", path, "--step", "4"], &file));
     let enabled = on_trace["choice"]["enabled"].as_array().unwrap();
@@ -271,7 +240,8 @@ fn a_state_is_found_by_moves_by_number_and_on_a_trace() {
 
 #[test]
 fn a_disabled_member_tells_what_it_waits_for() {
-    let file = File::new(
+    let folder = Folder::new("waits");
+    let file = folder.file(
         "waits.pml",
         "bool go; byte x;
          active proctype A() { x = 1 }
@@ -280,11 +250,11 @@ fn a_disabled_member_tells_what_it_waits_for() {
          active proctype D() { byte y; y = 1; y = 2 }",
     );
     // All are where they begin.
-    let text = text(&ample(&["reduce", "--after", "", "--json"], &file.0));
+    let text = text(&ample(&["reduce", "--after", "", "--json"], &file));
     let value: Value = serde_json::from_str(&text).unwrap();
     let reasons = value["choice"]["closures"].to_string();
     assert!(reasons.contains("the set begins with it"), "{reasons}");
-    let loaded = load_text(&std::fs::read_to_string(&file.0).unwrap());
+    let loaded = load_text(&std::fs::read_to_string(&file).unwrap());
     // D has ended: A would disturb B, which waits for C.
     let point = Point::Moves(vec![1, 1, 1]);
     let (_, choice) = ample::reduce::choice(&loaded.system, &point, &ReduceOptions::default(), &mut Silent).unwrap();
@@ -308,25 +278,27 @@ fn wrong_places_are_refused() {
         assert_eq!(output.status.code(), Some(2), "{words:?}");
         assert!(errors(&output).contains(message), "{words:?}: {}", errors(&output));
     }
-    let wrong = File::new("wrong.pml", "active proctype P() {\n  y = 1\n}");
-    let output = ample(&["reduce", "--json"], &wrong.0);
+    let folder = Folder::new("wrong");
+    let wrong = folder.file("wrong.pml", "active proctype P() {\n  y = 1\n}");
+    let output = ample(&["reduce", "--json"], &wrong);
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(json(&output)["diagnostics"][0]["line"], 2);
 }
 
 #[test]
 fn it_is_told_why_nothing_can_be_left_out() {
-    let file = File::new("last.pml", "byte x; active [2] proctype P() { x = _last }");
-    let output = ample(&["reduce"], &file.0);
+    let folder = Folder::new("last");
+    let file = folder.file("last.pml", "byte x; active [2] proctype P() { x = _last }");
+    let output = ample(&["reduce"], &file);
     assert_eq!(output.status.code(), Some(0));
     let expected = "nothing can be left out, because the model uses `_last`";
     assert!(text(&output).contains(expected), "{}", text(&output));
-    let value = json(&ample(&["reduce", "--json"], &file.0));
+    let value = json(&ample(&["reduce", "--json"], &file));
     assert!(value["off"].as_str().unwrap().contains("`_last`") && value["whole"]["states"] == 11);
-    let at_a_state = ample(&["reduce", "--after", ""], &file.0);
+    let at_a_state = ample(&["reduce", "--after", ""], &file);
     assert!(text(&at_a_state).contains(expected), "{}", text(&at_a_state));
-    let fault = File::new("fault.pml", "byte x = 1 / 0; proctype Q() { x = 1 } active proctype P() { run Q() }");
-    let output = ample(&["reduce"], &fault.0);
+    let fault = folder.file("fault.pml", "byte x = 1 / 0; proctype Q() { x = 1 } active proctype P() { run Q() }");
+    let output = ample(&["reduce"], &fault);
     assert!(output.status.code() != Some(101) && !errors(&output).contains("panicked"), "{}", errors(&output));
     let timeout = text(&ample(&["reduce"], &model("par_timeout.pml")));
     assert!(timeout.contains("waits for `timeout`"), "{timeout}");

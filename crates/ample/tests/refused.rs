@@ -1,39 +1,11 @@
 //! Formulas that are refused: each blocks itself, and nothing else that is asked about the file.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+mod support;
+
+use std::path::Path;
 
 use serde_json::Value;
-
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(test: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("ample-refused-{}-{test}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-
-    fn file(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.0.join(name);
-        std::fs::write(&path, text).unwrap();
-        path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn ample(words: &[&str], file: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ample")).args(words).arg(file).stdin(Stdio::null()).output().unwrap()
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
+use support::{Folder, ample, errors};
 
 /// `property verdict` for each result of the JSON form, which must have the same exit code as the text.
 fn results(words: &[&str], file: &Path, code: i32) -> (Vec<String>, Value) {

@@ -1,7 +1,9 @@
 //! `ample sog`: graphs and verdicts of models as a user gets them.
 
+mod support;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -18,7 +20,7 @@ fn net(name: &str) -> PathBuf {
 }
 
 fn ample(words: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ample")).args(words).output().unwrap()
+    support::command(words).output().unwrap()
 }
 
 #[test]
@@ -106,6 +108,32 @@ fn states_and_events_are_observed_together() {
     assert_eq!((built.graph.size().aggregates, built.graph.size().silent), (2, 1));
     let mixed = formula(&loaded, "G (\"x == 5\" -> G !\"x < 5\")").unwrap();
     assert!(check(&loaded.system, &mixed, &SogOptions::default(), &mut Silent).unwrap().violation.is_none());
+}
+
+/// A formula with an event groups as one without: to the left about a Promela model, to the right about others.
+#[test]
+fn operators_group_as_in_the_language_of_the_model() {
+    let promela = "bool a, b, c; byte x; active proctype P() { do :: x == 0 -> x++ :: x == 1 -> x = 0 od }";
+    let milestones = "VARIABLE a:1:=0; b:1:=0; c:1:=0; x:1:=0; END ACTION up; down; END
+        MAIN CASE [up] x == 0: x := 1; [down] x == 1: x := 0; END END";
+    let net = r#"<pnml><net id="n" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="g">
+        <place id="a"/><place id="b"/><place id="c"/><transition id="t"/></page></net></pnml>"#;
+    // All are false, so that (a -> b) -> c is, and a -> (b -> c) is not; and the event does occur.
+    for (name, text, states, with_event, holds) in [
+        ("m.pml", promela, "a -> b -> c", "(a -> b -> c) || G !\"x++\"", false),
+        ("m.mil", milestones, "a == 1 -> b == 1 -> c == 1", "(\"a == 1\" -> \"b == 1\" -> \"c == 1\") | G !up", true),
+        ("n.pnml", net, "a -> b -> c", "(a -> b -> c) | G !t", true),
+    ] {
+        let loaded = ample::load_text(name, text.into(), &LoadOptions::default()).unwrap();
+        let question = ample::Question::Ltl(loaded.ltl(states).unwrap());
+        let property = ample::Property { name: "f".into(), question, text: states.into(), span: None };
+        let options = CheckOptions { properties: Some(vec![property]), ..CheckOptions::default() };
+        let report = ample::check(&loaded.system, &options, &mut Silent);
+        assert_eq!(report.answers[0].verdict() == Verdict::Holds, holds, "{name}");
+        let mixed = formula(&loaded, with_event).unwrap();
+        let judged = check(&loaded.system, &mixed, &SogOptions::default(), &mut Silent).unwrap();
+        assert_eq!(judged.violation.is_none(), holds, "{name}");
+    }
 }
 
 #[test]

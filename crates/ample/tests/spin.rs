@@ -1,19 +1,15 @@
 //! Random models against the real Spin, where it is installed.
 
-use std::path::Path;
-use std::process::{Command, Stdio};
+mod support;
 
-fn installed(program: &str) -> bool {
-    let version = if program == "spin" { "-V" } else { "--version" };
-    Command::new(program).arg(version).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
-}
+use std::path::Path;
+use std::process::Command;
+use support::oracle;
 
 fn compare(words: &[&str], count: u32, seed: u32) {
-    for program in ["spin", "gcc", "python3"] {
-        if !installed(program) {
-            eprintln!("skipped: {program} is not installed (see scripts/setup)");
-            return;
-        }
+    let tools = [oracle::spin(), oracle::program("gcc"), oracle::program("python3")];
+    if tools.contains(&None) {
+        return;
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/compare-with-spin");
     let done = Command::new("python3")

@@ -18,7 +18,6 @@ mod temporal {
     pub mod linear;
     pub mod naive;
     pub mod promela;
-    pub mod random;
     pub mod suite;
     pub mod tree;
     pub mod word;

@@ -1,35 +1,31 @@
 //! Trace files: whose run is replayed, and that nothing is replayed that is not a run of the model.
 
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+mod support;
+
+use std::process::Output;
 
 use ample::simulate::Random;
 use serde_json::{Value, json};
 
-/// A folder with models, gone after the test.
-struct Folder(PathBuf);
+/// A folder in which the command is run.
+struct Folder(support::Folder);
 
 impl Folder {
     fn new(test: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("ample-traces-{}-{test}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
+        Folder(support::Folder::new(test))
     }
 
     fn file(&self, name: &str, text: &str) {
-        let path = self.0.join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        self.0.file(name, text);
     }
 
     fn json(&self, name: &str) -> Value {
-        serde_json::from_str(&std::fs::read_to_string(self.0.join(name)).unwrap()).unwrap()
+        serde_json::from_str(&std::fs::read_to_string(self.0.0.join(name)).unwrap()).unwrap()
     }
 
     /// Runs the command in the folder.
     fn ample(&self, words: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ample"));
-        command.args(words).current_dir(&self.0).stdin(Stdio::null()).output().unwrap()
+        support::command(words).current_dir(&self.0.0).output().unwrap()
     }
 
     /// Runs the command; exit code and all that it prints.
@@ -38,12 +34,6 @@ impl Folder {
         let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
         assert!(!text.contains("panicked"), "{words:?}: {text}");
         (output.status.code().expect("an exit code"), text)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
@@ -79,7 +69,7 @@ fn two_models(test: &str) -> Folder {
 fn the_run_of_the_model_that_is_given_is_replayed() {
     let folder = two_models("two");
     let json = folder.ample(&["check", "--json", "one.pml", "other.pml"]).stdout;
-    std::fs::write(folder.0.join("report.json"), &json).unwrap();
+    std::fs::write(folder.0.0.join("report.json"), &json).unwrap();
     let objects: Vec<Value> = serde_json::Deserializer::from_slice(&json).into_iter().map(Result::unwrap).collect();
     folder.file("array.json", &json!(objects).to_string());
     for file in ["t.json", "report.json", "array.json"] {
@@ -91,10 +81,10 @@ fn the_run_of_the_model_that_is_given_is_replayed() {
         }
     }
     // From another folder, and with an absolute path.
-    let absolute = folder.0.join("other.pml").display().to_string();
+    let absolute = folder.0.0.join("other.pml").display().to_string();
     assert_eq!(folder.tell(&["simulate", &absolute, "--trace", "t.json"]).0, 1);
     folder.file("moved/there/other.pml", OTHER);
-    std::fs::remove_file(folder.0.join("other.pml")).unwrap();
+    std::fs::remove_file(folder.0.0.join("other.pml")).unwrap();
     let (code, text) = folder.tell(&["simulate", "moved/there/other.pml", "--trace", "t.json"]);
     assert!(code == 1 && text.contains("y = 7"), "{text}");
 }
@@ -121,8 +111,8 @@ fn a_run_that_is_missing_or_ambiguous_is_an_error_that_lists_what_there_is() {
     folder.file("c/m.pml", ONE);
     let (code, text) = folder.tell(&["simulate", "c/m.pml", "--trace", "u.json"]);
     assert!(code == 2 && text.contains("no run of c/m.pml"), "{text}");
-    std::fs::remove_dir_all(folder.0.join("a")).unwrap();
-    std::fs::remove_dir_all(folder.0.join("b")).unwrap();
+    std::fs::remove_dir_all(folder.0.0.join("a")).unwrap();
+    std::fs::remove_dir_all(folder.0.0.join("b")).unwrap();
     let (code, text) = folder.tell(&["simulate", "c/m.pml", "--trace", "u.json"]);
     assert!(code == 2 && text.contains("not clear") && text.contains("a/m.pml: assertions"), "{text}");
 }
@@ -229,7 +219,7 @@ fn no_damaged_file_makes_it_panic() {
     ] {
         let check = [&["check", model, "--trace", "t.json"], words.as_slice()].concat();
         assert_eq!(folder.tell(&check).0, 1);
-        let text = std::fs::read_to_string(folder.0.join("t.json")).unwrap();
+        let text = std::fs::read_to_string(folder.0.0.join("t.json")).unwrap();
         let whole: Value = serde_json::from_str(&text).unwrap();
         let mut all = Vec::new();
         places(&whole, String::new(), &mut all);
@@ -248,7 +238,7 @@ fn no_damaged_file_makes_it_panic() {
                 let at = random.below(bytes.len());
                 bytes[at] = random.below(256) as u8;
             }
-            std::fs::write(folder.0.join("damaged.json"), bytes).unwrap();
+            std::fs::write(folder.0.0.join("damaged.json"), bytes).unwrap();
             for command in ["simulate", "reduce"] {
                 let (code, text) = folder.tell(&[command, model, "--trace", "damaged.json"]);
                 assert!((0..=2).contains(&code), "{model}, round {round}, {path}: {code} {text}");

@@ -11,8 +11,6 @@ mod generate;
 #[allow(dead_code)]
 #[path = "partial/model.rs"]
 mod model;
-#[path = "temporal/random.rs"]
-mod random;
 
 use ample::{
     CheckOptions, Engine, Fairness, LoadOptions, Observer, Outcome, PartialOrder, Progress, Property, Question, Reason,
@@ -20,7 +18,7 @@ use ample::{
 };
 use ample_logic::Formula;
 use ample_model::{AtomTable, Expr, Temporal};
-use random::Random;
+use ample_random::Random;
 
 /// Larger models are left out.
 const MOST_STATES: u64 = 3_000;

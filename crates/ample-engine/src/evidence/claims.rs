@@ -4,15 +4,15 @@ use std::collections::HashSet;
 
 use ample_model::{Expr, Fault, Interpreter, LocationId, Move, Observer, State, System, Trace, Violation};
 
-use super::types::{Ending, Run};
 use super::{EndState, Patience, Unconfirmed, refuted};
+use super::{Ending, Lasso};
 use crate::settings::Fairness;
 use crate::temporal::claim::Acting;
 
 /// Replays the run and looks whether the claim accepts it.
 pub fn confirm_acting(
     system: &System,
-    run: &Run,
+    run: &Lasso,
     claim: &Acting,
     fairness: Fairness,
     observer: &mut dyn Observer,
@@ -173,7 +173,7 @@ impl Replay<'_> {
     }
 
     /// What the claim has shown, in a few words.
-    fn judge(&self, run: &Run, begins: &At, fairness: Fairness) -> Result<String, String> {
+    fn judge(&self, run: &Lasso, begins: &At, fairness: Fairness) -> Result<String, String> {
         if run.ending == Ending::Open {
             return match self.claim.locations.get(self.at.location.index()) {
                 _ if self.fault.is_some() => {

@@ -7,13 +7,13 @@
 mod claims;
 mod runs;
 mod trees;
-mod types;
+mod validate;
 
-pub use ample_model::{Cell, Contents, EndState, Standing, Statement};
-pub use claims::confirm_acting;
-pub use runs::{Charge, confirm_run};
-pub use trees::confirm_tree;
-pub use types::{Ending, Run, Tree};
+pub use ample_model::{Cell, Contents, EndState, Ending, Evidence, Lasso, Run, Standing, Statement, Tree};
+use claims::confirm_acting;
+use runs::{Charge, confirm_run};
+use trees::confirm_tree;
+pub use validate::{Validated, validate};
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ use ample_model::{
 
 /// What an engine claims that a run shows.
 #[derive(Clone, Copy, Debug)]
-pub enum Claim<'a> {
+enum Claim<'a> {
     /// Its last state is a deadlock.
     Deadlock,
     /// Its last step breaks an assertion or is a fault.
@@ -65,7 +65,7 @@ pub fn without_run(question: &Question, found_by: &str) -> Outcome {
 }
 
 /// The outcome where a violation was found and not confirmed.
-pub fn not_confirmed(unconfirmed: Unconfirmed, steps: usize) -> Outcome {
+pub(crate) fn not_confirmed(unconfirmed: Unconfirmed, steps: usize) -> Outcome {
     Outcome::Unknown(Reason::Unsupported(match unconfirmed {
         Unconfirmed::Ended(reason) => {
             format!("a violation was found, but {reason} before its {steps} steps were replayed")
@@ -107,7 +107,7 @@ impl<'a> Patience<'a> {
 }
 
 /// Replays the moves and looks whether they show what is claimed. The observer may end the replay of a very long run.
-pub fn confirm(
+fn confirm(
     system: &System,
     start: impl Into<StartNumber>,
     moves: &[Move],
@@ -175,7 +175,7 @@ impl Claim<'_> {
 }
 
 /// What goes wrong when expressions of a formula are evaluated in a state, in a sentence; `None` if nothing does.
-pub fn evaluation_fault(interpreter: &Interpreter<'_>, state: &State, parts: &[Expr]) -> Option<String> {
+pub(crate) fn evaluation_fault(interpreter: &Interpreter<'_>, state: &State, parts: &[Expr]) -> Option<String> {
     parts.iter().find_map(|part| {
         let fault = interpreter.evaluate(state, None, part).err()?;
         let text = interpreter.system().show_expr(None, part);

@@ -2,11 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ample_logic::{Atom, Formula, semantics};
-use ample_model::{Expr, Fault, Interpreter, Move, Observer, State, System, Temporal, Trace, Violation};
+use ample_logic::{Atom, semantics};
+use ample_model::{
+    Expr, Fault, Interpreter, Move, Observer, PropertyAutomaton, State, System, Temporal, Trace, Violation,
+};
 
-use super::types::{Ending, Run};
 use super::{EndState, Patience, Unconfirmed, refuted};
+use super::{Ending, Lasso};
 use crate::settings::Fairness;
 use crate::temporal::Forbidden;
 
@@ -15,6 +17,8 @@ use crate::temporal::Forbidden;
 pub enum Charge<'a> {
     /// It does not satisfy the formula.
     Formula(&'a Temporal),
+    /// The automaton accepts it.
+    Automaton(&'a PropertyAutomaton),
     /// The never claim accepts it.
     Claim(&'a Forbidden),
     /// It passes locations marked `accept` again and again.
@@ -29,7 +33,7 @@ const MAX_CONTINUATION: usize = 100_000;
 /// Replays the run and looks whether it shows what is claimed.
 pub fn confirm_run(
     system: &System,
-    run: &Run,
+    run: &Lasso,
     charge: Charge<'_>,
     fairness: Fairness,
     observer: &mut dyn Observer,
@@ -56,7 +60,7 @@ pub fn confirm_run(
 /// the last move of a run without a cycle.
 fn perform(
     interpreter: &Interpreter<'_>,
-    run: &Run,
+    run: &Lasso,
     observer: &mut dyn Observer,
 ) -> Result<(Trace, Vec<State>), Unconfirmed> {
     let mut patience = Patience::new(observer);
@@ -117,12 +121,12 @@ impl Replayed<'_> {
     }
 
     /// The run ends with a fault, and there is no state after it.
-    fn is_faulty(&self, run: &Run) -> bool {
+    fn is_faulty(&self, run: &Lasso) -> bool {
         self.states.len() == run.prefix.len() + run.cycle.len()
     }
 
     /// The run cannot go on.
-    fn stops(&self, run: &Run) -> bool {
+    fn stops(&self, run: &Lasso) -> bool {
         self.is_faulty(run) || self.interpreter.enabled(&self.states[self.last()]).is_empty()
     }
 
@@ -131,18 +135,21 @@ impl Replayed<'_> {
     }
 
     /// What the run shows, in a sentence.
-    fn judge(&self, run: &Run, charge: Charge<'_>, observer: &mut dyn Observer) -> Result<String, Unconfirmed> {
+    fn judge(&self, run: &Lasso, charge: Charge<'_>, observer: &mut dyn Observer) -> Result<String, Unconfirmed> {
         let word = self.word(run).map_err(Unconfirmed::Refuted)?;
         let refuse = |why: &str| Err(Unconfirmed::Refuted(why.to_owned()));
         match charge {
-            Charge::Formula(temporal) => {
+            Charge::Formula(_) | Charge::Automaton(_) => {
                 if self.ending == Ending::Open {
-                    return self.judge_beginning(run, temporal, observer);
+                    return self.judge_beginning(run, charge, observer);
                 }
-                if self.satisfies(&temporal.formula, &temporal.atoms, &word, &self.states) {
-                    return refuse("the run satisfies the formula");
+                if !self.violates(charge, &word, &self.states) {
+                    return refuse("the run does not violate the property");
                 }
+                let by_automaton = matches!(charge, Charge::Automaton(_));
                 Ok(match self.ending {
+                    Ending::Stutter if by_automaton => "a run that ends is accepted by the automaton".into(),
+                    _ if by_automaton => "an endless run is accepted by the automaton".into(),
                     Ending::Stutter if self.is_faulty(run) => "a run stops at a fault without satisfying it".into(),
                     Ending::Stutter => "a run ends without satisfying it".into(),
                     _ => "a run goes on for ever without satisfying it".into(),
@@ -162,7 +169,7 @@ impl Replayed<'_> {
         }
     }
 
-    fn word(&self, run: &Run) -> Result<Word, String> {
+    fn word(&self, run: &Lasso) -> Result<Word, String> {
         let (prefix, moves) = (run.prefix.len(), run.prefix.len() + run.cycle.len());
         let visible = |range: std::ops::Range<usize>| range.filter(|at| self.is_visible(*at)).collect::<Vec<_>>();
         let mut word = Word { prefix: visible(0..prefix), cycle: visible(prefix..moves) };
@@ -179,22 +186,36 @@ impl Replayed<'_> {
         holds(self.interpreter, &self.states[position], expr)
     }
 
-    fn satisfies(&self, formula: &Formula, atoms: &[Expr], word: &Word, states: &[State]) -> bool {
-        let value = |letter: usize, atom: Atom| {
+    /// The word does not satisfy the formula, or is accepted by the automaton: by their plain meaning.
+    fn violates(&self, charge: Charge<'_>, word: &Word, states: &[State]) -> bool {
+        let value = |atoms: &[Expr], letter: usize, atom: Atom| {
             atoms.get(atom.0 as usize).is_some_and(|expr| holds(self.interpreter, &states[word.position(letter)], expr))
         };
-        // A formula with path quantifiers is not judged here, and would be an error of ours: it is not confirmed.
-        semantics::holds_with(formula, word.prefix.len(), word.cycle.len(), &value).unwrap_or(true)
+        let (prefix, cycle) = (word.prefix.len(), word.cycle.len());
+        match charge {
+            Charge::Formula(Temporal { formula, atoms }) => {
+                let value = |letter, atom| value(atoms, letter, atom);
+                // A formula with path quantifiers is not judged here, and would be an error of ours: not confirmed.
+                !semantics::holds_with(formula, prefix, cycle, &value).unwrap_or(true)
+            }
+            Charge::Automaton(PropertyAutomaton { automaton, atoms }) => {
+                automaton.accepts_with(prefix, cycle, &|letter, atom| value(atoms, letter, atom))
+            }
+            Charge::Claim(_) | Charge::Acceptance | Charge::NonProgress => false,
+        }
     }
 
-    /// The run violates the formula however it goes on: so it does the way that is found first.
+    /// The run violates the property however it goes on: so it does the way that is found first.
     fn judge_beginning(
         &self,
-        run: &Run,
-        temporal: &Temporal,
+        run: &Lasso,
+        charge: Charge<'_>,
         observer: &mut dyn Observer,
     ) -> Result<String, Unconfirmed> {
-        let message = "no run that begins so satisfies it".to_owned();
+        let message = match charge {
+            Charge::Automaton(_) => "every run that begins so is accepted by the automaton".to_owned(),
+            _ => "no run that begins so satisfies it".to_owned(),
+        };
         let mut patience = Patience::new(observer);
         let mut states = self.states.clone();
         let mut known: HashMap<State, usize> = HashMap::new();
@@ -205,8 +226,8 @@ impl Replayed<'_> {
             let letters = |from: usize, to: usize| (from..to).filter(|at| visible(*at)).collect::<Vec<_>>();
             if let Some(first) = known.insert(self.interpreter.identity(state), at) {
                 let word = Word { prefix: letters(0, first), cycle: letters(first, at) };
-                if !word.cycle.is_empty() && self.satisfies(&temporal.formula, &temporal.atoms, &word, &states) {
-                    return refuted("a continuation of the run satisfies the formula".into());
+                if !word.cycle.is_empty() && !self.violates(charge, &word, &states) {
+                    return refuted("a continuation of the run does not violate the property".into());
                 }
                 break;
             }
@@ -215,8 +236,8 @@ impl Replayed<'_> {
             let Some(next) = next else {
                 // Stuck, or stopped by a fault.
                 let word = Word { prefix: letters(0, at), cycle: vec![at] };
-                if self.satisfies(&temporal.formula, &temporal.atoms, &word, &states) {
-                    return refuted("the run satisfies the formula".into());
+                if !self.violates(charge, &word, &states) {
+                    return refuted("the run does not violate the property".into());
                 }
                 break;
             };
@@ -227,7 +248,7 @@ impl Replayed<'_> {
     }
 
     /// The claim can read the word as the engine says, and accepts it: how, in a few words.
-    fn follows(&self, run: &Run, claim: &Forbidden, word: &Word) -> Result<String, String> {
+    fn follows(&self, run: &Lasso, claim: &Forbidden, word: &Word) -> Result<String, String> {
         let last = self.last_read(run);
         let mut reads = word.prefix.clone();
         // A run that is stuck is read again and again where it ends.
@@ -264,7 +285,7 @@ impl Replayed<'_> {
     }
 
     /// Where the claim first meets a condition that is a fault, and what is wrong there.
-    fn claim_fault(&self, run: &Run, claim: &Forbidden) -> Option<(usize, String)> {
+    fn claim_fault(&self, run: &Lasso, claim: &Forbidden) -> Option<(usize, String)> {
         let word = self.word(run).ok()?;
         let mut stands = HashSet::from([claim.initial]);
         for position in word.prefix.into_iter().chain(word.cycle) {
@@ -291,7 +312,7 @@ impl Replayed<'_> {
     }
 
     /// The position that is read again and again if the run does not go on.
-    fn last_read(&self, run: &Run) -> usize {
+    fn last_read(&self, run: &Lasso) -> usize {
         if self.ending == Ending::Cycle { run.prefix.len() } else { self.last() }
     }
 
@@ -316,7 +337,7 @@ impl Replayed<'_> {
     }
 
     /// The cycle of the run is fair.
-    fn is_fair(&self, run: &Run, fairness: Fairness) -> Result<(), String> {
+    fn is_fair(&self, run: &Lasso, fairness: Fairness) -> Result<(), String> {
         if self.ending != Ending::Cycle || fairness == Fairness::None {
             return Ok(());
         }

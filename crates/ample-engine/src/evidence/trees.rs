@@ -3,7 +3,7 @@
 use ample_logic::{Atom, Binary, Dialect, Formula, Unary, print_with, semantics};
 use ample_model::{Branch, Fault, Interpreter, Move, StartNumber, State, Step, System, Temporal, Trace, Violation};
 
-use super::types::Tree;
+use super::Tree;
 use super::{EndState, Unconfirmed, refuted};
 
 /// Replays what shows that a formula does not hold.

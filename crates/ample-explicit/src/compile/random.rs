@@ -10,37 +10,14 @@ use ample_model::{
     Index, Initial, Instance, Instruction, Location, LocationId, Monitor, MonitorEdge, Overflow, Pattern, Place,
     ProcessId, ProcessType, Record, RecordId, Role, Scalar, Scope, System, Type, UnaryOp, Variable, VariableId,
 };
+use ample_random::Random;
 
 /// The random system of that seed.
 pub fn system(seed: u64) -> System {
     let tame = seed.is_multiple_of(2);
-    let mut maker = Maker { random: Random(seed ^ 0x5eed), system: empty(seed), kinds: 0, tame };
+    let mut maker = Maker { random: Random::new(seed ^ 0x5eed), system: empty(seed), kinds: 0, tame };
     maker.make();
     maker.system
-}
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, limit: u32) -> u32 {
-        (self.next() % u64::from(limit.max(1))) as u32
-    }
-
-    fn one_in(&mut self, chances: u32) -> bool {
-        self.below(chances) == 0
-    }
-
-    fn pick<T: Copy>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len() as u32) as usize]
-    }
 }
 
 struct Maker {

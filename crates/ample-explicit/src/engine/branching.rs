@@ -6,13 +6,12 @@ use crate::liveness::{Behind, Concurrent, Stopping, Stops, Tagged};
 use crate::space::Checked;
 use crate::store::{ExactStore, FlatStore, Visible, Whole};
 use ample_logic::Formula;
-use ample_model::{Observer, Reason, StartNumber, Statistics, System, Temporal};
+use ample_model::{Observer, Reason, StartNumber, Statistics, System, Temporal, Tree};
 
 use super::options::Options;
 use super::reduction::PartialOrder;
 use super::two_phase::{self, Guard};
 use super::{Limited, REPORT_EVERY, has_hidden_variables, room_for_the_store};
-use ample_engine::evidence::Tree;
 
 /// What the search found.
 #[derive(Clone, Debug, Default)]

@@ -13,8 +13,8 @@ use ample_model::{EdgeId, Move, Observer, Reason, Statistics, System};
 use super::liveness::{Found, limits};
 use super::options::Options;
 use super::{has_hidden_variables, room_for_the_store, start_of};
-use ample_engine::evidence::{Ending, Run};
 use ample_engine::temporal::claim::Acting;
+use ample_model::evidence::{self, Ending};
 
 /// Parts of the number in front of a state, beside the location of the claim: the run has stopped there, and the claim
 /// has moved.
@@ -164,7 +164,7 @@ impl Claimed<'_> {
         Some(Turn { way, base: None, marks, ends: to >= self.end() })
     }
 
-    fn run(&mut self, store: &impl ExactStore<[u8]>, lasso: &Lasso<Turn>) -> Run {
+    fn run(&mut self, store: &impl ExactStore<[u8]>, lasso: &Lasso<Turn>) -> evidence::Lasso {
         let first = lasso.prefix.first().map_or(lasso.end, |(state, _)| *state);
         let start = start_of(self, store, Some(first));
         let mut prefix = self.moves(store, &lasso.prefix);
@@ -174,7 +174,7 @@ impl Claimed<'_> {
             prefix.extend(self.moves_of_way(0));
         }
         let ending = if lasso.cycle.is_empty() { Ending::Open } else { Ending::Cycle };
-        Run { start, prefix, cycle, ending, prefix_tags: Vec::new(), cycle_tags: Vec::new() }
+        evidence::Lasso { start, prefix, cycle, ending, prefix_tags: Vec::new(), cycle_tags: Vec::new() }
     }
 
     fn moves(&mut self, store: &impl ExactStore<[u8]>, steps: &[(Handle, Turn)]) -> Vec<Move> {

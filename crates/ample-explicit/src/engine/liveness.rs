@@ -16,8 +16,8 @@ use super::{
     Limited, Patience, REPORT_EVERY, SEQUENTIAL, atomic, has_hidden_variables, is_sequential, room_for_the_store,
     start_of,
 };
-use ample_engine::evidence::{Ending, Run};
 use ample_engine::settings::Fairness;
+use ample_model::evidence::{self, Ending};
 
 /// What to look for: the runs that a watcher accepts.
 pub struct Watch<'a> {
@@ -37,7 +37,7 @@ pub struct Watch<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     /// An accepted run.
-    pub run: Option<Run>,
+    pub run: Option<evidence::Lasso>,
     /// Why the search ended early, if it did.
     pub ended: Option<Reason>,
     /// What the search did.
@@ -194,7 +194,7 @@ fn shorten(system: &System, watch: Watch<'_>, options: &Options, observer: &mut 
     let mut patience = Patience { observer, lost: false };
     let wide = Options { search: Search::BreadthFirst, ..options.clone() };
     let again = look_everywhere(system, watch, &wide, &mut patience);
-    let length = |run: &Run| run.prefix.len() + run.cycle.len();
+    let length = |run: &evidence::Lasso| run.prefix.len() + run.cycle.len();
     match (found.run, again.run) {
         (Some(run), Some(other)) if length(&other) <= length(&run) => Found { run: Some(other), ..found },
         (run, _) => Found { run, ..found },
@@ -308,7 +308,7 @@ where
     Found { run, ended, statistics: report.statistics, stops, ..Found::default() }
 }
 
-fn run<S, St>(product: &mut Watched<S>, store: &St, lasso: &Lasso<Step<S::Transition>>) -> Run
+fn run<S, St>(product: &mut Watched<S>, store: &St, lasso: &Lasso<Step<S::Transition>>) -> evidence::Lasso
 where
     S: Checked<State = [u8]> + Concurrent,
     St: ExactStore<[u8]>,
@@ -322,7 +322,7 @@ where
         (false, true) => Ending::Stutter,
         (false, false) => Ending::Cycle,
     };
-    Run { start, prefix, cycle, ending, prefix_tags, cycle_tags }
+    evidence::Lasso { start, prefix, cycle, ending, prefix_tags, cycle_tags }
 }
 
 /// The moves of the system in steps of the product, and where the watcher stands when it reads a state.

@@ -20,8 +20,9 @@ use crate::liveness::Concurrent;
 use crate::search::Path;
 use crate::space::Checked;
 use crate::store::{ExactStore, FlatStore, Handle, Parent, Pathless, Visible, Whole};
+use ample_model::evidence;
 use ample_model::{
-    Action, EdgeId, Expr, Instruction, Move, Observer, ProcessType, Progress, Reason, StartNumber, Statistics, System,
+    Action, EdgeId, Expr, Instruction, Observer, ProcessType, Progress, Reason, StartNumber, Statistics, System,
 };
 
 use ample_budget::resident_memory;
@@ -68,24 +69,15 @@ impl Request {
     }
 }
 
-/// A violation: how to get there.
-#[derive(Clone, Debug)]
-pub struct Found {
-    /// Which of the initial states the run starts in.
-    pub start: StartNumber,
-    /// The moves from there.
-    pub moves: Vec<Move>,
-}
-
 /// What the engine found.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     /// A deadlock.
-    pub deadlock: Option<Found>,
+    pub deadlock: Option<evidence::Run>,
     /// A violated assertion or a fault.
-    pub assertions: Option<Found>,
+    pub assertions: Option<evidence::Run>,
     /// For each invariant a violation.
-    pub invariants: Vec<Option<Found>>,
+    pub invariants: Vec<Option<evidence::Run>>,
     /// Why the search ended early, if it did.
     pub ended: Option<Reason>,
     /// What the search did.
@@ -111,7 +103,7 @@ impl Run {
 
     /// What was found is as it is there, if it is shorter.
     fn shortened_by(self, other: Run) -> Run {
-        let shorter = |found: Option<Found>, other: Option<Found>| match (found, other) {
+        let shorter = |found: Option<evidence::Run>, other: Option<evidence::Run>| match (found, other) {
             (Some(found), Some(other)) => Some(if other.moves.len() <= found.moves.len() { other } else { found }),
             (found, _) => found,
         };
@@ -426,7 +418,7 @@ where
     }
 }
 
-fn found<P, S>(space: &mut P, store: &S, path: &Path<P::Transition>) -> Found
+fn found<P, S>(space: &mut P, store: &S, path: &Path<P::Transition>) -> evidence::Run
 where
     P: Checked<State = [u8]> + Concurrent,
     S: ExactStore<[u8]>,
@@ -435,7 +427,7 @@ where
     for (state, transition) in &path.steps {
         moves.extend(space.actions(store.get(*state), transition));
     }
-    Found { start: start_of(space, store, path.states().next()), moves }
+    evidence::Run { start: start_of(space, store, path.states().next()), moves }
 }
 
 /// The number of the initial state that is that one in the store.

@@ -6,9 +6,8 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use ample_budget::resident_memory;
-use ample_engine::evidence::{
-    Charge, Claim, confirm, confirm_acting, confirm_run, confirm_tree, not_confirmed, without_run,
-};
+use ample_engine::engine::{Engine, Task};
+use ample_engine::evidence::without_run;
 use ample_engine::faults::{Fallible, Survey};
 use ample_engine::justice;
 use ample_engine::report::{Answer, Cut, Report, Verdict};
@@ -19,19 +18,75 @@ use ample_engine::together::together;
 use ample_logic::Acceptance;
 use ample_model::observer::ask_meanwhile;
 use ample_model::{
-    Certainty, EdgeId, Observer, Outcome, ProcessId, Progress, Property, Question, Reason, Statistics, System, Temporal,
+    Certainty, EdgeId, Evidence, Observer, Outcome, ProcessId, Progress, Property, PropertyAutomaton, Question, Reason,
+    Statistics, System, Temporal,
 };
 
 use super::automaton::{NoAutomaton, negation, watcher};
 use super::branching::look_at;
 use super::liveness::{Watch, look_for};
-use super::options::{Emptiness, Options};
+use super::options::{Emptiness, Options, Search};
+use super::reduction::PartialOrder;
 use super::{Request, Run, claimed};
-use crate::liveness::Stops;
+use crate::liveness::{Stops, Watcher};
 use crate::space::Culprit;
 
 /// Who it is.
 const ENGINE: &str = "explicit";
+
+/// The explicit engine: single states, one after the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Explicit {
+    /// The order of the search.
+    pub search: Search,
+    /// Which orders of independent steps are left out.
+    pub partial_order: PartialOrder,
+    /// How endless runs are found.
+    pub emptiness: Emptiness,
+}
+
+impl Explicit {
+    fn options(&self, settings: &Settings) -> Options {
+        let Explicit { search, partial_order, emptiness } = *self;
+        Options { settings: settings.clone(), search, partial_order, emptiness }
+    }
+}
+
+impl Engine for Explicit {
+    fn name(&self) -> &'static str {
+        ENGINE
+    }
+
+    fn suits(&self, task: &Task<'_>, number: usize) -> Result<(), String> {
+        match &task.properties[number].question {
+            Question::Ctl(_) => knows_branching(task.settings),
+            Question::Bound(_) => Err(NO_BOUNDS.into()),
+            question => justice::refusal(question, &task.settings.justice).map_or(Ok(()), |why| Err(why.into())),
+        }
+    }
+
+    fn check(&self, task: &Task<'_>, observer: &mut dyn Observer) -> Report {
+        check(task.system, task.properties, &self.options(task.settings), observer)
+    }
+
+    fn count(&self, task: &Task<'_>, observer: &mut dyn Observer) -> Report {
+        states(task.system, &self.options(task.settings), observer)
+    }
+}
+
+/// Of a property that asks for a number.
+const NO_BOUNDS: &str = "the largest value of an expression is found for Petri nets only";
+
+/// Fairness in branching time is for another engine.
+fn knows_branching(settings: &Settings) -> Result<(), String> {
+    if settings.fairness != Fairness::None {
+        return Err("the explicit engine knows fairness in linear time only; `--engine symbolic` knows fair CTL".into());
+    }
+    if !settings.justice.is_empty() {
+        return Err("the explicit engine knows justice in linear time only; `--engine symbolic` knows fair CTL".into());
+    }
+    Ok(())
+}
 
 /// Checks properties.
 pub fn check(system: &System, properties: &[Property], options: &Options, observer: &mut dyn Observer) -> Report {
@@ -153,7 +208,11 @@ impl<'a> Work<'a> {
         let memory_limit = self.options.settings.memory_limit.map(|limit| part_of_memory(limit, parts as u64));
         let options =
             &Options { settings: Settings { memory_limit, ..self.options.settings.clone() }, ..self.options.clone() };
-        let mut slice = Slice { observer, deadline, cut: false };
+        let is_answered = || match job {
+            Job::Safety => self.safety_is_answered(),
+            Job::Temporal(number) => self.is_answered(number),
+        };
+        let mut slice = Slice { observer, deadline, is_answered: &is_answered, cut: false };
         let result = match job {
             Job::Safety => Found::Safety(super::run(self.system, &self.request, options, &mut slice)),
             Job::Temporal(number) => {
@@ -176,6 +235,16 @@ impl<'a> Work<'a> {
             self.post_safety(run, &mut slice);
         }
         Done { result, cut }
+    }
+
+    /// Another engine has the answer.
+    fn is_answered(&self, number: usize) -> bool {
+        self.options.settings.board.as_ref().is_some_and(|board| board.is_answered(number))
+    }
+
+    fn safety_is_answered(&self) -> bool {
+        let mut numbers = 0..self.properties.len();
+        numbers.all(|number| is_temporal(&self.properties[number]) || self.is_answered(number))
     }
 
     /// Posts what the search for safety properties has found so far.
@@ -217,15 +286,19 @@ impl<'a> Work<'a> {
         let mut answers = Vec::new();
         let cut = self.cut(run);
         for (number, property) in self.properties.iter().enumerate() {
-            let (found, claim) = match &property.question {
-                Question::Deadlock => (&run.deadlock, Claim::Deadlock),
-                Question::Assertions => (&run.assertions, Claim::Assertion),
-                Question::Invariant(condition) => (invariants.next().unwrap_or(&None), Claim::Invariant(condition)),
+            let found = match &property.question {
+                Question::Deadlock => &run.deadlock,
+                Question::Assertions => &run.assertions,
+                Question::Invariant(_) => invariants.next().unwrap_or(&None),
                 _ => continue,
             };
-            let undecided = run.only_deadlocks && !matches!(claim, Claim::Deadlock) && run.ended.is_none();
+            let is_deadlock = matches!(property.question, Question::Deadlock);
+            let undecided = run.only_deadlocks && !is_deadlock && run.ended.is_none();
             let mut answer = match found {
-                Some(found) => violated(self.system, property, found, claim, observer),
+                Some(found) => {
+                    let evidence = Evidence::Run(found.clone());
+                    violated(self.system, property, &evidence, &self.options.settings, observer)
+                }
                 None if undecided => answer(property, Outcome::Unknown(Reason::Unsupported(NO_PROVISO.into()))),
                 None => answer(property, undisturbed.clone()),
             };
@@ -315,16 +388,21 @@ impl Clock {
     }
 }
 
-/// Ends a search when its share of the time is used up.
+/// Ends a search when its share of the time is used up, or its answer is there.
 struct Slice<'a> {
     observer: &'a mut dyn Observer,
     deadline: Option<Instant>,
+    /// Another engine has answered what it is for.
+    is_answered: &'a dyn Fn() -> bool,
     cut: bool,
 }
 
 impl Observer for Slice<'_> {
     fn progress(&mut self, progress: &Progress) -> Option<Reason> {
         let reason = self.observer.progress(progress);
+        if reason.is_none() && (self.is_answered)() {
+            return Some(Reason::Interrupted);
+        }
         self.cut = reason.is_none() && self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if self.cut { Some(Reason::Time) } else { reason }
     }
@@ -370,14 +448,11 @@ fn undisturbed(run: &Run, options: &Options) -> Outcome {
 fn violated(
     system: &System,
     property: &Property,
-    found: &super::Found,
-    claim: Claim<'_>,
+    evidence: &Evidence,
+    settings: &Settings,
     observer: &mut dyn Observer,
 ) -> Answer {
-    match confirm(system, &found.start, &found.moves, claim, observer) {
-        Ok((violation, end)) => Answer { end: Some(end), ..answer(property, Outcome::Violated(Box::new(violation))) },
-        Err(unconfirmed) => answer(property, not_confirmed(unconfirmed, found.moves.len())),
-    }
+    Answer::violated(system, property, ENGINE, evidence, settings, observer)
 }
 
 /// Of a search that may have put off steps for ever.
@@ -401,7 +476,11 @@ fn temporal(
     match judge(system, property, options, observer) {
         Ok(answered) => {
             let fallible = Survey::of(system).fallible(property, &options.settings.justice);
-            if fallible.is_empty() { answered } else { evaluable(system, &fallible, options, observer, answered) }
+            if fallible.is_empty() {
+                answered
+            } else {
+                evaluable(system, property, &fallible, options, observer, answered)
+            }
         }
         Err(why) => (answer(property, Outcome::Unknown(Reason::Unsupported(why))), None),
     }
@@ -410,6 +489,7 @@ fn temporal(
 /// The answer to a property in which a fault was taken for false: if it holds, it is looked whether there is one.
 fn evaluable(
     system: &System,
+    property: &Property,
     fallible: &Fallible,
     options: &Options,
     observer: &mut dyn Observer,
@@ -425,10 +505,7 @@ fn evaluable(
     }
     let outcome = match run.invariants.first() {
         Some(Some(found)) => {
-            match confirm(system, &found.start, &found.moves, Claim::Evaluation(fallible.parts()), observer) {
-                Ok((violation, _)) => Outcome::Violated(Box::new(violation)),
-                Err(unconfirmed) => not_confirmed(unconfirmed, found.moves.len()),
-            }
+            violated(system, property, &Evidence::Run(found.clone()), &options.settings, observer).outcome
         }
         _ if run.only_deadlocks && run.ended.is_none() => Outcome::Unknown(Reason::Unsupported(NO_PROVISO.into())),
         _ => undisturbed(&run, options),
@@ -447,28 +524,18 @@ fn branching(
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<(Answer, Option<Reason>), String> {
-    if options.settings.fairness != Fairness::None {
-        return Err("the explicit engine knows fairness in linear time only; `--engine symbolic` knows fair CTL".into());
-    }
-    if !options.settings.justice.is_empty() {
-        return Err("the explicit engine knows justice in linear time only; `--engine symbolic` knows fair CTL".into());
-    }
+    knows_branching(&options.settings)?;
     let found = look_at(system, temporal, options, observer)?;
-    let mut end = None;
-    let outcome = match (found.verdict, found.evidence) {
-        (Some(true), _) => Outcome::Holds(Certainty::Proved),
-        (Some(false), Some((start, tree))) => match confirm_tree(system, start, &tree, temporal) {
-            Ok((violation, state)) => {
-                end = Some(state);
-                Outcome::Violated(Box::new(violation))
-            }
-            Err(unconfirmed) => not_confirmed(unconfirmed, tree.prefix.len() + tree.cycle.len()),
-        },
-        (Some(false), None) => without_run(&property.question, "by explicit search"),
-        (None, _) => Outcome::Unknown(found.ended.clone().unwrap_or(Reason::Interrupted)),
+    let answer = match (found.verdict, found.evidence) {
+        (Some(true), _) => answer(property, Outcome::Holds(Certainty::Proved)),
+        (Some(false), Some((start, tree))) => {
+            violated(system, property, &Evidence::Tree(start, tree), &options.settings, observer)
+        }
+        (Some(false), None) => answer(property, without_run(&property.question, "by explicit search")),
+        (None, _) => answer(property, Outcome::Unknown(found.ended.clone().unwrap_or(Reason::Interrupted))),
     };
     let (statistics, note, reduction) = (Some(found.statistics), found.note, found.reduction);
-    let answer = Answer { statistics, end, note, reduction, ..answer(property, outcome) };
+    let answer = Answer { statistics, note, reduction, ..answer };
     Ok((tell_stops(system, &found.stops, answer), found.ended))
 }
 
@@ -481,18 +548,11 @@ fn acted_upon(
     observer: &mut dyn Observer,
 ) -> (Answer, Option<Reason>) {
     let found = claimed::look_for(system, claim, options, observer);
-    let mut end = None;
-    let outcome = match &found.run {
-        None => found.ended.clone().map_or(Outcome::Holds(Certainty::Proved), Outcome::Unknown),
-        Some(run) => match confirm_acting(system, run, claim, options.settings.fairness, observer) {
-            Ok((violation, state)) => {
-                end = Some(state);
-                Outcome::Violated(Box::new(violation))
-            }
-            Err(unconfirmed) => not_confirmed(unconfirmed, run.prefix.len() + run.cycle.len()),
-        },
+    let answer = match found.run {
+        None => answer(property, found.ended.clone().map_or(Outcome::Holds(Certainty::Proved), Outcome::Unknown)),
+        Some(lasso) => violated(system, property, &Evidence::Lasso(lasso), &options.settings, observer),
     };
-    let answer = Answer { statistics: Some(found.statistics), end, ..answer(property, outcome) };
+    let answer = Answer { statistics: Some(found.statistics), ..answer };
     (tell_stops(system, &found.stops, answer), found.ended)
 }
 
@@ -512,7 +572,7 @@ fn judge(
     }
     let simple = options.emptiness == Emptiness::Nested;
     let forbidden;
-    let (watch, charge) = match &property.question {
+    let watch = match &property.question {
         Question::Ltl(temporal) => {
             let acceptance = if simple { Acceptance::Buchi } else { Acceptance::Generalised };
             let watcher = match negation(temporal, acceptance, observer) {
@@ -535,11 +595,21 @@ fn judge(
                 None => Err("it is not known whether the formula depends on how often a state is repeated"),
             };
             let atoms = &temporal.atoms;
-            let watch = Watch { watcher, atoms, stutters: true, is_simple: simple, stutter_invariant };
-            (watch, Charge::Formula(temporal))
+            Watch { watcher, atoms, stutters: true, is_simple: simple, stutter_invariant }
+        }
+        Question::Automaton(given) => {
+            let PropertyAutomaton { automaton, atoms } = &**given;
+            if simple && !automaton.state_based {
+                return Err("the nested search takes automata with one set of accepting states; \
+                     `--emptiness components` takes all"
+                    .into());
+            }
+            let watcher = Watcher::of(automaton).map_err(|error| error.to_string())?;
+            let stutter_invariant = Err("an automaton may count steps");
+            Watch { watcher, atoms, stutters: true, is_simple: simple, stutter_invariant }
         }
         Question::Ctl(temporal) => return branching(system, property, temporal, options, observer),
-        Question::Bound(_) => return Err("the largest value of an expression is found for Petri nets only".into()),
+        Question::Bound(_) => return Err(NO_BOUNDS.into()),
         question => {
             forbidden = match question {
                 Question::Never(claim) => Forbidden::claim(system, *claim)?,
@@ -552,27 +622,13 @@ fn judge(
                 _ => Ok(()),
             };
             let Forbidden { atoms, stutters, .. } = &forbidden;
-            let watch = Watch { watcher, atoms, stutters: *stutters, is_simple: true, stutter_invariant };
-            let charge = match question {
-                Question::Never(_) => Charge::Claim(&forbidden),
-                Question::Acceptance => Charge::Acceptance,
-                _ => Charge::NonProgress,
-            };
-            (watch, charge)
+            Watch { watcher, atoms, stutters: *stutters, is_simple: true, stutter_invariant }
         }
     };
     let found = look_for(system, watch, options, observer);
-    let mut answer = match &found.run {
-        None => {
-            let outcome = found.ended.clone().map_or(Outcome::Holds(Certainty::Proved), Outcome::Unknown);
-            answer(property, outcome)
-        }
-        Some(run) => match confirm_run(system, run, charge, options.settings.fairness, observer) {
-            Ok((violation, end)) => {
-                Answer { end: Some(end), ..answer(property, Outcome::Violated(Box::new(violation))) }
-            }
-            Err(unconfirmed) => answer(property, not_confirmed(unconfirmed, run.prefix.len() + run.cycle.len())),
-        },
+    let mut answer = match found.run {
+        None => answer(property, found.ended.clone().map_or(Outcome::Holds(Certainty::Proved), Outcome::Unknown)),
+        Some(lasso) => violated(system, property, &Evidence::Lasso(lasso), &options.settings, observer),
     };
     answer.statistics = Some(found.statistics);
     answer.note = found.note;

@@ -1,4 +1,4 @@
-//! Liveness: endless runs, and automata that judge them (spec 004 §1.5, §1.6).
+//! Liveness: endless runs, and automata that judge them.
 //!
 //! A [`Watcher`] is a Büchi automaton that reads the visible states of a run, one letter for each; it is made from
 //! the negation of an LTL formula, from a never claim, or from the labels of a model. [`Watched`] is the product of

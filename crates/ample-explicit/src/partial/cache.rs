@@ -7,6 +7,8 @@
 use std::borrow::Borrow;
 use std::collections::VecDeque;
 
+use ample_random::Random;
+
 use super::mark::Mark;
 use super::reduction::{Cache, Replacement};
 use crate::store::{Handle, Inserted};
@@ -29,7 +31,7 @@ pub(super) struct Bounded<B> {
     /// Those in the order in which they became loose, with the stamp of that moment. What has another stamp by now
     /// does not count any more.
     order: VecDeque<(u32, u32)>,
-    random: u64,
+    random: Random,
     cleared: u64,
     /// The bytes of all states.
     payload: usize,
@@ -58,7 +60,7 @@ impl<B> Bounded<B> {
             replacement: cache.replacement,
             loose: Vec::new(),
             order: VecDeque::new(),
-            random: 0,
+            random: Random::new(0),
             cleared: 0,
             payload: 0,
             largest: 0,
@@ -224,14 +226,9 @@ impl<B> Bounded<B> {
         }
     }
 
-    /// A loose slot (SplitMix64).
+    /// A loose slot.
     fn any(&mut self) -> u32 {
-        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.random;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^= z >> 31;
-        self.loose[(z % self.loose.len() as u64) as usize]
+        self.random.pick(&self.loose)
     }
 
     #[inline]

@@ -1,4 +1,4 @@
-//! Breadth-first search (spec 004 §1.8.1).
+//! Breadth-first search.
 //!
 //! The first path to a goal is a shortest one. It is found again along the parents that the store keeps
 //! beside its states, so that the side data of the store must be [`Linked`].

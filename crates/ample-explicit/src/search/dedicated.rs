@@ -1,4 +1,4 @@
-//! Depth-first search for one purpose: is a goal state reachable (spec 004 §1.4.4)?
+//! Depth-first search for one purpose: is a goal state reachable?
 //!
 //! What one would write without the strategies and their feedback. It is here to measure what the
 //! modular design costs, in the example `modularity`, and as a second opinion in tests.

@@ -1,4 +1,5 @@
-//! Depth-first search (spec 004 §1.4.2, the corrected Algorithms 3.3 to 3.5).
+//! Depth-first search (M. Kattenbelt, *Towards an explicit-state model
+//! checking framework*, 2006, Algorithms 3.3 to 3.5, corrected).
 //!
 //! The stack holds the transitions of the current path, each with the handle of its source: that is the
 //! counterexample, and it tells which transition comes next when the search backtracks. States live in

@@ -1,4 +1,4 @@
-//! Feedback put together from conditions and actions (spec 004 §1.4.3).
+//! Feedback put together from conditions and actions.
 //!
 //! [`Handlers`] holds, for each event, a list of pairs: when the [`Condition`] holds, the [`Action`] is
 //! performed. All pairs are looked at, in order, and the answer with the highest priority wins: a goal

@@ -1,4 +1,4 @@
-//! Search: strategies that order the traversal, and feedback that decides (spec 004 §1.4).
+//! Search: strategies that order the traversal, and feedback that decides.
 //!
 //! A strategy, [`DepthFirst`] or [`BreadthFirst`], knows how to walk a state space and nothing about
 //! what is looked for. At every event it asks a [`Feedback`] what to do: *explore* when it arrives at a

@@ -1,4 +1,4 @@
-//! Stores: the set of visited states (spec 004 §1.8.2).
+//! Stores: the set of visited states.
 //!
 //! A [`Store`] answers one question, *new or seen*, and hands out a [`Handle`] for every state it took
 //! in. An [`ExactStore`] can also give the state back, which lets a search keep handles instead of

@@ -1,4 +1,4 @@
-//! Transformations: state spaces made from other state spaces (spec 004 §1.5).
+//! Transformations: state spaces made from other state spaces.
 //!
 //! Each holds what it transforms and is a [`StateSpace`] itself, so that transformations stack and every
 //! search runs on them. [`Reroot`] starts elsewhere, [`Bounded`] counts steps and stops, [`Product`] runs

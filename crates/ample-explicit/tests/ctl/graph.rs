@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use ample_explicit::space::{Checked, StateSpace};
 use ample_logic::{Atom, Binary, Formula, Unary};
 
-use crate::generic_graph::Random;
+use ample_random::Random;
 
 /// A graph whose vertices have labels: the atoms that hold there, one in each bit. Some are transient, some edges and
 /// some initial states are faults.

@@ -16,7 +16,7 @@ mod graph;
 mod meaning;
 mod witness;
 
-use generic_graph::Random;
+use ample_random::Random;
 use graph::{Labelled, random_formula};
 use meaning::Meaning;
 use witness::check;
@@ -30,7 +30,7 @@ fn random_graphs_and_formulas_agree_with_fixpoints() {
     let mut shown = [0, 0];
     for seed in 0..6000 {
         println!("seed {seed}");
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let graph = Labelled::random(&mut random);
         let depth = 1 + random.below(4);
         let formula = random_formula(&mut random, depth);
@@ -50,7 +50,7 @@ fn random_graphs_and_formulas_agree_with_fixpoints() {
 fn values_are_right_in_all_states() {
     for seed in 0..4000 {
         println!("seed {seed}");
-        let mut random = Random(!seed);
+        let mut random = Random::new(!seed);
         let mut graph = Labelled::random(&mut random);
         let depth = 1 + random.below(3);
         let formula = random_formula(&mut random, depth);

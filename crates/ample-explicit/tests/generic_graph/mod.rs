@@ -3,23 +3,7 @@
 #![allow(dead_code)] // Not every test uses all of it.
 
 use ample_explicit::space::StateSpace;
-
-/// A small generator of random numbers (SplitMix64).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-}
+use ample_random::Random;
 
 /// A graph: its vertices are its states, and the numbers of the outgoing edges its transitions.
 #[derive(Clone, Debug)]
@@ -31,7 +15,7 @@ pub struct Graph {
 impl Graph {
     /// A random graph of up to 60 vertices.
     pub fn random(seed: u64) -> Graph {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let vertices = 1 + random.below(60);
         let degree = 1 + random.below(4);
         let edges =

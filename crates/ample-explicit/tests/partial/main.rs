@@ -13,7 +13,8 @@ use ample_explicit::space::{Checked, StateSpace};
 use ample_explicit::store::{ExactStore, FlatStore, Parent, Side, Store};
 use ample_model::observer::{Observer, Progress, Silent};
 use ample_model::outcome::Reason;
-use system::{Method, Random, System};
+use ample_random::Random;
+use system::{Method, System};
 
 const PERSISTENT: Reduction = Reduction { persistent: true, sleep: false, proviso: Proviso::None, cache: None };
 const SLEEP: Reduction = Reduction { persistent: false, sleep: true, ..PERSISTENT };
@@ -115,9 +116,9 @@ fn replay(system: &mut System, store: &impl ExactStore<[u8]>, report: &Report<u1
         assert!(system.first(&end).is_none() && !system.is_valid_end(&end));
     }
     if let Some(finding) = &report.assertions {
-        follow(system, store, &finding.path);
+        let end = follow(system, store, &finding.path);
         // Without an end it is a fault, or there was no memory for the state.
-        assert!(finding.path.end.is_some() || system.is_dead() || report.ended == Some(Reason::Memory));
+        assert!(finding.path.end.is_some() || system.is_dead() || store.find(&end).is_none());
         assert_eq!(system.violation().as_ref(), Some(&finding.message));
     }
     for finding in report.invariants.iter().flatten() {
@@ -236,7 +237,7 @@ fn a_component_that_begins_inside_an_atomic_sequence_is_served() {
 fn what_slept_is_woken_up() {
     for seed in 0..500 {
         let mut system = system::revisited();
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         for last in (1..system.rules.len()).rev() {
             system.rules.swap(last, random.below(last + 1));
         }

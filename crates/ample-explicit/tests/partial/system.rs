@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use ample_explicit::partial::{Label, Labelled, Partial};
 use ample_explicit::space::{Checked, StateSpace};
+use ample_random::Random;
 
 /// A variable and a value.
 pub type Test = (usize, u8);
@@ -519,30 +520,9 @@ pub fn producer_consumer(room: u8) -> System {
     system
 }
 
-/// A small generator of random numbers (SplitMix64).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-
-    fn one_in(&mut self, bound: usize) -> bool {
-        self.below(bound) == 0
-    }
-}
-
 /// A random system with faults, assertions, atomic sequences and an invariant.
 pub fn random(seed: u64) -> System {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let processes = 2 + random.below(3);
     let variables = 1 + random.below(4);
     let locations = 2 + random.below(3);

@@ -15,11 +15,9 @@ use super::tree::Tree;
 use super::watch::Watch;
 use crate::diagnostic::{Diagnostic, Rejected};
 
-/// Words that mean something else as well: where a node has that name, it is shown between quotation marks.
-const OPERATORS: [&str; 20] = [
-    "A", "E", "G", "F", "X", "U", "W", "R", "V", "M", "AG", "AF", "AX", "EG", "EF", "EX", "xor", "true", "false",
-    "deadlock",
-];
+/// The notation of formulas.
+const DIALECT: Dialect = Dialect::Plain;
+
 /// What the text of a formula is called in messages.
 const LABEL: &str = "<formula>";
 /// Parentheses around numbers nest at most so deep.
@@ -37,7 +35,7 @@ const MAX_NESTING: usize = 100;
 /// # Ok::<(), ample_lang::Rejected>(())
 /// ```
 pub fn expression(system: &System, names: &Names, text: &str) -> Result<Expr, Rejected> {
-    let tree = parse(system, names, text, Dialect::Plain)?;
+    let tree = parse(system, names, text)?;
     match tree.is_plain() {
         true => Ok(tree.expression()),
         false => Err(whole(text, "a condition has no operators about runs")),
@@ -55,7 +53,7 @@ pub fn expression(system: &System, names: &Names, text: &str) -> Result<Expr, Re
 /// # Ok::<(), ample_lang::Rejected>(())
 /// ```
 pub fn ltl(system: &System, names: &Names, text: &str) -> Result<Temporal, Rejected> {
-    let tree = parse(system, names, text, Dialect::Plain)?;
+    let tree = parse(system, names, text)?;
     match (&tree, tree.is_ltl()) {
         (Tree::All(_), _) | (_, false) => {
             Err(whole(text, "formulas of linear time have no quantifiers, they are about all runs"))
@@ -75,9 +73,7 @@ pub fn ltl(system: &System, names: &Names, text: &str) -> Result<Temporal, Rejec
 /// # Ok::<(), ample_lang::Rejected>(())
 /// ```
 pub fn ctl(system: &System, names: &Names, text: &str) -> Result<Temporal, Rejected> {
-    // Brackets around an until are those of NuSMV.
-    let has_brackets = text.replace("[]", "").contains('[');
-    let tree = parse(system, names, text, if has_brackets { Dialect::Smv } else { Dialect::Plain })?;
+    let tree = parse(system, names, text)?;
     match tree.is_ctl() {
         true => Ok(tree.branching()),
         false => Err(whole(text, "in branching time each operator about runs stands right behind `A` or `E`")),
@@ -88,8 +84,8 @@ pub fn ctl(system: &System, names: &Names, text: &str) -> Result<Temporal, Rejec
 pub fn quoted(name: &str) -> String {
     let is_word = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_alphanumeric() || c == '_')
-        && name != "fireable"
-        && !OPERATORS.contains(&name);
+        && !["deadlock", "fireable"].contains(&name)
+        && DIALECT.word(name).is_none();
     match is_word {
         true => name.to_owned(),
         false => format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")),
@@ -106,14 +102,14 @@ fn whole(text: &str, message: &str) -> Rejected {
     rejected(text, 0, text.len(), message.to_owned(), None)
 }
 
-fn parse(system: &System, names: &Names, text: &str, dialect: Dialect) -> Result<Tree, Rejected> {
+fn parse(system: &System, names: &Names, text: &str) -> Result<Tree, Rejected> {
     let budget = Budget::unlimited();
     let watch = Watch::new(&budget);
     let mut atoms = Atoms::new(system, names, &watch);
     let mut known: Vec<(Expr, String)> = Vec::new();
     let mut help = None;
-    let parsed = parse_with(text, dialect, &mut |rest| {
-        let mut scanner = Scanner { text: rest, at: 0, nesting: 0, dialect, atoms: &mut atoms };
+    let parsed = parse_with(text, DIALECT, &mut |rest| {
+        let mut scanner = Scanner { text: rest, at: 0, nesting: 0, atoms: &mut atoms };
         match scanner.atom() {
             Ok(None) => Ok(None),
             Ok(Some(expr)) => {
@@ -178,7 +174,6 @@ struct Scanner<'t, 'a, 'n> {
     text: &'t str,
     at: usize,
     nesting: usize,
-    dialect: Dialect,
     atoms: &'a mut Atoms<'n>,
 }
 
@@ -211,16 +206,9 @@ impl<'t> Scanner<'t, '_, '_> {
         let begins = self.text.starts_with(|c: char| c.is_ascii_digit() || c == '"' || c == '(' || c == '-');
         if !begins {
             let is_declared = |name: &str| self.atoms.is_place(name) || self.atoms.is_transition(name);
-            // NuSMV writes its constants in capitals only.
-            let is_truth = ["true", "false"].contains(&word);
-            let (after, dialect) = (&self.text[word.len()..], if is_truth { Dialect::Plain } else { self.dialect });
-            match reading(word, after, dialect, &is_declared).map_err(|message| problem(&message))? {
+            match reading(word, &self.text[word.len()..], DIALECT, &is_declared).map_err(|message| problem(&message))? {
                 Reading::Name if self.atoms.is_place(word) => {}
                 Reading::Name => return self.no_place(word),
-                Reading::Operator if is_truth => {
-                    self.at += word.len();
-                    return Ok(Some(Expr::Const((word == "true").into())));
-                }
                 Reading::Operator => return Ok(None),
             }
         }

@@ -542,7 +542,7 @@ impl Parser {
     }
 
     fn priority(&mut self) -> Parse<Option<Expr>> {
-        if self.eat_keyword(Keyword::Priority) { self.operand().map(Some) } else { Ok(None) }
+        if self.eat_keyword(Keyword::Priority) { self.prefixed().map(Some) } else { Ok(None) }
     }
 
     fn provided(&mut self) -> Parse<Option<Expr>> {

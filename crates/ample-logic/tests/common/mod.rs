@@ -2,26 +2,20 @@
 #![allow(dead_code)]
 
 use ample_logic::{Atom, Automaton, Binary, Cube, Edge, Formula, Lasso, Unary, negation_normal_form};
+use ample_random::Random;
 use std::collections::{BTreeSet, HashMap};
 
-/// A small generator of random numbers (splitmix64), so that a seed tells all.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
+/// What tests make at random.
+pub trait Generate {
     /// A formula with about `size` operators over `atoms` atoms.
-    pub fn formula(&mut self, size: usize, atoms: usize) -> Formula {
+    fn formula(&mut self, size: usize, atoms: usize) -> Formula;
+
+    /// A word that ends in a cycle.
+    fn lasso(&mut self, atoms: usize) -> Lasso;
+}
+
+impl Generate for Random {
+    fn formula(&mut self, size: usize, atoms: usize) -> Formula {
         if size == 0 {
             return match self.below(12) {
                 0 => Formula::True,
@@ -40,9 +34,9 @@ impl Random {
         Formula::binary(ops[self.below(ops.len())], f, self.formula(size - 1 - left, atoms))
     }
 
-    pub fn lasso(&mut self, atoms: usize) -> Lasso {
+    fn lasso(&mut self, atoms: usize) -> Lasso {
         let letters = |n: usize, random: &mut Random| -> Vec<u64> {
-            (0..n).map(|_| random.next() & ((1 << atoms) - 1)).collect()
+            (0..n).map(|_| random.next_u64() & ((1 << atoms) - 1)).collect()
         };
         let (p, c) = (self.below(5), 1 + self.below(4));
         let prefix = letters(p, self);

@@ -11,11 +11,10 @@ use super::board::{Board, Finding, Found, NetRun};
 use super::shown::{Again, Shower, moves};
 use super::tasks::{Answerable, Wanted};
 use ample_engine::evidence::{
-    Charge, Claim, EndState, Unconfirmed, confirm, confirm_run, confirm_tree, needs_run, without_run,
+    EndState, Ending, Evidence, Lasso, Run, Tree, Unconfirmed, needs_run, validate, without_run,
 };
-use ample_engine::evidence::{Ending, Run, Tree};
 use ample_engine::report::Answer;
-use ample_engine::settings::Fairness;
+use ample_engine::settings::Settings;
 
 /// The answers to all properties. What is open is unknown, for that reason.
 pub fn all(
@@ -86,7 +85,7 @@ fn holds(system: &System, property: &Property, shower: &mut Shower<'_, '_>) -> A
     let proved = answer(property, Outcome::Holds(Certainty::Proved));
     let Question::Ctl(temporal) = &property.question else { return proved };
     let Some(tree) = shower.explain(temporal, true) else { return proved };
-    match confirm_tree(system, 0, &tree, temporal) {
+    match shown_by(system, property, tree.clone(), shower.observer()) {
         Ok((violation, end)) => {
             let message =
                 if is_short(&tree) { "a marking that satisfies it is reached" } else { "it holds at the start" };
@@ -139,7 +138,7 @@ fn refuted(property: &Property, length: usize, why: &str) -> Answer {
 
 fn violated(system: &System, property: &Property, wanted: &Wanted, shower: &mut Shower<'_, '_>) -> Answer {
     let (shown, length, may_fail) = match &property.question {
-        Question::Ctl(temporal) => match branching(system, temporal, shower) {
+        Question::Ctl(temporal) => match branching(system, property, temporal, shower) {
             Some((shown, length)) => (Some(shown), length, false),
             None => (None, 0, false),
         },
@@ -179,7 +178,7 @@ fn shown_again(system: &System, property: &Property, shower: &mut Shower<'_, '_>
     }
     let (violation, end) = match shower.look_again(temporal)? {
         Again::Run(run) => run_shown(system, property, &run, shower.observer())?.ok()?,
-        Again::Tree(tree) => confirm_tree(system, 0, &tree, temporal).ok()?,
+        Again::Tree(tree) => shown_by(system, property, tree, shower.observer()).ok()?,
     };
     let outcome = Outcome::Violated(Box::new(with_brief_branches(violation)));
     Some(Answer { end: Some(plain(end)), ..answer(property, outcome) })
@@ -208,33 +207,39 @@ fn untold(property: &Property, run: &NetRun, shower: &Shower<'_, '_>) -> Answer 
 
 /// Replays a run against a property that is not of branching time.
 fn run_shown(system: &System, property: &Property, run: &NetRun, observer: &mut dyn Observer) -> Option<Shown> {
-    Some(match &property.question {
-        Question::Deadlock => confirm(system, 0, &moves(&run.prefix), Claim::Deadlock, observer),
-        Question::Invariant(expr) => confirm(system, 0, &moves(&run.prefix), Claim::Invariant(expr), observer),
-        Question::Ltl(temporal) => {
+    let start = StartNumber::default();
+    let evidence = match &property.question {
+        Question::Deadlock | Question::Invariant(_) => Evidence::Run(Run { start, moves: moves(&run.prefix) }),
+        Question::Ltl(_) => {
             let ending = match (run.open, run.cycle.is_empty()) {
                 (true, _) => Ending::Open,
                 (false, true) => Ending::Stutter,
                 (false, false) => Ending::Cycle,
             };
-            let run = Run {
-                start: StartNumber::default(),
-                prefix: moves(&run.prefix),
-                cycle: moves(&run.cycle),
-                ending,
-                prefix_tags: Vec::new(),
-                cycle_tags: Vec::new(),
-            };
-            confirm_run(system, &run, Charge::Formula(temporal), Fairness::None, observer)
+            let (prefix, cycle) = (moves(&run.prefix), moves(&run.cycle));
+            let (prefix_tags, cycle_tags) = (Vec::new(), Vec::new());
+            Evidence::Lasso(Lasso { start, prefix, cycle, ending, prefix_tags, cycle_tags })
         }
         _ => return None,
-    })
+    };
+    Some(validate(system, property, &evidence, &Settings::default(), observer))
+}
+
+/// Replays a tree of runs.
+fn shown_by(system: &System, property: &Property, tree: Tree, observer: &mut dyn Observer) -> Shown {
+    let evidence = Evidence::Tree(StartNumber::default(), tree);
+    validate(system, property, &evidence, &Settings::default(), observer)
 }
 
 /// Replays what shows that a formula of branching time does not hold; and how long it was.
-fn branching(system: &System, temporal: &Temporal, shower: &mut Shower<'_, '_>) -> Option<(Shown, usize)> {
+fn branching(
+    system: &System,
+    property: &Property,
+    temporal: &Temporal,
+    shower: &mut Shower<'_, '_>,
+) -> Option<(Shown, usize)> {
     let tree = shower.explain(temporal, false)?;
-    let shown = confirm_tree(system, 0, &tree, temporal).map(|(violation, end)| {
+    let shown = shown_by(system, property, tree.clone(), shower.observer()).map(|(violation, end)| {
         let always = is_short(&tree) && is_always(&tree.formula);
         let message = if always {
             "a marking in which it fails is reached".to_owned()

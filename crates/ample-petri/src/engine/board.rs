@@ -126,6 +126,15 @@ impl<'a> Board<'a> {
         self.settled.load(Ordering::Relaxed)
     }
 
+    /// The answer of that number is not asked for any more: another engine has it.
+    pub fn dismiss(&self, answer: usize) {
+        let mut findings = lock(&self.found);
+        findings.deduction.dismiss(answer);
+        if findings.deduction.is_complete() {
+            self.settled.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// There is no use in going on: all answers are known, or time is up.
     pub fn is_over(&self) -> bool {
         self.is_settled()

@@ -71,6 +71,11 @@ impl Deduction {
         }
     }
 
+    /// The answer of that number is not asked for any more.
+    pub fn dismiss(&mut self, answer: usize) {
+        self.answered(answer);
+    }
+
     fn node(&mut self, up: Up, kind: Kind, open: usize) -> u32 {
         self.nodes.push(Node { up, kind, open: open as u32, is_known: false });
         self.nodes.len() as u32 - 1

@@ -32,7 +32,9 @@ use ample_model::{Observer, Progress, Property, Question, Reason, Statistics, Sy
 
 use self::board::Board;
 use self::rounds::Linear;
-use self::tasks::{Answerable, Task, Tasks};
+use self::tasks::{Answerable, Tasks};
+use ample_engine::engine::{Engine, Task};
+use ample_engine::justice;
 use ample_engine::report::DiagramStatistics;
 use ample_engine::report::{Answer, Report};
 use ample_engine::settings::{Fairness, Settings};
@@ -76,10 +78,60 @@ pub struct Options {
     pub first_turn: Option<Duration>,
 }
 
-/// The net that a system is, if it is one and is to be checked as one.
-pub fn net_of(system: &System, options: &Options) -> Result<Option<Net>, Interrupted> {
-    let is_plain = options.settings.fairness == Fairness::None && options.settings.max_depth.is_none();
-    if is_plain { Net::within(system, &options.settings.budget) } else { Ok(None) }
+/// The engine for Petri nets.
+pub struct Petri {
+    /// The net.
+    pub net: Net,
+    /// Who looks at the net.
+    pub workers: Workers,
+    /// Orders of independent steps may be left out.
+    pub reduces: bool,
+    /// How diagrams are made.
+    pub symbolic: Symbolic,
+    /// Methods that are tried in turn get so long at first; a moment if nobody says.
+    pub first_turn: Option<Duration>,
+}
+
+impl Petri {
+    /// For the net that a system is, if it is one and is to be checked as one: nets know neither fairness nor depth.
+    pub fn of(system: &System, settings: &Settings) -> Result<Option<Petri>, Interrupted> {
+        let is_plain = settings.fairness == Fairness::None && settings.max_depth.is_none();
+        let net = if is_plain { Net::within(system, &settings.budget)? } else { None };
+        let (workers, symbolic) = (Workers::default(), Symbolic::default());
+        Ok(net.map(|net| Petri { net, workers, reduces: true, symbolic, first_turn: None }))
+    }
+
+    fn options(&self, settings: &Settings) -> Options {
+        let Petri { workers, reduces, symbolic, first_turn, .. } = *self;
+        Options { settings: settings.clone(), workers, reduces, symbolic, first_turn }
+    }
+}
+
+impl Engine for Petri {
+    fn name(&self) -> &'static str {
+        match self.workers {
+            Workers::All => "petri",
+            Workers::Explicit => "explicit",
+            Workers::Symbolic => "symbolic",
+        }
+    }
+
+    fn suits(&self, task: &Task<'_>, number: usize) -> Result<(), String> {
+        let why = match &task.properties[number].question {
+            Question::Never(_) => Some("a net has no never claim".to_owned()),
+            Question::Automaton(_) => Some(tasks::NO_AUTOMATA.to_owned()),
+            question => justice::refusal(question, &task.settings.justice).map(str::to_owned),
+        };
+        why.map_or(Ok(()), Err)
+    }
+
+    fn check(&self, task: &Task<'_>, observer: &mut dyn Observer) -> Report {
+        check(task.system, &self.net, task.properties, &self.options(task.settings), observer)
+    }
+
+    fn count(&self, task: &Task<'_>, observer: &mut dyn Observer) -> Report {
+        states(task.system, &self.net, &self.options(task.settings), observer)
+    }
 }
 
 /// The memory that each of so many workers may take.
@@ -121,14 +173,15 @@ pub fn check(
     let first = options.first_turn.unwrap_or(FIRST_ATTEMPT);
     let most = options.settings.time.map_or(2 * first, |time| (time / 20).min(2 * first));
     let times = Times { deadline, constants: has_formulas.then_some((first, most)) };
-    let mut all = attempt((system, net), properties, Tasks::new(net), options, times, observer);
+    let numbers: Vec<usize> = (0..properties.len()).collect();
+    let mut all = attempt((system, net), (properties, &numbers), Tasks::new(net), options, times, observer);
     all.answers.iter().enumerate().for_each(|(number, answer)| options.settings.post(number, answer));
     if let Some(known) = all.constants.take()
         && !all.open.is_empty()
     {
         let left: Vec<Property> = all.open.iter().map(|number| properties[*number].clone()).collect();
         let times = Times { deadline, constants: None };
-        let mut rest = attempt((system, net), &left, Tasks::knowing(net, known), options, times, observer);
+        let mut rest = attempt((system, net), (&left, &all.open), Tasks::knowing(net, known), options, times, observer);
         for (number, answer) in all.open.iter().zip(rest.answers.drain(..)) {
             all.answers[*number] = answer;
         }
@@ -161,7 +214,7 @@ struct Attempt {
 
 fn attempt(
     (system, net): (&System, &Net),
-    properties: &[Property],
+    (properties, numbers): (&[Property], &[usize]),
     mut tasks: Tasks,
     options: &Options,
     times: Times,
@@ -173,7 +226,8 @@ fn attempt(
     };
     let wanted: Vec<Answerable> = properties.iter().map(add).collect();
     let board = Board::new(&tasks, &wanted, times.deadline);
-    let (done, constants) = work_beside_constants(net, &board, options, times, observer);
+    let mut dismissing = Dismissing { observer, board: &board, answered: options.settings.board.as_deref(), numbers };
+    let (done, constants) = work_beside_constants(net, &board, options, times, &mut dismissing);
     let answers = answers::all(system, net, properties, &board, done.reason.as_ref(), observer);
     let is_open = |wanted: &Answerable| match wanted {
         Answerable::Truth(wanted) => board.value(wanted).is_none(),
@@ -188,6 +242,25 @@ fn attempt(
     });
     let ended = (!open.is_empty()).then_some(cut.or(done.reason).unwrap_or(Reason::Interrupted));
     Attempt { answers, open, constants, ended, statistics: board.statistics(), diagrams: done.diagrams }
+}
+
+/// Leaves alone what another engine has answered.
+struct Dismissing<'a, 'b> {
+    observer: &'a mut dyn Observer,
+    board: &'a Board<'b>,
+    answered: Option<&'a ample_engine::board::Board>,
+    /// The numbers of the properties there.
+    numbers: &'a [usize],
+}
+
+impl Observer for Dismissing<'_, '_> {
+    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
+        if let Some(answered) = self.answered {
+            let settled = self.numbers.iter().enumerate().filter(|(_, number)| answered.is_answered(**number));
+            settled.for_each(|(answer, _)| self.board.dismiss(answer));
+        }
+        self.observer.progress(progress)
+    }
 }
 
 /// Works at all tasks. Beside that it is looked, after a while, which conditions never change; if there are some, the work
@@ -319,7 +392,7 @@ fn is_left_to_products(board: &Board<'_>, observer: &mut dyn Observer) -> bool {
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    !board.is_over() && matches!(board.open()[..], [task] if matches!(board.tasks.all[task], Task::Linear(_)))
+    !board.is_over() && matches!(board.open()[..], [task] if matches!(board.tasks.all[task], tasks::Task::Linear(_)))
 }
 
 /// Counts the markings of a net.

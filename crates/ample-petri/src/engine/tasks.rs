@@ -11,6 +11,9 @@ use crate::simplify::{Keep, Preserve, Simplified, simplify};
 use ample_logic::{Atom, Binary, Formula as Logic, Unary, fold_constants};
 use ample_model::{Expr, Property, Question, Reason, Temporal};
 
+/// Of automata.
+pub(super) const NO_AUTOMATA: &str = "decision diagrams take no automata as properties; `--engine explicit` does";
+
 /// Something that has to be found out.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Task {
@@ -309,6 +312,7 @@ impl Tasks {
             // A net has no assertions; what may go wrong is a number of tokens beyond 64 bits, which ends a search.
             Question::Assertions | Question::Acceptance | Question::Progress => Answerable::Truth(Wanted::Const(true)),
             Question::Never(_) => Answerable::Not("a net has no never claim".into()),
+            Question::Automaton(_) => Answerable::Not(NO_AUTOMATA.into()),
             Question::Invariant(expr) => match self.conditions.of(expr) {
                 Some(condition) => Answerable::Truth(self.reach(condition.negated()).not()),
                 None => Answerable::Not(not_linear()),

@@ -7,9 +7,9 @@
 //! An attempt may get stuck, and the solution may have no order at all: nothing follows from that.
 
 use ample_model::Reason;
+use ample_random::Random;
 
 use super::relations::Relations;
-use super::walk::Chance;
 use crate::net::{Condition, Net};
 
 /// Runs are not longer.
@@ -30,13 +30,13 @@ pub struct Realised {
 pub struct Realiser<'n> {
     net: &'n Net,
     relations: Relations,
-    chance: Chance,
+    random: Random,
 }
 
 impl<'n> Realiser<'n> {
     /// For a net, or why it cannot be.
     pub fn new(net: &'n Net) -> Result<Realiser<'n>, Reason> {
-        Ok(Realiser { net, relations: Relations::of(net)?, chance: Chance::new(1) })
+        Ok(Realiser { net, relations: Relations::of(net)?, random: Random::new(1) })
     }
 
     /// A run to the goal that fires no transition more often than that, if one of so many attempts finds one.
@@ -86,7 +86,7 @@ impl<'n> Realiser<'n> {
             for item in &mut left {
                 let (transition, remaining) = *item;
                 let most = self.firings(&marking, transition).min(remaining);
-                let times = if attempt == 0 || most <= 1 { most } else { 1 + self.chance.below_u64(most) };
+                let times = if attempt == 0 || most <= 1 { most } else { 1 + self.random.below(most) };
                 if times == 0 {
                     continue;
                 }
@@ -111,7 +111,7 @@ impl<'n> Realiser<'n> {
     fn shuffle(&mut self, items: &mut [(u32, u64)], attempt: usize) {
         if attempt > 0 {
             for at in (1..items.len()).rev() {
-                items.swap(at, self.chance.below(at + 1));
+                items.swap(at, self.random.below(at + 1));
             }
         }
     }

@@ -7,6 +7,7 @@
 use std::time::{Duration, Instant};
 
 use ample_model::{Observer, Progress, Reason, Statistics};
+use ample_random::Random;
 
 use super::relations::{Relations, Rows};
 use super::search::{Answers, Peak, Questions, helps, raises};
@@ -63,36 +64,6 @@ pub fn walk(net: &Net, questions: &Questions<'_>, patience: Patience, observer: 
     let mut walker = Walker::new(net, &relations, questions, patience, observer);
     walker.run();
     walker.answers()
-}
-
-/// A source of chance: splitmix64, by S. Vigna, which is in the public domain.
-pub(super) struct Chance(u64);
-
-impl Chance {
-    /// Which one.
-    pub fn new(seed: u64) -> Chance {
-        Chance(seed)
-    }
-
-    #[inline]
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// Any number below the limit.
-    #[inline]
-    pub fn below(&mut self, limit: usize) -> usize {
-        self.below_u64(limit as u64) as usize
-    }
-
-    /// The same.
-    #[inline]
-    pub fn below_u64(&mut self, limit: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(limit)) >> 64) as u64
-    }
 }
 
 /// A marking, and what can fire in it.
@@ -187,7 +158,7 @@ struct Walker<'a> {
     observer: &'a mut dyn Observer,
     helps: Rows<u32>,
     raises: Rows<u32>,
-    chance: Chance,
+    random: Random,
     start: Instant,
     run: Vec<u32>,
     /// By sum: this walk has made it larger than ever, after so many transitions.
@@ -223,7 +194,7 @@ impl<'a> Walker<'a> {
             observer,
             helps: helps(relations, questions.goals),
             raises: raises(relations, questions.sums),
-            chance: Chance::new(patience.seed),
+            random: Random::new(patience.seed),
             start: Instant::now(),
             run: Vec::new(),
             fresh: vec![None; questions.sums.len()],
@@ -318,13 +289,13 @@ impl<'a> Walker<'a> {
     #[inline]
     fn step(&mut self, position: &mut Position, pull: Pull) -> u32 {
         let count = position.enabled.len();
-        let any = position.enabled[self.chance.below(count)];
-        if count == 1 || matches!(pull, Pull::Anywhere) || self.chance.below(STRAY) == 0 {
+        let any = position.enabled[self.random.below(count)];
+        if count == 1 || matches!(pull, Pull::Anywhere) || self.random.below(STRAY) == 0 {
             return any;
         }
         let mut best = (self.badness(position, any, pull), any);
         for _ in 1..SAMPLES.min(count) {
-            let other = position.enabled[self.chance.below(count)];
+            let other = position.enabled[self.random.below(count)];
             if other != best.1 {
                 best = best.min((self.badness(position, other, pull), other));
             }

@@ -6,26 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use ample_petri::net::{Net, Place, Transition};
-
-/// Numbers that look random (xorshift).
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    pub fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % limit.max(1)
-    }
-
-    pub fn chance(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
-    }
-}
+use ample_random::Random;
 
 pub fn place(name: impl ToString, initial: u64) -> Place {
     Place { name: name.to_string(), initial, bound: None }
@@ -45,23 +26,23 @@ pub fn random_net(random: &mut Random) -> Net {
     let transitions = 1 + random.below(9);
     let heavy = random.below(3) * 15;
     // Nets in which each transition adds as much as it takes go on longest.
-    let (is_even, wide, ends) = (random.chance(60), random.below(3) * 20, random.below(3) * 7);
+    let (is_even, wide, ends) = (random.percent(60), random.below(3) * 20, random.below(3) * 7);
     let marked = 20 + random.below(3) * 20;
     let side = |random: &mut Random| {
         let mut arcs = Vec::new();
-        let mut count = u64::from(!random.chance(ends));
-        while count > 0 && count < 3 && random.chance(wide) {
+        let mut count = u64::from(!random.percent(ends));
+        while count > 0 && count < 3 && random.percent(wide) {
             count += 1;
         }
         for _ in 0..count {
-            let tokens = if random.chance(heavy) { 2 + random.below(2) } else { 1 };
+            let tokens = if random.percent(heavy) { 2 + random.below(2) } else { 1 };
             arcs.push((random.below(places) as u32, tokens));
         }
         arcs
     };
     let mut net = Net::default();
     for number in 0..places {
-        let initial = if random.chance(marked) { 1 + random.below(3) } else { 0 };
+        let initial = if random.percent(marked) { 1 + random.below(3) } else { 0 };
         net.places.push(place(format!("p{number}"), initial));
     }
     for number in 0..transitions {
@@ -70,7 +51,7 @@ pub fn random_net(random: &mut Random) -> Net {
             adds = takes.iter().map(|(_, tokens)| (random.below(places) as u32, *tokens)).collect();
         }
         // Variants of others: copies with one more arc or another place, so that rules about pairs have work.
-        if number > 0 && random.chance(20) {
+        if number > 0 && random.percent(20) {
             let other = &net.transitions[random.below(number) as usize];
             (takes, adds) = (other.takes.clone(), other.adds.clone());
             match random.below(3) {

@@ -1,38 +1,9 @@
 //! Random systems, by a number.
 
 use super::system::{Action, Guard, System};
+use ample_random::Random;
 use ample_reduce::objects::{self, Value};
 use ample_reduce::scheme::{Kind, ObjectNumber, Verb};
-
-/// A generator of numbers (splitmix64).
-#[derive(Clone)]
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d)
-    }
-
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    pub fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit as u64) as usize
-    }
-
-    pub fn percent(&mut self, chance: usize) -> bool {
-        self.below(100) < chance
-    }
-
-    pub fn pick<T: Clone>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())].clone()
-    }
-}
 
 /// A small system with up to three processes that use up to five objects of all kinds. Some transitions have two
 /// processes, some are said to be global, some to arrive where they never do.

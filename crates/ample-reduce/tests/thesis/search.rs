@@ -1,8 +1,8 @@
 //! The searches of the thesis, as short as they can be written: all states (Fig. 2.1), persistent sets (Fig. 4.1), sleep
 //! sets (Fig. 5.2), both with the proviso (Fig. 6.2), and the proviso by components (Def. 6.15).
 
-use super::random::Random;
 use super::system::{State, System};
+use ample_random::Random;
 use ample_reduce::algorithms::{Algorithm, Chooser};
 use ample_reduce::objects::Table;
 use ample_reduce::scheme::TransitionNumber;

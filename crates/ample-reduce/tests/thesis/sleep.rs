@@ -1,8 +1,8 @@
 //! Sleep sets (spec 001 §1.5): what happens when a state is met again, and where they gain nothing.
 
 use super::models::{example_4_19, revisits, turns};
-use super::random::Random;
 use super::search::{Choose, Order, Revisit, full, search, sleep};
+use ample_random::Random;
 use ample_reduce::objects::Table;
 
 fn random_order(seed: u64) -> Order {

@@ -3,9 +3,10 @@
 
 use super::examples::A2;
 use super::oracle::is_persistent;
-use super::random::{Random, system};
+use super::random::system;
 use super::search::{Set, full};
 use super::system::{State, System};
+use ample_random::Random;
 use ample_reduce::algorithms::{Algorithm, Choice, Chooser, Interference};
 use ample_reduce::objects::{self, Table};
 use ample_reduce::scheme::{Operation, Step, TransitionNumber, View};

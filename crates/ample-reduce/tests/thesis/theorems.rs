@@ -4,9 +4,10 @@ use super::examples::{A1, A2, A4};
 use super::oracle::{
     executed_after, is_conditional_stubborn, is_persistent, is_trace_automaton, is_valid_in, is_weakly_uniform_in,
 };
-use super::random::{Random, system};
+use super::random::system;
 use super::search::{Choose, Graph, Order, Revisit, full, proviso, search, sleep, terminal};
 use super::system::{State, System};
+use ample_random::Random;
 use ample_reduce::algorithms::{Algorithm, Chooser, Interference};
 use ample_reduce::objects::{self, Table, check};
 use ample_reduce::scheme::{Kind, TransitionNumber, Verb};

@@ -22,14 +22,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use ample_engine::evidence::EndState;
+use ample_engine::engine::{Engine, Task};
+use ample_engine::evidence::{EndState, Ending, Evidence, Lasso, Unconfirmed, validate};
 use ample_engine::faults::{Fallible, Survey};
 use ample_engine::report::{Answer, Report};
 use ample_engine::settings::{Fairness, Settings};
 use ample_logic::{Atom, Formula as Logic, semantics};
 use ample_model::{
-    Certainty, Expr, Fault, Interpreter, Move, Observer, Outcome, Progress, Property, Question as Asked, Reason,
-    StartNumber, State, Statistics, System, Temporal, Trace, Violation,
+    Budget, Certainty, Expr, Fault, Interpreter, Move, Observer, Outcome, Progress, Property, Question as Asked,
+    Reason, StartNumber, State, Statistics, System, Temporal, Trace, Violation,
 };
 use ample_petri::net::{Condition, Net};
 use ample_symbolic::engine as symbolic;
@@ -225,6 +226,41 @@ pub fn build(system: &System, options: &SogOptions, observer: &mut dyn Observer)
 /// Why a property is not for observation graphs.
 const ONLY_RUNS: &str = "observation graphs are for formulas of LTL; `--engine auto` checks this";
 
+/// The engine of symbolic observation graphs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sog;
+
+impl Engine for Sog {
+    fn name(&self) -> &'static str {
+        ENGINE
+    }
+
+    fn suits(&self, task: &Task<'_>, number: usize) -> Result<(), String> {
+        match &task.properties[number].question {
+            Asked::Ltl(_) if task.settings.fairness != Fairness::None => Err(NO_FAIRNESS.into()),
+            Asked::Ltl(temporal) if temporal.formula.has_next() => Err(NO_NEXT.into()),
+            Asked::Ltl(temporal) => temporal.atoms.iter().try_for_each(|atom| is_kept(task.system, atom)),
+            _ => Err(ONLY_RUNS.into()),
+        }
+    }
+
+    fn check(&self, task: &Task<'_>, observer: &mut dyn Observer) -> Report {
+        check_all(task.system, task.properties, task.settings, observer)
+    }
+
+    fn count(&self, task: &Task<'_>, _: &mut dyn Observer) -> Report {
+        let why = "an observation graph has aggregates, and their states are not counted; `ample sog` builds the graph";
+        Report::unfinished(task.system, Vec::new(), Reason::Unsupported(why.into()))
+    }
+}
+
+/// Who it is.
+const ENGINE: &str = "sog";
+/// Of fairness.
+const NO_FAIRNESS: &str = "observation graphs know no fairness";
+/// Of what comes next.
+const NO_NEXT: &str = "observation graphs are for LTL without X; `--engine auto` checks this";
+
 /// Answers properties: formulas of LTL, each by a graph of its own.
 pub fn check_all(system: &System, properties: &[Property], settings: &Settings, observer: &mut dyn Observer) -> Report {
     let begun = Instant::now();
@@ -237,9 +273,13 @@ pub fn check_all(system: &System, properties: &[Property], settings: &Settings, 
     let mut ended = None;
     let mut answers = Vec::new();
     for (number, property) in properties.iter().enumerate() {
+        if settings.board.as_ref().is_some_and(|board| board.is_answered(number)) {
+            answers.push(Answer::to(property, ENGINE, Outcome::Unknown(Reason::Interrupted)));
+            continue;
+        }
         let mut end = None;
         let (outcome, note) = match &property.question {
-            Asked::Ltl(_) if settings.fairness != Fairness::None => unsupported("observation graphs know no fairness"),
+            Asked::Ltl(_) if settings.fairness != Fairness::None => unsupported(NO_FAIRNESS),
             Asked::Ltl(temporal) => {
                 let mut judged = check(system, &SogFormula::stated(temporal), &graph, observer);
                 end = judged.as_mut().ok().and_then(|judged| judged.end.take());
@@ -247,7 +287,7 @@ pub fn check_all(system: &System, properties: &[Property], settings: &Settings, 
             }
             _ => unsupported(ONLY_RUNS),
         };
-        let answer = Answer { end, note, ..Answer::to(property, "sog", outcome) };
+        let answer = Answer { end, note, ..Answer::to(property, ENGINE, outcome) };
         settings.post(number, &answer);
         answers.push(answer);
     }
@@ -381,7 +421,7 @@ struct Actions<'a> {
 }
 
 /// What is done with a model, whatever its sets are.
-trait Task<T> {
+trait Operation<T> {
     fn perform<M: Model>(self, model: &M, actions: &Actions<'_>) -> Result<T, SogError>;
 }
 
@@ -390,7 +430,7 @@ fn with_model<T>(
     atoms: &[Expr],
     options: &SogOptions,
     stop: &Arc<AtomicBool>,
-    task: impl Task<T>,
+    task: impl Operation<T>,
 ) -> Result<T, SogError> {
     let memory = options.memory_limit.unwrap_or(DEFAULT_MEMORY) / 2;
     let named = |expr: &Expr| (system.show_expr(None, expr), expr.clone());
@@ -448,7 +488,7 @@ struct Build<'a> {
     stop: &'a Arc<AtomicBool>,
 }
 
-impl Task<Built> for Build<'_> {
+impl Operation<Built> for Build<'_> {
     fn perform<M: Model>(self, model: &M, actions: &Actions<'_>) -> Result<Built, SogError> {
         let count = model.actions().len();
         let mut events = Vec::new();
@@ -476,7 +516,7 @@ struct Check<'a> {
     stop: &'a Arc<AtomicBool>,
 }
 
-impl Task<Judged> for Check<'_> {
+impl Operation<Judged> for Check<'_> {
     fn perform<M: Model>(self, model: &M, actions: &Actions<'_>) -> Result<Judged, SogError> {
         let mut states = 0;
         let mut meanings = Vec::new();
@@ -497,7 +537,7 @@ impl Task<Judged> for Check<'_> {
             collapsed: self.options.collapsed,
         };
         let checked = judge(model, &question, &options)?;
-        let shown = checked.violation.as_ref().map(|witness| self.perform_run(witness, actions, model.actions()));
+        let shown = checked.violation.as_ref().map(|witness| self.validated(witness, actions, model.actions()));
         let (violation, end) = shown.transpose()?.unzip();
         Ok(Judged {
             violation,
@@ -513,7 +553,36 @@ impl Task<Judged> for Check<'_> {
 }
 
 impl Check<'_> {
-    /// The run, step by step with the reference interpreter; one that it does not perform is a bug.
+    /// The run, validated: a run that the reference interpreter does not perform, or that satisfies the formula, is a bug.
+    fn validated(
+        &self,
+        witness: &Witness,
+        actions: &Actions<'_>,
+        names: &[String],
+    ) -> Result<(Violation, EndState), SogError> {
+        let Some(temporal) = &self.formula.stated else { return self.perform_run(witness, actions, names) };
+        let refuted = |why: &str| SogError::Internal(format!("the counterexample does not replay: {why}"));
+        let start = (actions.start)(&witness.start).ok_or_else(|| refuted("no such initial state"))?;
+        let moves = |numbers: &[usize]| numbers.iter().map(|number| actions.moves.get(*number).copied()).collect();
+        let (prefix, cycle): (Option<Vec<Move>>, Option<Vec<Move>>) = (moves(&witness.prefix), moves(&witness.cycle));
+        let (Some(prefix), Some(cycle)) = (prefix, cycle) else { return Err(refuted("no such action")) };
+        let ending = match witness.ending {
+            crate::Ending::Cycle => Ending::Cycle,
+            crate::Ending::Stuck | crate::Ending::Fault => Ending::Stutter,
+        };
+        let lasso = Lasso { start, prefix, cycle, ending, prefix_tags: Vec::new(), cycle_tags: Vec::new() };
+        let property = Property { question: Asked::Ltl(temporal.clone()), ..Property::assertions() };
+        let mut budget = Budget::unlimited().with_cancellation(&Arc::clone(self.stop).into());
+        validate(self.system, &property, &Evidence::Lasso(lasso), &Settings::default(), &mut budget).map_err(
+            |unconfirmed| match unconfirmed {
+                Unconfirmed::Refuted(why) => refuted(&why),
+                Unconfirmed::Ended(reason) => SogError::Ended(reason),
+            },
+        )
+    }
+
+    /// The run of a formula with events, step by step with the reference interpreter; one that it does not perform is a
+    /// bug.
     fn perform_run(
         &self,
         witness: &Witness,
@@ -555,9 +624,9 @@ impl Check<'_> {
         let message = match witness.ending {
             crate::Ending::Cycle if base != interpreter.identity(&state) => return Err(refuted("no cycle")),
             crate::Ending::Stuck if !interpreter.enabled(&state).is_empty() => return Err(refuted("not stuck")),
-            crate::Ending::Cycle => "the run goes round for ever and does not satisfy the formula",
-            crate::Ending::Stuck => "the run ends there and does not satisfy the formula",
-            crate::Ending::Fault => "the run ends with a fault and does not satisfy the formula",
+            crate::Ending::Cycle => "a run goes on for ever without satisfying it",
+            crate::Ending::Stuck => "a run ends without satisfying it",
+            crate::Ending::Fault => "a run stops at a fault without satisfying it",
         };
         self.judge(&interpreter, witness, &states, names)?;
         let end = EndState::of(&interpreter, &states[witness.prefix.len().min(states.len() - 1)]);

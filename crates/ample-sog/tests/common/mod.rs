@@ -10,6 +10,7 @@ use ample_model::{
     Role, Scalar, Scope, System, Type, Variable,
 };
 use ample_petri::net::{Condition, Net, Place, Transition};
+use ample_random::Random;
 
 /// Puts nets together by names.
 #[derive(Default)]
@@ -260,24 +261,17 @@ pub fn is_marked(place: u32) -> Expr {
     Expr::binary(BinaryOp::GreaterEqual, Expr::Read(cell), Expr::Const(1))
 }
 
-/// A stream of numbers from a seed.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
+/// What tests make at random.
+pub trait Generate {
     /// A net in which tokens never get more.
-    pub fn net(&mut self) -> Net {
+    fn net(&mut self) -> Net;
+
+    /// A formula without X over so many atoms.
+    fn formula(&mut self, size: usize, atoms: usize) -> Formula;
+}
+
+impl Generate for Random {
+    fn net(&mut self) -> Net {
         let places = 2 + self.below(4);
         let mut net = NetBuilder::default();
         (0..places).for_each(|p| net.place(format!("p{p}"), self.below(3) as u64));
@@ -294,8 +288,7 @@ impl Random {
         net.done()
     }
 
-    /// A formula without X over so many atoms.
-    pub fn formula(&mut self, size: usize, atoms: usize) -> Formula {
+    fn formula(&mut self, size: usize, atoms: usize) -> Formula {
         if size <= 1 {
             return match self.below(12) {
                 0 => Formula::True,

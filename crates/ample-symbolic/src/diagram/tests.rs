@@ -5,20 +5,13 @@ use std::sync::atomic::AtomicBool;
 
 use num_bigint::BigUint;
 
+use ample_random::Random;
+
 use super::{Bdd, Diagrams, SetError};
 
 const PAIRS: u32 = 5;
 /// The number of values of all bits, now and next.
 const VALUES: usize = 1 << (2 * PAIRS);
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-}
 
 /// A function by its values: bit `pair` of the number is the pair's bit now, bit `pair + PAIRS` the next one.
 type Table = Vec<bool>;
@@ -42,7 +35,7 @@ fn assert_same(bdd: &Bdd, table: &Table, what: &str) {
 fn random(diagrams: &Diagrams, random_number: &mut Random, next: bool) -> (Bdd, Table) {
     let mut stack: Vec<(Bdd, Table)> = Vec::new();
     for _ in 0..12 {
-        let pair = random_number.below(PAIRS.into()) as u32;
+        let pair = random_number.below(PAIRS);
         let is_next = next && random_number.below(2) == 1;
         let bit = pair + if is_next { PAIRS } else { 0 };
         let literal = if is_next { diagrams.next(pair) } else { diagrams.now(pair) }.unwrap();
@@ -69,7 +62,7 @@ fn now(number: usize) -> usize {
 #[test]
 fn operations_agree_with_enumeration_wherever_the_variables_stand() {
     for seed in 0..300 {
-        let mut numbers = Random(seed);
+        let mut numbers = Random::new(seed);
         let diagrams = diagrams();
         let (f, x) = random(&diagrams, &mut numbers, true);
         let (g, y) = random(&diagrams, &mut numbers, true);
@@ -83,7 +76,7 @@ fn operations_agree_with_enumeration_wherever_the_variables_stand() {
         assert_same(&f.minus(&g).unwrap(), &table(|a, b| a && !b), "minus");
         assert_eq!(f.is_disjoint(&g).unwrap(), !table(|a, b| a && b).contains(&true));
         assert_eq!(f.is_subset(&g).unwrap(), !table(|a, b| a && !b).contains(&true));
-        let pairs = [numbers.below(PAIRS.into()) as u32, numbers.below(PAIRS.into()) as u32];
+        let pairs = [numbers.below(PAIRS), numbers.below(PAIRS)];
         let mask = pairs.iter().fold(0usize, |mask, pair| mask | 1 << pair);
         let exists: Table = (0..VALUES).map(|n| (0..VALUES).any(|m| m & !mask == n & !mask && x[m])).collect();
         assert_same(&f.exists(&diagrams.cube(&pairs).unwrap()).unwrap(), &exists, "exists");
@@ -93,7 +86,7 @@ fn operations_agree_with_enumeration_wherever_the_variables_stand() {
 #[test]
 fn images_agree_with_enumeration_wherever_the_variables_stand() {
     for seed in 0..300 {
-        let mut numbers = Random(seed + 1000);
+        let mut numbers = Random::new(seed + 1000);
         let diagrams = diagrams();
         let (set, x) = random(&diagrams, &mut numbers, false);
         let (relation, y) = random(&diagrams, &mut numbers, true);
@@ -142,7 +135,7 @@ fn images_agree_with_enumeration_wherever_the_variables_stand() {
 #[test]
 fn a_state_that_is_picked_is_in_the_set() {
     for seed in 0..100 {
-        let mut numbers = Random(seed + 5000);
+        let mut numbers = Random::new(seed + 5000);
         let diagrams = diagrams();
         let (set, table) = random(&diagrams, &mut numbers, false);
         match set.pick() {

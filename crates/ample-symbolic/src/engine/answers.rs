@@ -20,8 +20,7 @@ use super::Options;
 use super::session::{Session, Setting};
 use super::turns::{Way, in_time, take_turns};
 use super::{Desk, Direction, Done, Exploration, Preserve, Reach, Shape, Symbolic, Trouble, Variant};
-use ample_engine::evidence::{Charge, Claim, Unconfirmed, confirm, confirm_run, confirm_tree, without_run};
-use ample_engine::evidence::{Ending, Run, Tree};
+use ample_engine::evidence::{Ending, Evidence as Found, Lasso as Run, Tree, validate, without_run};
 use ample_engine::faults::{Fallible, Survey};
 use ample_engine::justice;
 use ample_engine::report::{Answer, Cut, DiagramStatistics, Verdict};
@@ -97,9 +96,18 @@ fn asked<'a>(property: &'a Property, options: &Options, conditions: &mut Conditi
             let bits = (0..VALUE_BITS).rev().map(|bit| conditions.number(std::borrow::Cow::Owned(has_bit(expr, bit))));
             Asked::Bound(positive, bits.collect())
         }
-        Question::Never(_) => Asked::Not("the symbolic engine does not run never claims; `--engine explicit` does"),
+        Question::Automaton(_) => Asked::Not(NO_AUTOMATA),
+        Question::Never(_) => Asked::Not(NO_CLAIMS),
     }
 }
+
+/// Of never claims.
+pub(super) const NO_CLAIMS: &str = "the symbolic engine does not run never claims; `--engine explicit` does";
+/// Of automata.
+pub(super) const NO_AUTOMATA: &str =
+    "the symbolic engine does not take automata as properties; `--engine explicit` does";
+/// Of what comes next, where there may be nothing.
+pub(super) const NO_NEXT: &str = "where a state without moves has no next one, X in branching time is for nets only";
 
 /// Bits of a value that is not negative.
 const VALUE_BITS: i64 = 63;
@@ -153,11 +161,10 @@ fn each(
     let mut conditions = Conditions::default();
     let mut asked: Vec<Asked> = properties.iter().map(|property| asked(property, options, &mut conditions)).collect();
     if system.dead_ends {
-        asked.iter_mut().filter(|one| matches!(one, Asked::Ctl(temporal, _) if temporal.formula.has_next())).for_each(
-            |one| {
-                *one = Asked::Not("where a state without moves has no next one, X in branching time is for nets only")
-            },
-        );
+        asked
+            .iter_mut()
+            .filter(|one| matches!(one, Asked::Ctl(temporal, _) if temporal.formula.has_next()))
+            .for_each(|one| *one = Asked::Not(NO_NEXT));
     }
     let branches = asked.iter().any(|asked| matches!(asked, Asked::Ctl(..)));
     let just = options.settings.justice.iter().filter(|_| branches);
@@ -174,6 +181,11 @@ fn each(
         let formula = number.checked_sub(first).map(|number| &answers[formulas[number]]);
         if formula.is_some_and(|formula| formula.verdict() == Verdict::Violated) {
             answers.push(answer(property, Outcome::Unknown(Reason::Unsupported("nobody needs to know".into()))));
+            continue;
+        }
+        if options.settings.board.as_ref().is_some_and(|board| board.is_answered(number)) {
+            // Another engine has the answer.
+            answers.push(answer(property, Outcome::Unknown(Reason::Interrupted)));
             continue;
         }
         let mut court = Court { session: &mut session, setting: &setting, options, property, justice: &justice };
@@ -363,8 +375,11 @@ fn counted(session: &Session<'_>, set: &Bdd) -> Result<Statistics, Trouble> {
     Ok(super::counted(&session.space.count(set)?))
 }
 
+/// Who it is.
+pub(super) const ENGINE: &str = "symbolic";
+
 pub(super) fn answer(property: &Property, outcome: Outcome) -> Answer {
-    Answer::to(property, "symbolic", outcome)
+    Answer::to(property, ENGINE, outcome)
 }
 
 /// Judges one property.
@@ -382,21 +397,18 @@ impl Court<'_, '_> {
         match asked {
             Asked::Deadlock => {
                 let bad = self.session.space.end.not();
-                self.reachable(&bad, Claim::Deadlock)
+                self.reachable(&bad)
             }
             Asked::Assertions => {
                 let mut bad = self.session.space.diagrams.constant(false);
                 for step in &self.session.space.steps {
                     bad = bad.or(&step.violation)?;
                 }
-                self.reachable(&bad, Claim::Assertion)
+                self.reachable(&bad)
             }
             Asked::Invariant(number) => {
                 let bad = self.session.conditions[*number].not().and(&self.session.space.settled)?;
-                let Question::Invariant(condition) = &self.property.question else {
-                    return Ok(self.unknown("internal error: not an invariant"));
-                };
-                self.reachable(&bad, Claim::Invariant(condition))
+                self.reachable(&bad)
             }
             Asked::Ctl(temporal, atoms) if self.is_fair() => self.branching_fairly(temporal, atoms),
             Asked::Ctl(temporal, atoms) => self.branching(temporal, atoms),
@@ -429,18 +441,21 @@ impl Court<'_, '_> {
         answer(self.property, Outcome::Holds(Certainty::Proved))
     }
 
-    fn unconfirmed(&self, unconfirmed: Unconfirmed, steps: usize) -> Answer {
-        answer(self.property, ample_engine::evidence::not_confirmed(unconfirmed, steps))
+    /// The answer that evidence gives, once it has been validated.
+    pub(super) fn violated(&self, evidence: &Found) -> Answer {
+        let settings = &self.options.settings;
+        Answer::violated(self.session.system, self.property, ENGINE, evidence, settings, &mut Silent)
     }
 
     /// Nothing bad is reachable; or a run to it.
-    fn reachable(&mut self, bad: &Bdd, claim: Claim<'_>) -> Result<Answer, Trouble> {
+    fn reachable(&mut self, bad: &Bdd) -> Result<Answer, Trouble> {
+        let question = &self.property.question;
         let reached = match (self.session.reached.is_some(), self.options.symbolic.exploration) {
-            (false, Some(exploration)) => self.reduced(bad, claim, exploration)?,
+            (false, Some(exploration)) => self.reduced(bad, exploration)?,
             _ => self.session.reached(self.setting)?,
         };
         let mut bad = bad.and(&reached)?;
-        if matches!(claim, Claim::Deadlock) {
+        if matches!(question, Question::Deadlock) {
             bad = self.session.space.resting(&bad)?;
         }
         if bad.is_false() {
@@ -451,25 +466,20 @@ impl Court<'_, '_> {
             return Ok(self.unknown("internal error: no run leads to a state that was reached"));
         };
         let mut moves: Vec<_> = run.steps.iter().map(|(number, _)| self.session.taken(*number)).collect();
-        if matches!(claim, Claim::Assertion)
+        if matches!(question, Question::Assertions)
             && let Some(number) = space.steps.iter().position(|step| step.violation.contains(run.end()))
         {
             moves.push(self.session.taken(number));
         }
         let Some(start) = self.session.start(&run.start) else { return Ok(self.too_many_starts()) };
-        Ok(match confirm(self.session.system, start, &moves, claim, &mut Silent) {
-            Ok((violation, end)) => {
-                Answer { end: Some(end), ..answer(self.property, Outcome::Violated(Box::new(violation))) }
-            }
-            Err(unconfirmed) => self.unconfirmed(unconfirmed, moves.len()),
-        })
+        Ok(self.violated(&Found::Run(ample_model::Run { start, moves })))
     }
 
     /// The states of a reduced system in which something bad is met if it is in the full one.
-    fn reduced(&mut self, bad: &Bdd, claim: Claim<'_>, exploration: Exploration) -> Result<Bdd, Trouble> {
-        let seen =
-            if matches!(claim, Claim::Deadlock) { Vec::new() } else { self.session.seen(std::slice::from_ref(bad)) };
-        let preserve = if matches!(claim, Claim::Deadlock) { Preserve::Deadlocks } else { Preserve::Ltl };
+    fn reduced(&mut self, bad: &Bdd, exploration: Exploration) -> Result<Bdd, Trouble> {
+        let is_deadlock = matches!(self.property.question, Question::Deadlock);
+        let seen = if is_deadlock { Vec::new() } else { self.session.seen(std::slice::from_ref(bad)) };
+        let preserve = if is_deadlock { Preserve::Deadlocks } else { Preserve::Ltl };
         let symbolic = Symbolic { preserve, ..self.options.symbolic };
         reduced_states(self.session, exploration, symbolic, &seen)
     }
@@ -590,19 +600,9 @@ impl Court<'_, '_> {
     /// What shows that the formula does not hold.
     fn show_branching(&mut self, temporal: &Temporal, ctl: &Ctl, atoms: &[Bdd]) -> Result<Answer, Trouble> {
         Ok(match self.explain(&temporal.formula, ctl, atoms, None)? {
-            Ok((start, tree)) => self.confirmed(temporal, start, &tree),
+            Ok((start, tree)) => self.violated(&Found::Tree(start, tree)),
             Err(answer) => *answer,
         })
-    }
-
-    /// The answer that a tree of runs shows, once it has been replayed.
-    pub(super) fn confirmed(&self, temporal: &Temporal, start: StartNumber, tree: &Tree) -> Answer {
-        match confirm_tree(self.session.system, start, tree, temporal) {
-            Ok((violation, end)) => {
-                Answer { end: Some(end), ..answer(self.property, Outcome::Violated(Box::new(violation))) }
-            }
-            Err(unconfirmed) => self.unconfirmed(unconfirmed, tree.prefix.len() + tree.cycle.len()),
-        }
     }
 
     /// A start state in which the formula does not hold, and what shows it; or the answer if there is no such thing.
@@ -688,12 +688,8 @@ impl Court<'_, '_> {
             let reduced = self.exploration(temporal).is_some() && !self.options.symbolic.liveness_to_safety;
             return Ok(Answer { note: note(self.options, !reduced), ..self.holds() });
         };
-        let charge = match self.property.question {
-            Question::Acceptance => Charge::Acceptance,
-            Question::Progress => Charge::NonProgress,
-            _ => Charge::Formula(temporal),
-        };
-        self.accuse(&lasso, charge)
+        let Some(run) = self.run(&lasso) else { return Ok(self.too_many_starts()) };
+        Ok(self.violated(&Found::Lasso(run)))
     }
 
     /// The answer to a formula that branching time can express, if nobody has said how to look at it and it does not take
@@ -725,8 +721,9 @@ impl Court<'_, '_> {
         // Of a run that may go on anyhow it has to be seen that it does: an atomic sequence may have no end.
         let run = straightened(start, &tree).filter(|run| run.ending != Ending::Open);
         let Some(run) = run else { return Ok(None) };
-        let confirmed = confirm_run(self.session.system, &run, Charge::Formula(temporal), Fairness::None, &mut Silent);
-        Ok(confirmed.ok().map(|(violation, end)| Answer {
+        let settings = &self.options.settings;
+        let validated = validate(self.session.system, self.property, &Found::Lasso(run), settings, &mut Silent);
+        Ok(validated.ok().map(|(violation, end)| Answer {
             end: Some(end),
             ..answer(self.property, Outcome::Violated(Box::new(violation)))
         }))
@@ -790,18 +787,8 @@ impl Court<'_, '_> {
         Ok(lasso)
     }
 
-    /// Shows the run, if it is what it should be.
-    pub(super) fn accuse(&mut self, lasso: &Lasso, charge: Charge<'_>) -> Result<Answer, Trouble> {
-        let Some(run) = self.run(lasso) else { return Ok(self.too_many_starts()) };
-        Ok(match confirm_run(self.session.system, &run, charge, self.options.settings.fairness, &mut Silent) {
-            Ok((violation, end)) => {
-                Answer { end: Some(end), ..answer(self.property, Outcome::Violated(Box::new(violation))) }
-            }
-            Err(unconfirmed) => self.unconfirmed(unconfirmed, run.prefix.len() + run.cycle.len()),
-        })
-    }
-
-    fn run(&self, lasso: &Lasso) -> Option<Run> {
+    /// The run in moves; `None` if its initial state has no number that can be told.
+    pub(super) fn run(&self, lasso: &Lasso) -> Option<Run> {
         let moves = |numbers: &[usize]| numbers.iter().map(|number| self.session.taken(*number)).collect::<Vec<_>>();
         let mut prefix = moves(&lasso.prefix);
         if lasso.stopped {

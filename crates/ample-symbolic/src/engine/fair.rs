@@ -9,11 +9,11 @@ use crate::diagram::Bdd;
 use crate::fair::{self, Condition};
 use crate::space::{Space, SpaceSets};
 use ample_logic::{Atom, Binary, Formula as Logic, Unary};
-use ample_model::{Move, Temporal};
+use ample_model::{Move, Property, Question, Silent, Temporal};
 
-use super::answers::{Court, IN_PASSING, add, start_states};
+use super::answers::{Court, ENGINE, IN_PASSING, add, start_states};
 use super::{Direction, Trouble};
-use ample_engine::evidence::Charge;
+use ample_engine::evidence::Evidence;
 use ample_engine::report::Answer;
 use ample_engine::settings::Fairness;
 
@@ -110,7 +110,12 @@ impl Court<'_, '_> {
         self.know_what_rests()?;
         // What is said of the initial state alone may be wrong there without any fair run.
         let Some(lasso) = self.lasso(&linear, &numbers, None)? else { return Ok(None) };
-        self.accuse(&lasso, Charge::Formula(&linear)).map(Some)
+        let Some(run) = self.run(&lasso) else { return Ok(Some(self.too_many_starts())) };
+        // The run is judged by the formula that it violates, and told as an answer to the one that was asked.
+        let linear = Property { question: Question::Ltl(linear), ..self.property.clone() };
+        let (system, settings) = (self.session.system, &self.options.settings);
+        let answer = Answer::violated(system, &linear, ENGINE, &Evidence::Lasso(run), settings, &mut Silent);
+        Ok(Some(Answer { property: self.property.id(), ..answer }))
     }
 
     /// Finite runs that show in part why the formula does not hold.
@@ -122,7 +127,7 @@ impl Court<'_, '_> {
         if tree.prefix.is_empty() && tree.branches.is_empty() {
             return Ok(self.violated_unseen());
         }
-        let answer = self.confirmed(temporal, start, &tree);
+        let answer = self.violated(&Evidence::Tree(start, tree));
         Ok(Answer { note: Some(SHOWN_IN_PART.into()), ..answer })
     }
 }

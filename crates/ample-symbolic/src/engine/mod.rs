@@ -18,8 +18,10 @@ use std::time::{Duration, Instant};
 use crate::BigUint;
 pub use crate::partial::Variant;
 pub use crate::reach::Method;
-use ample_model::{Expr, Observer, Outcome, Progress, Property, Reason, Scope, Statistics, System};
+use ample_model::{Expr, Observer, Outcome, Progress, Property, Question, Reason, Scope, Statistics, System};
 
+use ample_engine::engine::{Engine, Task};
+use ample_engine::justice;
 use ample_engine::report::{Answer, Cut, DiagramStatistics, Report};
 use ample_engine::settings::Settings;
 
@@ -215,6 +217,33 @@ impl Shape {
 
 /// Finds the shapes in which a system may be solved, the best first, until it is told to stop.
 pub type Shapes<'a> = dyn Fn(&dyn Fn() -> bool) -> Vec<Shape> + Sync + 'a;
+
+impl Engine for Symbolic {
+    fn name(&self) -> &'static str {
+        "symbolic"
+    }
+
+    fn suits(&self, task: &Task<'_>, number: usize) -> Result<(), String> {
+        let question = &task.properties[number].question;
+        let why = match question {
+            Question::Never(_) => Some(answers::NO_CLAIMS),
+            Question::Automaton(_) => Some(answers::NO_AUTOMATA),
+            Question::Ctl(temporal) if task.system.dead_ends && temporal.formula.has_next() => Some(answers::NO_NEXT),
+            question => justice::refusal(question, &task.settings.justice),
+        };
+        why.map_or(Ok(()), |why| Err(why.into()))
+    }
+
+    fn check(&self, task: &Task<'_>, observer: &mut dyn Observer) -> Report {
+        let options = Options { settings: task.settings.clone(), symbolic: *self };
+        check(task.system, task.properties, &options, observer)
+    }
+
+    fn count(&self, task: &Task<'_>, observer: &mut dyn Observer) -> Report {
+        let options = Options { settings: task.settings.clone(), symbolic: *self };
+        states(task.system, &options, observer)
+    }
+}
 
 /// Checks properties.
 pub fn check(system: &System, properties: &[Property], options: &Options, observer: &mut dyn Observer) -> Report {

@@ -28,6 +28,8 @@ pub enum Command {
     Reduce(Reduce),
     /// Write a Milestones model in another language: for NuSMV, or as Promela
     Convert(Convert),
+    /// Write the Büchi automaton of a formula: in the HOA format, as a never claim, or for Graphviz
+    Automaton(Automaton),
     /// Build the symbolic observation graph: what is left of a model if only some actions or conditions are observed
     Sog(Sog),
 }
@@ -85,6 +87,10 @@ pub struct Properties {
     /// Check a question of the contest about a whole Petri net: it holds where the contest's answer is TRUE
     #[arg(long, value_name = "NAME", value_parser = examination)]
     pub examination: Vec<ample::Examination>,
+    /// Check that no run is accepted by the Büchi automaton in a HOA file: like a never claim, it describes the runs that
+    /// are wrong (`ample automaton --negate FORMULA` writes that of a formula). Its atomic propositions are expressions
+    #[arg(long, value_name = "FILE")]
+    pub automaton: Vec<PathBuf>,
     /// Check the file's never claim
     #[arg(long)]
     pub never: bool,
@@ -252,6 +258,58 @@ pub struct Convert {
     pub order_file: Option<PathBuf>,
     #[command(flatten)]
     pub common: Common,
+}
+
+#[derive(Debug, Args)]
+pub struct Automaton {
+    /// The formula of LTL: `G (a -> F b)`, `[] (a -> <> b)`. Atoms are identifiers, or any text in quotes: `G "x > 3"`
+    #[arg(value_name = "FORMULA", allow_hyphen_values = true, required_unless_present = "also")]
+    pub formula: Option<String>,
+    /// The formula, as for `spin -f` and `ltl2tgba -f`
+    #[arg(
+        short = 'f',
+        long = "formula",
+        value_name = "FORMULA",
+        allow_hyphen_values = true,
+        conflicts_with = "formula"
+    )]
+    pub also: Option<String>,
+    /// The format
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = AutomatonFormat::Hoa)]
+    pub to: AutomatonFormat,
+    /// The automaton of the words that do not satisfy the formula
+    #[arg(long, alias = "negated")]
+    pub negate: bool,
+    /// One set of accepting states, in place of acceptance sets of edges; never claims have it anyway
+    #[arg(short = 'B', long, alias = "ba")]
+    pub buchi: bool,
+    /// Where to write it [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// A format of automata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AutomatonFormat {
+    /// The Hanoi omega-automata format
+    Hoa,
+    /// A never claim, as `spin -f` writes it
+    Never,
+    /// A graph for Graphviz
+    Dot,
+}
+
+impl AutomatonFormat {
+    /// As it is called on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            AutomatonFormat::Hoa => "hoa",
+            AutomatonFormat::Never => "never",
+            AutomatonFormat::Dot => "dot",
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -599,6 +657,7 @@ impl Command {
             Command::Reduce(reduce) => from_ref(&reduce.file),
             Command::Convert(convert) => from_ref(&convert.file),
             Command::Sog(sog) => from_ref(&sog.file),
+            Command::Automaton(_) => &[],
         }
     }
 
@@ -610,6 +669,7 @@ impl Command {
             Command::Reduce(reduce) => &reduce.common,
             Command::Convert(convert) => &convert.common,
             Command::Sog(sog) => &sog.common,
+            Command::Automaton(automaton) => &automaton.common,
         }
     }
 }

@@ -22,7 +22,8 @@ use super::{output, supervisor};
 /// Checks the files one after the other.
 pub fn check(arguments: &Check, context: &Context) -> Exit {
     if let Some(trace) = &arguments.trace {
-        let inputs = arguments.files.iter().chain(&arguments.properties.formulas);
+        let inputs =
+            arguments.files.iter().chain(&arguments.properties.formulas).chain(&arguments.properties.automaton);
         let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
         if let Some(why) = output::conflict(&[trace], &inputs) {
             return failed(context, trace, &why);

@@ -1,6 +1,7 @@
 //! The command: what is said on the command line becomes calls of the library, and its answers become text.
 
 pub mod arguments;
+mod automaton;
 mod check;
 mod convert;
 mod diagnostics;
@@ -122,6 +123,9 @@ pub fn run(command: &Command, interrupt: Arc<AtomicBool>) -> Exit {
         Command::Simulate(arguments) => guarded(&context, &arguments.file, || simulate::simulate(arguments, &context)),
         Command::Reduce(arguments) => guarded(&context, &arguments.file, || reduce::reduce(arguments, &context)),
         Command::Convert(arguments) => guarded(&context, &arguments.file, || convert::convert(arguments, &context)),
+        Command::Automaton(arguments) => {
+            guarded(&context, Path::new(automaton::LABEL), || automaton::automaton(arguments, &context))
+        }
         Command::Sog(arguments) => guarded(&context, &arguments.file, || sog::sog(arguments, &context)),
     }
 }

@@ -61,6 +61,7 @@ impl Questions {
     /// exhausted while they were read.
     pub fn of(loaded: &Loaded, arguments: &Check, options: &LoadOptions) -> Result<Questions, LoadError> {
         let mut asked = named(loaded, arguments);
+        asked.extend(automata(loaded, arguments, options)?);
         let of_contest = of_contest(loaded, arguments, options)?;
         let contest = of_contest.iter().filter_map(Asked::property).map(|one| (one.id(), one.name.clone())).collect();
         asked.extend(of_contest);
@@ -158,6 +159,7 @@ impl Refused {
     fn answer(&self) -> Answer {
         let why = match &self.error {
             LoadError::Language { reason, .. } => reason.clone(),
+            error if self.property.starts_with("automaton:") => format!("the automaton is refused: {error}"),
             error => format!("the formula is refused: {error}"),
         };
         let formula = self.formula.clone();
@@ -230,6 +232,27 @@ fn claims(system: &System) -> Vec<Asked> {
     let reason = "there is no never claim in this file".to_owned();
     let error = LoadError::Language { path: system.name.clone(), reason };
     vec![Asked::Refused(Refused { property: "never".into(), formula: "never claim".into(), error })]
+}
+
+/// The automata in files.
+fn automata(loaded: &Loaded, arguments: &Check, options: &LoadOptions) -> Result<Vec<Asked>, LoadError> {
+    let mut all = Vec::new();
+    for path in &arguments.properties.automaton {
+        let name = path.display().to_string();
+        let read = ample::read_text(path, options).and_then(|text| loaded.automaton(&name, &text));
+        all.push(match read {
+            Ok(automaton) => {
+                let question = Question::Automaton(Box::new(automaton));
+                Asked::Property(typed(&name, question))
+            }
+            Err(error @ LoadError::Interrupted { .. }) => return Err(error),
+            Err(error) => {
+                let property = format!("automaton:{name}");
+                Asked::Refused(Refused { property, formula: String::new(), error })
+            }
+        });
+    }
+    Ok(all)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

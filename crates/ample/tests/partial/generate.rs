@@ -4,7 +4,7 @@
 //! process knows some of the variables and channels only, so that there is something to be left out.
 
 use super::model::{Form, Model, Process, Statement};
-use super::random::Random;
+use ample_random::Random;
 
 /// What a model may contain.
 struct Features {

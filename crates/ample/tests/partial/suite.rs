@@ -14,8 +14,8 @@ use ample_model::Expr;
 use super::generate;
 use super::model::Model;
 use super::oracle;
-use super::random::Random;
 use super::settings::{self, Asked, Setting};
+use ample_random::Random;
 
 /// Larger models are left out.
 const MOST_STATES: u64 = 3_000;

@@ -5,8 +5,8 @@ use ample_model::random::{self, Features};
 use ample_model::{BinaryOp, Expr, Interpreter, LocationId, Place, ProcessId, Scalar, Scope, UnaryOp, VariableId};
 
 use super::graph::Graph;
-use super::random::Random;
 use super::tree::Formula;
+use ample_random::Random;
 
 /// A random system with marks at random locations.
 pub fn system(random: &mut Random) -> System {
@@ -18,7 +18,7 @@ pub fn system(random: &mut Random) -> System {
         priorities: random.one_in(6),
         monitor: random.one_in(8),
     };
-    let mut system = random::system(random.next(), features);
+    let mut system = random::system(random.next_u64(), features);
     let (accept, progress) = (random.pick(&[2, 4, 8]), random.pick(&[2, 3, 6]));
     for location in system.processes.iter_mut().flat_map(|process| &mut process.locations) {
         location.accept = random.one_in(accept);

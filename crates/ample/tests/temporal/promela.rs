@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::random::Random;
+use ample_random::Random;
 
 /// What stands before the processes. Every variable keeps to 0..=2.
 const GLOBALS: &str = "byte x;\nbyte y = 1;\nbit b;\nchan q = [1] of { byte };\nchan r = [0] of { byte };\n";

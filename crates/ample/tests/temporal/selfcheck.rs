@@ -12,10 +12,10 @@ use super::generate;
 use super::graph::{Graph, Lasso};
 use super::linear;
 use super::naive::Naive;
-use super::random::Random;
 use super::suite::{FAIRNESS, Subject, Suite, can_be_fair, load, property, questions};
 use super::tree::Formula;
 use super::word::Word;
+use ample_random::Random;
 
 /// The naive answers to a question for all runs, the weakly and the strongly fair ones, as `v`iolated or `h`olds.
 /// The same question is then put to all algorithms.

@@ -19,8 +19,8 @@ use super::graph::Graph;
 use super::linear;
 use super::naive::Naive;
 use super::promela;
-use super::random::Random;
 use super::tree::Formula;
+use ample_random::Random;
 
 /// Larger systems are left out.
 const MOST_STATES: usize = 300;

@@ -5,6 +5,7 @@
 //! In a formula, letters are operators; words like `AG` and `GF` are read letter by letter. If such a word is also a name
 //! of the model, what stands around it decides: an operator has an operand behind it, a name has not.
 
+use ample_logic::{self as logic, Binding, Dialect, Syntax, climb};
 use ample_model::Span;
 
 use super::super::ast::{Binary, Expr, ExprKind, Unary};
@@ -17,19 +18,34 @@ const MAX_NESTING: usize = 100;
 /// How high an expression's tree may be: a chain of `+` is as high as it is long, one of `&` or `|` is not.
 const MAX_HEIGHT: u32 = 120;
 
-/// How operators group that stand side by side.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Grouping {
-    Left,
-    Right,
-    /// It makes no difference, so that the tree is kept low.
-    Any,
+impl Syntax for Parser<'_> {
+    type Tree = Expr;
+    type Operator = Binary;
+    type Error = Failed;
+
+    fn operand(&mut self) -> Parse<Expr> {
+        self.unary()
+    }
+
+    fn operator(&mut self) -> Parse<Option<(Binary, Binding)>> {
+        Ok(self.infix())
+    }
+
+    fn join(&mut self, left: Expr, op: Binary, binding: Binding) -> Parse<Expr> {
+        let token = self.take();
+        // It makes no difference how these group, so that the tree is kept low.
+        if matches!(op, Binary::And | Binary::Or) {
+            return self.chain(left, op, binding.level, token.span);
+        }
+        let right = self.nested(|parser| climb(parser, binding.right_operand()))?;
+        self.joined(op, left, right, token.span)
+    }
 }
 
 impl Parser<'_> {
     /// An expression, a condition or, in the notation of a logic, a formula.
     pub(super) fn expression(&mut self) -> Parse<Expr> {
-        self.nested(|parser| parser.binary(0))
+        self.nested(|parser| climb(parser, 0))
     }
 
     /// A formula in which quantifiers stand where the logic wants them.
@@ -69,64 +85,53 @@ impl Parser<'_> {
 
     // Operators between operands.
 
-    /// The operator between operands that stands here, how strong it binds, and how it groups.
-    fn infix(&self) -> Option<(Binary, u8, Grouping)> {
+    /// The operator between operands that stands here, and how it binds.
+    fn infix(&self) -> Option<(Binary, Binding)> {
         let token = self.peek();
+        let binding = |op| Dialect::Milestones.binding(op);
         Some(match token.kind {
-            Kind::Op(Op::Iff) => (Binary::Iff, 1, Grouping::Left),
-            Kind::Op(Op::Implies) => (Binary::Implies, 2, Grouping::Right),
-            Kind::Op(Op::Or) => (Binary::Or, 3, Grouping::Any),
-            Kind::Op(Op::And) => (Binary::And, 4, Grouping::Any),
+            Kind::Op(Op::Iff) => (Binary::Iff, binding(logic::Binary::Iff)),
+            Kind::Op(Op::Implies) => (Binary::Implies, binding(logic::Binary::Implies)),
+            Kind::Op(Op::Or) => (Binary::Or, binding(logic::Binary::Or)),
+            Kind::Op(Op::And) => (Binary::And, binding(logic::Binary::And)),
             // No name stands behind an operand.
             Kind::Word if self.notation != Notation::State => {
-                let op = self.infix_word(token)?;
-                (op, if self.in_brackets { 0 } else { 5 }, Grouping::Right)
+                let (op, binding) = self.infix_word(token)?;
+                (op, if self.in_brackets && op.is_temporal() { Binding::right(0) } else { binding })
             }
             _ => return None,
         })
     }
 
     /// The operator between operands that a word is if it is no name.
-    fn infix_word(&self, token: Token) -> Option<Binary> {
-        match self.written(token.span) {
-            "U" => Some(Binary::Until),
-            "W" => Some(Binary::WeakUntil),
-            "R" | "V" => Some(Binary::Release),
-            _ => None,
-        }
-    }
-
-    /// Operators that bind at least as strong as `least`.
-    fn binary(&mut self, least: u8) -> Parse<Expr> {
-        let mut left = self.unary()?;
-        while let Some((op, strength, grouping)) = self.infix()
-            && strength >= least
-        {
-            let token = self.take();
-            if grouping == Grouping::Any {
-                left = self.chain(left, op, strength, token.span)?;
-                continue;
-            }
-            let least = if grouping == Grouping::Right { strength } else { strength + 1 };
-            let right = self.nested(|parser| parser.binary(least))?;
-            left = self.join(op, left, right, token.span)?;
-        }
-        Ok(left)
+    fn infix_word(&self, token: Token) -> Option<(Binary, Binding)> {
+        let Some(logic::Word::Infix(op, binding)) = Dialect::Milestones.word(self.written(token.span)) else {
+            return None;
+        };
+        let op = match op {
+            logic::Binary::Until => Binary::Until,
+            logic::Binary::WeakUntil => Binary::WeakUntil,
+            logic::Binary::Release => Binary::Release,
+            logic::Binary::Implies => Binary::Implies,
+            logic::Binary::Iff => Binary::Iff,
+            _ => return None,
+        };
+        Some((op, binding))
     }
 
     /// The rest of `f & g & …`: a tree that is no higher than it must be, with the operands in their order.
     fn chain(&mut self, first: Expr, op: Binary, strength: u8, operator: Span) -> Parse<Expr> {
-        let mut operands = vec![first, self.nested(|parser| parser.binary(strength + 1))?];
+        let mut operands = vec![first, self.nested(|parser| climb(parser, strength + 1))?];
         while self.infix().is_some_and(|(next, ..)| next == op) {
             self.take();
-            operands.push(self.nested(|parser| parser.binary(strength + 1))?);
+            operands.push(self.nested(|parser| climb(parser, strength + 1))?);
         }
         while operands.len() > 1 {
             let mut halved = Vec::with_capacity(operands.len().div_ceil(2));
             let mut rest = operands.into_iter();
             while let Some(left) = rest.next() {
                 halved.push(match rest.next() {
-                    Some(right) => self.join(op, left, right, operator)?,
+                    Some(right) => self.joined(op, left, right, operator)?,
                     None => left,
                 });
             }
@@ -135,7 +140,7 @@ impl Parser<'_> {
         operands.pop().ok_or(Failed)
     }
 
-    fn join(&mut self, op: Binary, left: Expr, right: Expr, operator: Span) -> Parse<Expr> {
+    fn joined(&mut self, op: Binary, left: Expr, right: Expr, operator: Span) -> Parse<Expr> {
         let span = Span { end: right.span.end, ..left.span };
         self.make(ExprKind::Binary(op, left, right), span, operator)
     }
@@ -278,7 +283,7 @@ impl Parser<'_> {
             let (second, help) = (self.peek().span, "write `x < y & y < z`");
             return Err(self.error_with_help(second, "a comparison has two sides", help));
         }
-        self.join(Binary::Compare(op), left, right, token.span)
+        self.joined(Binary::Compare(op), left, right, token.span)
     }
 
     /// An arithmetic expression.
@@ -310,7 +315,7 @@ impl Parser<'_> {
         {
             let token = self.take();
             let right = operand(self)?;
-            left = self.join(Binary::Arithmetic(op), left, right, token.span)?;
+            left = self.joined(Binary::Arithmetic(op), left, right, token.span)?;
         }
         Ok(left)
     }

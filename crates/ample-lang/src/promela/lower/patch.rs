@@ -133,6 +133,7 @@ pub(super) fn system(system: &mut System, change: &mut dyn FnMut(Expr) -> Expr) 
         match &mut property.question {
             Question::Invariant(e) | Question::Bound(e) => in_place(e, change),
             Question::Ltl(f) | Question::Ctl(f) => f.map_atoms(&mut |e| map(e, change)),
+            Question::Automaton(automaton) => automaton.atoms.iter_mut().for_each(|e| in_place(e, change)),
             Question::Deadlock
             | Question::Assertions
             | Question::Never(_)

@@ -1,10 +1,11 @@
-//! Expressions and formulas, by precedence climbing over the table of Spin's grammar.
+//! Expressions and formulas, over the table of Spin's grammar; that of the logic's operators is [`Dialect`]'s.
 //!
 //! From weak to strong: `-> <->`, `||`, `&&`, `U V W`, `|`, `^`, `&`, `== !=`, `< <= > >=`, `<< >>`, `+ -`,
 //! `* / %`, all of them from left to right; the prefix operators, the temporal ones included, bind stronger than
 //! all of these. The temporal operators and the implication exist only in formulas; in a model `->` separates
 //! statements, or is part of the conditional `(c -> a : b)`. The words that are operators are known to `formula`.
 
+use ample_logic::{self as logic, Binding, Dialect, Syntax, climb, climb_on};
 use ample_model::Span;
 
 use super::super::ast::{Binary, Expr, ExprKind, Name, Probe, ReceiveArg, Unary, VarRef};
@@ -13,11 +14,17 @@ use super::formula::{Notation, Word};
 use super::{Failed, MAX_HEIGHT, Parse, Parser, is_embedded_c};
 use crate::diagnostic::Diagnostic;
 
-/// The operator that is written so, outside of formulas too.
-fn binary_operator(op: Op) -> Option<(Binary, u8)> {
-    Some(match op {
-        Op::OrOr => (Binary::Or, 2),
-        Op::AndAnd => (Binary::And, 3),
+/// How an operator of formulas binds: equally in all notations.
+fn binding(operator: logic::Binary) -> Binding {
+    Dialect::Promela.binding(operator)
+}
+
+/// The operator that is written so, outside of formulas too. What is only Promela's binds more strongly than all that is
+/// the logic's.
+fn binary_operator(op: Op) -> Option<(Binary, Binding)> {
+    let (operator, level) = match op {
+        Op::OrOr => return Some((Binary::Or, binding(logic::Binary::Or))),
+        Op::AndAnd => return Some((Binary::And, binding(logic::Binary::And))),
         Op::Or => (Binary::BitOr, 5),
         Op::Caret => (Binary::BitXor, 6),
         Op::And => (Binary::BitAnd, 7),
@@ -35,7 +42,72 @@ fn binary_operator(op: Op) -> Option<(Binary, u8)> {
         Op::Slash => (Binary::Divide, 12),
         Op::Percent => (Binary::Remainder, 12),
         _ => return None,
-    })
+    };
+    Some((operator, Binding::left(level)))
+}
+
+/// An expression that has been read.
+pub(super) struct Operand {
+    expr: Expr,
+    /// The token at which it begins.
+    start: usize,
+    height: usize,
+}
+
+/// An operator between operands, and how many tokens it is made of.
+pub(super) struct Infix {
+    operator: Binary,
+    length: usize,
+}
+
+impl Syntax for Parser {
+    type Tree = Operand;
+    type Operator = Infix;
+    type Error = Failed;
+
+    fn operand(&mut self) -> Parse<Operand> {
+        let start = self.next;
+        let expr = self.prefixed()?;
+        Ok(Operand { expr, start, height: self.height })
+    }
+
+    fn operator(&mut self) -> Parse<Option<(Infix, Binding)>> {
+        let infix = |operator, length| Infix { operator, length };
+        let formula = self.notation.has_implication();
+        Ok(match self.peek().kind {
+            Kind::Op(Op::Arrow) if formula => Some((infix(Binary::Implies, 1), binding(logic::Binary::Implies))),
+            Kind::Op(Op::Less) if formula && self.op_at(1, Op::Arrow) => {
+                Some((infix(Binary::Iff, 2), binding(logic::Binary::Iff)))
+            }
+            Kind::Op(Op::Minus) if self.line_ends_statement() => None,
+            Kind::Op(op) => binary_operator(op).map(|(operator, binding)| (infix(operator, 1), binding)),
+            _ => match self.word(self.peek()) {
+                Some(Word::Infix(operator, _)) if self.until_ends && operator.is_temporal() => None,
+                Some(Word::Infix(operator, binding)) => Some((infix(operator, 1), binding)),
+                _ => None,
+            },
+        })
+    }
+
+    fn join(&mut self, left: Operand, infix: Infix, binding: Binding) -> Parse<Operand> {
+        let Infix { operator, length } = infix;
+        let token = self.peek();
+        for _ in 0..length {
+            self.take();
+        }
+        let right = self.nested(|parser| climb(parser, binding.right_operand()))?;
+        let height = left.height.max(right.height) + 1;
+        let span = self.span_from(left.start);
+        if height > MAX_HEIGHT {
+            return Err(self.error(span, format!("this expression has more than {MAX_HEIGHT} operators in a row")));
+        }
+        self.refuse_ambiguous(operator, token, [&left.expr, &right.expr])?;
+        if operator.is_temporal() {
+            self.note_temporal(true, token.span);
+        }
+        let kind = Box::new(ExprKind::Binary(operator, left.expr, right.expr));
+        Ok(Operand { expr: Expr { kind, span }, start: left.start, height })
+    }
 }
 
 impl Parser {
@@ -53,55 +125,23 @@ impl Parser {
     }
 
     pub(super) fn binary(&mut self, minimum: u8) -> Parse<Expr> {
-        let start = self.next;
-        let left = self.operand()?;
-        self.continue_binary(left, start, minimum)
+        let whole = climb(self, minimum)?;
+        self.end_of_binary(whole)
     }
 
     /// The rest of an expression whose first operand, from token `start` on, is already read.
-    pub(super) fn continue_binary(&mut self, mut left: Expr, start: usize, minimum: u8) -> Parse<Expr> {
-        let mut height = self.height;
-        while let Some((operator, level, length)) = self.operator_here() {
-            if level < minimum {
-                break;
-            }
-            let token = self.peek();
-            for _ in 0..length {
-                self.take();
-            }
-            let right = self.nested(|parser| parser.binary(level + 1))?;
-            height = height.max(self.height) + 1;
-            let span = self.span_from(start);
-            if height > MAX_HEIGHT {
-                return Err(self.error(span, format!("this expression has more than {MAX_HEIGHT} operators in a row")));
-            }
-            self.refuse_ambiguous(operator, token, [&left, &right])?;
-            if operator.is_temporal() {
-                self.note_temporal(true, token.span);
-            }
-            left = Expr { kind: Box::new(ExprKind::Binary(operator, left, right)), span };
-        }
+    pub(super) fn continue_binary(&mut self, expr: Expr, start: usize, minimum: u8) -> Parse<Expr> {
+        let first = Operand { expr, start, height: self.height };
+        let whole = climb_on(self, first, minimum)?;
+        self.end_of_binary(whole)
+    }
+
+    fn end_of_binary(&mut self, whole: Operand) -> Parse<Expr> {
         if self.word(self.peek()) == Some(Word::PastInfix) {
             return Err(self.past_operator());
         }
-        self.height = height;
-        Ok(left)
-    }
-
-    /// The binary operator that stands here, its level, and how many tokens it is made of.
-    fn operator_here(&self) -> Option<(Binary, u8, usize)> {
-        let formula = self.notation.has_implication();
-        match self.peek().kind {
-            Kind::Op(Op::Arrow) if formula => Some((Binary::Implies, 1, 1)),
-            Kind::Op(Op::Less) if formula && self.op_at(1, Op::Arrow) => Some((Binary::Iff, 1, 2)),
-            Kind::Op(Op::Minus) if self.line_ends_statement() => None,
-            Kind::Op(op) => binary_operator(op).map(|(operator, level)| (operator, level, 1)),
-            _ => match self.word(self.peek()) {
-                Some(Word::Infix(operator, _)) if self.until_ends && operator.is_temporal() => None,
-                Some(Word::Infix(operator, level)) => Some((operator, level, 1)),
-                _ => None,
-            },
-        }
+        self.height = whole.height;
+        Ok(whole.expr)
     }
 
     /// The prefix operator that stands here, and how many tokens it is made of.
@@ -121,7 +161,7 @@ impl Parser {
     }
 
     /// An operand with its prefix operators.
-    pub(super) fn operand(&mut self) -> Parse<Expr> {
+    pub(super) fn prefixed(&mut self) -> Parse<Expr> {
         let start = self.next;
         if let Some(special) = self.special_prefix()? {
             return Ok(special);
@@ -131,7 +171,7 @@ impl Parser {
             self.take();
         }
         let written = self.span_from(start);
-        let operand = self.nested(Self::operand)?;
+        let operand = self.nested(Self::prefixed)?;
         self.height += 1;
         if operator.is_temporal() {
             self.note_temporal(false, written);

@@ -8,6 +8,7 @@
 
 use std::collections::HashSet;
 
+use ample_logic::{self as logic, Binding, Dialect};
 use ample_model::{Source, Span};
 
 use super::super::ast::{Binary, Expr, ExprKind, Unary};
@@ -46,12 +47,44 @@ pub struct Context<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
     Prefix(Unary),
-    Infix(Binary, u8),
+    Infix(Binary, Binding),
     Quantifier(Unary),
     /// An operator about the past before its operand.
     PastPrefix,
     /// An operator about the past between its operands.
     PastInfix,
+}
+
+impl Word {
+    /// The operator of the logic as one of the language, if it is written so here: letters that are written together
+    /// have been cut apart, and truth values are numbers.
+    fn of(word: logic::Word) -> Option<Word> {
+        Some(match word {
+            logic::Word::Prefix(&[operator]) => match operator {
+                logic::Unary::Not => return None,
+                logic::Unary::Next => Word::Prefix(Unary::Next),
+                logic::Unary::Finally => Word::Prefix(Unary::Eventually),
+                logic::Unary::Globally => Word::Prefix(Unary::Always),
+                logic::Unary::All => Word::Quantifier(Unary::All),
+                logic::Unary::Exists => Word::Quantifier(Unary::Exists),
+            },
+            logic::Word::Infix(operator, binding) => {
+                let operator = match operator {
+                    logic::Binary::Implies => Binary::Implies,
+                    logic::Binary::Iff => Binary::Iff,
+                    logic::Binary::Until => Binary::Until,
+                    logic::Binary::WeakUntil => Binary::WeakUntil,
+                    logic::Binary::Release => Binary::Release,
+                    logic::Binary::StrongRelease => Binary::StrongRelease,
+                    logic::Binary::And | logic::Binary::Or | logic::Binary::Xor => return None,
+                };
+                Word::Infix(operator, binding)
+            }
+            logic::Word::PastPrefix => Word::PastPrefix,
+            logic::Word::PastInfix => Word::PastInfix,
+            logic::Word::Prefix(_) | logic::Word::Constant(_) => return None,
+        })
+    }
 }
 
 impl Notation {
@@ -72,41 +105,16 @@ impl Notation {
 
     /// The operator that a word is if it is no name.
     pub(super) fn word(self, text: &str) -> Option<Word> {
+        let word = |dialect: Dialect| dialect.word(text).and_then(Word::of);
         match self {
             Notation::Model => None,
-            Notation::Block => spin_word(text),
-            Notation::State => spin_word(text).filter(|word| matches!(word, Word::Infix(_, 1))),
-            Notation::Linear | Notation::Branching => spin_word(text).or_else(|| letter_word(text)),
+            Notation::Block => word(Dialect::Spin),
+            Notation::State => {
+                word(Dialect::Spin).filter(|word| matches!(word, Word::Infix(Binary::Implies | Binary::Iff, _)))
+            }
+            Notation::Linear | Notation::Branching => word(Dialect::Promela),
         }
     }
-}
-
-fn spin_word(text: &str) -> Option<Word> {
-    Some(match text {
-        "X" | "next" => Word::Prefix(Unary::Next),
-        "always" => Word::Prefix(Unary::Always),
-        "eventually" => Word::Prefix(Unary::Eventually),
-        "U" | "until" | "stronguntil" => Word::Infix(Binary::Until, 4),
-        "W" | "weakuntil" => Word::Infix(Binary::WeakUntil, 4),
-        "V" | "release" => Word::Infix(Binary::Release, 4),
-        "implies" => Word::Infix(Binary::Implies, 1),
-        "equivalent" => Word::Infix(Binary::Iff, 1),
-        _ => return None,
-    })
-}
-
-fn letter_word(text: &str) -> Option<Word> {
-    Some(match text {
-        "G" => Word::Prefix(Unary::Always),
-        "F" => Word::Prefix(Unary::Eventually),
-        "R" => Word::Infix(Binary::Release, 4),
-        "M" => Word::Infix(Binary::StrongRelease, 4),
-        "A" => Word::Quantifier(Unary::All),
-        "E" => Word::Quantifier(Unary::Exists),
-        "O" | "H" | "Y" | "Z" => Word::PastPrefix,
-        "S" | "T" => Word::PastInfix,
-        _ => return None,
-    })
 }
 
 /// How else an operator can be written whose word is a name of the model.
@@ -322,7 +330,7 @@ impl Parser {
         let token = self.take();
         let name = self.help_for_name(self.peek());
         let bracketed = self.at(Op::OpenBracket) && !self.op_at(1, Op::CloseBracket);
-        let path = if bracketed { self.nested(Self::bracketed)? } else { self.nested(Self::operand)? };
+        let path = if bracketed { self.nested(Self::bracketed)? } else { self.nested(Self::prefixed)? };
         self.height += 1;
         if !path.is_path_formula() {
             let message = format!("{} does not stand before a temporal operator", self.describe(token));
