@@ -22,7 +22,7 @@ use crate::report::{Answer, Report, Verdict};
 /// board.open(&[deadlock.clone(), assertions]);
 /// board.post(0, &Answer::to(&deadlock, "explicit", Outcome::Holds(Certainty::Proved)));
 ///
-/// let report = board.report(&System::default(), &Reason::Time);
+/// let report = board.report(&System::new("m.pml", "promela"), &Reason::Time);
 /// assert_eq!(report.answer("deadlock").unwrap().verdict(), Verdict::Holds);
 /// assert_eq!(report.answer("assertions").unwrap().verdict(), Verdict::Unknown);
 /// ```

@@ -23,6 +23,7 @@
 
 pub mod diagnostic;
 pub mod export;
+pub mod language;
 pub mod milestones;
 pub mod pnml;
 pub mod promela;
@@ -30,4 +31,5 @@ pub mod refused;
 pub mod source;
 
 pub use diagnostic::{Diagnostic, Rejected, Severity};
+pub use language::{LANGUAGES, Language};
 pub use refused::RefusedFormula;

@@ -6,24 +6,7 @@ use crate::system::*;
 impl System {
     /// Nothing at all.
     pub fn empty() -> System {
-        System {
-            name: "sample".into(),
-            language: "none".into(),
-            sources: Vec::new(),
-            enumerations: Vec::new(),
-            records: Vec::new(),
-            channels: Vec::new(),
-            globals: Vec::new(),
-            processes: Vec::new(),
-            start: Vec::new(),
-            max_processes: 255,
-            monitor: None,
-            properties: Vec::new(),
-            uses_last: false,
-            uses_priorities: false,
-            exclusive: Vec::new(),
-            dead_ends: false,
-        }
+        System::new("sample", "none")
     }
 
     /// Adds a global cell.

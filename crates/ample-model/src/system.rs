@@ -572,6 +572,35 @@ pub struct System {
 }
 
 impl System {
+    /// A system without variables and processes, to be filled.
+    ///
+    /// ```
+    /// use ample_model::System;
+    ///
+    /// let system = System::new("nothing", "by hand");
+    /// assert!(ample_model::check::check(&system).is_ok());
+    /// ```
+    pub fn new(name: &str, language: &str) -> System {
+        System {
+            name: name.into(),
+            language: language.into(),
+            sources: Vec::new(),
+            enumerations: Vec::new(),
+            records: Vec::new(),
+            channels: Vec::new(),
+            globals: Vec::new(),
+            processes: Vec::new(),
+            start: Vec::new(),
+            max_processes: 255,
+            monitor: None,
+            properties: Vec::new(),
+            uses_last: false,
+            uses_priorities: false,
+            exclusive: Vec::new(),
+            dead_ends: false,
+        }
+    }
+
     /// The process type of that id.
     pub fn process(&self, id: ProcessId) -> &ProcessType {
         &self.processes[id.index()]

@@ -4,12 +4,13 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use ample_budget::{Budget, Interrupted};
+use ample_lang::language::{Given, LANGUAGES, Language, Promela, Read};
 use ample_lang::source::{self, Files, NotRead};
-use ample_lang::{Diagnostic, RefusedFormula, Rejected, Severity, milestones, pnml, promela};
+use ample_lang::{Diagnostic, RefusedFormula, Rejected, Severity, pnml};
 use ample_model::{Expr, Property, PropertyAutomaton, Source, SourceId, Span, System, Temporal};
 
 /// How to read a model.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LoadOptions {
     /// Macros that are defined before the first line, with their values.
     pub defines: Vec<(String, String)>,
@@ -20,12 +21,15 @@ pub struct LoadOptions {
     /// Read a model without those of its formulas that are refused, which are then [`Loaded::refused`]. Otherwise one
     /// of them is enough to refuse the model.
     pub without_refused: bool,
+    /// The languages that are known.
+    pub languages: Vec<&'static dyn Language>,
 }
 
 impl Default for LoadOptions {
     fn default() -> Self {
         let (defines, max_source_bytes) = (Vec::new(), source::DEFAULT_MAX_BYTES);
-        LoadOptions { defines, max_source_bytes, budget: Budget::unlimited(), without_refused: false }
+        let languages = LANGUAGES.to_vec();
+        LoadOptions { defines, max_source_bytes, budget: Budget::unlimited(), without_refused: false, languages }
     }
 }
 
@@ -105,21 +109,6 @@ fn not_read(path: &str, error: NotRead) -> LoadError {
     }
 }
 
-/// Extensions of Promela files in the wild.
-const PROMELA: [&str; 9] = ["pml", "prom", "prm", "promela", "pr", "pm", "sumo", "spin", "model"];
-/// Extensions of Milestones files.
-const MILESTONES: [&str; 3] = ["mil", "milestones", "ms"];
-/// The extension of Petri nets.
-const PNML: &str = "pnml";
-
-/// The languages that are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Language {
-    Promela,
-    Milestones,
-    Pnml,
-}
-
 /// Reads a model from a file. The language is known by the file's extension, or else by its content.
 ///
 /// ```no_run
@@ -131,12 +120,16 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
     let name = path.display().to_string();
     let mut files = options.files();
     let text = files.read(path).map_err(|error| not_read(&name, error))?;
-    match language(path, &text) {
+    match language(path, &text, options) {
         Some(language) => read(language, &name, text, files, options),
         None => {
-            let reason =
-                "not a language that ample reads; it reads Promela (.pml), Milestones (.mil) and Petri nets (.pnml)";
-            Err(LoadError::Language { path: name, reason: reason.to_owned() })
+            let titles: Vec<&str> = options.languages.iter().rev().map(|language| language.title()).collect();
+            let reason = match titles.split_last() {
+                Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+                _ => titles.concat(),
+            };
+            let reason = format!("not a language that ample reads; it reads {reason}");
+            Err(LoadError::Language { path: name, reason })
         }
     }
 }
@@ -153,7 +146,7 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn load_text(name: &str, text: String, options: &LoadOptions) -> Result<Loaded, LoadError> {
-    let language = language(Path::new(name), &text).unwrap_or(Language::Promela);
+    let language = language(Path::new(name), &text, options).unwrap_or(&Promela);
     read(language, name, text, options.files(), options)
 }
 
@@ -163,16 +156,20 @@ pub fn read_text(path: &Path, options: &LoadOptions) -> Result<String, LoadError
 }
 
 fn read(
-    language: Language,
+    language: &dyn Language,
     name: &str,
     text: String,
-    files: Files,
+    mut files: Files,
     options: &LoadOptions,
 ) -> Result<Loaded, LoadError> {
-    let loaded = translate(language, name, text, files, options).map_err(|error| match error {
+    let LoadOptions { defines, budget, without_refused, .. } = options;
+    let given = Given { name, text, loader: &mut files, defines, budget, without_refused: *without_refused };
+    let read = language.read(given).map_err(LoadError::from).map_err(|error| match error {
         LoadError::Interrupted { reason, .. } => LoadError::Interrupted { path: name.to_owned(), reason },
         error => error,
     })?;
+    let Read { system, warnings, net, refused } = read;
+    let loaded = Loaded { system, warnings, net, refused };
     if let Err(problems) = ample_model::check::check(&loaded.system) {
         let problem = problems.first().map_or_else(String::new, ToString::to_string);
         return Err(LoadError::Malformed { path: name.to_owned(), problem });
@@ -180,88 +177,20 @@ fn read(
     Ok(loaded)
 }
 
-fn translate(
-    language: Language,
-    name: &str,
-    text: String,
-    mut files: Files,
-    options: &LoadOptions,
-) -> Result<Loaded, LoadError> {
-    let budget = &options.budget;
-    Ok(match language {
-        Language::Promela => {
-            let defines = &options.defines;
-            let (lowered, refused) = match options.without_refused {
-                true => promela::read_apart_from_refused(name, text, &mut files, defines, budget)?,
-                false => (promela::read_within(name, text, &mut files, defines, budget)?, Vec::new()),
-            };
-            Loaded { system: lowered.system, warnings: lowered.warnings, net: None, refused }
-        }
-        Language::Milestones => {
-            let (mut lowered, refused) = match options.without_refused {
-                true => milestones::read_apart_from_refused(name, &text, budget)?,
-                false => (milestones::read_within(name, &text, budget)?, Vec::new()),
-            };
-            lowered.warnings.extend(unused_macros(options, "Milestones has no macros"));
-            Loaded { system: lowered.system, warnings: lowered.warnings, net: None, refused }
-        }
-        Language::Pnml => {
-            let mut unfolded = pnml::read_within(name, &text, budget)?;
-            unfolded.warnings.extend(unused_macros(options, "a net has no macros"));
-            let (system, warnings, net) = (unfolded.system, unfolded.warnings, Some(unfolded.names));
-            Loaded { system, warnings, net, refused: Vec::new() }
-        }
-    })
-}
-
-/// A warning that macros mean nothing in a language that has none.
-fn unused_macros(options: &LoadOptions, why: &str) -> Option<Diagnostic> {
-    let (name, _) = options.defines.first()?;
-    let message = format!("the macro `{name}` is not used: {why}");
-    Some(Diagnostic { severity: Severity::Warning, message, span: None, help: None })
-}
-
-/// By extension. A file without one is taken for Promela unless it looks like Milestones; one with another extension
+/// By extension. A file without one is taken for Promela unless it looks like something else; one with another extension
 /// must look like one of the languages.
-fn language(path: &Path, text: &str) -> Option<Language> {
+fn language(path: &Path, text: &str, options: &LoadOptions) -> Option<&'static dyn Language> {
+    let languages = || options.languages.iter().copied();
     let extension = path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase);
-    match extension.as_deref() {
-        Some(extension) if PROMELA.contains(&extension) => Some(Language::Promela),
-        Some(extension) if MILESTONES.contains(&extension) => Some(Language::Milestones),
-        Some(PNML) => Some(Language::Pnml),
-        _ if looks_like_pnml(text) => Some(Language::Pnml),
-        _ if looks_like_milestones(text) => Some(Language::Milestones),
-        Some(_) if !looks_like_promela(text) => None,
-        _ => Some(Language::Promela),
-    }
+    let known = |language: &&dyn Language| extension.as_deref().is_some_and(|e| language.extensions().contains(&e));
+    let like = |language: &&dyn Language| language.looks_like(text);
+    let by_default = extension.is_none().then_some(&Promela as &dyn Language);
+    languages().find(known).or_else(|| languages().find(like)).or(by_default)
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_')
-}
-
-fn looks_like_promela(text: &str) -> bool {
-    text.contains("proctype") || words(text).any(|word| word == "init")
-}
-
-/// Sections have an end, and there is one that says what happens.
-fn looks_like_milestones(text: &str) -> bool {
-    let has = |some: &[&str]| words(text).any(|word| some.contains(&word));
-    !text.contains("proctype")
-        && has(&["END"])
-        && has(&["CASE"])
-        && has(&["LOCAL", "MAIN", "GLOBAL"])
-        && has(&["ACTION", "ACTIONS", "VARIABLE", "VARIABLES"])
-}
-
-/// XML, with the element of a net near its beginning or, where that is missing, formulas: their reader tells more.
-fn looks_like_pnml(text: &str) -> bool {
-    let text = text.trim_start_matches('\u{feff}').trim_start();
-    let mut end = text.len().min(4096);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.starts_with('<') && (text[..end].contains("<pnml") || text[..end].contains(":pnml"))
+/// The language of a model.
+fn language_of(system: &System) -> &'static dyn Language {
+    LANGUAGES.iter().copied().find(|language| language.name() == system.language).unwrap_or(&Promela)
 }
 
 impl Loaded {
@@ -402,14 +331,6 @@ impl Loaded {
     }
 }
 
-fn is_milestones(system: &System) -> bool {
-    system.language == "milestones"
-}
-
-fn is_net(system: &System) -> bool {
-    system.language == "pnml"
-}
-
 /// Reads an expression over the model's names, in the language of the model: an invariant from the command line.
 ///
 /// ```
@@ -419,11 +340,7 @@ fn is_net(system: &System) -> bool {
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn expression(system: &System, text: &str) -> Result<Expr, LoadError> {
-    Ok(match system {
-        system if is_milestones(system) => milestones::expression(system, text)?,
-        system if is_net(system) => pnml::expression(system, &pnml::Names::of(system), text)?,
-        system => promela::expression(system, text)?,
-    })
+    Ok(language_of(system).expression(system, text)?)
 }
 
 /// Makes a model keep what properties ask about that were not stated in its text: who moved last, and priorities.
@@ -456,11 +373,7 @@ pub fn adapt(system: &mut System, properties: &[Property]) {
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn ltl(system: &System, text: &str) -> Result<Temporal, LoadError> {
-    Ok(match system {
-        system if is_milestones(system) => milestones::ltl(system, text)?,
-        system if is_net(system) => pnml::ltl(system, &pnml::Names::of(system), text)?,
-        system => promela::ltl(system, text)?,
-    })
+    Ok(language_of(system).ltl(system, text)?)
 }
 
 /// Reads a branching-time formula over the model's names. Its atoms are in the language of the model.
@@ -472,11 +385,7 @@ pub fn ltl(system: &System, text: &str) -> Result<Temporal, LoadError> {
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn ctl(system: &System, text: &str) -> Result<Temporal, LoadError> {
-    Ok(match system {
-        system if is_milestones(system) => milestones::ctl(system, text)?,
-        system if is_net(system) => pnml::ctl(system, &pnml::Names::of(system), text)?,
-        system => promela::ctl(system, text)?,
-    })
+    Ok(language_of(system).ctl(system, text)?)
 }
 
 /// What is wrong with an atomic proposition, at its place in the text of the automaton.

@@ -1,0 +1,217 @@
+//! What a language is, and which there are.
+//!
+//! A language is a module that implements [`Language`], and an entry in [`LANGUAGES`]. Nobody else knows its name.
+
+use ample_model::{Budget, Expr, System, Temporal};
+
+use crate::diagnostic::{Diagnostic, Rejected, Severity};
+use crate::promela::preprocess::Loader;
+use crate::refused::RefusedFormula;
+use crate::{milestones, pnml, promela};
+
+/// A text to be read.
+pub struct Given<'a> {
+    /// What reports call it, and what includes are relative to.
+    pub name: &'a str,
+    /// The text.
+    pub text: String,
+    /// Reads what it includes.
+    pub loader: &'a mut dyn Loader,
+    /// Macros that are defined before the first line, with their values.
+    pub defines: &'a [(String, String)],
+    /// What reading may take.
+    pub budget: &'a Budget,
+    /// Leave out formulas that are refused; otherwise one of them is enough to refuse the model.
+    pub without_refused: bool,
+}
+
+/// A model that was read.
+#[derive(Debug)]
+pub struct Read {
+    /// The model.
+    pub system: System,
+    /// What the user should know all the same.
+    pub warnings: Vec<Diagnostic>,
+    /// What became of the nodes of a Petri net, if it is one.
+    pub net: Option<pnml::Names>,
+    /// The formulas that were left out.
+    pub refused: Vec<RefusedFormula>,
+}
+
+/// A language that models are written in.
+pub trait Language: Sync {
+    /// Its name, which [`System::language`] tells.
+    fn name(&self) -> &'static str;
+
+    /// Its name and its usual extension, for people.
+    fn title(&self) -> &'static str;
+
+    /// The extensions of its files, in small letters.
+    fn extensions(&self) -> &'static [&'static str];
+
+    /// A text without one of these extensions is likely to be in this language.
+    fn looks_like(&self, text: &str) -> bool;
+
+    /// Reads a model.
+    fn read(&self, given: Given<'_>) -> Result<Read, Rejected>;
+
+    /// Reads a condition on states, over the names of a model in this language.
+    fn expression(&self, system: &System, text: &str) -> Result<Expr, Rejected>;
+
+    /// Reads a formula of linear time.
+    fn ltl(&self, system: &System, text: &str) -> Result<Temporal, Rejected>;
+
+    /// Reads a formula of branching time.
+    fn ctl(&self, system: &System, text: &str) -> Result<Temporal, Rejected>;
+}
+
+/// All languages; a text may look like several, and is then taken for the first.
+pub static LANGUAGES: &[&dyn Language] = &[&Pnml, &Milestones, &Promela];
+
+/// Promela, Spin's language.
+pub struct Promela;
+
+impl Language for Promela {
+    fn name(&self) -> &'static str {
+        "promela"
+    }
+
+    fn title(&self) -> &'static str {
+        "Promela (.pml)"
+    }
+
+    /// Those in the wild.
+    fn extensions(&self) -> &'static [&'static str] {
+        &["pml", "prom", "prm", "promela", "pr", "pm", "sumo", "spin", "model"]
+    }
+
+    fn looks_like(&self, text: &str) -> bool {
+        text.contains("proctype") || words(text).any(|word| word == "init")
+    }
+
+    fn read(&self, given: Given<'_>) -> Result<Read, Rejected> {
+        let Given { name, text, loader, defines, budget, without_refused } = given;
+        let (lowered, refused) = match without_refused {
+            true => promela::read_apart_from_refused(name, text, loader, defines, budget)?,
+            false => (promela::read_within(name, text, loader, defines, budget)?, Vec::new()),
+        };
+        Ok(Read { system: lowered.system, warnings: lowered.warnings, net: None, refused })
+    }
+
+    fn expression(&self, system: &System, text: &str) -> Result<Expr, Rejected> {
+        promela::expression(system, text)
+    }
+
+    fn ltl(&self, system: &System, text: &str) -> Result<Temporal, Rejected> {
+        promela::ltl(system, text)
+    }
+
+    fn ctl(&self, system: &System, text: &str) -> Result<Temporal, Rejected> {
+        promela::ctl(system, text)
+    }
+}
+
+/// The language of Milestones.
+pub struct Milestones;
+
+impl Language for Milestones {
+    fn name(&self) -> &'static str {
+        "milestones"
+    }
+
+    fn title(&self) -> &'static str {
+        "Milestones (.mil)"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["mil", "milestones", "ms"]
+    }
+
+    /// Sections have an end, and there is one that says what happens.
+    fn looks_like(&self, text: &str) -> bool {
+        let has = |some: &[&str]| words(text).any(|word| some.contains(&word));
+        !text.contains("proctype")
+            && has(&["END"])
+            && has(&["CASE"])
+            && has(&["LOCAL", "MAIN", "GLOBAL"])
+            && has(&["ACTION", "ACTIONS", "VARIABLE", "VARIABLES"])
+    }
+
+    fn read(&self, given: Given<'_>) -> Result<Read, Rejected> {
+        let (mut lowered, refused) = match given.without_refused {
+            true => milestones::read_apart_from_refused(given.name, &given.text, given.budget)?,
+            false => (milestones::read_within(given.name, &given.text, given.budget)?, Vec::new()),
+        };
+        lowered.warnings.extend(unused_macros(given.defines, "Milestones has no macros"));
+        Ok(Read { system: lowered.system, warnings: lowered.warnings, net: None, refused })
+    }
+
+    fn expression(&self, system: &System, text: &str) -> Result<Expr, Rejected> {
+        milestones::expression(system, text)
+    }
+
+    fn ltl(&self, system: &System, text: &str) -> Result<Temporal, Rejected> {
+        milestones::ltl(system, text)
+    }
+
+    fn ctl(&self, system: &System, text: &str) -> Result<Temporal, Rejected> {
+        milestones::ctl(system, text)
+    }
+}
+
+/// The Petri Net Markup Language.
+pub struct Pnml;
+
+impl Language for Pnml {
+    fn name(&self) -> &'static str {
+        "pnml"
+    }
+
+    fn title(&self) -> &'static str {
+        "Petri nets (.pnml)"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["pnml"]
+    }
+
+    /// XML, with the element of a net near its beginning or, where that is missing, formulas: their reader tells more.
+    fn looks_like(&self, text: &str) -> bool {
+        let text = text.trim_start_matches('\u{feff}').trim_start();
+        let mut end = text.len().min(4096);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.starts_with('<') && (text[..end].contains("<pnml") || text[..end].contains(":pnml"))
+    }
+
+    fn read(&self, given: Given<'_>) -> Result<Read, Rejected> {
+        let mut unfolded = pnml::read_within(given.name, &given.text, given.budget)?;
+        unfolded.warnings.extend(unused_macros(given.defines, "a net has no macros"));
+        let (system, warnings, net) = (unfolded.system, unfolded.warnings, Some(unfolded.names));
+        Ok(Read { system, warnings, net, refused: Vec::new() })
+    }
+
+    fn expression(&self, system: &System, text: &str) -> Result<Expr, Rejected> {
+        pnml::expression(system, &pnml::Names::of(system), text)
+    }
+
+    fn ltl(&self, system: &System, text: &str) -> Result<Temporal, Rejected> {
+        pnml::ltl(system, &pnml::Names::of(system), text)
+    }
+
+    fn ctl(&self, system: &System, text: &str) -> Result<Temporal, Rejected> {
+        pnml::ctl(system, &pnml::Names::of(system), text)
+    }
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
+}
+
+/// A warning that macros mean nothing in a language that has none.
+fn unused_macros(defines: &[(String, String)], why: &str) -> Option<Diagnostic> {
+    let (name, _) = defines.first()?;
+    let message = format!("the macro `{name}` is not used: {why}");
+    Some(Diagnostic { severity: Severity::Warning, message, span: None, help: None })
+}
