@@ -614,7 +614,10 @@ fn judge(
             forbidden = match question {
                 Question::Never(claim) => Forbidden::claim(system, *claim)?,
                 Question::Acceptance => Forbidden::acceptance(),
-                _ => Forbidden::non_progress(),
+                Question::Progress => Forbidden::non_progress(),
+                other => {
+                    return Err(format!("internal error: the explicit engine does not know this question: {other:?}"));
+                }
             };
             let watcher = watcher(&forbidden)?;
             let stutter_invariant = match question {
