@@ -350,7 +350,10 @@ impl<'e, 'a, S: Sets> Explainer<'e, 'a, S> {
         let start = sets.only(&place.state)?;
         let effort = &mut Effort::default();
         let inside = sets.forward_closure(&start, &scope, effort)?;
-        let found = FairSearch::new(sets, &Fairness::default()).lasso(&start, &scope, &inside, effort)?;
+        let fairness = Fairness::default();
+        let mut search = FairSearch::new(sets, &fairness);
+        let hull = search.hull(&inside, effort)?;
+        let found = search.lasso(&start, &scope, &hull, effort)?;
         Ok(found.map(|(prefix, round)| {
             let mut path = Path::along(prefix);
             path.cycle = round.steps.len();

@@ -227,29 +227,23 @@ impl<'a, S: Sets> FairSearch<'a, S> {
         }
     }
 
-    /// What fair runs stay in, and what lies between such parts: nothing else can be left, backward or forward.
-    fn hull(&mut self, set: &S::Set, effort: &mut Effort) -> Maybe<S::Set> {
-        let mut all = set.clone();
-        loop {
-            let next = self.backward(&all, effort)?;
-            let next = self.forward(&next, effort)?;
-            if next == all {
-                return Ok(all);
-            }
-            all = next;
-        }
+    /// What fair runs stay in, and what lies between such parts. Where every state has a fair run before it, so have all
+    /// that follow, so that taking away the others leaves no state without one.
+    pub fn hull(&mut self, set: &S::Set, effort: &mut Effort) -> Maybe<S::Set> {
+        let set = self.backward(set, effort)?;
+        self.forward(&set, effort)
     }
 
-    /// A run from one of the states to a fair cycle in `inside`, without leaving `within`, and the cycle. None if there
-    /// is none.
+    /// A run from one of the states to a fair cycle in the hull, without leaving `within`, and the cycle. None if the hull
+    /// is not reached. What [`FairSearch::backward`] has left of a set is a hull; [`FairSearch::hull`] gives a smaller one.
     pub fn lasso(
         &mut self,
         from: &S::Set,
         within: &S::Set,
-        inside: &S::Set,
+        hull: &S::Set,
         effort: &mut Effort,
     ) -> Maybe<Option<Prefixed<S::State>>> {
-        let mut hull = self.hull(inside, effort)?;
+        let mut hull = hull.clone();
         let Some(mut prefix) = run_to(self.sets, from, within, &hull)? else { return Ok(None) };
         loop {
             let (round, is_closed) = self.round(prefix.end(), &hull)?;

@@ -340,7 +340,8 @@ impl Product {
             }
         }
         let from = self.space.initial.and(&self.agreeing)?;
-        let found = search.lasso(&from, &reached, &inside, effort)?;
+        let hull = search.backward(&inside, effort)?;
+        let found = search.lasso(&from, &reached, &hull, effort)?;
         Ok(found.map(|(prefix, cycle)| self.tell(&prefix, &cycle)))
     }
 

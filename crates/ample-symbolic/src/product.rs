@@ -79,7 +79,9 @@ pub fn accepted_run<S: Sets>(
     let fairness = product.fairness();
     for component in accepting_components(automaton) {
         let inside = product.on(&component);
-        let found = FairSearch::new(&mut product, &fairness).lasso(&initial, &all, &inside, effort)?;
+        let mut search = FairSearch::new(&mut product, &fairness);
+        let hull = search.hull(&inside, effort)?;
+        let found = search.lasso(&initial, &all, &hull, effort)?;
         if let Some((prefix, cycle)) = found {
             return product.told(&prefix, &cycle).map(Some);
         }
