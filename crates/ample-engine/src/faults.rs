@@ -12,7 +12,7 @@ use ample_logic::Formula;
 use ample_model::facts::Lens;
 use ample_model::{BinaryOp, Expr, Interpreter, Outcome, ProcessId, Property, Question, System, Temporal, Violation};
 
-use crate::evidence::{EndState, Unconfirmed, evaluation_fault, not_confirmed};
+use crate::evidence::{EndState, Invalid, evaluation_fault, not_validated};
 use crate::report::Answer;
 
 /// Finds what may be a fault in the formulas of a model.
@@ -138,7 +138,7 @@ impl Fallible {
                 Some(met) => by_fault(answer, met),
                 None => {
                     let why = "no expression of the formula is a fault where the run ends";
-                    let outcome = not_confirmed(Unconfirmed::Refuted(why.into()), violation.trace.prefix.len());
+                    let outcome = not_validated(Invalid::Refuted(why.into()), violation.trace.prefix.len());
                     Answer { outcome, ..answer }
                 }
             },

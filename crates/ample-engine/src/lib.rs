@@ -10,4 +10,4 @@ pub mod portfolio;
 pub mod report;
 pub mod settings;
 pub mod temporal;
-pub mod together;
+pub mod workers;

@@ -15,7 +15,7 @@ use crate::board::Board;
 use crate::engine::{Engine, Task};
 use crate::report::{Answer, Report, Verdict};
 use crate::settings::Settings;
-use crate::together::together;
+use crate::workers::run_workers;
 
 /// An engine in a portfolio.
 pub struct Member<'a> {
@@ -133,7 +133,7 @@ fn run(members: &[Member<'_>], task: &Task<'_>, asked: Asked, observer: &mut dyn
         reports: Mutex::new(members.iter().map(|_| None).collect()),
         changed: Condvar::new(),
     };
-    together(members.len(), observer, |observer, number| {
+    run_workers(members.len(), observer, |observer, number| {
         let Some(report) = perform(&members[number], number, &task.with(&settings), &shared, observer) else { return };
         shared.reports()[number] = Some((report, Instant::now()));
         shared.changed.notify_all();

@@ -230,7 +230,7 @@ pub enum NoProduct {
 
 /// How an LTL formula is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct Strategy {
     /// The states are those of a partial exploration.
     pub reduced: Option<Variant>,
     /// The fair cycle is looked for backward.
@@ -328,7 +328,7 @@ impl Product {
     }
 
     /// Looks for a run that violates the formula.
-    pub fn check(&self, way: Way, effort: &mut Effort) -> Maybe<Option<Lasso>> {
+    pub fn check(&self, way: Strategy, effort: &mut Effort) -> Maybe<Option<Lasso>> {
         let reached = self.reach(way.reduced, effort)?.and(&self.agreeing)?;
         let mut sets = SpaceSets::new(&self.space);
         let mut search = FairSearch::new(&mut sets, &self.fairness);

@@ -10,7 +10,7 @@ use ample_random::Random;
 use crate::ctl::{Ctl, Evaluator, known_atoms};
 use crate::diagram::{Bdd, Diagrams};
 use crate::fair::Fairness;
-use crate::ltl::{Lasso, Product, Runs, Way};
+use crate::ltl::{Lasso, Product, Runs, Strategy};
 use crate::partial::{Preserve, Variant, areduce, explore, improviso, reduced_space};
 use crate::process_model::{Demand, process_model};
 use crate::reach::{Effort, Method, reachable, run_to};
@@ -439,9 +439,9 @@ fn every_way_to_check_ltl_gives_the_same_and_shows_a_run() {
         let model = process_model(space, &SHARED, Demand::Safe).unwrap();
         let runs = Runs { fairness: &Fairness::default(), stutters: true };
         let product = Product::of(space, &formula, &atoms, &model, runs).unwrap().ok().unwrap();
-        let mut ways = vec![Way { reduced: None, backward: false }, Way { reduced: None, backward: true }];
+        let mut ways = vec![Strategy { reduced: None, backward: false }, Strategy { reduced: None, backward: true }];
         if !formula.has_next() {
-            let both = |variant| [false, true].map(|backward| Way { reduced: Some(variant), backward });
+            let both = |variant| [false, true].map(|backward| Strategy { reduced: Some(variant), backward });
             ways.extend(VARIANTS.into_iter().flat_map(both));
         }
         let mut verdicts = Vec::new();
@@ -465,7 +465,7 @@ fn every_way_to_check_ltl_gives_the_same_and_shows_a_run() {
         // A formula and its negation cannot both hold.
         let negation = !formula.clone();
         let opposite = Product::of(space, &negation, &atoms, &[], runs).unwrap().ok().unwrap();
-        let other = opposite.check(Way { reduced: None, backward: true }, &mut Effort::default()).unwrap();
+        let other = opposite.check(Strategy { reduced: None, backward: true }, &mut Effort::default()).unwrap();
         assert!(!(verdicts[0] && other.is_none()), "{text}");
         if verdicts[0] { hold += 1 } else { violated += 1 }
     }

@@ -20,7 +20,7 @@ use ample_symbolic::engine::{self as symbolic, Symbolic};
 
 use crate::vacuity;
 
-/// Who does the work.
+/// Which engine checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
     /// Whoever suits the model.
@@ -37,7 +37,7 @@ pub enum Engine {
 /// What to check, and how.
 #[derive(Clone, Debug, Default)]
 pub struct CheckOptions {
-    /// Who does the work.
+    /// Which engine checks.
     pub engine: Engine,
     /// What to check; `None` is [all that the model states](stated).
     pub properties: Option<Vec<Property>>,

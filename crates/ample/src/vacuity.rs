@@ -19,7 +19,7 @@ use ample_engine::report::{Report, Verdict};
 use ample_engine::settings::Fairness;
 use ample_explicit::engine::automaton::negation;
 use ample_explicit::engine::branching::look_at;
-use ample_explicit::engine::liveness::{Watch, look_for};
+use ample_explicit::engine::liveness::{Specification, look_for};
 use ample_explicit::engine::options::Search;
 use ample_explicit::engine::reduction::PartialOrder;
 use ample_explicit::engine::{self as explicit, Request, atomic};
@@ -359,15 +359,15 @@ impl Asking<'_> {
     }
 
     fn linear(&mut self, temporal: &Temporal) -> Option<bool> {
-        let watcher = negation(temporal, Acceptance::Generalised, &mut self.cut_off).ok()?;
+        let automaton = negation(temporal, Acceptance::Generalised, &mut self.cut_off).ok()?;
         let stutter_invariant = match ample_logic::is_stutter_invariant(&temporal.formula) {
             Ok(true) => Ok(()),
             _ => Err("not asked"),
         };
         let atoms = &temporal.atoms;
-        let watch = Watch { watcher, atoms, stutters: true, is_simple: false, stutter_invariant };
+        let specification = Specification { automaton, atoms, stutters: true, is_simple: false, stutter_invariant };
         let options = CheckOptions { emptiness: Default::default(), ..self.options.clone() };
-        let found = look_for(self.system, watch, &options.explicit(), &mut self.cut_off);
+        let found = look_for(self.system, specification, &options.explicit(), &mut self.cut_off);
         match (found.run, found.ended) {
             (Some(_), _) => Some(false),
             (None, None) => Some(true),

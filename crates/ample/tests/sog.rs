@@ -175,15 +175,15 @@ fn nets() -> Vec<PathBuf> {
 }
 
 /// A net with what is observed of it: three transitions and two conditions, taken from all over the net.
-struct Watched {
+struct Product {
     loaded: Loaded,
     net: Net,
     observe: Vec<String>,
     atoms: Vec<Expr>,
 }
 
-impl Watched {
-    fn small(path: &Path) -> Option<Watched> {
+impl Product {
+    fn small(path: &Path) -> Option<Product> {
         let loaded = ample::load(path, &LoadOptions::default()).ok()?;
         let net = Net::of(&loaded.system)?;
         if net.places.len() > SMALL_NET || net.transitions.len() > SMALL_NET {
@@ -194,7 +194,7 @@ impl Watched {
         let observe = spread(net.transitions.len(), 3).map(name).collect();
         let marked = |place: usize| loaded.expression(&format!("\"{}\" >= 1", net.places[place].name)).ok();
         let atoms = spread(net.places.len(), 2).map(marked).collect::<Option<Vec<Expr>>>()?;
-        Some(Watched { loaded, net, observe, atoms })
+        Some(Product { loaded, net, observe, atoms })
     }
 
     fn options(&self, kind: Kind) -> SogOptions {
@@ -235,17 +235,17 @@ impl Watched {
 /// Builds every small kind of graph of a net, with different numbers of threads and both ways of balancing, at least so
 /// often in all, and compares it with the sequential one. How many were built.
 fn builds_are_equal(path: &Path, threads: &[usize], wanted: usize) -> usize {
-    let Some(watched) = Watched::small(path) else { return 0 };
-    let small = |kind: &Kind| Some((*kind, watched.sequential(&watched.observed(*kind))?));
+    let Some(product) = Product::small(path) else { return 0 };
+    let small = |kind: &Kind| Some((*kind, product.sequential(&product.observed(*kind))?));
     let expected: Vec<(Kind, Graph)> = KINDS.iter().filter_map(small).collect();
     let (mut builds, mut round) = (0, 0);
     while builds < wanted && !expected.is_empty() {
         let canonical = [Canonical::None, Canonical::Sent][round % 2];
         for (kind, expected) in &expected {
             for (threads, balance) in threads.iter().flat_map(|n| BALANCES.map(|balance| (*n, balance))) {
-                let options = SogOptions { threads, balance, canonical, ..watched.options(*kind) };
+                let options = SogOptions { threads, balance, canonical, ..product.options(*kind) };
                 let mut limits = Limits::new().time(Some(Duration::from_secs(600)));
-                let built = build(&watched.loaded.system, &options, &mut limits);
+                let built = build(&product.loaded.system, &options, &mut limits);
                 let what = format!("{} {kind:?} {threads} {balance:?} round {round}", path.display());
                 let built = built.unwrap_or_else(|error| panic!("{what}: {error}"));
                 assert!(built.graph == *expected, "{what}: another graph than the sequential one");

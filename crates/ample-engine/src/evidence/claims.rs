@@ -4,19 +4,19 @@ use std::collections::HashSet;
 
 use ample_model::{Expr, Fault, Interpreter, LocationId, Move, Observer, State, System, Trace, Violation};
 
-use super::{EndState, Patience, Unconfirmed, refuted};
+use super::{EndState, Invalid, Patience, refuted};
 use super::{Ending, Lasso};
 use crate::settings::Fairness;
 use crate::temporal::claim::Acting;
 
 /// Replays the run and looks whether the claim accepts it.
-pub fn confirm_acting(
+pub fn validate_with_claim(
     system: &System,
     run: &Lasso,
     claim: &Acting,
     fairness: Fairness,
     observer: &mut dyn Observer,
-) -> Result<(Violation, EndState), Unconfirmed> {
+) -> Result<(Violation, EndState), Invalid> {
     let interpreter = Interpreter::new(system);
     let Some(Ok(state)) = interpreter.initial_state(&run.start) else {
         return refuted(format!("there is no initial state number {}", run.start));
@@ -44,13 +44,13 @@ pub fn confirm_acting(
         let step = replay.take(taken).map_err(|why| wrong(run.prefix.len() + number, &why))?;
         replay.trace.cycle.extend(step);
     }
-    let message = replay.judge(run, &begins, fairness).map_err(Unconfirmed::Refuted)?;
+    let message = replay.judge(run, &begins, fairness).map_err(Invalid::Refuted)?;
     let end = EndState::of(&interpreter, &begins.state);
     Ok((Violation { message, trace: replay.trace, branches: Vec::new() }, end))
 }
 
-fn wrong(number: usize, why: &str) -> Unconfirmed {
-    Unconfirmed::Refuted(format!("step {}: {why}", number + 1))
+fn wrong(number: usize, why: &str) -> Invalid {
+    Invalid::Refuted(format!("step {}: {why}", number + 1))
 }
 
 /// Where a run is.

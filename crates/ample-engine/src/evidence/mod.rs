@@ -10,9 +10,9 @@ mod trees;
 mod validate;
 
 pub use ample_model::{Cell, Contents, EndState, Ending, Evidence, Lasso, Run, Standing, Statement, Tree};
-use claims::confirm_acting;
-use runs::{Charge, confirm_run};
-use trees::confirm_tree;
+use claims::validate_with_claim;
+use runs::{LassoViolation, validate_lasso};
+use trees::validate_tree;
 pub use validate::{Validated, validate};
 
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ use ample_model::{
 
 /// What an engine claims that a run shows.
 #[derive(Clone, Copy, Debug)]
-enum Claim<'a> {
+enum RunViolation<'a> {
     /// Its last state is a deadlock.
     Deadlock,
     /// Its last step breaks an assertion or is a fault.
@@ -37,7 +37,7 @@ enum Claim<'a> {
 
 /// Why a claim was not confirmed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unconfirmed {
+pub enum Invalid {
     /// The run is not what was claimed: a bug in ample.
     Refuted(String),
     /// The replay was ended.
@@ -65,12 +65,12 @@ pub fn without_run(question: &Question, found_by: &str) -> Outcome {
 }
 
 /// The outcome where a violation was found and not confirmed.
-pub(crate) fn not_confirmed(unconfirmed: Unconfirmed, steps: usize) -> Outcome {
-    Outcome::Unknown(Reason::Unsupported(match unconfirmed {
-        Unconfirmed::Ended(reason) => {
+pub(crate) fn not_validated(invalid: Invalid, steps: usize) -> Outcome {
+    Outcome::Unknown(Reason::Unsupported(match invalid {
+        Invalid::Ended(reason) => {
             format!("a violation was found, but {reason} before its {steps} steps were replayed")
         }
-        Unconfirmed::Refuted(why) => format!(
+        Invalid::Refuted(why) => format!(
             "internal error: the counterexample does not replay ({why}); \
              this is a bug in ample, please report it with the model"
         ),
@@ -95,39 +95,39 @@ impl<'a> Patience<'a> {
     }
 
     /// Asks now and then, by the number of the step.
-    fn ask(&mut self, number: usize) -> Result<(), Unconfirmed> {
+    fn ask(&mut self, number: usize) -> Result<(), Invalid> {
         if number % ASK_EVERY == ASK_EVERY - 1
             && let Some(reason) = self.observer.progress(&Progress::default())
             && (reason == Reason::Memory || self.begun.elapsed() > GRACE)
         {
-            return Err(Unconfirmed::Ended(reason));
+            return Err(Invalid::Ended(reason));
         }
         Ok(())
     }
 }
 
 /// Replays the moves and looks whether they show what is claimed. The observer may end the replay of a very long run.
-fn confirm(
+fn validate_run(
     system: &System,
     start: impl Into<StartNumber>,
     moves: &[Move],
-    claim: Claim<'_>,
+    claim: RunViolation<'_>,
     observer: &mut dyn Observer,
-) -> Result<(Violation, EndState), Unconfirmed> {
+) -> Result<(Violation, EndState), Invalid> {
     let interpreter = Interpreter::new(system);
     let start = start.into();
     let initial = interpreter.initial_state(&start);
     let mut trace = Trace { start, ..Trace::default() };
     let mut state = match initial {
         Some(Ok(state)) => state,
-        Some(Err(fault)) if moves.is_empty() && matches!(claim, Claim::Assertion) => {
+        Some(Err(fault)) if moves.is_empty() && matches!(claim, RunViolation::Assertion) => {
             let message = format!("the initial state is a fault: {fault}");
             return Ok((Violation { message, trace, branches: Vec::new() }, EndState::default()));
         }
         Some(Err(fault)) => return refuted(format!("the initial state is a fault: {fault}")),
         None => return refuted(format!("there is no initial state number {}", trace.start)),
     };
-    let seeks_assertion = matches!(claim, Claim::Assertion);
+    let seeks_assertion = matches!(claim, RunViolation::Assertion);
     let mut patience = Patience::new(observer);
     for (number, taken) in moves.iter().enumerate() {
         patience.ask(number)?;
@@ -148,27 +148,27 @@ fn confirm(
             return refuted(format!("step {} is a fault: {message}", number + 1));
         }
     }
-    let message = claim.shown_by(&interpreter, &state).map_err(Unconfirmed::Refuted)?;
+    let message = claim.shown_by(&interpreter, &state).map_err(Invalid::Refuted)?;
     Ok((Violation { message, trace, branches: Vec::new() }, EndState::of(&interpreter, &state)))
 }
 
-fn refuted<T>(why: String) -> Result<T, Unconfirmed> {
-    Err(Unconfirmed::Refuted(why))
+fn refuted<T>(why: String) -> Result<T, Invalid> {
+    Err(Invalid::Refuted(why))
 }
 
-impl Claim<'_> {
+impl RunViolation<'_> {
     /// What is wrong with the state, in a sentence; or why it is not what is claimed.
     fn shown_by(self, interpreter: &Interpreter<'_>, state: &State) -> Result<String, String> {
         match self {
-            Claim::Deadlock if interpreter.is_deadlock(state) => Ok("invalid end state".into()),
-            Claim::Deadlock => Err("the run does not end in a deadlock".into()),
-            Claim::Assertion => Err("no step of the run breaks an assertion".into()),
-            Claim::Invariant(condition) => match interpreter.evaluate(state, None, condition) {
+            RunViolation::Deadlock if interpreter.is_deadlock(state) => Ok("invalid end state".into()),
+            RunViolation::Deadlock => Err("the run does not end in a deadlock".into()),
+            RunViolation::Assertion => Err("no step of the run breaks an assertion".into()),
+            RunViolation::Invariant(condition) => match interpreter.evaluate(state, None, condition) {
                 Ok(0) => Ok("invariant violated".into()),
                 Ok(_) => Err("the invariant holds where the run ends".into()),
                 Err(fault) => Ok(format!("the invariant cannot be evaluated: {fault}")),
             },
-            Claim::Evaluation(parts) => evaluation_fault(interpreter, state, parts)
+            RunViolation::Evaluation(parts) => evaluation_fault(interpreter, state, parts)
                 .ok_or_else(|| "no expression of the formula is a fault where the run ends".into()),
         }
     }

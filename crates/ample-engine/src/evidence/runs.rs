@@ -7,20 +7,20 @@ use ample_model::{
     Expr, Fault, Interpreter, Move, Observer, PropertyAutomaton, State, System, Temporal, Trace, Violation,
 };
 
-use super::{EndState, Patience, Unconfirmed, refuted};
+use super::{EndState, Invalid, Patience, refuted};
 use super::{Ending, Lasso};
 use crate::settings::Fairness;
-use crate::temporal::Forbidden;
+use crate::temporal::ClaimAutomaton;
 
 /// What an engine claims that an endless run shows.
 #[derive(Clone, Copy)]
-pub enum Charge<'a> {
+pub enum LassoViolation<'a> {
     /// It does not satisfy the formula.
     Formula(&'a Temporal),
     /// The automaton accepts it.
     Automaton(&'a PropertyAutomaton),
     /// The never claim accepts it.
-    Claim(&'a Forbidden),
+    Claim(&'a ClaimAutomaton),
     /// It passes locations marked `accept` again and again.
     Acceptance,
     /// It does not pass locations marked `progress` again and again.
@@ -31,19 +31,19 @@ pub enum Charge<'a> {
 const MAX_CONTINUATION: usize = 100_000;
 
 /// Replays the run and looks whether it shows what is claimed.
-pub fn confirm_run(
+pub fn validate_lasso(
     system: &System,
     run: &Lasso,
-    charge: Charge<'_>,
+    claimed: LassoViolation<'_>,
     fairness: Fairness,
     observer: &mut dyn Observer,
-) -> Result<(Violation, EndState), Unconfirmed> {
+) -> Result<(Violation, EndState), Invalid> {
     let interpreter = Interpreter::new(system);
     let (trace, states) = perform(&interpreter, run, observer)?;
     let replayed = Replayed { interpreter: &interpreter, states, trace: &trace, ending: run.ending };
-    let message = replayed.judge(run, charge, observer)?;
-    replayed.is_fair(run, fairness).map_err(Unconfirmed::Refuted)?;
-    if let Charge::Claim(claim) = charge
+    let message = replayed.judge(run, claimed, observer)?;
+    replayed.is_fair(run, fairness).map_err(Invalid::Refuted)?;
+    if let LassoViolation::Claim(claim) = claimed
         && let Some((steps, message)) = replayed.claim_fault(run, claim)
     {
         let end = EndState::of(&interpreter, &replayed.states[steps]);
@@ -62,7 +62,7 @@ fn perform(
     interpreter: &Interpreter<'_>,
     run: &Lasso,
     observer: &mut dyn Observer,
-) -> Result<(Trace, Vec<State>), Unconfirmed> {
+) -> Result<(Trace, Vec<State>), Invalid> {
     let mut patience = Patience::new(observer);
     let mut trace = Trace { start: run.start.clone(), ..Trace::default() };
     let mut states = match interpreter.initial_state(&run.start) {
@@ -135,18 +135,18 @@ impl Replayed<'_> {
     }
 
     /// What the run shows, in a sentence.
-    fn judge(&self, run: &Lasso, charge: Charge<'_>, observer: &mut dyn Observer) -> Result<String, Unconfirmed> {
-        let word = self.word(run).map_err(Unconfirmed::Refuted)?;
-        let refuse = |why: &str| Err(Unconfirmed::Refuted(why.to_owned()));
-        match charge {
-            Charge::Formula(_) | Charge::Automaton(_) => {
+    fn judge(&self, run: &Lasso, claimed: LassoViolation<'_>, observer: &mut dyn Observer) -> Result<String, Invalid> {
+        let word = self.word(run).map_err(Invalid::Refuted)?;
+        let refuse = |why: &str| Err(Invalid::Refuted(why.to_owned()));
+        match claimed {
+            LassoViolation::Formula(_) | LassoViolation::Automaton(_) => {
                 if self.ending == Ending::Open {
-                    return self.judge_beginning(run, charge, observer);
+                    return self.judge_beginning(run, claimed, observer);
                 }
-                if !self.violates(charge, &word, &self.states) {
+                if !self.violates(claimed, &word, &self.states) {
                     return refuse("the run does not violate the property");
                 }
-                let by_automaton = matches!(charge, Charge::Automaton(_));
+                let by_automaton = matches!(claimed, LassoViolation::Automaton(_));
                 Ok(match self.ending {
                     Ending::Stutter if by_automaton => "a run that ends is accepted by the automaton".into(),
                     _ if by_automaton => "an endless run is accepted by the automaton".into(),
@@ -155,17 +155,17 @@ impl Replayed<'_> {
                     _ => "a run goes on for ever without satisfying it".into(),
                 })
             }
-            Charge::Claim(claim) => self.follows(run, claim, &word).map_err(Unconfirmed::Refuted),
-            Charge::Acceptance if !word.cycle.iter().any(|at| self.holds(*at, &Expr::Accepting)) => {
+            LassoViolation::Claim(claim) => self.follows(run, claim, &word).map_err(Invalid::Refuted),
+            LassoViolation::Acceptance if !word.cycle.iter().any(|at| self.holds(*at, &Expr::Accepting)) => {
                 refuse("no state of the cycle is accepting")
             }
-            Charge::Acceptance if self.ending == Ending::Stutter => Ok("accept stutter".into()),
-            Charge::Acceptance => Ok("acceptance cycle".into()),
-            Charge::NonProgress if self.ending != Ending::Cycle => refuse("the run has no cycle"),
-            Charge::NonProgress if !word.cycle.iter().all(|at| self.holds(*at, &Expr::NonProgress)) => {
+            LassoViolation::Acceptance if self.ending == Ending::Stutter => Ok("accept stutter".into()),
+            LassoViolation::Acceptance => Ok("acceptance cycle".into()),
+            LassoViolation::NonProgress if self.ending != Ending::Cycle => refuse("the run has no cycle"),
+            LassoViolation::NonProgress if !word.cycle.iter().all(|at| self.holds(*at, &Expr::NonProgress)) => {
                 refuse("some state of the cycle is progress")
             }
-            Charge::NonProgress => Ok("non-progress cycle".into()),
+            LassoViolation::NonProgress => Ok("non-progress cycle".into()),
         }
     }
 
@@ -187,21 +187,21 @@ impl Replayed<'_> {
     }
 
     /// The word does not satisfy the formula, or is accepted by the automaton: by their plain meaning.
-    fn violates(&self, charge: Charge<'_>, word: &Word, states: &[State]) -> bool {
+    fn violates(&self, claimed: LassoViolation<'_>, word: &Word, states: &[State]) -> bool {
         let value = |atoms: &[Expr], letter: usize, atom: Atom| {
             atoms.get(atom.0 as usize).is_some_and(|expr| holds(self.interpreter, &states[word.position(letter)], expr))
         };
         let (prefix, cycle) = (word.prefix.len(), word.cycle.len());
-        match charge {
-            Charge::Formula(Temporal { formula, atoms }) => {
+        match claimed {
+            LassoViolation::Formula(Temporal { formula, atoms }) => {
                 let value = |letter, atom| value(atoms, letter, atom);
                 // A formula with path quantifiers is not judged here, and would be an error of ours: not confirmed.
                 !semantics::holds_with(formula, prefix, cycle, &value).unwrap_or(true)
             }
-            Charge::Automaton(PropertyAutomaton { automaton, atoms }) => {
+            LassoViolation::Automaton(PropertyAutomaton { automaton, atoms }) => {
                 automaton.accepts_with(prefix, cycle, &|letter, atom| value(atoms, letter, atom))
             }
-            Charge::Claim(_) | Charge::Acceptance | Charge::NonProgress => false,
+            LassoViolation::Claim(_) | LassoViolation::Acceptance | LassoViolation::NonProgress => false,
         }
     }
 
@@ -209,11 +209,11 @@ impl Replayed<'_> {
     fn judge_beginning(
         &self,
         run: &Lasso,
-        charge: Charge<'_>,
+        claimed: LassoViolation<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<String, Unconfirmed> {
-        let message = match charge {
-            Charge::Automaton(_) => "every run that begins so is accepted by the automaton".to_owned(),
+    ) -> Result<String, Invalid> {
+        let message = match claimed {
+            LassoViolation::Automaton(_) => "every run that begins so is accepted by the automaton".to_owned(),
             _ => "no run that begins so satisfies it".to_owned(),
         };
         let mut patience = Patience::new(observer);
@@ -226,7 +226,7 @@ impl Replayed<'_> {
             let letters = |from: usize, to: usize| (from..to).filter(|at| visible(*at)).collect::<Vec<_>>();
             if let Some(first) = known.insert(self.interpreter.identity(state), at) {
                 let word = Word { prefix: letters(0, first), cycle: letters(first, at) };
-                if !word.cycle.is_empty() && !self.violates(charge, &word, &states) {
+                if !word.cycle.is_empty() && !self.violates(claimed, &word, &states) {
                     return refuted("a continuation of the run does not violate the property".into());
                 }
                 break;
@@ -236,7 +236,7 @@ impl Replayed<'_> {
             let Some(next) = next else {
                 // Stuck, or stopped by a fault.
                 let word = Word { prefix: letters(0, at), cycle: vec![at] };
-                if !self.violates(charge, &word, &states) {
+                if !self.violates(claimed, &word, &states) {
                     return refuted("the run does not violate the property".into());
                 }
                 break;
@@ -248,7 +248,7 @@ impl Replayed<'_> {
     }
 
     /// The claim can read the word as the engine says, and accepts it: how, in a few words.
-    fn follows(&self, run: &Lasso, claim: &Forbidden, word: &Word) -> Result<String, String> {
+    fn follows(&self, run: &Lasso, claim: &ClaimAutomaton, word: &Word) -> Result<String, String> {
         let last = self.last_read(run);
         let mut reads = word.prefix.clone();
         // A run that is stuck is read again and again where it ends.
@@ -285,7 +285,7 @@ impl Replayed<'_> {
     }
 
     /// Where the claim first meets a condition that is a fault, and what is wrong there.
-    fn claim_fault(&self, run: &Lasso, claim: &Forbidden) -> Option<(usize, String)> {
+    fn claim_fault(&self, run: &Lasso, claim: &ClaimAutomaton) -> Option<(usize, String)> {
         let word = self.word(run).ok()?;
         let mut stands = HashSet::from([claim.initial]);
         for position in word.prefix.into_iter().chain(word.cycle) {
@@ -301,7 +301,7 @@ impl Replayed<'_> {
     }
 
     /// What is wrong with the last of the conditions on an edge, in a sentence.
-    fn fault_of(&self, claim: &Forbidden, edge: &crate::temporal::Edge, position: usize) -> String {
+    fn fault_of(&self, claim: &ClaimAutomaton, edge: &crate::temporal::Edge, position: usize) -> String {
         let message = what_is_over(claim, &[edge.to]).unwrap_or_default();
         let last = edge.when.first().and_then(|cube| cube.iter().rev().find(|(_, value)| !value));
         let fault = last.and_then(|(atom, _)| {
@@ -317,7 +317,7 @@ impl Replayed<'_> {
     }
 
     /// Where the claim can stand after it has read these positions.
-    fn stands(&self, claim: &Forbidden, positions: &[usize]) -> HashSet<u32> {
+    fn stands(&self, claim: &ClaimAutomaton, positions: &[usize]) -> HashSet<u32> {
         let mut stands = HashSet::from([claim.initial]);
         for position in positions {
             let edges = stands.iter().flat_map(|tag| &claim.edges[*tag as usize]);
@@ -326,12 +326,12 @@ impl Replayed<'_> {
         stands
     }
 
-    fn edge(&self, claim: &Forbidden, from: u32, to: u32, position: usize) -> Option<u32> {
+    fn edge(&self, claim: &ClaimAutomaton, from: u32, to: u32, position: usize) -> Option<u32> {
         let edges = claim.edges.get(from as usize)?.iter().filter(|edge| edge.to == to);
         edges.filter(|edge| self.can_take(claim, edge, position)).map(|edge| edge.marks).max()
     }
 
-    fn can_take(&self, claim: &Forbidden, edge: &crate::temporal::Edge, position: usize) -> bool {
+    fn can_take(&self, claim: &ClaimAutomaton, edge: &crate::temporal::Edge, position: usize) -> bool {
         let literal = |(atom, value): &(u32, bool)| self.holds(position, &claim.atoms[*atom as usize]) == *value;
         edge.when.iter().any(|cube| cube.iter().all(literal))
     }
@@ -371,7 +371,7 @@ impl Replayed<'_> {
 }
 
 /// What a claim in one of these states has seen, if it need not see more.
-fn what_is_over(claim: &Forbidden, tags: &[u32]) -> Option<&'static str> {
+fn what_is_over(claim: &ClaimAutomaton, tags: &[u32]) -> Option<&'static str> {
     if tags.contains(&claim.end) {
         Some("end state in claim reached")
     } else if tags.contains(&(claim.end + 1)) {

@@ -4,26 +4,26 @@ use ample_logic::{Atom, Binary, Dialect, Formula, Unary, print_with, semantics};
 use ample_model::{Branch, Fault, Interpreter, Move, StartNumber, State, Step, System, Temporal, Trace, Violation};
 
 use super::Tree;
-use super::{EndState, Unconfirmed, refuted};
+use super::{EndState, Invalid, refuted};
 
 /// Replays what shows that a formula does not hold.
-pub fn confirm_tree(
+pub fn validate_tree(
     system: &System,
     start: impl Into<StartNumber>,
     tree: &Tree,
     temporal: &Temporal,
-) -> Result<(Violation, EndState), Unconfirmed> {
+) -> Result<(Violation, EndState), Invalid> {
     let interpreter = Interpreter::new(system);
     let start = start.into();
     let state = match interpreter.initial_state(&start) {
         Some(Ok(state)) => state,
         _ => return refuted(format!("there is no initial state number {start}")),
     };
-    let court = Court { interpreter: &interpreter, temporal, cells: std::cell::Cell::new(MAX_CELLS) };
-    let mut shown = court.replay(&state, false, tree).map_err(Unconfirmed::Refuted)?;
+    let validator = Validator { interpreter: &interpreter, temporal, cells: std::cell::Cell::new(MAX_CELLS) };
+    let mut shown = validator.replay(&state, false, tree).map_err(Invalid::Refuted)?;
     straighten(&mut shown);
     let Branch { message, trace, branches, .. } = shown;
-    let end = shown.end.map_or_else(|| EndState::of(&interpreter, &court.end_of(&state, &trace)), |end| *end);
+    let end = shown.end.map_or_else(|| EndState::of(&interpreter, &validator.end_of(&state, &trace)), |end| *end);
     Ok((Violation { message, trace: Trace { start, ..trace }, branches }, end))
 }
 
@@ -82,14 +82,14 @@ fn is_along(branch: &Tree, tree: &Tree, after: usize) -> bool {
     ends && !has_more && run.skip(after).take(branch.prefix.len()).eq(&branch.prefix)
 }
 
-struct Court<'a> {
+struct Validator<'a> {
     interpreter: &'a Interpreter<'a>,
     temporal: &'a Temporal,
     /// How many more cells may be told.
     cells: std::cell::Cell<usize>,
 }
 
-impl Court<'_> {
+impl Validator<'_> {
     /// The run of the evidence and its branches. If a fault has `stopped` it before, it does not move any more.
     fn replay(&self, from: &State, stopped: bool, tree: &Tree) -> Result<Branch, String> {
         let mut states = vec![from.clone()];

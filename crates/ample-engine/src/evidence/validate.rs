@@ -3,12 +3,13 @@
 use ample_model::{Evidence, Observer, Property, Question, System, Violation};
 
 use super::{
-    Charge, Claim, EndState, Unconfirmed, confirm, confirm_acting, confirm_run, confirm_tree, not_confirmed, refuted,
+    EndState, Invalid, LassoViolation, RunViolation, not_validated, refuted, validate_lasso, validate_run,
+    validate_tree, validate_with_claim,
 };
 use crate::faults::Survey;
 use crate::report::Answer;
 use crate::settings::Settings;
-use crate::temporal::Forbidden;
+use crate::temporal::ClaimAutomaton;
 use crate::temporal::claim::Acting;
 
 /// A violation that has been replayed, and the state at the end of its run or where its cycle begins.
@@ -22,39 +23,39 @@ pub fn validate(
     evidence: &Evidence,
     settings: &Settings,
     observer: &mut dyn Observer,
-) -> Result<Validated, Unconfirmed> {
+) -> Result<Validated, Invalid> {
     let fairness = settings.fairness;
     match (&property.question, evidence) {
         (question, Evidence::Run(run)) => {
             let fallible = Survey::of(system).fallible(property, &settings.justice);
             let claim = match question {
-                Question::Deadlock => Claim::Deadlock,
-                Question::Assertions => Claim::Assertion,
-                Question::Invariant(condition) => Claim::Invariant(condition),
-                _ => Claim::Evaluation(fallible.parts()),
+                Question::Deadlock => RunViolation::Deadlock,
+                Question::Assertions => RunViolation::Assertion,
+                Question::Invariant(condition) => RunViolation::Invariant(condition),
+                _ => RunViolation::Evaluation(fallible.parts()),
             };
-            confirm(system, &run.start, &run.moves, claim, observer)
+            validate_run(system, &run.start, &run.moves, claim, observer)
         }
         (Question::Ltl(temporal), Evidence::Lasso(lasso)) => {
-            confirm_run(system, lasso, Charge::Formula(temporal), fairness, observer)
+            validate_lasso(system, lasso, LassoViolation::Formula(temporal), fairness, observer)
         }
         (Question::Automaton(automaton), Evidence::Lasso(lasso)) => {
-            confirm_run(system, lasso, Charge::Automaton(automaton), fairness, observer)
+            validate_lasso(system, lasso, LassoViolation::Automaton(automaton), fairness, observer)
         }
         (Question::Acceptance, Evidence::Lasso(lasso)) => {
-            confirm_run(system, lasso, Charge::Acceptance, fairness, observer)
+            validate_lasso(system, lasso, LassoViolation::Acceptance, fairness, observer)
         }
         (Question::Progress, Evidence::Lasso(lasso)) => {
-            confirm_run(system, lasso, Charge::NonProgress, fairness, observer)
+            validate_lasso(system, lasso, LassoViolation::NonProgress, fairness, observer)
         }
         (Question::Never(claim), Evidence::Lasso(lasso)) => {
-            if let Some(acting) = Acting::of(system, *claim).map_err(Unconfirmed::Refuted)? {
-                return confirm_acting(system, lasso, &acting, fairness, observer);
+            if let Some(acting) = Acting::of(system, *claim).map_err(Invalid::Refuted)? {
+                return validate_with_claim(system, lasso, &acting, fairness, observer);
             }
-            let automaton = Forbidden::claim(system, *claim).map_err(Unconfirmed::Refuted)?;
-            confirm_run(system, lasso, Charge::Claim(&automaton), fairness, observer)
+            let automaton = ClaimAutomaton::claim(system, *claim).map_err(Invalid::Refuted)?;
+            validate_lasso(system, lasso, LassoViolation::Claim(&automaton), fairness, observer)
         }
-        (Question::Ctl(temporal), Evidence::Tree(start, tree)) => confirm_tree(system, start.clone(), tree, temporal),
+        (Question::Ctl(temporal), Evidence::Tree(start, tree)) => validate_tree(system, start.clone(), tree, temporal),
         _ => refuted("evidence of this kind shows nothing about a property of that kind".into()),
     }
 }
@@ -74,7 +75,7 @@ impl Answer {
                 end: Some(end),
                 ..Answer::to(property, engine, ample_model::Outcome::Violated(Box::new(violation)))
             },
-            Err(unconfirmed) => Answer::to(property, engine, not_confirmed(unconfirmed, evidence.len())),
+            Err(invalid) => Answer::to(property, engine, not_validated(invalid, evidence.len())),
         }
     }
 }

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use ample_model::facts::Lens;
 use ample_model::{Action, BinaryOp, EdgeId, Expr, Instruction, LocationId, ProcessId, ProcessType, Role, System};
 
-use super::{Edge, Forbidden};
+use super::{ClaimAutomaton, Edge};
 
 /// So many ways through the atomic sequences of a claim are followed.
 const MAX_WAYS: usize = 10_000;
@@ -20,7 +20,7 @@ const MAX_WAYS: usize = 10_000;
 const MAX_DEPTH: usize = 100;
 
 /// The automaton of a never claim.
-pub fn read(system: &System, id: ProcessId) -> Result<Forbidden, String> {
+pub fn read(system: &System, id: ProcessId) -> Result<ClaimAutomaton, String> {
     let claim = system.process(id);
     let mut reader = Reader::new(system, id);
     let seen = reader.seen;
@@ -32,7 +32,7 @@ pub fn read(system: &System, id: ProcessId) -> Result<Forbidden, String> {
         edges.push(vec![Edge { when: vec![vec![]], to: all, marks: 1 }]);
     }
     let initial = if claim.locations[claim.initial.index()].end { seen } else { claim.initial.0 };
-    Ok(Forbidden { edges, initial, sets: 1, atoms: reader.atoms, stutters: true, end: seen })
+    Ok(ClaimAutomaton { edges, initial, sets: 1, atoms: reader.atoms, stutters: true, end: seen })
 }
 
 /// A never claim that changes the state, to be performed move by move.

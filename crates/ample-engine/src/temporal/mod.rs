@@ -16,7 +16,7 @@ pub struct Edge {
 }
 
 /// An automaton that accepts the runs that must not be, in a form that can be run and checked.
-pub struct Forbidden {
+pub struct ClaimAutomaton {
     /// The edges of each state.
     pub edges: Vec<Vec<Edge>>,
     /// Where it begins.
@@ -32,7 +32,7 @@ pub struct Forbidden {
     pub end: u32,
 }
 
-impl Forbidden {
+impl ClaimAutomaton {
     /// From that state on, every word is accepted.
     pub fn accepts_all_from(&self, state: u32) -> bool {
         let edges = &self.edges[state as usize];
@@ -40,23 +40,23 @@ impl Forbidden {
     }
 
     /// A never claim.
-    pub fn claim(system: &System, claim: ProcessId) -> Result<Forbidden, String> {
+    pub fn claim(system: &System, claim: ProcessId) -> Result<ClaimAutomaton, String> {
         claim::read(system, claim)
     }
 
     /// Runs that pass locations marked `accept` again and again.
-    pub fn acceptance() -> Forbidden {
+    pub fn acceptance() -> ClaimAutomaton {
         let edge = |value, marks| Edge { when: vec![vec![(0, value)]], to: 0, marks };
         let edges = vec![vec![edge(true, 1), edge(false, 0)]];
-        Forbidden { edges, initial: 0, sets: 1, atoms: vec![Expr::Accepting], stutters: true, end: u32::MAX }
+        ClaimAutomaton { edges, initial: 0, sets: 1, atoms: vec![Expr::Accepting], stutters: true, end: u32::MAX }
     }
 
     /// Runs that pass locations marked `progress` only so many times.
-    pub fn non_progress() -> Forbidden {
+    pub fn non_progress() -> ClaimAutomaton {
         let leaves = Edge { when: vec![vec![(0, true)]], to: 1, marks: 0 };
         let waits = Edge { when: vec![vec![]], to: 0, marks: 0 };
         let stays = Edge { when: vec![vec![(0, true)]], to: 1, marks: 1 };
         let edges = vec![vec![leaves, waits], vec![stays]];
-        Forbidden { edges, initial: 0, sets: 1, atoms: vec![Expr::NonProgress], stutters: false, end: u32::MAX }
+        ClaimAutomaton { edges, initial: 0, sets: 1, atoms: vec![Expr::NonProgress], stutters: false, end: u32::MAX }
     }
 }

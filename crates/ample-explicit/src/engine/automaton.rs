@@ -1,15 +1,15 @@
 //! The automaton that the product is built with: of a negated formula, of a never claim, of labels.
 
-use ample_engine::temporal::Forbidden;
+use ample_engine::temporal::ClaimAutomaton;
 use ample_logic::{Acceptance, Atoms};
 use ample_model::observer::ask_meanwhile;
 use ample_model::{Budget, Observer, Reason, Temporal};
 
-use crate::liveness::Watcher;
+use crate::liveness::BuchiAutomaton;
 
 /// An automaton to be run.
-pub fn watcher(forbidden: &Forbidden) -> Result<Watcher, String> {
-    Watcher::new(forbidden.initial, forbidden.sets, &forbidden.edges).map_err(|error| error.to_string())
+pub fn automaton(claim: &ClaimAutomaton) -> Result<BuchiAutomaton, String> {
+    BuchiAutomaton::new(claim.initial, claim.sets, &claim.edges).map_err(|error| error.to_string())
 }
 
 /// Why there is no automaton.
@@ -31,17 +31,17 @@ pub fn negation(
     temporal: &Temporal,
     acceptance: Acceptance,
     observer: &mut dyn Observer,
-) -> Result<Watcher, NoAutomaton> {
+) -> Result<BuchiAutomaton, NoAutomaton> {
     match ask_meanwhile(observer, |budget| translate(temporal, acceptance, budget)) {
-        Ok(Some(watcher)) => Ok(watcher?),
+        Ok(Some(automaton)) => Ok(automaton?),
         Ok(None) => Err(NoAutomaton::Refused("internal error: the formula could not be translated".into())),
         Err(reason) => Err(NoAutomaton::Ended(reason)),
     }
 }
 
-fn translate(temporal: &Temporal, acceptance: Acceptance, budget: &Budget) -> Result<Watcher, String> {
+fn translate(temporal: &Temporal, acceptance: Acceptance, budget: &Budget) -> Result<BuchiAutomaton, String> {
     let names: Atoms = (0..temporal.atoms.len()).map(|number| format!("p{number}")).collect();
     let options = ample_logic::Options { acceptance, ..ample_logic::Options::default() };
     let automaton = ample_logic::translate_within(&!temporal.formula.clone(), &names, options, budget);
-    Watcher::of(&automaton.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
+    BuchiAutomaton::of(&automaton.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
 }

@@ -1,8 +1,8 @@
-//! Endless runs, by the explicit engine: the product of the system with a watcher, and emptiness.
+//! Endless runs, by the explicit engine: the product of the system with an automaton, and emptiness.
 
 use crate::check as safety;
 use crate::compile::{Ample, Compiled, Method, NotReduced, Reduced};
-use crate::liveness::{self, Behind, Concurrent, Lasso, Number, Step, Stops, Tagged, Watched, Watcher};
+use crate::liveness::{self, Behind, BuchiAutomaton, Concurrent, Lasso, Number, Product, Step, Stops, Tagged};
 use crate::partial::TwoPhase;
 use crate::space::Checked;
 use crate::store::{ExactStore, FlatStore, Handle, Marks, Parent, Visible, Whole};
@@ -19,10 +19,10 @@ use super::{
 use ample_engine::settings::Fairness;
 use ample_model::evidence::{self, Ending};
 
-/// What to look for: the runs that a watcher accepts.
-pub struct Watch<'a> {
+/// What to look for: the runs that an automaton accepts.
+pub struct Specification<'a> {
     /// The automaton.
-    pub watcher: Watcher,
+    pub automaton: BuchiAutomaton,
     /// What its atoms stand for.
     pub atoms: &'a [Expr],
     /// Deadlocked states repeat for ever.
@@ -56,19 +56,24 @@ impl Found {
     }
 }
 
-/// Looks for a run that the watcher accepts.
-pub fn look_for(system: &System, watch: Watch<'_>, options: &Options, observer: &mut dyn Observer) -> Found {
-    if watch.watcher.len() > liveness::MAX_STATES {
+/// Looks for a run that the automaton accepts.
+pub fn look_for(
+    system: &System,
+    specification: Specification<'_>,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Found {
+    if specification.automaton.len() > liveness::MAX_STATES {
         return Found::nothing("the automaton of the formula has too many states");
     }
     if options.emptiness == Emptiness::Nested && options.settings.fairness != Fairness::None {
         return Found::nothing("the nested search knows no fairness; `--emptiness components` does");
     }
-    let whole = match reduced(system, &watch, options, observer) {
-        Ok(found) => return shorten(system, watch, options, observer, found),
+    let whole = match reduced(system, &specification, options, observer) {
+        Ok(found) => return shorten(system, specification, options, observer, found),
         Err(why) => why,
     };
-    let found = look_everywhere(system, watch, options, observer);
+    let found = look_everywhere(system, specification, options, observer);
     match whole {
         Everything::Asked => found,
         Everything::Plainly(why) => Found { reduction: Some(format!("none, because {why}")), ..found },
@@ -87,22 +92,27 @@ enum Everything {
 }
 
 /// Looks at all orders of steps.
-fn look_everywhere(system: &System, watch: Watch<'_>, options: &Options, observer: &mut dyn Observer) -> Found {
-    let space = match Compiled::new(system, watch.atoms) {
+fn look_everywhere(
+    system: &System,
+    specification: Specification<'_>,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Found {
+    let space = match Compiled::new(system, specification.atoms) {
         Ok(space) => space,
         Err(unsupported) => return Found::nothing(unsupported),
     };
     if !has_hidden_variables(system) {
-        return search(system, space, Whole, watch, options, observer);
+        return search(system, space, Whole, specification, options, observer);
     }
     let visible = space.visible();
-    search(system, space, visible, watch, options, observer)
+    search(system, space, visible, specification, options, observer)
 }
 
 /// Looks at some orders of steps that stand for all; or why not.
 fn reduced(
     system: &System,
-    watch: &Watch<'_>,
+    specification: &Specification<'_>,
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<Found, Everything> {
@@ -118,25 +128,25 @@ fn reduced(
     if options.emptiness == Emptiness::Nested {
         return Err(Everything::Plainly("the nested search looks at states twice".into()));
     }
-    if let Err(why) = &watch.stutter_invariant {
+    if let Err(why) = &specification.stutter_invariant {
         return Err(Everything::Because((*why).into()));
     }
     if is_sequential(system) {
         return Err(Everything::Plainly(SEQUENTIAL.into()));
     }
-    let space = match Reduced::within(system, watch.atoms, true, method, &options.settings.budget) {
+    let space = match Reduced::within(system, specification.atoms, true, method, &options.settings.budget) {
         Ok(space) => space,
         Err(NotReduced::Irreducible(why)) => return Err(Everything::Because(why)),
         Err(NotReduced::Unsupported(unsupported)) => return Ok(Found::nothing(unsupported)),
     };
     if options.partial_order == PartialOrder::TwoPhase {
-        return in_two_phases(system, space, watch, options, observer);
+        return in_two_phases(system, space, specification, options, observer);
     }
     let hidden = has_hidden_variables(system);
     let visible = space.visible_bytes();
     let tally = space.tally();
-    let mut product =
-        Watched::new(Ample::new(space, atomic::may_be_endless(system)), watch.watcher.clone()).stutters(watch.stutters);
+    let mut product = Product::new(Ample::new(space, atomic::may_be_endless(system)), specification.automaton.clone())
+        .stutters(specification.stutters);
     let is_auto = options.partial_order == PartialOrder::Auto;
     let mut trial = Trial { observer, tally: is_auto.then_some(tally), useless: false };
     let found = if hidden {
@@ -155,13 +165,14 @@ fn reduced(
 fn in_two_phases(
     system: &System,
     space: Reduced<'_>,
-    watch: &Watch<'_>,
+    specification: &Specification<'_>,
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<Found, Everything> {
     let mut guard = Guard { observer, tally: space.tally() };
     let visible = space.visible_bytes();
-    let mut product = Watched::new(TwoPhase::new(space), watch.watcher.clone()).stutters(watch.stutters);
+    let mut product =
+        Product::new(TwoPhase::new(space), specification.automaton.clone()).stutters(specification.stutters);
     let found = if has_hidden_variables(system) {
         in_components(&mut product, visible, options, &mut guard)
     } else {
@@ -174,7 +185,7 @@ fn in_two_phases(
 }
 
 fn in_components<S: Checked<State = [u8]> + Concurrent + Limited>(
-    product: &mut Watched<S>,
+    product: &mut Product<S>,
     visible: impl Visible,
     options: &Options,
     observer: &mut dyn Observer,
@@ -187,13 +198,19 @@ fn in_components<S: Checked<State = [u8]> + Concurrent + Limited>(
 }
 
 /// A violation that shows in a beginning is looked for once more, to be the shortest, if that is not too far.
-fn shorten(system: &System, watch: Watch<'_>, options: &Options, observer: &mut dyn Observer, found: Found) -> Found {
-    if found.run.is_none() || !watch.watcher.is_terminal() || options.search == Search::DepthFirst {
+fn shorten(
+    system: &System,
+    specification: Specification<'_>,
+    options: &Options,
+    observer: &mut dyn Observer,
+    found: Found,
+) -> Found {
+    if found.run.is_none() || !specification.automaton.is_terminal() || options.search == Search::DepthFirst {
         return found;
     }
     let mut patience = Patience { observer, lost: false };
     let wide = Options { search: Search::BreadthFirst, ..options.clone() };
-    let again = look_everywhere(system, watch, &wide, &mut patience);
+    let again = look_everywhere(system, specification, &wide, &mut patience);
     let length = |run: &evidence::Lasso| run.prefix.len() + run.cycle.len();
     match (found.run, again.run) {
         (Some(run), Some(other)) if length(&other) <= length(&run) => Found { run: Some(other), ..found },
@@ -217,14 +234,14 @@ fn search(
     system: &System,
     space: Compiled,
     visible: impl Visible + Clone,
-    watch: Watch<'_>,
+    specification: Specification<'_>,
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Found {
     let room = options.settings.memory_limit.map_or(usize::MAX, room_for_the_store);
     let hasty = options.settings.fairness == Fairness::None || !atomic::may_be_endless(system);
-    let beginning = watch.watcher.is_terminal() && hasty && options.emptiness == Emptiness::Auto;
-    let mut product = Watched::new(space, watch.watcher).stutters(watch.stutters).hasty(hasty);
+    let beginning = specification.automaton.is_terminal() && hasty && options.emptiness == Emptiness::Auto;
+    let mut product = Product::new(space, specification.automaton).stutters(specification.stutters).hasty(hasty);
     let visible = Behind(visible);
     if beginning && options.search != Search::DepthFirst {
         let patient = options.search == Search::BreadthFirst;
@@ -233,7 +250,7 @@ fn search(
         }
     }
     let liveness = limits(options);
-    if options.emptiness == Emptiness::Nested && watch.is_simple {
+    if options.emptiness == Emptiness::Nested && specification.is_simple {
         let mut store = FlatStore::<Marks, _>::with_visible(visible).limit(room);
         let report = liveness::nested(&mut product, &mut store, &liveness, observer);
         let limit = product.space().limit_reached();
@@ -245,9 +262,9 @@ fn search(
     collect(&mut product, &store, report, limit)
 }
 
-/// Breadth first, for a watcher that only waits for a beginning. None if it takes too much.
+/// Breadth first, for an automaton that only waits for a beginning. None if it takes too much.
 fn shortest(
-    product: &mut Watched<Compiled>,
+    product: &mut Product<Compiled>,
     visible: impl Visible,
     room: usize,
     patient: bool,
@@ -288,7 +305,7 @@ fn shortest(
 
 /// The run of a report as moves, unless the search ran into a limit of the representation.
 fn collect<S, St>(
-    product: &mut Watched<S>,
+    product: &mut Product<S>,
     store: &St,
     report: liveness::Report<Step<S::Transition>>,
     limit: Option<String>,
@@ -308,7 +325,7 @@ where
     Found { run, ended, statistics: report.statistics, stops, ..Found::default() }
 }
 
-fn run<S, St>(product: &mut Watched<S>, store: &St, lasso: &Lasso<Step<S::Transition>>) -> evidence::Lasso
+fn run<S, St>(product: &mut Product<S>, store: &St, lasso: &Lasso<Step<S::Transition>>) -> evidence::Lasso
 where
     S: Checked<State = [u8]> + Concurrent,
     St: ExactStore<[u8]>,
@@ -325,8 +342,8 @@ where
     evidence::Lasso { start, prefix, cycle, ending, prefix_tags, cycle_tags }
 }
 
-/// The moves of the system in steps of the product, and where the watcher stands when it reads a state.
-fn moves<S, St>(product: &mut Watched<S>, store: &St, steps: &[(Handle, Step<S::Transition>)]) -> (Vec<Move>, Vec<u32>)
+/// The moves of the system in steps of the product, and where the automaton stands when it reads a state.
+fn moves<S, St>(product: &mut Product<S>, store: &St, steps: &[(Handle, Step<S::Transition>)]) -> (Vec<Move>, Vec<u32>)
 where
     S: Checked<State = [u8]> + Concurrent,
     St: ExactStore<[u8]>,
@@ -335,7 +352,7 @@ where
     for (state, step) in steps {
         let state = store.get(*state);
         if !product.is_transient(state) {
-            tags.push(Watched::<S>::watcher_state(state));
+            tags.push(Product::<S>::automaton_state(state));
         }
         if let Some(base) = &step.base {
             moves.extend(product.space().actions(<[u8]>::plain(state), base));

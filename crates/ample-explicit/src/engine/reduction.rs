@@ -37,7 +37,7 @@ pub struct Methods {
     pub persistent: Option<Algorithm>,
     /// Keep sleep sets.
     pub sleep: bool,
-    /// What is done so that no transition is put off for ever.
+    /// What is done so that no transition is ignored for ever (the ignoring problem).
     pub proviso: Proviso,
     /// Keep at most so many states.
     pub cache: Option<Cache>,
@@ -59,7 +59,7 @@ pub enum Algorithm {
     Conditional,
 }
 
-/// How it is made sure that no transition is put off for ever.
+/// How it is made sure that no transition is ignored for ever (the ignoring problem).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Proviso {
     /// In the way that suits the search, if the property needs it.

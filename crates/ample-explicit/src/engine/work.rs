@@ -12,9 +12,9 @@ use ample_engine::faults::{Fallible, Survey};
 use ample_engine::justice;
 use ample_engine::report::{Answer, Cut, Report, Verdict};
 use ample_engine::settings::{Fairness, Settings};
-use ample_engine::temporal::Forbidden;
+use ample_engine::temporal::ClaimAutomaton;
 use ample_engine::temporal::claim::Acting;
-use ample_engine::together::together;
+use ample_engine::workers::run_workers;
 use ample_logic::Acceptance;
 use ample_model::observer::ask_meanwhile;
 use ample_model::{
@@ -22,13 +22,13 @@ use ample_model::{
     Statistics, System, Temporal,
 };
 
-use super::automaton::{NoAutomaton, negation, watcher};
+use super::automaton::{NoAutomaton, automaton, negation};
 use super::branching::look_at;
-use super::liveness::{Watch, look_for};
+use super::liveness::{Specification, look_for};
 use super::options::{Emptiness, Options, Search};
 use super::reduction::PartialOrder;
 use super::{Request, Run, claimed};
-use crate::liveness::{Stops, Watcher};
+use crate::liveness::{BuchiAutomaton, Stops};
 use crate::space::Culprit;
 
 /// Who it is.
@@ -185,7 +185,7 @@ impl<'a> Work<'a> {
         let queue = Mutex::new(jobs);
         let finished = Mutex::new(Vec::new());
         let this = &*self;
-        together(workers, observer, |observer, _| {
+        run_workers(workers, observer, |observer, _| {
             loop {
                 let (job, left) = {
                     let Ok(mut queue) = queue.lock() else { return };
@@ -455,8 +455,9 @@ fn violated(
     Answer::violated(system, property, ENGINE, evidence, settings, observer)
 }
 
-/// Of a search that may have put off steps for ever.
-const NO_PROVISO: &str = "without a proviso only deadlocks are decided: steps may have been put off for ever";
+/// Of a search that may ignore steps for ever.
+const NO_PROVISO: &str =
+    "without a proviso only deadlocks are decided: steps may have been ignored (the ignoring problem)";
 
 /// Of a search that looks for deadlocks only.
 const MISSED_FAULTS: &str =
@@ -571,12 +572,12 @@ fn judge(
         return Ok(acted_upon(system, property, &acting, options, observer));
     }
     let simple = options.emptiness == Emptiness::Nested;
-    let forbidden;
-    let watch = match &property.question {
+    let claim;
+    let specification = match &property.question {
         Question::Ltl(temporal) => {
             let acceptance = if simple { Acceptance::Buchi } else { Acceptance::Generalised };
-            let watcher = match negation(temporal, acceptance, observer) {
-                Ok(watcher) => watcher,
+            let automaton = match negation(temporal, acceptance, observer) {
+                Ok(automaton) => automaton,
                 Err(NoAutomaton::Refused(why)) => return Err(why),
                 Err(NoAutomaton::Ended(reason)) => {
                     return Ok((answer(property, Outcome::Unknown(reason.clone())), Some(reason)));
@@ -595,7 +596,7 @@ fn judge(
                 None => Err("it is not known whether the formula depends on how often a state is repeated"),
             };
             let atoms = &temporal.atoms;
-            Watch { watcher, atoms, stutters: true, is_simple: simple, stutter_invariant }
+            Specification { automaton, atoms, stutters: true, is_simple: simple, stutter_invariant }
         }
         Question::Automaton(given) => {
             let PropertyAutomaton { automaton, atoms } = &**given;
@@ -604,31 +605,31 @@ fn judge(
                      `--emptiness components` takes all"
                     .into());
             }
-            let watcher = Watcher::of(automaton).map_err(|error| error.to_string())?;
+            let automaton = BuchiAutomaton::of(automaton).map_err(|error| error.to_string())?;
             let stutter_invariant = Err("an automaton may count steps");
-            Watch { watcher, atoms, stutters: true, is_simple: simple, stutter_invariant }
+            Specification { automaton, atoms, stutters: true, is_simple: simple, stutter_invariant }
         }
         Question::Ctl(temporal) => return branching(system, property, temporal, options, observer),
         Question::Bound(_) => return Err(NO_BOUNDS.into()),
         question => {
-            forbidden = match question {
-                Question::Never(claim) => Forbidden::claim(system, *claim)?,
-                Question::Acceptance => Forbidden::acceptance(),
-                Question::Progress => Forbidden::non_progress(),
+            claim = match question {
+                Question::Never(claim) => ClaimAutomaton::claim(system, *claim)?,
+                Question::Acceptance => ClaimAutomaton::acceptance(),
+                Question::Progress => ClaimAutomaton::non_progress(),
                 other => {
                     return Err(format!("internal error: the explicit engine does not know this question: {other:?}"));
                 }
             };
-            let watcher = watcher(&forbidden)?;
+            let automaton = automaton(&claim)?;
             let stutter_invariant = match question {
                 Question::Never(_) => Err("a never claim may count steps"),
                 _ => Ok(()),
             };
-            let Forbidden { atoms, stutters, .. } = &forbidden;
-            Watch { watcher, atoms, stutters: *stutters, is_simple: true, stutter_invariant }
+            let ClaimAutomaton { atoms, stutters, .. } = &claim;
+            Specification { automaton, atoms, stutters: *stutters, is_simple: true, stutter_invariant }
         }
     };
-    let found = look_for(system, watch, options, observer);
+    let found = look_for(system, specification, options, observer);
     let mut answer = match found.run {
         None => answer(property, found.ended.clone().map_or(Outcome::Holds(Certainty::Proved), Outcome::Unknown)),
         Some(lasso) => violated(system, property, &Evidence::Lasso(lasso), &options.settings, observer),

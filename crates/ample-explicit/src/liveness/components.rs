@@ -15,7 +15,7 @@ use ample_model::observer::Observer;
 use ample_model::outcome::Reason;
 
 use super::lasso::Seek;
-use super::{Concurrent, Fairness, Judged, Number, Options, Over, Processes, Report, Watch, streett};
+use super::{Concurrent, Fairness, Judged, Number, Options, Over, Processes, Report, SearchObserver, streett};
 use crate::space::Buffer;
 use crate::store::{ExactStore, Handle, Inserted};
 
@@ -34,7 +34,7 @@ where
         all: space.all_marks(),
         weak: options.fairness == Fairness::Weak,
         strong: options.fairness == Fairness::Strong,
-        watch: Watch::new(options, observer),
+        observed: SearchObserver::new(options, observer),
         space,
         store,
         max_depth: options.max_depth,
@@ -60,7 +60,7 @@ where
             break;
         }
     }
-    let Search { mut watch, found, space, store, truncated, .. } = search;
+    let Search { observed: mut watch, found, space, store, truncated, .. } = search;
     if truncated && watch.ended.is_none() {
         watch.ended = Some(Reason::Depth);
     }
@@ -91,7 +91,7 @@ struct Search<'a, P: Judged, St, O: ?Sized> {
     all: u64,
     weak: bool,
     strong: bool,
-    watch: Watch<'a, O>,
+    observed: SearchObserver<'a, O>,
     space: &'a mut P,
     store: &'a mut St,
     max_depth: u64,
@@ -159,7 +159,7 @@ where
         }
     }
 
-    /// The transition out of a state after that one. On a cycle nothing may be put off for ever, so that what was is
+    /// The transition out of a state after that one. On a cycle nothing may be ignored for ever, so that what was is
     /// taken where the cycle is closed (spec 001 §1.7, the closed-cycle proviso).
     #[inline]
     fn after(&mut self, state: Handle, last: &P::Transition) -> Option<P::Transition> {
@@ -180,12 +180,12 @@ where
     #[inline]
     fn arrive(&mut self, out: &Buffer<P>, marks: u64, served: Processes) -> Result<Option<Handle>, Over> {
         let atomic_steps = self.space.atomic_steps();
-        let Ok(index) = u32::try_from(self.live.len()) else { return self.watch.end(Reason::Memory) };
+        let Ok(index) = u32::try_from(self.live.len()) else { return self.observed.end(Reason::Memory) };
         let inserted = self.store.insert_with(out.borrow(), Number(index));
         let transient = self.space.is_transient(out.borrow());
         let new = matches!(inserted, Inserted::New(_));
-        if self.watch.arrived(transient, new, atomic_steps, self.stack.len()) {
-            self.watch.tell(self.stack.len(), self.memory())?;
+        if self.observed.arrived(transient, new, atomic_steps, self.stack.len()) {
+            self.observed.tell(self.stack.len(), self.memory())?;
         }
         match inserted {
             Inserted::New(handle) => {
@@ -212,7 +212,7 @@ where
                 }
                 Ok(None)
             }
-            Inserted::Full => self.watch.end(Reason::Memory),
+            Inserted::Full => self.observed.end(Reason::Memory),
         }
     }
 
@@ -296,7 +296,7 @@ where
         self.services.pop();
         if self.strong && root.marks & self.all == self.all {
             let memory = self.memory();
-            let (watch, pending) = (&mut self.watch, self.stack.len());
+            let (watch, pending) = (&mut self.observed, self.stack.len());
             let mut ask = |bytes: usize| watch.tell(pending, memory + bytes);
             let members = &self.live[root.index as usize..];
             let fair = streett::fair_part(self.space, self.store, members, self.all, &mut ask)?;

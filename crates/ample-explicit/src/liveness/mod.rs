@@ -1,8 +1,8 @@
 //! Liveness: endless runs, and automata that judge them.
 //!
-//! A [`Watcher`] is a Büchi automaton that reads the visible states of a run, one letter for each; it is made from
-//! the negation of an LTL formula, from a never claim, or from the labels of a model. [`Watched`] is the product of
-//! a state space with a watcher, a transformation like any other: a state space again, whose transitions carry
+//! A [`BuchiAutomaton`] is a Büchi automaton that reads the visible states of a run, one letter for each; it is made from
+//! the negation of an LTL formula, from a never claim, or from the labels of a model. [`Product`] is the product of
+//! a state space with an automaton, a transformation like any other: a state space again, whose transitions carry
 //! [marks](Judged::marks). A run that collects all of them again and again shows what must not be.
 //!
 //! Two algorithms look for such a run, both on the fly: [`components`] by strongly connected components, in one pass,
@@ -10,24 +10,24 @@
 //! bits for each state. Both answer with a [`Lasso`], which is made short.
 //!
 //! What counts as a run: one that is stuck, or that is stopped by a fault, repeats its last state for ever
-//! ([`Watched::stutters`]). States inside atomic sequences are passed over, and a run that never leaves one is none.
+//! ([`Product::stutters`]). States inside atomic sequences are passed over, and a run that never leaves one is none.
 
+mod automaton;
 mod components;
 mod fair;
 mod lasso;
 mod nested;
+mod product;
 mod stopping;
 mod streett;
-mod watched;
-mod watcher;
 
+pub use automaton::{BuchiAutomaton, Cube, Edge, TooManyAtoms};
 pub use components::components;
 pub use fair::{Concurrent, Fairness, Processes};
 pub use lasso::Lasso;
 pub use nested::nested;
+pub use product::{Behind, MAX_STATES, Product, Step, Tagged};
 pub use stopping::{Stopping, Stops};
-pub use watched::{Behind, MAX_STATES, Step, Tagged, Watched};
-pub use watcher::{Cube, Edge, TooManyAtoms, Watcher};
 
 use std::time::Instant;
 
@@ -135,7 +135,7 @@ impl Side for Number {
 struct Over;
 
 /// Counts, and tells the observer.
-struct Watch<'a, O: ?Sized> {
+struct SearchObserver<'a, O: ?Sized> {
     observer: &'a mut O,
     statistics: Statistics,
     start: Instant,
@@ -144,11 +144,11 @@ struct Watch<'a, O: ?Sized> {
     ended: Option<Reason>,
 }
 
-impl<'a, O: Observer + ?Sized> Watch<'a, O> {
+impl<'a, O: Observer + ?Sized> SearchObserver<'a, O> {
     fn new(options: &Options, observer: &'a mut O) -> Self {
         let pacing = Pacing::new(options.report_every);
         let (statistics, start) = (Statistics::default(), Instant::now());
-        Watch { observer, statistics, start, pacing, countdown: pacing.first(), ended: None }
+        SearchObserver { observer, statistics, start, pacing, countdown: pacing.first(), ended: None }
     }
 
     /// An arrival at a state; true if the search has to end.

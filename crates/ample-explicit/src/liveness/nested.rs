@@ -12,7 +12,7 @@ use ample_model::observer::Observer;
 use ample_model::outcome::Reason;
 
 use super::lasso::Seek;
-use super::{Concurrent, Fairness, Judged, Member, Options, Over, Report, Watch};
+use super::{Concurrent, Fairness, Judged, Member, Options, Over, Report, SearchObserver};
 use crate::space::Buffer;
 use crate::store::{ExactStore, Handle, Inserted, Marked, Marks};
 
@@ -47,7 +47,7 @@ where
 {
     let mut search = Search {
         all: space.all_marks(),
-        watch: Watch::new(options, observer),
+        observed: SearchObserver::new(options, observer),
         space,
         store,
         max_depth: options.max_depth,
@@ -69,7 +69,7 @@ where
             break;
         }
     }
-    let Search { mut watch, found, space, store, truncated, .. } = search;
+    let Search { observed: mut watch, found, space, store, truncated, .. } = search;
     if truncated && watch.ended.is_none() {
         watch.ended = Some(Reason::Depth);
     }
@@ -79,7 +79,7 @@ where
 
 struct Search<'a, P: Judged, St, O: ?Sized> {
     all: u64,
-    watch: Watch<'a, O>,
+    observed: SearchObserver<'a, O>,
     space: &'a mut P,
     store: &'a mut St,
     max_depth: u64,
@@ -132,7 +132,7 @@ where
                     cursor = self.enter(current)?;
                 }
                 seen => {
-                    let Some(to) = seen.handle() else { return self.watch.end(Reason::Memory) };
+                    let Some(to) = seen.handle() else { return self.observed.end(Reason::Memory) };
                     let colours = self.colours(to);
                     if colours & CYAN != 0 && (colours | self.colours(current)) & ACCEPTING != 0 {
                         return self.close(to, (current, transition));
@@ -155,16 +155,16 @@ where
         let inserted = self.store.insert_with(out.borrow(), Marks(CYAN));
         let transient = self.space.is_transient(out.borrow());
         let new = matches!(inserted, Inserted::New(_));
-        if self.watch.arrived(transient, new, atomic_steps, depth) {
+        if self.observed.arrived(transient, new, atomic_steps, depth) {
             self.tell()?;
         }
-        if inserted == Inserted::Full { self.watch.end(Reason::Memory) } else { Ok(inserted) }
+        if inserted == Inserted::Full { self.observed.end(Reason::Memory) } else { Ok(inserted) }
     }
 
     fn tell(&mut self) -> Result<(), Over> {
         let steps = self.blue.capacity() + self.red.capacity();
         let memory = self.store.bytes() + steps * size_of::<(Handle, P::Transition)>() + self.not_red.capacity();
-        self.watch.tell(self.blue.len(), memory)
+        self.observed.tell(self.blue.len(), memory)
     }
 
     /// The first transition out of a new state.
@@ -212,8 +212,8 @@ where
                 cursor = self.space.next(self.store.get(current), &transition);
                 continue;
             };
-            self.watch.countdown -= 1;
-            if self.watch.countdown == 0 {
+            self.observed.countdown -= 1;
+            if self.observed.countdown == 0 {
                 self.tell()?;
             }
             self.space.target(self.store.get(current), &transition, out);

@@ -12,7 +12,7 @@ use super::validate::{NotValid, Run};
 use super::{Ending, Fairness, Model, Path};
 use crate::check as safety;
 use crate::ctl;
-use crate::liveness::{self, Watched, Watcher};
+use crate::liveness::{self, BuchiAutomaton, Product};
 use crate::search;
 use crate::store::{ExactStore, Handle, HashStore, Parent};
 
@@ -272,7 +272,7 @@ impl<'m, M: Model> Check<'m, M> {
             }
             Err(why) => return Found::unknown(why.to_string()),
         };
-        let watcher = match Watcher::of(&automaton) {
+        let watcher = match BuchiAutomaton::of(&automaton) {
             Ok(watcher) if watcher.len() <= liveness::MAX_STATES => watcher,
             Ok(_) => return Found::unknown("the automaton of the formula has too many states".to_owned()),
             Err(why) => return Found::unknown(why.to_string()),
@@ -282,7 +282,7 @@ impl<'m, M: Model> Check<'m, M> {
             max_depth: self.max_depth.unwrap_or(u64::MAX),
             report_every: REPORT_EVERY,
         };
-        let mut product = Watched::new(Space::new(graph, &self.conditions, self.all_conditions()), watcher);
+        let mut product = Product::new(Space::new(graph, &self.conditions, self.all_conditions()), watcher);
         let mut store = HashStore::default();
         let report = liveness::components(&mut product, &mut store, &options, &mut self.budget.clone());
         drop(product);

@@ -1,7 +1,7 @@
 //! Partial-order search: of all the orders of independent transitions, as few as will do (spec 001).
 //!
 //! A state space that knows which of its transitions are independent is [`Partial`]. It chooses persistent sets; the
-//! searches here follow them, keep sleep sets, and see to it that no transition is put off for ever.
+//! searches here follow them, keep sleep sets, and see to it that no transition is ignored for ever (the ignoring problem).
 //!
 //! A [`Reduction`] says how much of that is done; [`depth_first`] and [`breadth_first`] take the same options and give
 //! the same report as the searches of [`check`](crate::check), and [`Counts`] beside it.

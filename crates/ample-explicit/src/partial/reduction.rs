@@ -7,7 +7,7 @@ use crate::check::Report;
 /// ```
 /// use ample_explicit::partial::{Proviso, Reduction};
 ///
-/// // For deadlocks alone nothing has to be done about transitions that are put off for ever.
+/// // For deadlocks alone nothing has to be done about transitions that are ignored for ever.
 /// let deadlocks = Reduction { persistent: true, sleep: true, ..Reduction::default() };
 /// assert_eq!(deadlocks.proviso, Proviso::None);
 /// assert!(deadlocks.for_depth_first().is_ok());
@@ -19,14 +19,14 @@ pub struct Reduction {
     pub persistent: bool,
     /// Keep sleep sets: what need not be taken because it was, before something that is independent of it.
     pub sleep: bool,
-    /// What is done so that no transition is put off for ever. Needed when persistent sets are used and something
+    /// What is done about the ignoring problem: transitions that are never taken. Needed when persistent sets are used and something
     /// other than a deadlock is looked for.
     pub proviso: Proviso,
     /// Keep only some of the states that the search has left.
     pub cache: Option<Cache>,
 }
 
-/// How it is made sure that a cycle of the reduced graph does not put off a transition for ever.
+/// How it is made sure that a cycle of the reduced graph does not ignore a transition for ever.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Proviso {
     /// It is not. Enough for deadlocks.

@@ -41,7 +41,7 @@ pub trait Coupling<A: StateSpace, B: StateSpace> {
     fn right_alone(&self, space: &B, state: &B::State, transition: &B::Transition) -> bool;
 
     /// May they take these transitions together?
-    fn together(&self, left: (&A, &A::State, &A::Transition), right: (&B, &B::State, &B::Transition)) -> bool;
+    fn run_workers(&self, left: (&A, &A::State, &A::Transition), right: (&B, &B::State, &B::Transition)) -> bool;
 }
 
 /// Each part moves on its own.
@@ -59,7 +59,7 @@ impl<A: StateSpace, B: StateSpace> Coupling<A, B> for Interleaved {
         true
     }
 
-    fn together(&self, _: (&A, &A::State, &A::Transition), _: (&B, &B::State, &B::Transition)) -> bool {
+    fn run_workers(&self, _: (&A, &A::State, &A::Transition), _: (&B, &B::State, &B::Transition)) -> bool {
         false
     }
 }
@@ -86,7 +86,7 @@ where
         !(self.0)(&space.label(state, transition))
     }
 
-    fn together(&self, left: (&A, &A::State, &A::Transition), right: (&B, &B::State, &B::Transition)) -> bool {
+    fn run_workers(&self, left: (&A, &A::State, &A::Transition), right: (&B, &B::State, &B::Transition)) -> bool {
         let label = left.0.label(left.1, left.2);
         (self.0)(&label) && label == right.0.label(right.1, right.2)
     }
@@ -192,7 +192,7 @@ impl<A: StateSpace, B: StateSpace, C: Coupling<A, B>> Product<A, B, C> {
                 None => self.right.first(right),
             };
             while let Some(b) = partner {
-                if self.coupling.together((&self.left, left, &a), (&self.right, right, &b)) {
+                if self.coupling.run_workers((&self.left, left, &a), (&self.right, right, &b)) {
                     return Some(Move::Both(a, b));
                 }
                 partner = self.right.next(right, &b);

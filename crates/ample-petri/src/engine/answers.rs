@@ -8,11 +8,9 @@ use ample_model::{
 use crate::net::Net;
 
 use super::board::{Board, Finding, Found, NetRun};
-use super::shown::{Again, Shower, moves};
+use super::shown::{Again, EvidenceFinder, moves};
 use super::tasks::{Answerable, Wanted};
-use ample_engine::evidence::{
-    EndState, Ending, Evidence, Lasso, Run, Tree, Unconfirmed, needs_run, validate, without_run,
-};
+use ample_engine::evidence::{EndState, Ending, Evidence, Invalid, Lasso, Run, Tree, needs_run, validate, without_run};
 use ample_engine::report::Answer;
 use ample_engine::settings::Settings;
 
@@ -26,7 +24,7 @@ pub fn all(
     observer: &mut dyn Observer,
 ) -> Vec<Answer> {
     let unknown = || Outcome::Unknown(reason.cloned().unwrap_or(Reason::Interrupted));
-    let mut shower = Shower::new(net, board, observer);
+    let mut finder = EvidenceFinder::new(net, board, observer);
     let one = |(property, wanted): (&Property, &Answerable)| match wanted {
         Answerable::Not(why) => answer(property, Outcome::Unknown(Reason::Unsupported(why.clone()))),
         Answerable::Ended(reason) => answer(property, Outcome::Unknown(reason.clone())),
@@ -39,8 +37,8 @@ pub fn all(
         },
         Answerable::Truth(wanted) => match board.value(wanted) {
             None => answer(property, unknown()),
-            Some(true) => with_source(holds(system, property, &mut shower), wanted, board),
-            Some(false) => with_source(violated(system, property, wanted, &mut shower), wanted, board),
+            Some(true) => with_source(holds(system, property, &mut finder), wanted, board),
+            Some(false) => with_source(violated(system, property, wanted, &mut finder), wanted, board),
         },
     };
     properties.iter().zip(board.wanted).map(one).collect()
@@ -78,14 +76,14 @@ fn with_source(answer: Answer, wanted: &Wanted, board: &Board<'_>) -> Answer {
 }
 
 /// What was shown, replayed: or how that failed.
-type Shown = Result<(Violation, EndState), Unconfirmed>;
+type Shown = Result<(Violation, EndState), Invalid>;
 
 /// Runs that make a formula of branching time true are shown.
-fn holds(system: &System, property: &Property, shower: &mut Shower<'_, '_>) -> Answer {
+fn holds(system: &System, property: &Property, finder: &mut EvidenceFinder<'_, '_>) -> Answer {
     let proved = answer(property, Outcome::Holds(Certainty::Proved));
     let Question::Ctl(temporal) = &property.question else { return proved };
-    let Some(tree) = shower.explain(temporal, true) else { return proved };
-    match shown_by(system, property, tree.clone(), shower.observer()) {
+    let Some(tree) = finder.explain(temporal, true) else { return proved };
+    match shown_by(system, property, tree.clone(), finder.observer()) {
         Ok((violation, end)) => {
             let message =
                 if is_short(&tree) { "a marking that satisfies it is reached" } else { "it holds at the start" };
@@ -93,8 +91,8 @@ fn holds(system: &System, property: &Property, shower: &mut Shower<'_, '_>) -> A
             let witness = Some(Box::new(with_brief_branches(witness)));
             Answer { witness, end: Some(plain(end)), ..proved }
         }
-        Err(Unconfirmed::Refuted(why)) => refuted(property, length(&tree), &why),
-        Err(Unconfirmed::Ended(_)) => proved,
+        Err(Invalid::Refuted(why)) => refuted(property, length(&tree), &why),
+        Err(Invalid::Ended(_)) => proved,
     }
 }
 
@@ -136,19 +134,19 @@ fn refuted(property: &Property, length: usize, why: &str) -> Answer {
     answer(property, Outcome::Unknown(Reason::Unsupported(why)))
 }
 
-fn violated(system: &System, property: &Property, wanted: &Wanted, shower: &mut Shower<'_, '_>) -> Answer {
+fn violated(system: &System, property: &Property, wanted: &Wanted, finder: &mut EvidenceFinder<'_, '_>) -> Answer {
     let (shown, length, may_fail) = match &property.question {
-        Question::Ctl(temporal) => match branching(system, property, temporal, shower) {
+        Question::Ctl(temporal) => match branching(system, property, temporal, finder) {
             Some((shown, length)) => (Some(shown), length, false),
             None => (None, 0, false),
         },
-        _ => match shower.against(wanted) {
+        _ => match finder.against(wanted) {
             Some((run, may_fail)) => {
                 let length = run.prefix.len() + run.cycle.len();
-                if !may_fail && !shower.can_tell(length) {
-                    return untold(property, &run, shower);
+                if !may_fail && !finder.can_tell(length) {
+                    return untold(property, &run, finder);
                 }
-                (run_shown(system, property, &run, shower.observer()), length, may_fail)
+                (run_shown(system, property, &run, finder.observer()), length, may_fail)
             }
             None => (None, 0, false),
         },
@@ -158,27 +156,27 @@ fn violated(system: &System, property: &Property, wanted: &Wanted, shower: &mut 
             let outcome = Outcome::Violated(Box::new(with_brief_branches(violation)));
             Answer { end: Some(plain(end)), ..answer(property, outcome) }
         }
-        Some(Err(Unconfirmed::Refuted(why))) if !may_fail => refuted(property, length, &why),
+        Some(Err(Invalid::Refuted(why))) if !may_fail => refuted(property, length, &why),
         // The certificate of the state equation has been checked, in whole numbers.
         Some(Err(_)) | None if is_certified(wanted) => {
             let message = "the state equation refutes it: no marking that it needs is reachable".to_owned();
             let violation = Violation { message, trace: Trace::default(), branches: Vec::new() };
             answer(property, Outcome::Violated(Box::new(violation)))
         }
-        Some(Err(_)) | None => shown_again(system, property, shower)
+        Some(Err(_)) | None => shown_again(system, property, finder)
             .unwrap_or_else(|| answer(property, without_run(&property.question, "by complete search"))),
     }
 }
 
 /// The verdict with a counterexample that is looked for anew, where there has to be one.
-fn shown_again(system: &System, property: &Property, shower: &mut Shower<'_, '_>) -> Option<Answer> {
+fn shown_again(system: &System, property: &Property, finder: &mut EvidenceFinder<'_, '_>) -> Option<Answer> {
     let (Question::Ltl(temporal) | Question::Ctl(temporal)) = &property.question else { return None };
     if !needs_run(&property.question) {
         return None;
     }
-    let (violation, end) = match shower.look_again(temporal)? {
-        Again::Run(run) => run_shown(system, property, &run, shower.observer())?.ok()?,
-        Again::Tree(tree) => shown_by(system, property, tree, shower.observer()).ok()?,
+    let (violation, end) = match finder.look_again(temporal)? {
+        Again::Run(run) => run_shown(system, property, &run, finder.observer())?.ok()?,
+        Again::Tree(tree) => shown_by(system, property, tree, finder.observer()).ok()?,
     };
     let outcome = Outcome::Violated(Box::new(with_brief_branches(violation)));
     Some(Answer { end: Some(plain(end)), ..answer(property, outcome) })
@@ -195,9 +193,9 @@ fn is_certified(wanted: &Wanted) -> bool {
 }
 
 /// A run that is too long to be told step by step was performed on the net only.
-fn untold(property: &Property, run: &NetRun, shower: &Shower<'_, '_>) -> Answer {
+fn untold(property: &Property, run: &NetRun, finder: &EvidenceFinder<'_, '_>) -> Answer {
     let length = run.prefix.len() + run.cycle.len();
-    if !shower.is_run(run) {
+    if !finder.is_run(run) {
         return refuted(property, length, "a step is not executable");
     }
     let message = format!("a run of {length} steps shows it, too long to be told");
@@ -236,10 +234,10 @@ fn branching(
     system: &System,
     property: &Property,
     temporal: &Temporal,
-    shower: &mut Shower<'_, '_>,
+    finder: &mut EvidenceFinder<'_, '_>,
 ) -> Option<(Shown, usize)> {
-    let tree = shower.explain(temporal, false)?;
-    let shown = shown_by(system, property, tree.clone(), shower.observer()).map(|(violation, end)| {
+    let tree = finder.explain(temporal, false)?;
+    let shown = shown_by(system, property, tree.clone(), finder.observer()).map(|(violation, end)| {
         let always = is_short(&tree) && is_always(&tree.formula);
         let message = if always {
             "a marking in which it fails is reached".to_owned()

@@ -53,14 +53,14 @@ pub struct Done {
 }
 
 /// How large things get, told from thread to thread.
-struct Desk {
+struct Supervisor {
     stop: Arc<AtomicBool>,
     nodes: Arc<AtomicU64>,
     /// What is asked is known, as far as it will be, and is being shown; until then.
     shows_until: Mutex<Option<Instant>>,
 }
 
-impl Desk {
+impl Supervisor {
     fn lock(&self) -> MutexGuard<'_, Option<Instant>> {
         self.shows_until.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -102,7 +102,7 @@ pub fn attempt(
     (memory, method): (u64, Method),
     observer: &mut dyn Observer,
 ) -> Done {
-    let desk = Desk {
+    let supervisor = Supervisor {
         stop: Arc::new(AtomicBool::new(false)),
         nodes: Arc::new(AtomicU64::new(0)),
         shows_until: Mutex::new(None),
@@ -113,9 +113,9 @@ pub fn attempt(
     let counts = board.tasks.all.is_empty();
     let (mut reason, mut is_late) = (None, false);
     let done = std::thread::scope(|scope| {
-        let desk = &desk;
+        let supervisor = &supervisor;
         scope.spawn(move || {
-            let done = with_stack(net.places.len(), || session(net, board, plan, (memory, method), desk));
+            let done = with_stack(net.places.len(), || session(net, board, plan, (memory, method), supervisor));
             // Nobody waits for it if the other side is gone.
             let _ = sender.send(done);
         });
@@ -123,10 +123,10 @@ pub fn attempt(
             match receiver.recv_timeout(TELL_EVERY) {
                 Ok(done) => break done,
                 Err(RecvTimeoutError::Timeout) => {
-                    let nodes = desk.nodes.load(Ordering::Relaxed);
+                    let nodes = supervisor.nodes.load(Ordering::Relaxed);
                     let progress = Progress { nodes, memory: nodes * NODE_BYTES, ..Progress::default() };
                     let told = if counts { watch.observer.progress(&progress) } else { watch.progress(&progress) };
-                    let shows_until = desk.lock();
+                    let shows_until = supervisor.lock();
                     let told = match *shows_until {
                         Some(until) if watch.ended.is_none() => {
                             (Instant::now() >= until).then_some(Reason::Interrupted)
@@ -135,7 +135,7 @@ pub fn attempt(
                     };
                     is_late |= told.is_none() && shows_until.is_none() && Instant::now() >= plan.until;
                     if told.is_some() || is_late {
-                        desk.stop.store(true, Ordering::Relaxed);
+                        supervisor.stop.store(true, Ordering::Relaxed);
                     }
                     reason = reason.take().or(told);
                 }
@@ -159,21 +159,27 @@ impl Done {
     }
 }
 
-fn session(net: &Net, board: &Board<'_>, plan: &Plan, (memory, method): (u64, Method), desk: &Desk) -> Done {
+fn session(
+    net: &Net,
+    board: &Board<'_>,
+    plan: &Plan,
+    (memory, method): (u64, Method),
+    supervisor: &Supervisor,
+) -> Done {
     let mut done = Done::default();
-    let stop = || desk.stop.load(Ordering::Relaxed);
+    let stop = || supervisor.stop.load(Ordering::Relaxed);
     let small = if plan.tasks.is_empty() { None } else { Some(board.tasks.simplified(net, &plan.tasks, &stop)) };
     let simple = small.as_ref().map_or(net, |small| &small.net);
     let order = match plan.order {
         Order::Near => units::order(simple, &stop),
         Order::Written => (0..simple.places.len() as u32).collect(),
     };
-    let limits = Limits { max_nodes: (memory / NODE_BYTES) as usize, stop: Arc::clone(&desk.stop) };
+    let limits = Limits { max_nodes: (memory / NODE_BYTES) as usize, stop: Arc::clone(&supervisor.stop) };
     let result = diagrams(simple, &order, limits).and_then(|mut diagrams| {
-        let nodes = Arc::clone(&desk.nodes);
+        let nodes = Arc::clone(&supervisor.nodes);
         diagrams.watch(move |size| nodes.store(size.nodes as u64, Ordering::Relaxed));
         let small = small.as_ref();
-        let mut session = Session { net, diagrams: &mut diagrams, board, plan, desk, small, unsupported: None };
+        let mut session = Session { net, diagrams: &mut diagrams, board, plan, supervisor, small, unsupported: None };
         let result = session.answer(method, &mut done);
         done.ended = session.unsupported.take().map(Reason::Unsupported);
         done.diagrams.peak_nodes = diagrams.size().peak;
@@ -196,7 +202,7 @@ struct Session<'a, 'b> {
     diagrams: &'a mut Diagrams,
     board: &'a Board<'b>,
     plan: &'a Plan,
-    desk: &'a Desk,
+    supervisor: &'a Supervisor,
     /// The net whose markings they hold, if it is not the one that was asked about.
     small: Option<&'a Simplified>,
     /// A formula has no automaton, and why.
@@ -262,7 +268,7 @@ impl Session<'_, '_> {
         let mut formulas = Vec::new();
         let result = self.branching(&reached, &mut formulas).and_then(|()| self.linear(&reached));
         if result.is_ok() || result == Err(SetError::Cancelled) && board.is_settled() {
-            self.desk.begin_to_show(board.begun);
+            self.supervisor.begin_to_show(board.begun);
             // What is known stays known if there is no time to show it.
             let _ = self.show(&reached, to_show, formulas);
         }
@@ -355,7 +361,7 @@ impl Session<'_, '_> {
     /// Formulas of linear time: a run of the product with the automaton of the negation, or none.
     fn linear(&mut self, reached: &Set) -> Maybe<()> {
         let board = self.board;
-        let budget = Budget::unlimited().with_cancellation(&Arc::clone(&self.desk.stop).into());
+        let budget = Budget::unlimited().with_cancellation(&Arc::clone(&self.supervisor.stop).into());
         for task in self.open() {
             let Task::Linear(formula) = &board.tasks.all[task] else { continue };
             let Some(conditions) = self.conditions(formula) else { continue };

@@ -59,15 +59,15 @@ pub struct Worker<'a, 'b> {
 }
 
 /// Everything has to end.
-struct Over(Reason);
+struct Interruption(Reason);
 
 impl Worker<'_, '_> {
     /// Works until everything is settled; otherwise why it ended.
     pub fn work(&self, observer: &mut dyn Observer) -> Option<Reason> {
-        self.rounds(observer).err().map(|over| over.0)
+        self.rounds(observer).err().map(|interruption| interruption.0)
     }
 
-    fn rounds(&self, observer: &mut dyn Observer) -> Result<(), Over> {
+    fn rounds(&self, observer: &mut dyn Observer) -> Result<(), Interruption> {
         let mut known = Vec::new();
         let mut slice = FIRST_SLICE;
         let mut round = 0;
@@ -109,13 +109,13 @@ impl Worker<'_, '_> {
     }
 
     /// What a short exploration decides needs nothing else.
-    fn wait(&self, observer: &mut dyn Observer) -> Result<(), Over> {
+    fn wait(&self, observer: &mut dyn Observer) -> Result<(), Interruption> {
         let Some(explored) = self.explored else { return Ok(()) };
         let until = Instant::now() + FIRST_SLICE;
         while !explored.load(Ordering::Relaxed) && !self.board.is_settled() && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(2));
             if let Some(reason) = observer.progress(&Progress::default()) {
-                return Err(Over(reason));
+                return Err(Interruption(reason));
             }
         }
         Ok(())
@@ -123,10 +123,10 @@ impl Worker<'_, '_> {
 
     /// Explores the net, for all tasks at once and as long as it takes: no method is to take much longer than this.
     pub fn explore(&self, observer: &mut dyn Observer) -> Option<Reason> {
-        self.explore_all(observer).err().map(|over| over.0)
+        self.explore_all(observer).err().map(|interruption| interruption.0)
     }
 
-    fn explore_all(&self, observer: &mut dyn Observer) -> Result<(), Over> {
+    fn explore_all(&self, observer: &mut dyn Observer) -> Result<(), Interruption> {
         let first = self.first_look(observer);
         if let Some(explored) = self.explored {
             explored.store(true, Ordering::Relaxed);
@@ -145,7 +145,7 @@ impl Worker<'_, '_> {
     }
 
     /// What can be seen in a short time, without anything that is known of the net.
-    fn first_look(&self, observer: &mut dyn Observer) -> Result<(), Over> {
+    fn first_look(&self, observer: &mut dyn Observer) -> Result<(), Interruption> {
         self.all_at_once(&[], FIRST_SLICE, observer)?;
         if !self.questions().is_empty() {
             return Ok(());
@@ -154,7 +154,12 @@ impl Worker<'_, '_> {
     }
 
     /// All formulas of branching time, on all markings.
-    fn whole_graph(&self, known: &[Option<u64>], slice: Duration, observer: &mut dyn Observer) -> Result<(), Over> {
+    fn whole_graph(
+        &self,
+        known: &[Option<u64>],
+        slice: Duration,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Interruption> {
         let mut numbers = Vec::new();
         let mut formulas = Vec::new();
         for task in self.board.open() {
@@ -199,9 +204,9 @@ impl Worker<'_, '_> {
     }
 
     /// There is nothing to do as long as the other worker has the only open task.
-    fn pause(&self, observer: &mut dyn Observer) -> Result<(), Over> {
+    fn pause(&self, observer: &mut dyn Observer) -> Result<(), Interruption> {
         std::thread::sleep(Duration::from_millis(20));
-        observer.progress(&Progress::default()).map_or(Ok(()), |reason| Err(Over(reason)))
+        observer.progress(&Progress::default()).map_or(Ok(()), |reason| Err(Interruption(reason)))
     }
 
     /// Does something for a slice of time, under an observer that also knows when everything is settled.
@@ -210,12 +215,12 @@ impl Worker<'_, '_> {
         slice: Duration,
         observer: &mut dyn Observer,
         work: impl FnOnce(&mut dyn Observer) -> R,
-    ) -> Result<R, Over> {
+    ) -> Result<R, Interruption> {
         let until = Some(Instant::now() + slice);
         let mut watch = Watch { observer, board: self.board, until, ended: None };
         let result = work(&mut watch);
         match watch.ended {
-            Some(reason) => Err(Over(reason)),
+            Some(reason) => Err(Interruption(reason)),
             None => Ok(result),
         }
     }
@@ -227,10 +232,10 @@ impl Worker<'_, '_> {
         Limits { bounds: known, memory: self.memory, report_every }
     }
 
-    fn bounds(&self, observer: &mut dyn Observer) -> Result<Vec<Option<u64>>, Over> {
+    fn bounds(&self, observer: &mut dyn Observer) -> Result<Vec<Option<u64>>, Interruption> {
         let until = Instant::now() + 4 * FIRST_SLICE;
         let known = bounds::bounds(self.net, &|| self.board.is_over() || Instant::now() >= until);
-        observer.progress(&Progress::default()).map_or(Ok(known), |reason| Err(Over(reason)))
+        observer.progress(&Progress::default()).map_or(Ok(known), |reason| Err(Interruption(reason)))
     }
 
     /// The open tasks that one exploration can answer.
@@ -254,7 +259,12 @@ impl Worker<'_, '_> {
     }
 
     /// One plain exploration for all that it can answer.
-    fn all_at_once(&self, known: &[Option<u64>], slice: Duration, observer: &mut dyn Observer) -> Result<(), Over> {
+    fn all_at_once(
+        &self,
+        known: &[Option<u64>],
+        slice: Duration,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Interruption> {
         let open = self.questions();
         if open.is_empty() {
             return Ok(());
@@ -266,7 +276,7 @@ impl Worker<'_, '_> {
         Ok(())
     }
 
-    fn walk(&self, slice: Duration, observer: &mut dyn Observer) -> Result<(), Over> {
+    fn walk(&self, slice: Duration, observer: &mut dyn Observer) -> Result<(), Interruption> {
         let open = self.questions();
         if open.is_empty() {
             return Ok(());
@@ -305,7 +315,7 @@ impl Worker<'_, '_> {
     }
 
     /// What the state equation excludes, and where its solutions lead.
-    fn refute(&self, known: &[Option<u64>], slice: Duration, observer: &mut dyn Observer) -> Result<(), Over> {
+    fn refute(&self, known: &[Option<u64>], slice: Duration, observer: &mut dyn Observer) -> Result<(), Interruption> {
         let all_over = Instant::now() + 4 * slice;
         let Some(mut structure) = Structure::of(self.net, known) else { return Ok(()) };
         for task in self.board.open() {
@@ -327,7 +337,7 @@ impl Worker<'_, '_> {
                 Task::Branching(_) | Task::Linear(_) => {}
             }
             if let Some(reason) = observer.progress(&Progress::default()) {
-                return Err(Over(reason));
+                return Err(Interruption(reason));
             }
         }
         Ok(())
@@ -367,7 +377,7 @@ impl Worker<'_, '_> {
     }
 
     /// A search for one task.
-    fn look_at(&self, task: usize, slice: Duration, observer: &mut dyn Observer) -> Result<(), Over> {
+    fn look_at(&self, task: usize, slice: Duration, observer: &mut dyn Observer) -> Result<(), Interruption> {
         match &self.board.tasks.all[task] {
             Task::Reach(_) | Task::Dead => {
                 let reached = self.during(slice, observer, |observer| self.reach(task, slice, observer))?;
@@ -438,7 +448,13 @@ impl Worker<'_, '_> {
     }
 
     /// The largest value of a sum, in a smaller net.
-    fn largest(&self, task: usize, number: usize, slice: Duration, observer: &mut dyn Observer) -> Result<(), Over> {
+    fn largest(
+        &self,
+        task: usize,
+        number: usize,
+        slice: Duration,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Interruption> {
         let small = self.simplified(task, slice);
         let Some(sum) = self.board.tasks.translated_sum(&small, number) else { return Ok(()) };
         if let Some(mut structure) = self.structure_of(&small) {
@@ -481,7 +497,7 @@ impl Worker<'_, '_> {
         formula: &Logic,
         slice: Duration,
         observer: &mut dyn Observer,
-    ) -> Result<(), Over> {
+    ) -> Result<(), Interruption> {
         let small = self.simplified(task, slice);
         let Some(atoms) = self.board.tasks.translated(&small, formula) else { return Ok(()) };
         let found = self.during(slice, observer, |observer| {
@@ -496,7 +512,13 @@ impl Worker<'_, '_> {
         Ok(())
     }
 
-    fn linear(&self, task: usize, formula: &Logic, slice: Duration, observer: &mut dyn Observer) -> Result<(), Over> {
+    fn linear(
+        &self,
+        task: usize,
+        formula: &Logic,
+        slice: Duration,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Interruption> {
         let small = self.simplified(task, slice);
         let Some(atoms) = self.board.tasks.translated(&small, formula) else { return Ok(()) };
         let found = self.during(slice, observer, |observer| {

@@ -38,7 +38,7 @@ use ample_engine::justice;
 use ample_engine::report::DiagramStatistics;
 use ample_engine::report::{Answer, Report};
 use ample_engine::settings::{Fairness, Settings};
-use ample_engine::together::together;
+use ample_engine::workers::run_workers;
 use ample_symbolic::engine::{DiagramKind, Reach, Symbolic};
 
 /// Where nobody sets a limit to the memory.
@@ -330,7 +330,7 @@ fn work(net: &Net, board: &Board<'_>, options: &Options, observer: &mut dyn Obse
         Workers::Explicit => {
             let memory = memory(options, 2);
             let ended = Mutex::new(None);
-            together(2, observer, |observer, number| {
+            run_workers(2, observer, |observer, number| {
                 let worker = worker(false, memory);
                 let reason = if number == 0 { worker.work(observer) } else { worker.explore(observer) };
                 if let Ok(mut ended) = ended.lock() {
@@ -348,7 +348,7 @@ fn work(net: &Net, board: &Board<'_>, options: &Options, observer: &mut dyn Obse
         Workers::All => {
             let memory = memory(options, 3);
             let ended = Mutex::new(Ended::default());
-            together(3, observer, |observer, number| {
+            run_workers(3, observer, |observer, number| {
                 let reason = if number == 0 {
                     worker(false, memory).work(observer)
                 } else if number == 2 {
@@ -435,7 +435,7 @@ pub fn states(system: &System, net: &Net, options: &Options, observer: &mut dyn 
             let memory = memory(options, 2);
             let results: Mutex<[Option<Counted>; 2]> = Mutex::new([None, None]);
             let over = AtomicBool::new(false);
-            together(2, observer, |observer, number| {
+            run_workers(2, observer, |observer, number| {
                 let counted = if number == 0 {
                     let (statistics, ended) = explicit(memory, &over, observer);
                     (statistics, ended, None)

@@ -80,7 +80,7 @@ struct Rounds<'a, 'b> {
 /// How a turn ended.
 enum Turn {
     /// Everything is to end.
-    Over(Done),
+    Interruption(Done),
     /// What was to be found out is known.
     Known(Done),
     /// The time was not enough.
@@ -100,7 +100,7 @@ impl Rounds<'_, '_> {
                 return Some(Done::default());
             }
             match self.turn(None, tasks, order, slice) {
-                Turn::Over(done) | Turn::Known(done) => return Some(done),
+                Turn::Interruption(done) | Turn::Known(done) => return Some(done),
                 Turn::Late => is_full = false,
                 Turn::Full => {}
             }
@@ -117,7 +117,7 @@ impl Rounds<'_, '_> {
                 self.next += 1;
                 let order = if self.next.is_multiple_of(2) { Order::Written } else { Order::Near };
                 match self.turn(Some(task), vec![task], order, slice / PART) {
-                    Turn::Over(done) => return Some(done),
+                    Turn::Interruption(done) => return Some(done),
                     Turn::Known(_) | Turn::Full => {}
                     Turn::Late => is_full = false,
                 }
@@ -140,7 +140,7 @@ impl Rounds<'_, '_> {
                 self.full.insert((task, order));
                 Turn::Full
             }
-            Some(_) => Turn::Over(done),
+            Some(_) => Turn::Interruption(done),
         }
     }
 }

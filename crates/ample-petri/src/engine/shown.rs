@@ -39,7 +39,7 @@ const CELLS: usize = 40_000_000;
 const STEPS: usize = 200_000;
 
 /// Finds what to show.
-pub struct Shower<'a, 'b> {
+pub struct EvidenceFinder<'a, 'b> {
     net: &'a Net,
     board: &'a Board<'b>,
     observer: &'a mut dyn Observer,
@@ -85,15 +85,15 @@ impl Observer for Brief<'_> {
     }
 }
 
-impl<'a, 'b> Shower<'a, 'b> {
+impl<'a, 'b> EvidenceFinder<'a, 'b> {
     /// After the work is done.
-    pub fn new(net: &'a Net, board: &'a Board<'b>, observer: &'a mut dyn Observer) -> Shower<'a, 'b> {
+    pub fn new(net: &'a Net, board: &'a Board<'b>, observer: &'a mut dyn Observer) -> EvidenceFinder<'a, 'b> {
         let time = (board.begun.elapsed() / 5).clamp(TIME.0, TIME.1);
         // Nothing new is begun when everything has to end.
         let time = if observer.progress(&Progress::default()).is_some() { Duration::ZERO } else { time };
         let until = Instant::now() + time;
         let (runs, evidence) = (HashMap::new(), HashMap::new());
-        Shower { net, board, observer, tasks: None, until, runs, evidence, left: 0, cells: CELLS }
+        EvidenceFinder { net, board, observer, tasks: None, until, runs, evidence, left: 0, cells: CELLS }
     }
 
     /// A run of that length may be replayed and told: it is not too long, nor are all runs together.

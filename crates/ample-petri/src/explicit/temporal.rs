@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use ample_explicit::ctl::{self, Dead};
-use ample_explicit::liveness::{self, Concurrent, Lasso, MAX_STATES, Number, Step, Watched, Watcher};
+use ample_explicit::liveness::{self, BuchiAutomaton, Concurrent, Lasso, MAX_STATES, Number, Product, Step};
 use ample_explicit::space::{Checked, StateSpace};
 use ample_explicit::store::FlatStore;
 use ample_logic::{Atoms, Binary, Formula, Unary, is_stutter_invariant_within};
@@ -120,11 +120,11 @@ pub fn ltl(
     if let Some(bad) = never(formula, atoms) {
         return by_reachability(net, &bad, stubborn, limits, observer);
     }
-    let (watcher, invariant) = match translate(formula, observer) {
+    let (automaton, invariant) = match translate(formula, observer) {
         Ok(translated) => translated,
         Err(reason) => return ends(reason),
     };
-    if watcher.len() > MAX_STATES {
+    if automaton.len() > MAX_STATES {
         return ends(Reason::Unsupported("the automaton of the formula has too many states".into()));
     }
     let reduced = stubborn && invariant;
@@ -134,7 +134,7 @@ pub fn ltl(
             Err(reason) => return Ok(ends(reason)),
         };
         if !reduced {
-            return emptiness(net, (space.clone(), &space), &watcher, |fire| fire.transition, limits, observer);
+            return emptiness(net, (space.clone(), &space), &automaton, |fire| fire.transition, limits, observer);
         }
         let aim = Aim::Runs { visible: visible(relations, formula, atoms) };
         let stubborn = match Stubborn::with(relations.clone(), &aim) {
@@ -143,7 +143,7 @@ pub fn ltl(
         };
         let ample = Ample::new(space.clone(), stubborn);
         let linear =
-            emptiness(net, (ample, &space), &watcher, |taken: &Taken| taken.fire.transition, limits, observer)?;
+            emptiness(net, (ample, &space), &automaton, |taken: &Taken| taken.fire.transition, limits, observer)?;
         Ok(Linear { reduced, ..linear })
     });
     linear.unwrap_or_else(ends)
@@ -218,8 +218,8 @@ fn by_reachability(
 
 /// The automaton of the negation, and whether repetitions make no difference to the formula. A large formula may take
 /// long, so that the observer is asked meanwhile.
-fn translate(formula: &Formula, observer: &mut dyn Observer) -> Result<(Watcher, bool), Reason> {
-    match ask_meanwhile(observer, |budget| watcher(formula, budget)) {
+fn translate(formula: &Formula, observer: &mut dyn Observer) -> Result<(BuchiAutomaton, bool), Reason> {
+    match ask_meanwhile(observer, |budget| automaton(formula, budget)) {
         Ok(Some(translated)) => translated.map_err(Reason::Unsupported),
         Ok(None) => Err(Reason::Unsupported("internal error: the formula could not be translated".into())),
         Err(reason) => Err(reason),
@@ -229,13 +229,14 @@ fn translate(formula: &Formula, observer: &mut dyn Observer) -> Result<(Watcher,
 /// Larger formulas are not asked whether they can count repetitions, if they look as if they could.
 const MAX_ASKED: usize = 30;
 
-fn watcher(formula: &Formula, budget: &Budget) -> Result<(Watcher, bool), String> {
+fn automaton(formula: &Formula, budget: &Budget) -> Result<(BuchiAutomaton, bool), String> {
     let options = ample_logic::Options::default();
     let automaton = ample_logic::translate_within(&!formula.clone(), &Atoms::new(), options, budget);
-    let watcher = Watcher::of(&automaton.map_err(|error| error.to_string())?).map_err(|error| error.to_string())?;
+    let automaton =
+        BuchiAutomaton::of(&automaton.map_err(|error| error.to_string())?).map_err(|error| error.to_string())?;
     let invariant =
         !formula.has_next() || formula.size() <= MAX_ASKED && is_stutter_invariant_within(formula, budget) == Ok(true);
-    Ok((watcher, invariant))
+    Ok((automaton, invariant))
 }
 
 /// Ends a search as soon as a place was too narrow.
@@ -257,11 +258,11 @@ impl Observer for Alert<'_> {
 /// Longer states are not copied by the thousand to see that a run goes on.
 const MAX_COPIED: usize = 1024;
 
-/// Looks for a run that the watcher accepts.
+/// Looks for a run that the automaton accepts.
 fn emptiness<S>(
     net: &Net,
     (runs, space): (S, &NetSpace),
-    watcher: &Watcher,
+    automaton: &BuchiAutomaton,
     number: impl Fn(&S::Transition) -> u32,
     limits: &Limits<'_>,
     observer: &mut dyn Observer,
@@ -269,7 +270,7 @@ fn emptiness<S>(
 where
     S: Checked<State = [u8]> + Concurrent,
 {
-    let mut product = Watched::new(runs, watcher.clone()).hasty(space.state_len() <= MAX_COPIED);
+    let mut product = Product::new(runs, automaton.clone()).hasty(space.state_len() <= MAX_COPIED);
     let mut store = FlatStore::<Number>::default().limit(limits.memory);
     let options = liveness::Options { report_every: limits.report_every, ..liveness::Options::default() };
     let mut alert = Alert { observer, space, memory: limits.memory };

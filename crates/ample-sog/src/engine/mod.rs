@@ -23,7 +23,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use ample_engine::engine::{Engine, Task};
-use ample_engine::evidence::{EndState, Ending, Evidence, Lasso, Unconfirmed, validate};
+use ample_engine::evidence::{EndState, Ending, Evidence, Invalid, Lasso, validate};
 use ample_engine::faults::{Fallible, Survey};
 use ample_engine::report::{Answer, Report};
 use ample_engine::settings::{Fairness, Settings};
@@ -574,9 +574,9 @@ impl Check<'_> {
         let property = Property { question: Asked::Ltl(temporal.clone()), ..Property::assertions() };
         let mut budget = Budget::unlimited().with_cancellation(&Arc::clone(self.stop).into());
         validate(self.system, &property, &Evidence::Lasso(lasso), &Settings::default(), &mut budget).map_err(
-            |unconfirmed| match unconfirmed {
-                Unconfirmed::Refuted(why) => refuted(&why),
-                Unconfirmed::Ended(reason) => SogError::Ended(reason),
+            |invalid| match invalid {
+                Invalid::Refuted(why) => refuted(&why),
+                Invalid::Ended(reason) => SogError::Ended(reason),
             },
         )
     }

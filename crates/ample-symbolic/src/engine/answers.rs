@@ -18,8 +18,8 @@ use ample_model::{
 
 use super::Options;
 use super::session::{Session, Setting};
-use super::turns::{Way, in_time, take_turns};
-use super::{Desk, Direction, Done, Exploration, Preserve, Reach, Shape, Symbolic, Trouble, Variant};
+use super::turns::{Strategy, in_time, take_turns};
+use super::{Direction, Done, Exploration, Interruption, Preserve, Reach, Shape, Supervisor, Symbolic, Variant};
 use ample_engine::evidence::{Ending, Evidence as Found, Lasso as Run, Tree, validate, without_run};
 use ample_engine::faults::{Fallible, Survey};
 use ample_engine::justice;
@@ -120,7 +120,13 @@ fn has_bit(expr: &Expr, bit: i64) -> Expr {
 }
 
 /// Answers all properties. A formula that may be a fault somewhere is asked for that too, as an invariant.
-pub fn all(system: &System, shapes: &[Shape], properties: &[Property], options: &Options, desk: &Desk) -> Done {
+pub fn all(
+    system: &System,
+    shapes: &[Shape],
+    properties: &[Property],
+    options: &Options,
+    supervisor: &Supervisor,
+) -> Done {
     let survey = Survey::of(system);
     let fallible: Vec<Fallible> =
         properties.iter().map(|property| survey.fallible(property, &options.settings.justice)).collect();
@@ -130,7 +136,7 @@ pub fn all(system: &System, shapes: &[Shape], properties: &[Property], options: 
         asked.push(Property { question: Question::Invariant(one.invariant()), ..Property::assertions() });
         formulas.push(number);
     }
-    let mut done = each(system, shapes, &asked, &formulas, options, desk);
+    let mut done = each(system, shapes, &asked, &formulas, options, supervisor);
     let evaluated = done.answers.split_off(properties.len().min(done.answers.len()));
     for (number, evaluated) in formulas.into_iter().zip(evaluated) {
         let answer = done.answers[number].clone();
@@ -150,14 +156,14 @@ fn each(
     properties: &[Property],
     formulas: &[usize],
     options: &Options,
-    desk: &Desk,
+    supervisor: &Supervisor,
 ) -> Done {
     let mut symbolic = options.symbolic;
     if symbolic.exploration.is_some() && symbolic.reach == Reach::Auto {
         // What is reduced is not searched in full first.
         symbolic.reach = Reach::Not;
     }
-    let setting = Setting { symbolic, memory: options.settings.memory_limit, desk };
+    let setting = Setting { symbolic, memory: options.settings.memory_limit, supervisor };
     let mut conditions = Conditions::default();
     let mut asked: Vec<Asked> = properties.iter().map(|property| asked(property, options, &mut conditions)).collect();
     if system.dead_ends {
@@ -172,10 +178,10 @@ fn each(
     let expressions: Vec<&Expr> = conditions.all.iter().map(AsRef::as_ref).collect();
     let mut session = match Session::begin(system, shapes, &expressions, &setting) {
         Ok(session) => session,
-        Err(trouble) => return nothing(properties, trouble),
+        Err(interruption) => return nothing(properties, interruption),
     };
     let mut answers: Vec<Answer> = Vec::new();
-    let mut trouble = None;
+    let mut interruption = None;
     let first = properties.len() - formulas.len();
     for (number, (property, asked)) in properties.iter().zip(&asked).enumerate() {
         let formula = number.checked_sub(first).map(|number| &answers[formulas[number]]);
@@ -188,8 +194,8 @@ fn each(
             answers.push(answer(property, Outcome::Unknown(Reason::Interrupted)));
             continue;
         }
-        let mut court = Court { session: &mut session, setting: &setting, options, property, justice: &justice };
-        match court.judge(asked) {
+        let mut checker = Checker { session: &mut session, setting: &setting, options, property, justice: &justice };
+        match checker.judge(asked) {
             Ok(answer) => {
                 // What may have to be said beside an answer is not known yet, nor whether a formula can be evaluated.
                 let is_final = answer.verdict() == Verdict::Violated || session.space.faulty.is_false();
@@ -201,7 +207,7 @@ fn each(
             Err(why) => {
                 answers.push(answer(property, Outcome::Unknown(reason(&why))));
                 // Memory may do for another property; a wish to end is for all.
-                trouble = trouble.or(Some(why));
+                interruption = interruption.or(Some(why));
             }
         }
     }
@@ -212,10 +218,10 @@ fn each(
     };
     let statistics = statistics.unwrap_or_default();
     let cut = cut(&mut session, options).unwrap_or_else(|why| {
-        trouble = trouble.take().or(Some(why));
+        interruption = interruption.take().or(Some(why));
         None
     });
-    Done { answers, trouble, statistics, diagrams: session.statistics(), reduction, cut }
+    Done { answers, interruption, statistics, diagrams: session.statistics(), reduction, cut }
 }
 
 fn exploration_text(exploration: Exploration) -> String {
@@ -230,23 +236,23 @@ fn exploration_text(exploration: Exploration) -> String {
     .into()
 }
 
-fn reason(trouble: &Trouble) -> Reason {
-    match trouble {
-        Trouble::Asked | Trouble::Late => Reason::Interrupted,
-        Trouble::Memory => Reason::Memory,
-        Trouble::Unsupported(why) => Reason::Unsupported(why.clone()),
+fn reason(interruption: &Interruption) -> Reason {
+    match interruption {
+        Interruption::Asked | Interruption::Late => Reason::Interrupted,
+        Interruption::Memory => Reason::Memory,
+        Interruption::Unsupported(why) => Reason::Unsupported(why.clone()),
     }
 }
 
-fn nothing(properties: &[Property], trouble: Trouble) -> Done {
-    let answers = properties.iter().map(|property| answer(property, Outcome::Unknown(reason(&trouble)))).collect();
+fn nothing(properties: &[Property], interruption: Interruption) -> Done {
+    let answers = properties.iter().map(|property| answer(property, Outcome::Unknown(reason(&interruption)))).collect();
     Done {
         answers,
         // What is not supported is said with each property.
-        trouble: if matches!(trouble, Trouble::Unsupported(_)) && !properties.is_empty() {
+        interruption: if matches!(interruption, Interruption::Unsupported(_)) && !properties.is_empty() {
             None
         } else {
-            Some(trouble)
+            Some(interruption)
         },
         statistics: Statistics::default(),
         diagrams: DiagramStatistics::default(),
@@ -257,7 +263,7 @@ fn nothing(properties: &[Property], trouble: Trouble) -> Done {
 
 /// The run-time errors among the steps out of the states that were reached, or of those that an exploration reaches. They
 /// are not looked for if nobody needed the reachable states.
-fn cut(session: &mut Session<'_>, options: &Options) -> Result<Option<Cut>, Trouble> {
+fn cut(session: &mut Session<'_>, options: &Options) -> Result<Option<Cut>, Interruption> {
     if session.space.faulty.is_false() || session.shape.is_some() {
         return Ok(None);
     }
@@ -289,15 +295,15 @@ fn cut(session: &mut Session<'_>, options: &Options) -> Result<Option<Cut>, Trou
 }
 
 /// Counts the states.
-pub fn count(system: &System, shapes: &[Shape], options: &Options, desk: &Desk) -> Done {
+pub fn count(system: &System, shapes: &[Shape], options: &Options, supervisor: &Supervisor) -> Done {
     let mut symbolic = options.symbolic;
     if symbolic.exploration.is_some() {
         symbolic.reach = Reach::Not;
     }
-    let setting = Setting { symbolic, memory: options.settings.memory_limit, desk };
+    let setting = Setting { symbolic, memory: options.settings.memory_limit, supervisor };
     let mut session = match Session::begin(system, shapes, &[], &setting) {
         Ok(session) => session,
-        Err(trouble) => return nothing(&[], trouble),
+        Err(interruption) => return nothing(&[], interruption),
     };
     let counted = match options.symbolic.exploration {
         Some(exploration) => {
@@ -314,11 +320,11 @@ pub fn count(system: &System, shapes: &[Shape], options: &Options, desk: &Desk) 
     let counted = counted.and_then(|statistics| Ok((statistics, cut(&mut session, options)?)));
     let reduction = options.symbolic.exploration.map(exploration_text);
     let diagrams = session.statistics();
-    let (statistics, cut, trouble) = match counted {
+    let (statistics, cut, interruption) = match counted {
         Ok((statistics, cut)) => (statistics, cut, None),
-        Err(trouble) => (Statistics::default(), None, Some(trouble)),
+        Err(interruption) => (Statistics::default(), None, Some(interruption)),
     };
-    Done { answers: Vec::new(), trouble, statistics, diagrams, reduction, cut }
+    Done { answers: Vec::new(), interruption, statistics, diagrams, reduction, cut }
 }
 
 /// The bits that the properties of the model look at.
@@ -343,7 +349,7 @@ fn reduced_states(
     exploration: Exploration,
     Symbolic { preserve, reach: method, .. }: Symbolic,
     seen: &[u32],
-) -> Result<Bdd, Trouble> {
+) -> Result<Bdd, Interruption> {
     let demand = if preserve == Preserve::Ctl { Demand::Linear } else { Demand::Safe };
     let space = &session.space;
     let model = process_model(space, seen, demand)?;
@@ -371,7 +377,7 @@ fn reduced_states(
     Ok(set)
 }
 
-fn counted(session: &Session<'_>, set: &Bdd) -> Result<Statistics, Trouble> {
+fn counted(session: &Session<'_>, set: &Bdd) -> Result<Statistics, Interruption> {
     Ok(super::counted(&session.space.count(set)?))
 }
 
@@ -383,7 +389,7 @@ pub(super) fn answer(property: &Property, outcome: Outcome) -> Answer {
 }
 
 /// Judges one property.
-pub(super) struct Court<'c, 's> {
+pub(super) struct Checker<'c, 's> {
     pub(super) session: &'c mut Session<'s>,
     pub(super) setting: &'c Setting<'c>,
     pub(super) options: &'c Options,
@@ -392,8 +398,8 @@ pub(super) struct Court<'c, 's> {
     pub(super) justice: &'c [usize],
 }
 
-impl Court<'_, '_> {
-    fn judge(&mut self, asked: &Asked) -> Result<Answer, Trouble> {
+impl Checker<'_, '_> {
+    fn judge(&mut self, asked: &Asked) -> Result<Answer, Interruption> {
         match asked {
             Asked::Deadlock => {
                 let bad = self.session.space.end.not();
@@ -419,7 +425,7 @@ impl Court<'_, '_> {
     }
 
     /// The largest value that an expression has in a reachable state, bit by bit; 0 if it is never positive.
-    fn largest(&mut self, positive: usize, bits: &[usize]) -> Result<Answer, Trouble> {
+    fn largest(&mut self, positive: usize, bits: &[usize]) -> Result<Answer, Interruption> {
         let reached = self.session.reached(self.setting)?;
         let mut largest = reached.and(&self.session.space.settled)?.and(&self.session.conditions[positive])?;
         let mut value = 0u64;
@@ -448,7 +454,7 @@ impl Court<'_, '_> {
     }
 
     /// Nothing bad is reachable; or a run to it.
-    fn reachable(&mut self, bad: &Bdd) -> Result<Answer, Trouble> {
+    fn reachable(&mut self, bad: &Bdd) -> Result<Answer, Interruption> {
         let question = &self.property.question;
         let reached = match (self.session.reached.is_some(), self.options.symbolic.exploration) {
             (false, Some(exploration)) => self.reduced(bad, exploration)?,
@@ -476,7 +482,7 @@ impl Court<'_, '_> {
     }
 
     /// The states of a reduced system in which something bad is met if it is in the full one.
-    fn reduced(&mut self, bad: &Bdd, exploration: Exploration) -> Result<Bdd, Trouble> {
+    fn reduced(&mut self, bad: &Bdd, exploration: Exploration) -> Result<Bdd, Interruption> {
         let is_deadlock = matches!(self.property.question, Question::Deadlock);
         let seen = if is_deadlock { Vec::new() } else { self.session.seen(std::slice::from_ref(bad)) };
         let preserve = if is_deadlock { Preserve::Deadlocks } else { Preserve::Ltl };
@@ -489,7 +495,7 @@ impl Court<'_, '_> {
     }
 
     /// A fault inside an atomic sequence stops a run where no state counts.
-    pub(super) fn stops_in_passing(&mut self) -> Result<bool, Trouble> {
+    pub(super) fn stops_in_passing(&mut self) -> Result<bool, Interruption> {
         let space = &self.session.space;
         if space.faulty.is_false() || !space.passes_over() {
             return Ok(false);
@@ -500,7 +506,7 @@ impl Court<'_, '_> {
     }
 
     /// Finds the states without a move. If a reduced search for deadlocks meets none, there are none to be reached.
-    pub(super) fn know_what_rests(&mut self) -> Result<(), Trouble> {
+    pub(super) fn know_what_rests(&mut self) -> Result<(), Interruption> {
         if self.session.space.idle.is_some() {
             return Ok(());
         }
@@ -521,11 +527,11 @@ impl Court<'_, '_> {
         numbers.iter().map(|number| self.session.conditions[*number].clone()).collect()
     }
 
-    fn model(&self, atoms: &[Bdd], demand: Demand) -> Result<Vec<Safe>, Trouble> {
+    fn model(&self, atoms: &[Bdd], demand: Demand) -> Result<Vec<Safe>, Interruption> {
         Ok(process_model(&self.session.space, &self.session.seen(atoms), demand)?)
     }
 
-    fn branching(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Answer, Trouble> {
+    fn branching(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Answer, Interruption> {
         if self.stops_in_passing()? {
             return Ok(self.unknown(IN_PASSING));
         }
@@ -557,23 +563,23 @@ impl Court<'_, '_> {
     }
 
     /// The ways to evaluate a formula: the one that was asked for, or all that there are.
-    fn ways(&self, asked: Option<Variant>, has_next: bool) -> Vec<Way> {
+    fn ways(&self, asked: Option<Variant>, has_next: bool) -> Vec<Strategy> {
         if let Some(variant) = asked {
-            return vec![Way::Reduced(variant)];
+            return vec![Strategy::Reduced(variant)];
         }
         match self.options.symbolic.direction {
-            Direction::Backward => vec![Way::Backward],
-            Direction::Forward => vec![Way::Forward],
+            Direction::Backward => vec![Strategy::Backward],
+            Direction::Forward => vec![Strategy::Forward],
             // Over all states there is nothing to choose from.
-            Direction::Auto if self.session.reached.is_none() => vec![Way::Backward],
-            Direction::Auto if has_next => vec![Way::Backward, Way::Forward],
-            Direction::Auto => vec![Way::Backward, Way::Forward, Way::Reduced(Variant::All)],
+            Direction::Auto if self.session.reached.is_none() => vec![Strategy::Backward],
+            Direction::Auto if has_next => vec![Strategy::Backward, Strategy::Forward],
+            Direction::Auto => vec![Strategy::Backward, Strategy::Forward, Strategy::Reduced(Variant::All)],
         }
     }
 
     /// Whether a formula holds at the start.
-    fn holds_by(&mut self, way: Way, ctl: &Ctl, atoms: &[Bdd]) -> Result<bool, Trouble> {
-        let model = if let Way::Reduced(_) = way { self.model(atoms, Demand::Linear)? } else { Vec::new() };
+    fn holds_by(&mut self, way: Strategy, ctl: &Ctl, atoms: &[Bdd]) -> Result<bool, Interruption> {
+        let model = if let Strategy::Reduced(_) = way { self.model(atoms, Demand::Linear)? } else { Vec::new() };
         let within = match &self.session.reached {
             Some(reached) => reached.clone(),
             None => self.session.space.diagrams.constant(true),
@@ -582,9 +588,9 @@ impl Court<'_, '_> {
         let mut sets = SpaceSets::new(&self.session.space);
         let mut evaluator = Evaluator::new(&mut sets, known_atoms(atoms), within)?;
         let holds = match way {
-            Way::Backward => start.is_subset(&evaluator.states(ctl)?)?,
-            Way::Forward => !evaluator.some(&start, &ctl.clone().not(), None)?,
-            Way::Reduced(variant) => !evaluator.some(&start, &ctl.clone().not(), Some((&model[..], variant)))?,
+            Strategy::Backward => start.is_subset(&evaluator.states(ctl)?)?,
+            Strategy::Forward => !evaluator.some(&start, &ctl.clone().not(), None)?,
+            Strategy::Reduced(variant) => !evaluator.some(&start, &ctl.clone().not(), Some((&model[..], variant)))?,
         };
         let effort = evaluator.effort.clone();
         drop(evaluator);
@@ -598,7 +604,7 @@ impl Court<'_, '_> {
     }
 
     /// What shows that the formula does not hold.
-    fn show_branching(&mut self, temporal: &Temporal, ctl: &Ctl, atoms: &[Bdd]) -> Result<Answer, Trouble> {
+    fn show_branching(&mut self, temporal: &Temporal, ctl: &Ctl, atoms: &[Bdd]) -> Result<Answer, Interruption> {
         Ok(match self.explain(&temporal.formula, ctl, atoms, None)? {
             Ok((start, tree)) => self.violated(&Found::Tree(start, tree)),
             Err(answer) => *answer,
@@ -612,7 +618,7 @@ impl Court<'_, '_> {
         ctl: &Ctl,
         atoms: &[Bdd],
         fair: Option<&FairRuns>,
-    ) -> Result<Result<(StartNumber, Tree), Box<Answer>>, Trouble> {
+    ) -> Result<Result<(StartNumber, Tree), Box<Answer>>, Interruption> {
         let reached = self.session.reached(self.setting)?;
         let space = &self.session.space;
         let mut sets = SpaceSets::new(space);
@@ -622,7 +628,9 @@ impl Court<'_, '_> {
         }
         let states = evaluator.states(ctl)?;
         let Some(bad) = start_states(self.session)?.minus(&states)?.pick() else {
-            return Ok(Err(Box::new(self.unknown("internal error: the ways to evaluate the formula disagree"))));
+            return Ok(Err(Box::new(
+                self.unknown("internal error: the strategies for evaluating the formula disagree"),
+            )));
         };
         let explainer = Explainer::new(&mut evaluator);
         let mut explainer = if fair.is_some() { explainer.fairly() } else { explainer };
@@ -665,7 +673,7 @@ impl Court<'_, '_> {
         }
     }
 
-    fn linear(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Answer, Trouble> {
+    fn linear(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Answer, Interruption> {
         if !temporal.formula.is_ltl() {
             return Ok(self.unknown(NOT_LINEAR));
         }
@@ -694,7 +702,7 @@ impl Court<'_, '_> {
 
     /// The answer to a formula that branching time can express, if nobody has said how to look at it and it does not take
     /// long.
-    fn as_branching(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Option<Answer>, Trouble> {
+    fn as_branching(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Option<Answer>, Interruption> {
         let symbolic = &self.options.symbolic;
         let is_free = symbolic.direction == Direction::Auto
             && symbolic.exploration.is_none()
@@ -707,7 +715,7 @@ impl Court<'_, '_> {
         let Some(ctl) = Ctl::of(&formula) else { return Ok(None) };
         let atoms = self.atoms(numbers);
         let diagrams = self.session.space.diagrams.clone();
-        let found = in_time(&diagrams, AS_BRANCHING, || self.holds_by(Way::Backward, &ctl, &atoms))?;
+        let found = in_time(&diagrams, AS_BRANCHING, || self.holds_by(Strategy::Backward, &ctl, &atoms))?;
         match found {
             None => return Ok(None),
             Some(true) => return Ok(Some(self.holds())),
@@ -748,37 +756,37 @@ impl Court<'_, '_> {
         temporal: &Temporal,
         numbers: &[usize],
         reduced: Option<Variant>,
-    ) -> Result<Option<Lasso>, Trouble> {
+    ) -> Result<Option<Lasso>, Interruption> {
         let atoms = self.atoms(numbers);
         let runs = Runs { fairness: &self.fairness()?, stutters: self.stutters() };
         let model = if reduced.is_some() { self.model(&atoms, Demand::Safe)? } else { Vec::new() };
         let Ok(product) = Product::of(&self.session.space, &temporal.formula, &atoms, &model, runs)? else {
-            return Err(Trouble::Unsupported(NOT_LINEAR.into()));
+            return Err(Interruption::Unsupported(NOT_LINEAR.into()));
         };
         let ways = match self.options.symbolic.direction {
-            Direction::Auto if reduced.is_some() => vec![Way::Forward],
+            Direction::Auto if reduced.is_some() => vec![Strategy::Forward],
             // Under fairness cycles are looked for backward.
-            Direction::Auto if self.options.settings.fairness != Fairness::None => vec![Way::Backward],
-            Direction::Auto => vec![Way::Backward, Way::Forward],
-            Direction::Backward => vec![Way::Backward],
-            Direction::Forward => vec![Way::Forward],
+            Direction::Auto if self.options.settings.fairness != Fairness::None => vec![Strategy::Backward],
+            Direction::Auto => vec![Strategy::Backward, Strategy::Forward],
+            Direction::Backward => vec![Strategy::Backward],
+            Direction::Forward => vec![Strategy::Forward],
         };
         let diagrams = self.session.space.diagrams.clone();
         let mut effort = Effort::default();
         let (lasso, _) = take_turns(&diagrams, &ways, |way| {
-            let backward = *way == Way::Backward;
-            Ok(product.check(ltl::Way { reduced, backward }, &mut effort)?)
+            let backward = *way == Strategy::Backward;
+            Ok(product.check(ltl::Strategy { reduced, backward }, &mut effort)?)
         })?;
         add(&mut self.session.effort, &effort);
         Ok(lasso)
     }
 
     /// The same, as a state that is met again.
-    fn lasso_by_saving(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Option<Lasso>, Trouble> {
+    fn lasso_by_saving(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Option<Lasso>, Interruption> {
         let (space, atoms) = self.session.doubled(numbers, self.setting)?;
         let runs = Runs { fairness: &self.fairness_of(&space)?, stutters: self.stutters() };
         let Ok(product) = Product::of(&space, &temporal.formula, &atoms, &[], runs)? else {
-            return Err(Trouble::Unsupported(NOT_LINEAR.into()));
+            return Err(Interruption::Unsupported(NOT_LINEAR.into()));
         };
         let mut effort = Effort::default();
         let bits = space.bits;
@@ -861,7 +869,7 @@ fn note(options: &Options, is_full: bool) -> Option<String> {
 }
 
 /// The settled states in which runs begin.
-pub(super) fn start_states(session: &Session<'_>) -> Result<Bdd, Trouble> {
+pub(super) fn start_states(session: &Session<'_>) -> Result<Bdd, Interruption> {
     let space = &session.space;
     let mut start = space.initial.and(&space.settled)?;
     let mut new = space.initial.minus(&space.settled)?;

@@ -11,8 +11,8 @@ use crate::space::{Space, SpaceSets};
 use ample_logic::{Atom, Binary, Formula as Logic, Unary};
 use ample_model::{Move, Property, Question, Silent, Temporal};
 
-use super::answers::{Court, ENGINE, IN_PASSING, add, start_states};
-use super::{Direction, Trouble};
+use super::answers::{Checker, ENGINE, IN_PASSING, add, start_states};
+use super::{Direction, Interruption};
 use ample_engine::evidence::Evidence;
 use ample_engine::report::Answer;
 use ample_engine::settings::Fairness;
@@ -22,14 +22,14 @@ const SHOWN_IN_PART: &str = "how fair runs go on from where the run ends is not 
 /// Of a way that was asked for.
 const BACKWARD: &str = "evaluated backward: so are fair CTL formulas always";
 
-impl Court<'_, '_> {
+impl Checker<'_, '_> {
     /// Which runs count, as `--fairness` says.
-    pub(super) fn fairness(&self) -> Result<fair::Fairness, Trouble> {
+    pub(super) fn fairness(&self) -> Result<fair::Fairness, Interruption> {
         self.fairness_of(&self.session.space)
     }
 
     /// The same over other diagrams of the system.
-    pub(super) fn fairness_of(&self, space: &Space) -> Result<fair::Fairness, Trouble> {
+    pub(super) fn fairness_of(&self, space: &Space) -> Result<fair::Fairness, Interruption> {
         Ok(match self.options.settings.fairness {
             Fairness::None => fair::Fairness::default(),
             Fairness::Weak => fair::Fairness::weak(space)?,
@@ -55,7 +55,7 @@ impl Court<'_, '_> {
     }
 
     /// A formula of CTL, where `E` means: on some fair run.
-    pub(super) fn branching_fairly(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Answer, Trouble> {
+    pub(super) fn branching_fairly(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Answer, Interruption> {
         if self.stops_in_passing()? {
             return Ok(self.unknown(IN_PASSING));
         }
@@ -84,7 +84,7 @@ impl Court<'_, '_> {
         }
     }
 
-    fn fair_runs(&self) -> Result<FairRuns, Trouble> {
+    fn fair_runs(&self) -> Result<FairRuns, Interruption> {
         let space = &self.session.space;
         let mut fairness = self.fairness()?;
         let mut stopped = space.diagrams.constant(true);
@@ -96,7 +96,7 @@ impl Court<'_, '_> {
     }
 
     /// A run that violates what the formula says of all runs, if it says no more than that.
-    fn as_a_run(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Option<Answer>, Trouble> {
+    fn as_a_run(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Option<Answer>, Interruption> {
         let Some(formula) = without_quantifiers(&temporal.formula) else { return Ok(None) };
         let mut linear = temporal.with(formula);
         let mut numbers = numbers.to_vec();
@@ -119,7 +119,13 @@ impl Court<'_, '_> {
     }
 
     /// Finite runs that show in part why the formula does not hold.
-    fn as_a_tree(&mut self, temporal: &Temporal, ctl: &Ctl, atoms: &[Bdd], fair: &FairRuns) -> Result<Answer, Trouble> {
+    fn as_a_tree(
+        &mut self,
+        temporal: &Temporal,
+        ctl: &Ctl,
+        atoms: &[Bdd],
+        fair: &FairRuns,
+    ) -> Result<Answer, Interruption> {
         let (start, tree) = match self.explain(&temporal.formula, ctl, atoms, Some(fair))? {
             Ok(explained) => explained,
             Err(answer) => return Ok(*answer),

@@ -128,7 +128,7 @@ const TELL_EVERY: Duration = Duration::from_millis(10);
 const STACK: usize = 512 << 20;
 
 /// What the two threads tell each other.
-struct Desk {
+struct Supervisor {
     stop: Arc<AtomicBool>,
     images: AtomicU64,
     nodes: AtomicU64,
@@ -145,10 +145,10 @@ struct Left {
     shape: Option<String>,
 }
 
-impl Desk {
-    fn new() -> Desk {
+impl Supervisor {
+    fn new() -> Supervisor {
         let stop = Arc::new(AtomicBool::new(false));
-        Desk { stop, images: AtomicU64::new(0), nodes: AtomicU64::new(0), left: Mutex::default() }
+        Supervisor { stop, images: AtomicU64::new(0), nodes: AtomicU64::new(0), left: Mutex::default() }
     }
 
     fn shapes(&self, find: &Shapes<'_>) -> Vec<Shape> {
@@ -258,7 +258,9 @@ pub fn check_in(
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Report {
-    supervised(system, observer, &|desk| answers::all(system, &desk.shapes(shapes), properties, options, desk))
+    supervised(system, observer, &|supervisor| {
+        answers::all(system, &supervisor.shapes(shapes), properties, options, supervisor)
+    })
 }
 
 /// Counts the states.
@@ -268,14 +270,14 @@ pub fn states(system: &System, options: &Options, observer: &mut dyn Observer) -
 
 /// Counts the states of a system that is solved in another shape.
 pub fn states_in(shapes: &Shapes<'_>, system: &System, options: &Options, observer: &mut dyn Observer) -> Report {
-    supervised(system, observer, &|desk| answers::count(system, &desk.shapes(shapes), options, desk))
+    supervised(system, observer, &|supervisor| answers::count(system, &supervisor.shapes(shapes), options, supervisor))
 }
 
 /// What a session comes to.
 struct Done {
     answers: Vec<Answer>,
     /// Why it ended early.
-    trouble: Option<Trouble>,
+    interruption: Option<Interruption>,
     statistics: Statistics,
     diagrams: DiagramStatistics,
     reduction: Option<String>,
@@ -285,7 +287,7 @@ struct Done {
 
 /// Why a session has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Trouble {
+enum Interruption {
     /// It was asked to end.
     Asked,
     /// It was another one's turn.
@@ -297,17 +299,17 @@ enum Trouble {
 }
 
 /// Runs the work in a thread of its own.
-fn supervised(system: &System, observer: &mut dyn Observer, work: &(dyn Fn(&Desk) -> Done + Sync)) -> Report {
+fn supervised(system: &System, observer: &mut dyn Observer, work: &(dyn Fn(&Supervisor) -> Done + Sync)) -> Report {
     let begun = Instant::now();
-    let desk = Desk::new();
+    let supervisor = Supervisor::new();
     let (sender, receiver) = mpsc::channel();
     let mut reason = None;
     let done = std::thread::scope(|scope| {
-        let desk = &desk;
+        let supervisor = &supervisor;
         let worker =
             std::thread::Builder::new().name("symbolic".into()).stack_size(STACK).spawn_scoped(scope, move || {
                 // Nobody waits for it if the other side is gone.
-                let _ = sender.send(work(desk));
+                let _ = sender.send(work(supervisor));
             });
         if let Err(error) = worker {
             return Err(format!("no thread for the symbolic engine: {error}"));
@@ -316,15 +318,15 @@ fn supervised(system: &System, observer: &mut dyn Observer, work: &(dyn Fn(&Desk
             match receiver.recv_timeout(TELL_EVERY) {
                 Ok(done) => return Ok(done),
                 Err(RecvTimeoutError::Timeout) => {
-                    let nodes = desk.nodes.load(Ordering::Relaxed);
-                    let depth = desk.images.load(Ordering::Relaxed);
+                    let nodes = supervisor.nodes.load(Ordering::Relaxed);
+                    let depth = supervisor.images.load(Ordering::Relaxed);
                     let progress =
                         Progress { depth, nodes, memory: nodes * session::NODE_BYTES, ..Progress::default() };
                     if reason.is_none() {
                         reason = observer.progress(&progress);
                     }
                     if reason.is_some() {
-                        desk.stop.store(true, Ordering::Relaxed);
+                        supervisor.stop.store(true, Ordering::Relaxed);
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => return Err("the symbolic engine has failed".into()),
@@ -333,20 +335,20 @@ fn supervised(system: &System, observer: &mut dyn Observer, work: &(dyn Fn(&Desk
     });
     let done = done.unwrap_or_else(|why| Done {
         answers: Vec::new(),
-        trouble: Some(Trouble::Unsupported(why)),
+        interruption: Some(Interruption::Unsupported(why)),
         statistics: Statistics::default(),
         diagrams: DiagramStatistics::default(),
         reduction: None,
         cut: None,
     });
-    let left = desk.left();
+    let left = supervisor.left();
     let report = report(system, with_what_is_left(done, &left), reason, begun.elapsed());
     Report { choice: left.shape.clone(), ..report }
 }
 
 /// A search that did not come to its end has reached something.
 fn with_what_is_left(mut done: Done, left: &Left) -> Done {
-    if done.trouble.is_none() || done.statistics.states > 0 {
+    if done.interruption.is_none() || done.statistics.states > 0 {
         return done;
     }
     if done.diagrams.bits == 0 {
@@ -360,10 +362,10 @@ fn with_what_is_left(mut done: Done, left: &Left) -> Done {
 }
 
 fn report(system: &System, done: Done, asked: Option<Reason>, took: Duration) -> Report {
-    let ended = done.trouble.map(|trouble| match trouble {
-        Trouble::Asked | Trouble::Late => asked.unwrap_or(Reason::Interrupted),
-        Trouble::Memory => Reason::Memory,
-        Trouble::Unsupported(why) => Reason::Unsupported(why),
+    let ended = done.interruption.map(|interruption| match interruption {
+        Interruption::Asked | Interruption::Late => asked.unwrap_or(Reason::Interrupted),
+        Interruption::Memory => Reason::Memory,
+        Interruption::Unsupported(why) => Reason::Unsupported(why),
     });
     let mut answers = done.answers;
     for answer in &mut answers {

@@ -16,31 +16,31 @@ use ample_model::{Expr, Move, StartNumber, System};
 
 use ample_engine::report::DiagramStatistics;
 
-use super::{Desk, Reach, Reorder, Shape, Symbolic, Trouble};
+use super::{Interruption, Reach, Reorder, Shape, Supervisor, Symbolic};
 
 /// Bytes for a node, with its share of the tables around it.
 pub const NODE_BYTES: u64 = crate::diagram::NODE_BYTES as u64;
 /// Where nobody sets a limit to the memory.
 const DEFAULT_MEMORY: u64 = 4 << 30;
-impl From<NotReached> for Trouble {
-    fn from(not: NotReached) -> Trouble {
+impl From<NotReached> for Interruption {
+    fn from(not: NotReached) -> Interruption {
         match not {
-            NotReached::Unsupported(why) => Trouble::Unsupported(why),
-            NotReached::Interrupted(Interrupted::Memory) => Trouble::Memory,
-            NotReached::Interrupted(Interrupted::Deadline | Interrupted::Cancelled) => Trouble::Asked,
+            NotReached::Unsupported(why) => Interruption::Unsupported(why),
+            NotReached::Interrupted(Interrupted::Memory) => Interruption::Memory,
+            NotReached::Interrupted(Interrupted::Deadline | Interrupted::Cancelled) => Interruption::Asked,
             NotReached::Sets(error) => error.into(),
         }
     }
 }
 
-impl From<SetError> for Trouble {
-    fn from(error: SetError) -> Trouble {
+impl From<SetError> for Interruption {
+    fn from(error: SetError) -> Interruption {
         match error {
-            SetError::Memory => Trouble::Memory,
-            SetError::Deadline => Trouble::Late,
-            SetError::Cancelled | SetError::Reorder => Trouble::Asked,
+            SetError::Memory => Interruption::Memory,
+            SetError::Deadline => Interruption::Late,
+            SetError::Cancelled | SetError::Reorder => Interruption::Asked,
             SetError::Overflow | SetError::Depth | SetError::Foreign | SetError::NotCtl => {
-                Trouble::Unsupported(format!("internal error: {error}"))
+                Interruption::Unsupported(format!("internal error: {error}"))
             }
         }
     }
@@ -68,13 +68,13 @@ pub struct Session<'a> {
 pub struct Setting<'a> {
     pub symbolic: Symbolic,
     pub memory: Option<u64>,
-    pub desk: &'a Desk,
+    pub supervisor: &'a Supervisor,
 }
 
 impl Setting<'_> {
     /// What the encoding may take: until it is asked to end, and in its part of the memory.
     fn budget(&self) -> Budget {
-        let budget = Budget::unlimited().with_cancellation(&Arc::clone(&self.desk.stop).into());
+        let budget = Budget::unlimited().with_cancellation(&Arc::clone(&self.supervisor.stop).into());
         match self.memory {
             Some(limit) => budget.with_memory(limit),
             None => budget,
@@ -96,8 +96,8 @@ impl Setting<'_> {
 
     /// Tells how it goes.
     fn tell(&self, diagrams: &Diagrams, effort: &Effort) {
-        self.desk.nodes.store(diagrams.size().nodes as u64, Ordering::Relaxed);
-        self.desk.images.store(effort.posts as u64, Ordering::Relaxed);
+        self.supervisor.nodes.store(diagrams.size().nodes as u64, Ordering::Relaxed);
+        self.supervisor.images.store(effort.posts as u64, Ordering::Relaxed);
     }
 }
 
@@ -108,9 +108,9 @@ impl<'a> Session<'a> {
         shapes: &'a [Shape],
         conditions: &[&Expr],
         setting: &Setting<'_>,
-    ) -> Result<Session<'a>, Trouble> {
+    ) -> Result<Session<'a>, Interruption> {
         for shape in shapes {
-            setting.desk.left().shape = Some(shape.told.clone());
+            setting.supervisor.left().shape = Some(shape.told.clone());
             let conditions: Vec<Expr> = conditions.iter().map(|condition| shape.condition(condition)).collect();
             let conditions: Vec<&Expr> = conditions.iter().collect();
             let session = Session::of(&shape.system, shape.is_declared, &conditions, setting)?;
@@ -118,7 +118,7 @@ impl<'a> Session<'a> {
                 return Ok(Session { system, shape: Some(shape), ..session });
             }
         }
-        setting.desk.left().shape = None;
+        setting.supervisor.left().shape = None;
         Session::of(system, system.language == "milestones", conditions, setting)
     }
 
@@ -128,12 +128,12 @@ impl<'a> Session<'a> {
         declared: bool,
         conditions: &[&Expr],
         setting: &Setting<'_>,
-    ) -> Result<Session<'a>, Trouble> {
+    ) -> Result<Session<'a>, Interruption> {
         let options = Options {
             is_declared: declared,
             budget: setting.budget(),
             max_nodes: &|| setting.max_nodes(),
-            stop: Arc::clone(&setting.desk.stop),
+            stop: Arc::clone(&setting.supervisor.stop),
             reorders: setting.symbolic.reorder == Reorder::Auto,
             reaches: setting.symbolic.reach != Reach::Not,
         };
@@ -143,7 +143,8 @@ impl<'a> Session<'a> {
                 effort = Effort::default();
                 setting.tell(&space.diagrams, &effort);
                 let found = reach(space, setting, &mut effort);
-                Ok(found.inspect_err(|_| setting.desk.leave(figures(encoding, space, None, &effort, restarts)))?)
+                Ok(found
+                    .inspect_err(|_| setting.supervisor.leave(figures(encoding, space, None, &effort, restarts)))?)
             })?;
         if let Some(reached) = &reached {
             space.confine(reached)?;
@@ -152,7 +153,7 @@ impl<'a> Session<'a> {
     }
 
     /// No assertion of the shape can be broken.
-    fn is_unbroken(&self, setting: &Setting<'_>) -> Result<bool, Trouble> {
+    fn is_unbroken(&self, setting: &Setting<'_>) -> Result<bool, Interruption> {
         let reached = match &self.reached {
             Some(reached) => reached.clone(),
             None => reach(&self.space, setting, &mut Effort::default())?,
@@ -177,10 +178,10 @@ impl<'a> Session<'a> {
 
     /// The system once more, each bit with room for a copy beside it, and the conditions of these numbers. The copy of
     /// a bit has the bit's number and that of all bits together.
-    pub fn doubled(&self, conditions: &[usize], setting: &Setting<'_>) -> Result<(Space, Vec<Bdd>), Trouble> {
+    pub fn doubled(&self, conditions: &[usize], setting: &Setting<'_>) -> Result<(Space, Vec<Bdd>), Interruption> {
         let bits = self.encoding.bits;
         let most = setting.max_nodes();
-        let diagrams = Diagrams::new(2 * bits, most, Arc::clone(&setting.desk.stop));
+        let diagrams = Diagrams::new(2 * bits, most, Arc::clone(&setting.supervisor.stop));
         diagrams.make_room_for(most);
         let order = self.space.diagrams.order();
         let order: Vec<u32> = order.into_iter().filter(|pair| *pair < bits).flat_map(|bit| [bit, bits + bit]).collect();
@@ -195,7 +196,7 @@ impl<'a> Session<'a> {
     }
 
     /// The reachable states; found now if they were not yet.
-    pub fn reached(&mut self, setting: &Setting<'_>) -> Result<Bdd, Trouble> {
+    pub fn reached(&mut self, setting: &Setting<'_>) -> Result<Bdd, Interruption> {
         if let Some(reached) = &self.reached {
             return Ok(reached.clone());
         }
@@ -230,11 +231,11 @@ fn reach(space: &Space, setting: &Setting<'_>, effort: &mut Effort) -> Maybe<Bdd
     let mut counted = Counted { at: Instant::now(), took: Duration::ZERO };
     let reached = reachable(space, &space.initial, setting.method(), effort, &mut |reached| {
         images += 1;
-        setting.desk.images.store(images, Ordering::Relaxed);
-        setting.desk.nodes.store(space.diagrams.size().nodes as u64, Ordering::Relaxed);
+        setting.supervisor.images.store(images, Ordering::Relaxed);
+        setting.supervisor.nodes.store(space.diagrams.size().nodes as u64, Ordering::Relaxed);
         if counted.is_due() {
             let begun = Instant::now();
-            setting.desk.so_far(space.count(reached)?, reached.nodes());
+            setting.supervisor.so_far(space.count(reached)?, reached.nodes());
             counted = Counted { at: Instant::now(), took: begun.elapsed() };
         }
         Ok(true)

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::diagram::Diagrams;
 use crate::partial::Variant;
 
-use super::Trouble;
+use super::Interruption;
 
 /// The first turn of each.
 const FIRST_TURN: Duration = Duration::from_millis(1000);
@@ -15,7 +15,7 @@ const GROWTH: u32 = 3;
 
 /// A way to evaluate a formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Strategy {
     /// From where its parts hold.
     Backward,
     /// From the initial states.
@@ -27,7 +27,7 @@ pub enum Way {
 /// Whose turn was the last.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn {
-    way: Way,
+    way: Strategy,
     /// The time that others had before.
     others: Duration,
 }
@@ -36,21 +36,22 @@ impl Turn {
     /// What the user should know about the choice, if there was one.
     pub fn told(self) -> Option<String> {
         let way = match self.way {
-            Way::Backward => "backward",
-            Way::Forward => "forward",
-            Way::Reduced(_) => "forward, by partial exploration",
+            Strategy::Backward => "backward",
+            Strategy::Forward => "forward",
+            Strategy::Reduced(_) => "forward, by partial exploration",
         };
         let others = self.others.as_secs_f64();
-        (!self.others.is_zero()).then(|| format!("evaluated {way}; other ways were not over after {others:.0} seconds"))
+        (!self.others.is_zero())
+            .then(|| format!("evaluated {way}; other strategies were not done after {others:.0} seconds"))
     }
 }
 
 /// Lets the ways take turns until one of them is done.
 pub fn take_turns<R>(
     diagrams: &Diagrams,
-    ways: &[Way],
-    mut work: impl FnMut(&Way) -> Result<R, Trouble>,
-) -> Result<(R, Turn), Trouble> {
+    ways: &[Strategy],
+    mut work: impl FnMut(&Strategy) -> Result<R, Interruption>,
+) -> Result<(R, Turn), Interruption> {
     let begun = Instant::now();
     let mut turn = FIRST_TURN;
     loop {
@@ -69,14 +70,14 @@ pub fn take_turns<R>(
 pub fn in_time<R>(
     diagrams: &Diagrams,
     time: Duration,
-    work: impl FnOnce() -> Result<R, Trouble>,
-) -> Result<Option<R>, Trouble> {
+    work: impl FnOnce() -> Result<R, Interruption>,
+) -> Result<Option<R>, Interruption> {
     diagrams.set_deadline(Instant::now().checked_add(time));
     let result = work();
     diagrams.set_deadline(None);
     match result {
         Ok(result) => Ok(Some(result)),
-        Err(Trouble::Late) => Ok(None),
-        Err(trouble) => Err(trouble),
+        Err(Interruption::Late) => Ok(None),
+        Err(interruption) => Err(interruption),
     }
 }

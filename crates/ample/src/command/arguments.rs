@@ -136,7 +136,7 @@ pub struct States {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Search")]
 pub struct Search {
-    /// Who does the work
+    /// Which engine checks
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub engine: Engine,
     /// The order of the search; breadth first finds the shortest counterexamples

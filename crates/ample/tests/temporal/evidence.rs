@@ -13,7 +13,7 @@ use super::word::Word;
 
 /// What speaks against a counterexample.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Objection {
+pub enum Invalid {
     /// It is no run, or the run shows nothing.
     Other(String),
     /// It is the beginning of a run that violates the formula however it goes on, but no run that counts goes on: all
@@ -21,23 +21,23 @@ pub enum Objection {
     DeadEnd,
 }
 
-type Verdict = Result<(), Objection>;
+type Verdict = Result<(), Invalid>;
 
-impl<T: ToString> From<T> for Objection {
-    fn from(why: T) -> Objection {
-        Objection::Other(why.to_string())
+impl<T: ToString> From<T> for Invalid {
+    fn from(why: T) -> Invalid {
+        Invalid::Other(why.to_string())
     }
 }
 
 /// What a counterexample is looked at with.
 #[derive(Clone, Copy)]
-pub struct Court<'a> {
+pub struct Validator<'a> {
     pub interpreter: &'a Interpreter<'a>,
     pub graph: &'a Graph,
     pub fairness: Fairness,
 }
 
-impl Court<'_> {
+impl Validator<'_> {
     /// The trace is a fair run that violates the formula.
     pub fn ltl(&self, trace: &Trace, formula: &Formula) -> Verdict {
         let atoms = linear::atoms(formula);
@@ -49,7 +49,7 @@ impl Court<'_> {
             let seen: Vec<u8> = nodes.filter(|&n| self.graph.nodes[n].visible).map(|n| letters[n]).collect();
             require(condemns(&seen, formula, &atoms), || "some way to go on would satisfy the formula".into())?;
         }
-        let lasso = self.fair_lasso(trace)?.ok_or(Objection::DeadEnd)?;
+        let lasso = self.fair_lasso(trace)?.ok_or(Invalid::DeadEnd)?;
         let word = Word::of(&lasso, self.graph, &letters).ok_or("no state of the cycle is visible")?;
         require(!word.satisfies(formula, &atoms), || format!("the run satisfies the formula: {lasso:?}"))
     }
@@ -85,7 +85,7 @@ impl Court<'_> {
 
     /// The trace is a fair run, and on this run alone the claim is violated.
     pub fn never(&self, trace: &Trace, claim: ProcessId) -> Verdict {
-        let lasso = self.fair_lasso(trace)?.ok_or(Objection::DeadEnd)?;
+        let lasso = self.fair_lasso(trace)?.ok_or(Invalid::DeadEnd)?;
         let alone = self.graph.alone(&lasso);
         let claim = Claim::new(self.interpreter, &alone, claim);
         let violation = claim.violation(&alone, Fairness::None);
@@ -132,8 +132,8 @@ impl Court<'_> {
         Ok(())
     }
 
-    fn truth(&self, expr: &Expr) -> Result<Vec<bool>, Objection> {
-        self.graph.truth(self.interpreter, expr).map_err(Objection::from)
+    fn truth(&self, expr: &Expr) -> Result<Vec<bool>, Invalid> {
+        self.graph.truth(self.interpreter, expr).map_err(Invalid::from)
     }
 
     fn stutters(&self, lasso: &Lasso) -> bool {
@@ -141,7 +141,7 @@ impl Court<'_> {
     }
 
     /// The run of a trace. One that just ends is continued, by stuttering or by whatever fair run there is, if any.
-    fn fair_lasso(&self, trace: &Trace) -> Result<Option<Lasso>, Objection> {
+    fn fair_lasso(&self, trace: &Trace) -> Result<Option<Lasso>, Invalid> {
         let (first, mut steps) = self.nodes(trace)?;
         let last = steps.last().map_or(first, |step| step.1);
         let mut turn = trace.prefix.len();
@@ -160,7 +160,7 @@ impl Court<'_> {
     }
 
     /// The nodes that a trace goes through.
-    fn nodes(&self, trace: &Trace) -> Result<(usize, Steps), Objection> {
+    fn nodes(&self, trace: &Trace) -> Result<(usize, Steps), Invalid> {
         let states = self.interpreter.replay(trace)?;
         let moves = trace.prefix.iter().chain(&trace.cycle).map(|step| step.taken);
         let mut nodes = Vec::new();
@@ -213,5 +213,5 @@ fn condemns(beginning: &[u8], formula: &Formula, atoms: &[Expr]) -> bool {
 }
 
 fn require(holds: bool, otherwise: impl FnOnce() -> String) -> Verdict {
-    if holds { Ok(()) } else { Err(Objection::Other(otherwise())) }
+    if holds { Ok(()) } else { Err(Invalid::Other(otherwise())) }
 }

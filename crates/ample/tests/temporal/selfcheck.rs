@@ -256,14 +256,14 @@ fn walk(random: &mut Random, graph: &Graph) -> Option<Lasso> {
 }
 
 /// What the naive judge looks at, and what a run must not be.
-struct Accused<'a> {
+struct Checked<'a> {
     naive: Naive<'a>,
     question: &'a Question,
     atoms: Vec<Expr>,
     letters: Vec<u8>,
 }
 
-impl Accused<'_> {
+impl Checked<'_> {
     /// The run violates the property, by two independent readings of the formula; fairness aside.
     fn is_guilty(&self, lasso: &Lasso) -> bool {
         let graph = self.naive.graph;
@@ -315,7 +315,7 @@ fn naive_verdicts_are_those_of_the_runs() {
         for question in questions.iter().filter(|question| can_be_fair(question)) {
             let atoms = formula_of(question).map_or_else(Vec::new, |formula| linear::atoms(&formula));
             let letters = linear::letters(&graph, &interpreter, &atoms);
-            let accused = Accused { naive, question, atoms, letters };
+            let checked = Checked { naive, question, atoms, letters };
             let found = FAIRNESS.map(|fairness| naive.counterexample(question, fairness));
             let weaker = found.windows(2).all(|pair| pair[0].is_some() || pair[1].is_none());
             assert!(weaker, "seed {seed}, {question:?}: fewer runs violate more");
@@ -324,10 +324,10 @@ fn naive_verdicts_are_those_of_the_runs() {
                 if let Some(lasso) = found {
                     assert!(lasso.is_run_of(&graph), "{}: {lasso:?}", context());
                     assert_eq!(is_fair(&graph, lasso, fairness), Ok(()), "{}", context());
-                    assert!(accused.is_guilty(lasso), "{}: {lasso:?}", context());
+                    assert!(checked.is_guilty(lasso), "{}: {lasso:?}", context());
                 }
                 for walk in &walks {
-                    let counts = is_fair(&graph, walk, fairness).is_ok() && accused.is_guilty(walk);
+                    let counts = is_fair(&graph, walk, fairness).is_ok() && checked.is_guilty(walk);
                     assert!(!counts || found.is_some(), "{}: {walk:?}", context());
                 }
             }

@@ -12,7 +12,7 @@ use ample::{
 };
 use ample_model::{Expr, Interpreter};
 
-use super::evidence::{Court, Objection};
+use super::evidence::{Invalid, Validator};
 use super::faults::formula_of;
 use super::generate;
 use super::graph::Graph;
@@ -447,33 +447,33 @@ impl Call<'_> {
                 let (what, why) = match self.proves(question, shown) {
                     Ok(()) if violated => return Ok(()),
                     Ok(()) => ("said to be violated, and it is: the naive verdict is wrong", String::new()),
-                    Err(Objection::DeadEnd) if number_from("AMPLE_ALLOW_DEAD_ENDS") == Some(1) => return Ok(()),
-                    Err(Objection::DeadEnd) => ("violated by the beginning of no run", String::new()),
-                    Err(Objection::Other(why)) if violated => ("the counterexample is none", why),
-                    Err(Objection::Other(why)) => ("said to be violated, but it holds", why),
+                    Err(Invalid::DeadEnd) if number_from("AMPLE_ALLOW_DEAD_ENDS") == Some(1) => return Ok(()),
+                    Err(Invalid::DeadEnd) => ("violated by the beginning of no run", String::new()),
+                    Err(Invalid::Other(why)) if violated => ("the counterexample is none", why),
+                    Err(Invalid::Other(why)) => ("said to be violated, but it holds", why),
                 };
                 Err(Complaint::new(what, format!("{why}: {told}")))
             }
         }
     }
 
-    fn proves(&self, question: &Question, shown: &Violation) -> Result<(), Objection> {
+    fn proves(&self, question: &Question, shown: &Violation) -> Result<(), Invalid> {
         let Naive { interpreter, graph } = self.naive;
-        let court = Court { interpreter, graph, fairness: self.options.fairness };
+        let validator = Validator { interpreter, graph, fairness: self.options.fairness };
         let is_fair = self.options.fairness != Fairness::None || !self.options.justice.is_empty();
         let just = of_just_runs(question, &self.options.justice);
         if shown.message.starts_with("run-time error in the formula") {
             let justice = self.options.justice.iter().cloned().map(Formula::Atom);
             let formulas: Vec<Formula> = formula_of(question).into_iter().chain(justice).collect();
-            return court.fault(&shown.trace, &formulas);
+            return validator.fault(&shown.trace, &formulas);
         }
         match if self.options.justice.is_empty() { question } else { &just } {
-            Question::Ltl(temporal) => court.ltl(&shown.trace, &Formula::of(temporal)),
-            Question::Ctl(_) if is_fair => court.fair_ctl(&shown.trace),
-            Question::Ctl(_) => court.ctl(&shown.trace, &shown.branches),
-            Question::Acceptance => court.acceptance(&shown.trace),
-            Question::Progress => court.progress(&shown.trace),
-            Question::Never(claim) => court.never(&shown.trace, *claim),
+            Question::Ltl(temporal) => validator.ltl(&shown.trace, &Formula::of(temporal)),
+            Question::Ctl(_) if is_fair => validator.fair_ctl(&shown.trace),
+            Question::Ctl(_) => validator.ctl(&shown.trace, &shown.branches),
+            Question::Acceptance => validator.acceptance(&shown.trace),
+            Question::Progress => validator.progress(&shown.trace),
+            Question::Never(claim) => validator.never(&shown.trace, *claim),
             other => panic!("{other:?} was not asked"),
         }
     }

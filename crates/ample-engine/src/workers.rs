@@ -12,8 +12,8 @@ const TELL_EVERY: Duration = Duration::from_millis(10);
 
 /// Runs `work` in so many threads, each with an observer of its own and its number. What the searches tell is told to
 /// `observer`, summed up, by this thread; what it answers is told to all of them.
-pub fn together(workers: usize, observer: &mut dyn Observer, work: impl Fn(&mut dyn Observer, usize) + Sync) {
-    let desk = Desk {
+pub fn run_workers(workers: usize, observer: &mut dyn Observer, work: impl Fn(&mut dyn Observer, usize) + Sync) {
+    let supervisor = Supervisor {
         progress: (0..workers).map(|_| Mutex::new((Progress::default(), Progress::default()))).collect(),
         stopped: AtomicBool::new(false),
         reason: Mutex::new(None),
@@ -23,14 +23,14 @@ pub fn together(workers: usize, observer: &mut dyn Observer, work: impl Fn(&mut 
     thread::scope(|scope| {
         let handles: Vec<_> = (0..workers)
             .map(|number| {
-                let (desk, work) = (&desk, &work);
+                let (supervisor, work) = (&supervisor, &work);
                 scope.spawn(move || {
-                    let _leave = Leave(desk);
-                    work(&mut Messenger { desk, number }, number);
+                    let _finish = Finish(supervisor);
+                    work(&mut WorkerObserver { supervisor, number }, number);
                 })
             })
             .collect();
-        desk.watch(observer);
+        supervisor.watch(observer);
         for handle in handles {
             if let Err(panic) = handle.join() {
                 std::panic::resume_unwind(panic);
@@ -40,7 +40,7 @@ pub fn together(workers: usize, observer: &mut dyn Observer, work: impl Fn(&mut 
 }
 
 /// What the threads know of each other.
-struct Desk {
+struct Supervisor {
     /// Of each thread: what its earlier searches came to, and how far this one is.
     progress: Vec<Mutex<(Progress, Progress)>>,
     stopped: AtomicBool,
@@ -54,7 +54,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Desk {
+impl Supervisor {
     /// Tells the observer until nobody is busy any more.
     fn watch(&self, observer: &mut dyn Observer) {
         let mut busy = lock(&self.busy);
@@ -89,9 +89,9 @@ fn add(a: Progress, b: Progress) -> Progress {
 }
 
 /// The thread has nothing more to do, or has panicked.
-struct Leave<'a>(&'a Desk);
+struct Finish<'a>(&'a Supervisor);
 
-impl Drop for Leave<'_> {
+impl Drop for Finish<'_> {
     fn drop(&mut self) {
         *lock(&self.0.busy) -= 1;
         self.0.done.notify_all();
@@ -99,16 +99,16 @@ impl Drop for Leave<'_> {
 }
 
 /// The observer of one thread.
-struct Messenger<'a> {
-    desk: &'a Desk,
+struct WorkerObserver<'a> {
+    supervisor: &'a Supervisor,
     number: usize,
 }
 
-impl Observer for Messenger<'_> {
+impl Observer for WorkerObserver<'_> {
     fn progress(&mut self, progress: &Progress) -> Option<Reason> {
         // A replay has nothing to tell.
         if progress.states > 0 {
-            let mut slot = lock(&self.desk.progress[self.number]);
+            let mut slot = lock(&self.supervisor.progress[self.number]);
             let (before, now) = *slot;
             // Fewer states than last time: another search has begun.
             let before = if progress.states < now.states {
@@ -118,7 +118,7 @@ impl Observer for Messenger<'_> {
             };
             *slot = (before, *progress);
         }
-        if self.desk.stopped.load(Ordering::Acquire) { lock(&self.desk.reason).clone() } else { None }
+        if self.supervisor.stopped.load(Ordering::Acquire) { lock(&self.supervisor.reason).clone() } else { None }
     }
 }
 
@@ -140,7 +140,7 @@ mod tests {
     fn the_sum_is_told_and_the_answer_reaches_all() {
         let ended = Mutex::new(Vec::new());
         let mut observer = Until(2_000, 0);
-        together(3, &mut observer, |observer, number| {
+        run_workers(3, &mut observer, |observer, number| {
             for states in 1.. {
                 if let Some(reason) = observer.progress(&Progress { states, ..Progress::default() }) {
                     ended.lock().unwrap().push((number, reason));
@@ -159,7 +159,7 @@ mod tests {
     fn work_that_ends_is_not_waited_for() {
         let begun = std::time::Instant::now();
         for _ in 0..20 {
-            together(2, &mut ample_model::Silent, |_, _| {});
+            run_workers(2, &mut ample_model::Silent, |_, _| {});
         }
         assert!(begun.elapsed() < Duration::from_secs(1));
     }

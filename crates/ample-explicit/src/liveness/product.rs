@@ -1,4 +1,4 @@
-//! The product of a state space with a watcher.
+//! The product of a state space with an automaton.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -6,19 +6,19 @@ use std::hash::Hash;
 
 use ample_model::Move;
 
+use super::automaton::{Arc, BuchiAutomaton};
 use super::stopping::{Stops, note_stop};
-use super::watcher::{Arc, Watcher};
 use super::{Concurrent, Judged, Processes};
 use crate::space::{Buffer, Checked, StateSpace};
 use crate::store::Visible;
 
-/// The watcher has read a state: a run that never leaves an atomic sequence lacks this mark.
+/// The automaton has read a state: a run that never leaves an atomic sequence lacks this mark.
 const READ: u64 = 1 << 32;
 
 /// The run has stopped in this state: a part of the tag.
 const STOPPED: u32 = 1 << 15;
 
-/// The watcher stays where it is while the state space passes over states.
+/// The automaton stays where it is while the state space passes over states.
 const IDLE: u32 = u32::MAX;
 
 /// A state with a small number beside it: how a product with an automaton keeps its states.
@@ -84,20 +84,20 @@ pub struct Step<T> {
     pub base: Option<T>,
     /// The atoms that hold in the state.
     valuation: u64,
-    /// The arc that the watcher takes.
+    /// The arc that the automaton takes.
     arc: u32,
     condemns: bool,
     marks: u32,
 }
 
-/// A state space with a watcher beside it.
+/// A state space with an automaton beside it.
 ///
-/// The watcher reads each visible state when it is left. The atoms of the watcher are the
-/// [invariants](Checked::invariant) of the space; the product's own invariant number 0 says that the watcher has not
+/// The automaton reads each visible state when it is left. The atoms of the automaton are the
+/// [invariants](Checked::invariant) of the space; the product's own invariant number 0 says that the automaton has not
 /// seen enough to condemn all that can follow.
 ///
 /// ```
-/// use ample_explicit::liveness::{Options, Watched, Watcher, components};
+/// use ample_explicit::liveness::{Options, Product, BuchiAutomaton, components};
 /// use ample_explicit::space::{Checked, StateSpace};
 /// use ample_explicit::store::HashStore;
 /// use ample_logic::{Atoms, Dialect, parse, translate};
@@ -139,8 +139,8 @@ pub struct Step<T> {
 ///
 /// let mut atoms = Atoms::new();
 /// let never = !parse("[] <> zero", Dialect::Spin, &mut atoms)?;
-/// let watcher = Watcher::of(&translate(&never, &atoms, Default::default())?)?;
-/// let mut product = Watched::new(Counter, watcher);
+/// let automaton = BuchiAutomaton::of(&translate(&never, &atoms, Default::default())?)?;
+/// let mut product = Product::new(Counter, automaton);
 /// let mut store = HashStore::default();
 /// let report = components(&mut product, &mut store, &Options::default(), &mut ample_model::Silent);
 ///
@@ -150,9 +150,9 @@ pub struct Step<T> {
 /// assert_eq!(lasso.cycle.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Watched<S: StateSpace> {
+pub struct Product<S: StateSpace> {
     space: S,
-    watcher: Watcher,
+    automaton: BuchiAutomaton,
     stutters: bool,
     hasty: bool,
     /// The state after the last transition of the space.
@@ -164,19 +164,19 @@ pub struct Watched<S: StateSpace> {
     stops: Stops,
 }
 
-impl<S: StateSpace> Watched<S>
+impl<S: StateSpace> Product<S>
 where
     Buffer<S>: Default,
 {
     /// The product, in which a run that is stuck repeats its last state for ever.
     ///
     /// # Panics
-    /// If the watcher has more than [`MAX_STATES`] states.
-    pub fn new(space: S, watcher: Watcher) -> Self {
-        assert!(watcher.len() <= MAX_STATES, "a watcher with {} states", watcher.len());
-        Watched {
+    /// If the automaton has more than [`MAX_STATES`] states.
+    pub fn new(space: S, automaton: BuchiAutomaton) -> Self {
+        assert!(automaton.len() <= MAX_STATES, "an automaton with {} states", automaton.len());
+        Product {
             space,
-            watcher,
+            automaton,
             stutters: true,
             hasty: true,
             after: Buffer::<S>::default(),
@@ -210,21 +210,21 @@ where
     }
 }
 
-impl<S: StateSpace<State: Tagged>> Watched<S> {
-    /// The state of the watcher in a state of the product, whether the run has stopped there or not.
+impl<S: StateSpace<State: Tagged>> Product<S> {
+    /// The state of the automaton in a state of the product, whether the run has stopped there or not.
     #[inline]
-    pub fn watcher_state(state: &<S::State as Tagged>::With) -> u32 {
+    pub fn automaton_state(state: &<S::State as Tagged>::With) -> u32 {
         <S::State>::tag(state) & !STOPPED
     }
 }
 
-/// How many states a watcher may have.
+/// How many states an automaton may have.
 pub const MAX_STATES: usize = STOPPED as usize;
 
 /// Whether a run goes on is looked for in so many states.
 const MAX_LOOK: usize = 100_000;
 
-impl<S> Watched<S>
+impl<S> Product<S>
 where
     S: Checked<State: Tagged>,
     Buffer<S>: Default + Clone + Eq + Hash,
@@ -310,12 +310,12 @@ fn returns_to(arcs: &[Vec<usize>], these: &[bool]) -> bool {
     (0..arcs.len()).filter(|node| these[*node]).any(cycles)
 }
 
-impl<S: Checked<State: Tagged>> Watched<S> {
-    /// The atoms that hold in a state, as far as the watcher looks at them.
+impl<S: Checked<State: Tagged>> Product<S> {
+    /// The atoms that hold in a state, as far as the automaton looks at them.
     #[inline]
     fn valuation(&mut self, tag: u32, state: &S::State) -> u64 {
         let mut valuation = 0;
-        for (bit, atom) in self.watcher.place(tag).atoms.iter().enumerate() {
+        for (bit, atom) in self.automaton.place(tag).atoms.iter().enumerate() {
             valuation |= u64::from(self.space.invariant(*atom as usize, state)) << bit;
         }
         valuation
@@ -324,7 +324,7 @@ impl<S: Checked<State: Tagged>> Watched<S> {
     /// The first arc from that one on that can be taken.
     #[inline]
     fn arc(&self, tag: u32, valuation: u64, from: u32) -> Option<(u32, &Arc)> {
-        let arcs = self.watcher.place(tag).arcs.iter().enumerate().skip(from as usize);
+        let arcs = self.automaton.place(tag).arcs.iter().enumerate().skip(from as usize);
         arcs.map(|(number, arc)| (number as u32, arc)).find(|(_, arc)| arc.matches(valuation))
     }
 
@@ -339,7 +339,7 @@ fn idle<T>(base: T) -> Step<T> {
     Step { base: Some(base), valuation: 0, arc: IDLE, condemns: false, marks: 0 }
 }
 
-impl<S> StateSpace for Watched<S>
+impl<S> StateSpace for Product<S>
 where
     S: Checked<State: Tagged>,
     Buffer<S>: Default,
@@ -355,7 +355,7 @@ where
             note_stop(&self.space, &mut self.stops);
         }
         if there {
-            <S::State>::join(self.watcher.initial(), self.after.borrow(), out);
+            <S::State>::join(self.automaton.initial(), self.after.borrow(), out);
         }
         there
     }
@@ -396,7 +396,7 @@ where
     fn target(&mut self, state: &Self::State, step: &Self::Transition, out: &mut Buffer<Self>) {
         let (tag, state) = (<S::State>::tag(state), <S::State>::plain(state));
         let (stopped, tag) = (tag & STOPPED, tag & !STOPPED);
-        let tag = if step.arc == IDLE { tag } else { self.watcher.place(tag).arcs[step.arc as usize].to };
+        let tag = if step.arc == IDLE { tag } else { self.automaton.place(tag).arcs[step.arc as usize].to };
         (self.stuttered, self.dead) = (step.base.is_none(), false);
         let Some(base) = &step.base else {
             return <S::State>::join(tag | stopped, state, out);
@@ -411,7 +411,7 @@ where
     }
 }
 
-impl<S> Checked for Watched<S>
+impl<S> Checked for Product<S>
 where
     S: Checked<State: Tagged>,
     Buffer<S>: Default + Clone + Eq + Hash,
@@ -458,14 +458,14 @@ where
     }
 }
 
-impl<S> Judged for Watched<S>
+impl<S> Judged for Product<S>
 where
     S: Checked<State: Tagged>,
     Buffer<S>: Default + Clone + Eq + Hash,
 {
     #[inline]
     fn all_marks(&self) -> u64 {
-        READ | u64::from(self.watcher.all_marks())
+        READ | u64::from(self.automaton.all_marks())
     }
 
     #[inline]
@@ -488,7 +488,7 @@ where
     }
 }
 
-impl<S> Concurrent for Watched<S>
+impl<S> Concurrent for Product<S>
 where
     S: Checked<State: Tagged> + Concurrent,
     Buffer<S>: Default,

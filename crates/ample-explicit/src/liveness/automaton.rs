@@ -1,4 +1,4 @@
-//! Watchers: Büchi automata, laid out to be run beside a state space.
+//! Büchi automata, laid out to be run beside a state space.
 
 use ample_logic::Automaton;
 use thiserror::Error;
@@ -13,7 +13,7 @@ pub struct TooManyAtoms(pub usize);
 
 /// A Büchi automaton that reads states: generalised, with its acceptance on the edges.
 #[derive(Clone, Debug)]
-pub struct Watcher {
+pub struct BuchiAutomaton {
     states: Vec<Place>,
     initial: u32,
     all_marks: u32,
@@ -43,32 +43,32 @@ impl Arc {
     }
 }
 
-impl Watcher {
+impl BuchiAutomaton {
     /// From the edges of each state, with acceptance sets `0..sets`.
-    pub fn new(initial: u32, sets: u32, edges: &[Vec<Edge>]) -> Result<Watcher, TooManyAtoms> {
+    pub fn new(initial: u32, sets: u32, edges: &[Vec<Edge>]) -> Result<BuchiAutomaton, TooManyAtoms> {
         let all_marks = if sets >= 32 { u32::MAX } else { (1 << sets) - 1 };
         let universal: Vec<bool> =
             edges.iter().enumerate().map(|(q, out)| is_universal(q as u32, out, all_marks)).collect();
         let states = edges.iter().map(|out| place(out, &universal)).collect::<Result<_, _>>()?;
-        Ok(Watcher { states, initial, all_marks })
+        Ok(BuchiAutomaton { states, initial, all_marks })
     }
 
     /// Of an automaton whose atoms are numbered as those of the state space that it will watch.
     ///
     /// ```
-    /// use ample_explicit::liveness::Watcher;
+    /// use ample_explicit::liveness::BuchiAutomaton;
     /// use ample_logic::{Atoms, Dialect, Options, parse, translate};
     ///
     /// let mut atoms = Atoms::new();
     /// let never = !parse("[] (request -> <> grant)", Dialect::Spin, &mut atoms)?;
-    /// let watcher = Watcher::of(&translate(&never, &atoms, Options::default())?)?;
-    /// assert!(!watcher.is_terminal());
+    /// let automaton = BuchiAutomaton::of(&translate(&never, &atoms, Options::default())?)?;
+    /// assert!(!automaton.is_terminal());
     ///
     /// let never = !parse("[] !bad", Dialect::Spin, &mut atoms)?;
-    /// assert!(Watcher::of(&translate(&never, &atoms, Options::default())?)?.is_terminal());
+    /// assert!(BuchiAutomaton::of(&translate(&never, &atoms, Options::default())?)?.is_terminal());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn of(automaton: &Automaton) -> Result<Watcher, TooManyAtoms> {
+    pub fn of(automaton: &Automaton) -> Result<BuchiAutomaton, TooManyAtoms> {
         let literals = |cube: &Cube| {
             let atoms = automaton.atoms.iter().enumerate();
             let used = atoms.filter(|(bit, _)| (cube.positive | cube.negative) >> bit & 1 == 1);
@@ -81,7 +81,7 @@ impl Watcher {
         };
         let edges: Vec<Vec<Edge>> =
             (0..automaton.states).map(|q| automaton.successors(q).iter().map(edge).collect()).collect();
-        Watcher::new(automaton.initial as u32, automaton.sets, &edges)
+        BuchiAutomaton::new(automaton.initial as u32, automaton.sets, &edges)
     }
 
     /// How many states it has.
@@ -204,10 +204,12 @@ mod tests {
     #[test]
     fn a_terminal_watcher_only_looks_for_a_beginning() {
         let sink = vec![edge(&[], 1, 1)];
-        let waits = Watcher::new(0, 1, &[vec![edge(&[], 0, 0), edge(&[(7, true)], 1, 0)], sink.clone()]).unwrap();
+        let waits =
+            BuchiAutomaton::new(0, 1, &[vec![edge(&[], 0, 0), edge(&[(7, true)], 1, 0)], sink.clone()]).unwrap();
         assert!(waits.is_terminal());
         assert!(waits.place(0).arcs[0].condemns);
-        let loops = Watcher::new(0, 1, &[vec![edge(&[(3, false)], 0, 1), edge(&[(7, true)], 1, 0)], sink]).unwrap();
+        let loops =
+            BuchiAutomaton::new(0, 1, &[vec![edge(&[(3, false)], 0, 1), edge(&[(7, true)], 1, 0)], sink]).unwrap();
         assert!(!loops.is_terminal());
         assert_eq!(loops.place(0).atoms, [3, 7]);
     }
@@ -215,10 +217,13 @@ mod tests {
     #[test]
     fn labels_are_over_the_atoms_of_their_state() {
         let many: Vec<Edge> = (0..65).map(|atom| edge(&[(atom, true)], 0, 0)).collect();
-        assert!(Watcher::new(0, 0, &[many]).is_err());
-        let watcher =
-            Watcher::new(0, 0, &[vec![edge(&[(90, true), (40, false)], 0, 0), edge(&[(1, true), (1, false)], 0, 0)]]);
-        let place = watcher.unwrap().place(0).clone();
+        assert!(BuchiAutomaton::new(0, 0, &[many]).is_err());
+        let automaton = BuchiAutomaton::new(
+            0,
+            0,
+            &[vec![edge(&[(90, true), (40, false)], 0, 0), edge(&[(1, true), (1, false)], 0, 0)]],
+        );
+        let place = automaton.unwrap().place(0).clone();
         assert_eq!(place.atoms, [1, 40, 90]);
         assert_eq!(place.arcs.len(), 1);
         assert!(place.arcs[0].matches(0b100) && !place.arcs[0].matches(0b110));
