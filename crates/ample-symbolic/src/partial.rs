@@ -191,7 +191,7 @@ pub fn areduce(space: &Space, model: &[Safe], from: &Bdd, effort: &mut Effort) -
 }
 
 /// The system reduced once and for all, for any search (Kurshan, Levin, Minea, Peled and Yenigün): in a state, only the
-/// first process that has a safe step moves, and everybody where there is none. So that no step is put off for ever, of
+/// first process that has a safe step moves, and everybody where there is none. So that no step is ignored for ever, of
 /// every cycle of safe steps of a process one is *sticky*, which is not counted as safe.
 pub fn reduced_space(space: &Space, model: &[Safe]) -> Maybe<Space> {
     let mut free = space.diagrams.constant(true);

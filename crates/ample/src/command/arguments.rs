@@ -149,7 +149,7 @@ pub struct Search {
     /// How persistent sets are computed
     #[arg(long, value_enum, value_name = "NAME", default_value_t = Algorithm::Guards)]
     pub por_algorithm: Algorithm,
-    /// What is done so that no step is put off for ever
+    /// The proviso against the ignoring problem: that no step is ignored for ever
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = Proviso::Auto)]
     pub proviso: Proviso,
     /// Keep at most that many states, depth first; with persistent and sleep sets unless `--por` says otherwise
