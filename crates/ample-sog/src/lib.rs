@@ -5,7 +5,7 @@
 //! the observed steps. The graph is often tiny beside the states, and enough to decide LTL without X (K. Klai and others;
 //! H. Ouni, *Parallel construction of, and model checking on, the symbolic observation graph*, 2019).
 //!
-//! [`Sets`] is what a set engine must offer; [`Lists`] offers it for nets, by list decision diagrams, [`Binary`] for any
+//! [`Sets`](ample_symbolic::Sets) is what a set engine must offer; [`Lists`] offers it for nets, by list decision diagrams, [`Binary`] for any
 //! bounded system, by binary ones, and [`Explicit`] for small nets, state by state. [`Observed`] says which graph is wanted, [`build`] and
 //! [`build_with_threads`] build it, [`check()`] decides a formula while it is being built.
 //!

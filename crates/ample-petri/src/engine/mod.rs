@@ -1,9 +1,9 @@
 //! Checking Petri nets.
 //!
-//! Properties are taken apart into [`tasks`], and two workers find out about them side by side: one looks at single
-//! markings ([`explicit`]), the other at all of them as a decision diagram ([`diagrams`], in [`rounds`]). What one of them finds is on
-//! the [`board`] for both, and the work ends when every answer follows from it. Runs are replayed by the reference
-//! interpreter like those of any other model. Where binary diagrams are asked for, [`binary`] gives the net to the
+//! Properties are taken apart into `tasks`, and two workers find out about them side by side: one looks at single
+//! markings (`explicit`), the other at all of them as a decision diagram (`diagrams`, in `rounds`). What one of them finds is on
+//! the `board` for both, and the work ends when every answer follows from it. Runs are replayed by the reference
+//! interpreter like those of any other model. Where binary diagrams are asked for, `binary` gives the net to the
 //! symbolic engine for all models.
 
 mod answers;
