@@ -127,11 +127,15 @@ impl Worker<'_, '_> {
     }
 
     fn explore_all(&self, observer: &mut dyn Observer) -> Result<(), Interruption> {
-        let first = self.first_look(observer);
+        let first = self.all_at_once(&[], FIRST_SLICE, observer);
+        // Single formulas may be decided sooner than all of them.
         if let Some(explored) = self.explored {
             explored.store(true, Ordering::Relaxed);
         }
         first?;
+        if self.questions().is_empty() {
+            self.whole_graph(&[], 2 * FIRST_SLICE, observer)?;
+        }
         if self.board.is_settled() {
             return Ok(());
         }
@@ -142,15 +146,6 @@ impl Worker<'_, '_> {
             self.all_at_once(&known, FOR_EVER, observer)?;
         }
         self.whole_graph(&known, FOR_EVER, observer)
-    }
-
-    /// What can be seen in a short time, without anything that is known of the net.
-    fn first_look(&self, observer: &mut dyn Observer) -> Result<(), Interruption> {
-        self.all_at_once(&[], FIRST_SLICE, observer)?;
-        if !self.questions().is_empty() {
-            return Ok(());
-        }
-        self.whole_graph(&[], 2 * FIRST_SLICE, observer)
     }
 
     /// All formulas of branching time, on all markings.
