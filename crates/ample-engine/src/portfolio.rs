@@ -157,13 +157,15 @@ fn perform(
         Joins::Later(later) => {
             shared.wait(later.after);
             let measured = shared.seen.measure();
-            shared.measured.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert((later.after, measured));
+            let at = shared.begun.elapsed();
             if measured.is_shrinking() {
                 shared.wait(later.patience);
             }
-            if shared.is_over() {
+            // Nothing is begun where all is answered, or all has to end.
+            if shared.is_over() || watch.observer.progress(&Progress::default()).is_some() {
                 return None;
             }
+            shared.measured.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert((at, measured));
             watch.until = task.settings.time.map(|time| shared.begun + time / later.time_share);
             part_of(task.settings, later.memory_share)
         }
@@ -225,11 +227,11 @@ impl Measured {
     /// In words.
     fn text(self, engine: &str, after: Duration) -> String {
         if self.states == 0 {
-            return format!("{engine}, alone until then, had no answer after {} s", after.as_secs_f64());
+            return format!("{engine}, alone until then, had no answer after {:.1} s", after.as_secs_f64());
         }
         let trend = if self.is_shrinking() { "shrinking" } else { "not shrinking" };
         format!(
-            "after {} s {engine}, alone until then, had {} states and {} to expand, {trend}",
+            "after {:.1} s {engine}, alone until then, had {} states and {} to expand, {trend}",
             after.as_secs_f64(),
             self.states,
             self.pending
