@@ -50,6 +50,7 @@ impl Span {
             Scalar::Int { bits, signed: true } => Span { low: -1i64 << (bits - 1), high: (1i64 << (bits - 1)) - 1 },
             Scalar::Range { low, high, .. } => Span { low, high },
             Scalar::Enumeration(_) | Scalar::Channel | Scalar::Process => Span { low: 0, high: 255 },
+            Scalar::Reference(_) => Span { low: 0, high: u32::MAX.into() },
             Scalar::Unbounded => Span { low: i64::MIN, high: i64::MAX },
         }
     }

@@ -67,7 +67,7 @@ pub struct Encoding {
     /// The moves. Of each, at least one of guard, fault and overflow is not constant false.
     pub partitions: Vec<Partition>,
     /// States that count: nobody holds exclusive control.
-    pub settled: Lit,
+    pub visible: Lit,
     /// No move is enabled and it is not a proper end: a deadlock.
     pub stuck: Lit,
     /// Without a move, this would be a proper end.
@@ -119,6 +119,9 @@ impl Encoding {
     }
 
     fn make(system: &System, bounds: &Bounds, dag: &mut Dag) -> Result<Encoding, Unsupported> {
+        if let Some(feature) = system.features().into_iter().next() {
+            return Err(Unsupported(format!("the symbolic engine does not know {feature}")));
+        }
         let layout = Layout::new(system, bounds)?;
         if layout.bits > MAX_BITS {
             return Err(Unsupported(format!(
@@ -131,8 +134,8 @@ impl Encoding {
         let base = maker.inputs();
         let state = Symbolic::new(base.clone());
         let control = maker.plain(&state, layout.control);
-        let settled = maker.dag.equals(&control, 0);
-        let (attempts, timeout) = maker.attempts(&state, settled)?;
+        let visible = maker.dag.equals(&control, 0);
+        let (attempts, timeout) = maker.attempts(&state, visible)?;
         let partitions = maker.partitions(&base, attempts, timeout, &control)?;
         let ways: Vec<Lit> = partitions.iter().flat_map(|p| [p.guard, p.fault, p.overflow]).collect();
         let idle = !maker.dag.any(&ways);
@@ -155,7 +158,7 @@ impl Encoding {
             bits,
             initial,
             partitions,
-            settled,
+            visible,
             stuck,
             end: proper,
             idle,
@@ -207,6 +210,7 @@ impl Encoding {
             control: u32::try_from(holder - 1).ok(),
             last: read(self.layout.last) as u32,
             monitor: read(self.layout.monitor) as u32,
+            heap: Vec::new(),
         }
     }
 
@@ -264,8 +268,7 @@ impl Encoding {
         }
         if !changed {
             // The step is a fault after it has left the bounds.
-            let edges: Vec<(u32, EdgeId)> =
-                [Some((taken.process, taken.edge)), taken.partner].into_iter().flatten().collect();
+            let edges: Vec<(u32, EdgeId)> = taken.movers().collect();
             wider.make_room(system, state, &edges);
         }
         wider
@@ -284,7 +287,7 @@ struct Attempt {
 
 impl Maker<'_> {
     /// All edges of all processes tried, and the value of `timeout` with which they were.
-    fn attempts(&mut self, state: &Symbolic, settled: Lit) -> Result<(Vec<Attempt>, Lit), Unsupported> {
+    fn attempts(&mut self, state: &Symbolic, visible: Lit) -> Result<(Vec<Attempt>, Lit), Unsupported> {
         let first = self.try_all(state, Lit::FALSE)?;
         let mut ways = Vec::new();
         for attempt in &first {
@@ -294,7 +297,7 @@ impl Maker<'_> {
             }
         }
         let some = self.dag.any(&ways);
-        let timeout = self.dag.and(settled, !some);
+        let timeout = self.dag.and(visible, !some);
         if uses_timeout(self.system) { Ok((self.try_all(state, timeout)?, timeout)) } else { Ok((first, timeout)) }
     }
 
@@ -380,7 +383,7 @@ impl Maker<'_> {
             state = self.alone(&mut told, state, attempt.me, edge)?;
             self.normalise(&mut state, attempt.me, edge)?;
         }
-        let taken = Move { process: attempt.me.slot as u32, edge: attempt.edge, partner: None };
+        let taken = Move::Process { process: attempt.me.slot as u32, edge: attempt.edge };
         out.extend(self.partition(base, taken, enabled, told, &state));
         Ok(())
     }
@@ -424,8 +427,10 @@ impl Maker<'_> {
             let enabled = self.dag.and(enabled, allowed);
             let Some(mut state) = state.filter(|_| enabled != Lit::FALSE) else { continue };
             self.normalise(&mut state, receiver, receiving)?;
-            let partner = Some((receiver.slot as u32, handshakes[0].edge));
-            let taken = Move { process: attempt.me.slot as u32, edge: attempt.edge, partner };
+            let taken = Move::Handshake {
+                sender: (attempt.me.slot as u32, attempt.edge),
+                receiver: (receiver.slot as u32, handshakes[0].edge),
+            };
             out.extend(self.partition(base, taken, enabled, told, &state));
         }
         Ok(())

@@ -65,7 +65,7 @@ impl<'a> View<'a> {
 }
 
 /// Where a message was found: in which position, if anywhere.
-pub(crate) struct Found {
+pub(crate) struct Search {
     pub at: Vec<Lit>,
     pub found: Lit,
     pub fault: Lit,
@@ -76,6 +76,8 @@ impl Maker<'_> {
         match expr {
             Expr::Const(value) => Ok(Value::sound(Word::constant((*value).into()))),
             Expr::Read(place) => self.read(view, place),
+            Expr::Field(..) => Err(Unsupported("objects on a heap have no encoding yet".into())),
+            Expr::Next(_) => Err(Unsupported("next values of a synchronous system have no encoding yet".into())),
             Expr::Unary(op, x) => self.unary(view, *op, x),
             Expr::Binary(op, x, y) => self.binary(view, *op, x, y),
             Expr::Cast(scalar, x) => {
@@ -427,8 +429,8 @@ impl Maker<'_> {
         kind: ChannelId,
         patterns: &[Pattern],
         anywhere: bool,
-    ) -> Result<Found, Unsupported> {
-        let mut out = Found { at: Vec::new(), found: Lit::FALSE, fault: Lit::FALSE };
+    ) -> Result<Search, Unsupported> {
+        let mut out = Search { at: Vec::new(), found: Lit::FALSE, fault: Lit::FALSE };
         let room = &self.layout.queues[queue];
         let capacity = self.kind(kind).capacity as usize;
         let length = self.plain(view.state, room.length);

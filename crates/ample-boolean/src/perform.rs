@@ -279,6 +279,9 @@ impl Maker<'_> {
             }
             Action::End => Ok(self.is_youngest(view)),
             Action::Assign(..)
+            | Action::AssignAll(_)
+            | Action::AssignField(_)
+            | Action::Allocate(..)
             | Action::Spawn { .. }
             | Action::Assert { .. }
             | Action::Print { .. }
@@ -293,6 +296,10 @@ impl Maker<'_> {
                 let value = self.value(View::of(&branch.state, me, told.timeout), value)?;
                 self.fault(told, &branch, value.fault);
                 self.assign(told, &mut branch, me, place, &value.word)?;
+            }
+            Action::AssignAll(pairs) => self.assign_all(told, &mut branch, me, pairs)?,
+            Action::AssignField(_) | Action::Allocate(..) => {
+                return Err(Unsupported("objects on a heap have no encoding yet".into()));
             }
             Action::Communicate(communication) => return self.communicate(told, branch, me, communication),
             Action::Spawn { process, arguments, priority } => {
@@ -322,24 +329,61 @@ impl Maker<'_> {
         place: &Place,
         word: &Word,
     ) -> Result<(), Unsupported> {
+        let (cells, word) = self.target(told, branch, me, place, word)?;
+        self.store(branch, &cells, &word);
+        Ok(())
+    }
+
+    /// All values and cells are found before anything is stored.
+    fn assign_all(
+        &mut self,
+        told: &mut Told,
+        branch: &mut Branch,
+        me: Me,
+        pairs: &[(Place, Expr)],
+    ) -> Result<(), Unsupported> {
+        let mut stores = Vec::new();
+        for (place, value) in pairs {
+            let value = self.value(View::of(&branch.state, me, told.timeout), value)?;
+            self.fault(told, branch, value.fault);
+            stores.push(self.target(told, branch, me, place, &value.word)?);
+        }
+        for (cells, word) in stores {
+            self.store(branch, &cells, &word);
+        }
+        Ok(())
+    }
+
+    /// The cells that a place can mean, when it means them, and the value as they keep it.
+    fn target(
+        &mut self,
+        told: &mut Told,
+        branch: &Branch,
+        me: Me,
+        place: &Place,
+        word: &Word,
+    ) -> Result<(Vec<(usize, Lit)>, Word), Unsupported> {
         let (word, misfit) = self.dag.fit(place.scalar, word);
         self.fault(told, branch, misfit);
         let view = View::of(&branch.state, me, told.timeout);
         let Some((cells, outside)) = self.cells_of(view, place)? else {
             self.fault(told, branch, Lit::TRUE);
-            return Ok(());
+            return Ok((Vec::new(), word));
         };
         self.fault(told, branch, outside);
-        for (cell, when) in cells {
+        Ok((cells, word))
+    }
+
+    fn store(&mut self, branch: &mut Branch, cells: &[(usize, Lit)], word: &Word) {
+        for &(cell, when) in cells {
             if when == Lit::TRUE {
                 branch.state.set(cell, word.clone());
             } else if !self.layout.places[cell].hidden || branch.state.written.contains_key(&cell) {
                 let old = self.plain(&branch.state, cell);
-                let new = self.dag.select(when, &word, &old);
+                let new = self.dag.select(when, word, &old);
                 branch.state.set(cell, new);
             }
         }
-        Ok(())
     }
 
     fn set_priority(

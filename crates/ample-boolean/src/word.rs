@@ -280,7 +280,7 @@ impl Dag {
         match scalar {
             Scalar::Int { bits, signed } => (cut(x, bits.into(), signed), Lit::FALSE),
             Scalar::Enumeration(_) | Scalar::Channel | Scalar::Process => (cut(x, 8, false), Lit::FALSE),
-            Scalar::Unbounded => (x.clone(), Lit::FALSE),
+            Scalar::Reference(_) | Scalar::Unbounded => (x.clone(), Lit::FALSE),
             Scalar::Range { low, high, overflow } => self.fit_range(i128::from(low), i128::from(high), overflow, x),
         }
     }

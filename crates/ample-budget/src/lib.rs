@@ -1,36 +1,54 @@
-//! The budget of a piece of work: its deadline, its memory limit and its cancellation, in one handle.
+//! The budget of a piece of work: its deadline, its memory, its cancellation, its threads and its progress, in one handle.
 //!
 //! Everything that can last asks its [`Budget`] now and then, from the first byte read to the last step of a
 //! counterexample told: reading, translating, setting up an engine, searching, replaying. What it gets back is
-//! `Ok(())` or the reason why it has to end, an [`Interrupted`]. A budget is handed down by cloning it, or a part of
-//! it: with an earlier deadline, less memory, or a cancellation of its own.
+//! `Ok(())` or the reason why it has to end, an [`Interrupted`]. A search also tells how far it has come
+//! ([`Budget::report`]), and whoever wants to know has given the budget a sink for that ([`Budget::with_sink`]).
+//!
+//! A budget is handed down by cloning it, or a part of it: with an earlier deadline, a share of the memory, a
+//! cancellation of its own. A part ends with the whole.
 //!
 //! ```
+//! use std::sync::Arc;
+//! use std::sync::atomic::{AtomicU64, Ordering};
 //! use std::time::Duration;
-//! use ample_budget::{Budget, Interrupted};
+//! use ample_budget::{Budget, Interrupted, Progress};
 //!
 //! /// Counts to a number, unless it takes too long.
 //! fn count(to: u64, budget: &Budget) -> Result<u64, Interrupted> {
 //!     let mut pace = budget.pace();
-//!     let mut counted = 0;
-//!     for _ in 0..to {
+//!     for states in 0..to {
 //!         pace.step()?;
-//!         counted += 1;
+//!         if states % 4096 == 0 {
+//!             budget.report(&Progress { states, ..Progress::default() })?;
+//!         }
 //!     }
-//!     Ok(counted)
+//!     Ok(to)
 //! }
 //!
-//! assert_eq!(count(1_000, &Budget::unlimited()), Ok(1_000));
-//! let short = Budget::unlimited().with_time(Duration::from_millis(10));
+//! // Told how far it has come.
+//! let seen = Arc::new(AtomicU64::new(0));
+//! let sink = Arc::clone(&seen);
+//! let told = Budget::unlimited().with_sink(move |progress| sink.store(progress.states, Ordering::Relaxed));
+//! assert_eq!(count(10_000, &told), Ok(10_000));
+//! assert_eq!(seen.load(Ordering::Relaxed), 8192);
+//!
+//! // Ended by a deadline, and by what it tells.
+//! let short = told.clone().with_time(Duration::from_millis(10));
 //! assert_eq!(count(u64::MAX, &short), Err(Interrupted::Deadline));
+//! let (few, enough) = told.until(|progress| progress.states > 20_000);
+//! assert_eq!(count(u64::MAX, &few), Err(Interrupted::Cancelled));
+//! assert!(enough.is_cancelled());
 //! ```
 //!
 //! Memory is that of the whole process, as the operating system sees it ([`resident_memory`]): what was reserved and
-//! never touched does not count, and what one part of the process takes is not there for another.
+//! never touched does not count, and what one part of the process takes is not there for another. Where several parts
+//! work side by side each has a share ([`Budget::with_memory_share`]), which is held against what it says it holds.
 
 mod memory;
 
 use std::fmt;
+use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -59,6 +77,47 @@ impl fmt::Display for Interrupted {
 }
 
 impl std::error::Error for Interrupted {}
+
+/// A moment of a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Distinct states so far.
+    pub states: u64,
+    /// Transitions so far.
+    pub transitions: u64,
+    /// The depth reached.
+    pub depth: u64,
+    /// States found but not yet expanded.
+    pub pending: u64,
+    /// Bytes held by the store.
+    pub memory: u64,
+    /// Nodes of decision diagrams.
+    pub nodes: u64,
+}
+
+impl Progress {
+    /// What two searches, one after the other or side by side, have come to together.
+    pub fn and(self, other: Progress) -> Progress {
+        Progress {
+            states: self.states.saturating_add(other.states),
+            transitions: self.transitions.saturating_add(other.transitions),
+            depth: self.depth.max(other.depth),
+            pending: self.pending.saturating_add(other.pending),
+            memory: self.memory.saturating_add(other.memory),
+            nodes: self.nodes.saturating_add(other.nodes),
+        }
+    }
+}
+
+/// Who hears of the progress.
+#[derive(Clone)]
+struct Sink(Arc<dyn Fn(&Progress) + Send + Sync>);
+
+impl fmt::Debug for Sink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sink")
+    }
+}
 
 /// Ends work from outside, from any thread.
 ///
@@ -102,9 +161,15 @@ impl From<Arc<AtomicBool>> for Cancellation {
 #[derive(Clone, Debug, Default)]
 pub struct Budget {
     deadline: Option<Instant>,
+    /// What the whole process may hold.
     memory: Option<u64>,
+    /// What this part of the work may hold itself.
+    memory_share: Option<u64>,
+    threads: Option<usize>,
     /// Its own cancellation, and those of the budgets that it is a part of.
     cancellations: Vec<Cancellation>,
+    /// Those who are told, the last one first.
+    sinks: Vec<Sink>,
 }
 
 impl Budget {
@@ -139,6 +204,45 @@ impl Budget {
         self
     }
 
+    /// A part of the work, one of so many that run side by side: it may itself hold one of so many equal shares of the
+    /// memory that is not in use yet.
+    pub fn with_memory_share(mut self, parts: u64) -> Budget {
+        self.memory_share = self.room().map(|room| room / parts.max(1));
+        self
+    }
+
+    /// The same, with so many threads at most.
+    pub fn with_threads(mut self, threads: usize) -> Budget {
+        self.threads = Some(self.threads.map_or(threads, |fewer| fewer.min(threads)).max(1));
+        self
+    }
+
+    /// The same, and that is told how far the work has come, before those who are told already. It is called by whichever
+    /// thread has something to tell.
+    pub fn with_sink(mut self, sink: impl Fn(&Progress) + Send + Sync + 'static) -> Budget {
+        self.sinks.push(Sink(Arc::new(sink)));
+        self
+    }
+
+    /// The same, but nobody is told.
+    pub fn without_sinks(mut self) -> Budget {
+        self.sinks.clear();
+        self
+    }
+
+    /// The same, but ending as soon as it is told something of which the condition is true. The cancellation says whether
+    /// that has happened.
+    pub fn until(&self, condition: impl Fn(&Progress) -> bool + Send + Sync + 'static) -> (Budget, Cancellation) {
+        let cancellation = Cancellation::new();
+        let met = cancellation.clone();
+        let budget = self.clone().with_cancellation(&cancellation).with_sink(move |progress| {
+            if condition(progress) {
+                met.cancel();
+            }
+        });
+        (budget, cancellation)
+    }
+
     /// When it ends.
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline
@@ -159,9 +263,48 @@ impl Budget {
         Some(self.memory?.saturating_sub(memory::lately_resident()?))
     }
 
+    /// The bytes that the work may itself hold in addition to what is in use; `None` without a limit.
+    pub fn room(&self) -> Option<u64> {
+        let left = self.memory_left().or(self.memory);
+        match (left, self.memory_share) {
+            (Some(left), Some(share)) => Some(left.min(share)),
+            (left, share) => left.or(share),
+        }
+    }
+
+    /// The most threads that may work, if somebody has said so.
+    pub fn thread_limit(&self) -> Option<usize> {
+        self.threads
+    }
+
+    /// How many threads may work: as many as there are cores if nobody says.
+    pub fn threads(&self) -> usize {
+        self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, NonZero::get))
+    }
+
+    /// Tells how far the work has come, and asks whether it may go on. It is meant for every few thousand states.
+    pub fn report(&self, progress: &Progress) -> Result<(), Interrupted> {
+        self.tell(progress);
+        self.check()?;
+        // Where the operating system does not tell what the process holds, what the work says has to do.
+        let is_blind = self.memory.is_some() && self.memory_left().is_none();
+        let limit = if is_blind { self.room() } else { self.memory_share };
+        if limit.is_some_and(|limit| progress.memory > limit) { Err(Interrupted::Memory) } else { Ok(()) }
+    }
+
+    /// Tells how far the work has come.
+    pub fn tell(&self, progress: &Progress) {
+        self.sinks.iter().rev().for_each(|sink| (sink.0)(progress));
+    }
+
+    /// Somebody wants the work to end. It takes a nanosecond or two, and does not know of time and memory.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancellations.iter().any(Cancellation::is_cancelled)
+    }
+
     /// Whether the work may go on. It takes some tens of nanoseconds; in tight loops use a [`Pace`].
     pub fn check(&self) -> Result<(), Interrupted> {
-        if self.cancellations.iter().any(Cancellation::is_cancelled) {
+        if self.is_cancelled() {
             return Err(Interrupted::Cancelled);
         }
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
@@ -257,6 +400,38 @@ mod tests {
         let inner = outer.clone().with_cancellation(&Cancellation::new());
         whole.cancel();
         assert_eq!((outer.check(), inner.check()), (Err(Interrupted::Cancelled), Err(Interrupted::Cancelled)));
+    }
+
+    #[test]
+    fn everybody_is_told_and_a_part_may_be_silent() {
+        use std::sync::Mutex;
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let sink = |name: &'static str| {
+            let told = Arc::clone(&told);
+            move |progress: &Progress| told.lock().unwrap().push((name, progress.states))
+        };
+        let outer = Budget::unlimited().with_sink(sink("outer"));
+        let inner = outer.clone().with_sink(sink("inner"));
+        inner.report(&Progress { states: 1, ..Progress::default() }).unwrap();
+        outer.report(&Progress { states: 2, ..Progress::default() }).unwrap();
+        inner.without_sinks().report(&Progress { states: 3, ..Progress::default() }).unwrap();
+        assert_eq!(*told.lock().unwrap(), [("inner", 1), ("outer", 1), ("outer", 2)]);
+    }
+
+    #[test]
+    fn a_share_is_held_against_what_the_work_says() {
+        let part = Budget::unlimited().with_memory(1 << 50).with_memory_share(1 << 30);
+        let share = part.room().unwrap();
+        assert!(share <= 1 << 20);
+        assert_eq!(part.report(&Progress { memory: share, ..Progress::default() }), Ok(()));
+        assert_eq!(part.report(&Progress { memory: share + 1, ..Progress::default() }), Err(Interrupted::Memory));
+    }
+
+    #[test]
+    fn the_fewest_threads_count() {
+        assert_eq!(Budget::unlimited().with_threads(4).with_threads(8).threads(), 4);
+        assert_eq!(Budget::unlimited().with_threads(0).threads(), 1);
+        assert_eq!(Budget::unlimited().thread_limit(), None);
     }
 
     #[test]

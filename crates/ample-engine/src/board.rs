@@ -1,11 +1,13 @@
 //! The board: what is known of the properties of a model while engines work on them.
 //!
-//! Engines post an answer as soon as its evidence has been validated. Whoever has to end the work early finds on the
-//! board what was decided by then, and how far the search had come.
+//! Engines post an answer as soon as its evidence has been validated, and a property that has an answer is taken from the
+//! others at once: whoever works on it has a budget that ends then ([`Board::answered`]). Whoever has to end the work
+//! early finds on the board what was decided by then, and how far the search had come.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use ample_budget::Cancellation;
 use ample_model::{Outcome, Progress, Property, Reason, Statistics, System};
 
 use crate::report::{Answer, Report, Verdict};
@@ -18,9 +20,11 @@ use crate::report::{Answer, Report, Verdict};
 /// use ample_model::{Certainty, Outcome, Property, Reason, System};
 ///
 /// let (deadlock, assertions) = (Property::deadlock(), Property::assertions());
-/// let board = Board::default();
-/// board.open(&[deadlock.clone(), assertions]);
+/// let board = Board::of(&[deadlock.clone(), assertions]);
+/// let decided = board.answered(&[0]);
+/// assert!(!decided.is_cancelled());
 /// board.post(0, &Answer::to(&deadlock, "explicit", Outcome::Holds(Certainty::Proved)));
+/// assert!(decided.is_cancelled());
 ///
 /// let report = board.report(&System::new("m.pml", "promela"), &Reason::Time);
 /// assert_eq!(report.answer("deadlock").unwrap().verdict(), Verdict::Holds);
@@ -37,10 +41,25 @@ pub struct Board {
 struct Known {
     /// Of each property its name and what it says, and the answer.
     properties: Vec<(String, String, Option<Answer>)>,
+    /// What ends when all of these are answered.
+    awaited: Vec<(Vec<usize>, Cancellation)>,
     progress: Progress,
 }
 
+impl Known {
+    fn has(&self, number: usize) -> bool {
+        self.properties.get(number).is_some_and(|(_, _, answer)| answer.is_some())
+    }
+}
+
 impl Board {
+    /// With these properties open.
+    pub fn of(properties: &[Property]) -> Board {
+        let board = Board::default();
+        board.open(properties);
+        board
+    }
+
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -57,15 +76,41 @@ impl Board {
         if answer.verdict() == Verdict::Unknown {
             return;
         }
-        if let Some((_, _, slot @ None)) = self.known().properties.get_mut(number) {
+        let mut known = self.known();
+        if let Some((_, _, slot @ None)) = known.properties.get_mut(number) {
             *slot = Some(answer.clone());
             self.open.fetch_sub(1, Ordering::Relaxed);
+            let awaited = std::mem::take(&mut known.awaited);
+            let (over, awaited) = awaited.into_iter().partition(|(all, _)| all.iter().all(|one| known.has(*one)));
+            known.awaited = awaited;
+            drop(known);
+            let over: Vec<(Vec<usize>, Cancellation)> = over;
+            over.iter().for_each(|(_, cancellation)| cancellation.cancel());
         }
+    }
+
+    /// Cancelled as soon as the properties of these numbers have answers: what ends work on them. No properties are never
+    /// answered.
+    pub fn answered(&self, numbers: &[usize]) -> Cancellation {
+        let cancellation = Cancellation::new();
+        let mut known = self.known();
+        if !numbers.is_empty() && numbers.iter().all(|number| known.has(*number)) {
+            cancellation.cancel();
+        } else if !numbers.is_empty() {
+            known.awaited.push((numbers.to_vec(), cancellation.clone()));
+        }
+        cancellation
+    }
+
+    /// Cancelled as soon as all properties have answers.
+    pub fn settled(&self) -> Cancellation {
+        let all: Vec<usize> = (0..self.known().properties.len()).collect();
+        self.answered(&all)
     }
 
     /// The property of that number has an answer.
     pub fn is_answered(&self, number: usize) -> bool {
-        self.known().properties.get(number).is_some_and(|(_, _, answer)| answer.is_some())
+        self.known().has(number)
     }
 
     /// The answer to the property of that number, if there is one.

@@ -2,19 +2,21 @@
 //!
 //! Nothing cheap tells before which engine will do: how well states lie in a diagram is seen by trying only. So the first
 //! engine has a head start, which is enough for most models and is a measurement for the others; then the next ones join
-//! it. Each property is answered by whoever has its answer first, and then left alone by the others; the portfolio ends
-//! when all are answered. A portfolio of one is that engine.
+//! it, but never more at a time than there are cores: a third engine waits on two cores until one of the first two has
+//! ended, because it has nothing left to do, has given up or has used its share. Each property is answered by whoever has
+//! its answer first, and then left alone by the others; the portfolio ends when all are answered. A portfolio of one is
+//! that engine.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ample_model::{Observer, Progress, Reason};
+use ample_budget::{Budget, Cancellation, Progress};
+use ample_model::{Outcome, Reason};
 
 use crate::board::Board;
-use crate::engine::{Engine, Task};
+use crate::engine::{Engine, Task, knows};
 use crate::report::{Answer, Report, Verdict};
-use crate::settings::Settings;
 use crate::workers::run_workers;
 
 /// An engine in a portfolio.
@@ -56,55 +58,57 @@ enum Asked {
 }
 
 /// Answers the properties of a task.
-pub fn check(members: &[Member<'_>], task: &Task<'_>, observer: &mut dyn Observer) -> Report {
+pub fn check(members: &[Member<'_>], task: &Task<'_>, board: &Board, budget: &Budget) -> Report {
     match members {
-        [one] => one.engine.check(task, observer),
-        _ => run(members, task, Asked::Answers, observer),
+        [one] => match knows(one.engine, task.system) {
+            Ok(()) => one.engine.check(task, board, budget),
+            Err(why) => refused(one.engine, task, &why),
+        },
+        _ => run(members, task, Asked::Answers, board, budget),
     }
 }
 
 /// Counts the reachable states of a task.
-pub fn count(members: &[Member<'_>], task: &Task<'_>, observer: &mut dyn Observer) -> Report {
+pub fn count(members: &[Member<'_>], task: &Task<'_>, budget: &Budget) -> Report {
     match members {
-        [one] => one.engine.count(task, observer),
-        _ => run(members, task, Asked::Count, observer),
+        [one] => match knows(one.engine, task.system) {
+            Ok(()) => one.engine.count(task, budget),
+            Err(why) => refused(one.engine, task, &why),
+        },
+        _ => run(members, task, Asked::Count, &Board::default(), budget),
     }
 }
 
 /// What the engines know of each other.
-struct Shared {
+struct Shared<'a> {
     begun: Instant,
-    board: Arc<Board>,
+    /// The time that there was at the beginning.
+    time: Option<Duration>,
+    board: &'a Board,
     asked: Asked,
-    seen: Seen,
+    /// There is nothing left to do.
+    over: Cancellation,
+    seen: Arc<Seen>,
+    /// By engine: it has nothing left to do.
+    ended: Arc<[AtomicBool]>,
     /// What the frontier of the first engine was like when another one joined.
     measured: Mutex<Option<(Duration, Measured)>>,
+    /// The engines that have joined, and when.
+    joined: Mutex<Vec<(usize, Duration)>>,
     /// By engine: its report, and when it was there.
     reports: Mutex<Vec<Option<(Report, Instant)>>>,
     changed: Condvar,
 }
 
-impl Shared {
+impl Shared<'_> {
     fn reports(&self) -> MutexGuard<'_, Vec<Option<(Report, Instant)>>> {
         self.reports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// There is nothing left to do.
-    fn is_over(&self) -> bool {
-        match self.asked {
-            Asked::Answers => self.board.is_settled(),
-            Asked::Count => self.reports().iter().flatten().any(|(report, _)| report.ended.is_none()),
-        }
-    }
-
-    fn first_has_ended(&self) -> bool {
-        self.reports()[0].is_some()
-    }
-
     /// Waits for that long, or until the first engine has ended or there is nothing left to do.
-    fn wait(&self, time: Duration) {
+    fn wait(&self, time: Duration, budget: &Budget) {
         let until = Instant::now() + time;
-        while !self.is_over() {
+        while budget.check().is_ok() {
             let now = Instant::now();
             let reports = self.reports();
             if now >= until || reports[0].is_some() {
@@ -115,32 +119,65 @@ impl Shared {
             drop(self.changed.wait_timeout(reports, nap));
         }
     }
+
+    /// Waits until of the engines before this one fewer are at work, or about to be, than there are cores; or there is
+    /// nothing left to do.
+    fn wait_for_core(&self, number: usize, budget: &Budget) {
+        let cores = budget.threads().max(2);
+        let is_busy = || self.ended[..number].iter().filter(|ended| !ended.load(Ordering::Relaxed)).count() >= cores;
+        while is_busy() && budget.check().is_ok() {
+            drop(self.changed.wait_timeout(self.reports(), Duration::from_millis(20)));
+        }
+    }
+
+    /// An engine is done, or there was nothing to do for it.
+    fn keep(&self, number: usize, report: Option<Report>) {
+        let is_counted = report.as_ref().is_some_and(|report| report.ended.is_none());
+        self.reports()[number] = report.map(|report| (report, Instant::now()));
+        self.ended[number].store(true, Ordering::Relaxed);
+        if is_counted && matches!(self.asked, Asked::Count) {
+            self.over.cancel();
+        }
+        self.changed.notify_all();
+    }
+
+    /// There is something that the engine can answer, or it counts.
+    fn has_work(&self, engine: &dyn Engine, task: &Task<'_>) -> bool {
+        let is_open = |number: usize| !self.board.is_answered(number) && engine.suits(task, number).is_ok();
+        matches!(self.asked, Asked::Count) || (0..task.properties.len()).any(is_open)
+    }
 }
 
-fn run(members: &[Member<'_>], task: &Task<'_>, asked: Asked, observer: &mut dyn Observer) -> Report {
-    let board = task.settings.board.clone().unwrap_or_else(|| {
-        let board = Board::default();
-        board.open(task.properties);
-        Arc::new(board)
-    });
-    let settings = Settings { board: Some(Arc::clone(&board)), ..task.settings.clone() };
+fn run(members: &[Member<'_>], task: &Task<'_>, asked: Asked, board: &Board, budget: &Budget) -> Report {
     let shared = Shared {
         begun: Instant::now(),
+        time: budget.time_left(),
         board,
         asked,
-        seen: Seen::default(),
+        over: board.settled(),
+        seen: Arc::default(),
+        ended: members.iter().map(|_| AtomicBool::new(false)).collect(),
         measured: Mutex::default(),
+        joined: Mutex::default(),
         reports: Mutex::new(members.iter().map(|_| None).collect()),
         changed: Condvar::new(),
     };
-    run_workers(members.len(), observer, |observer, number| {
-        let Some(report) = perform(&members[number], number, &task.with(&settings), &shared, observer) else { return };
-        shared.reports()[number] = Some((report, Instant::now()));
-        shared.changed.notify_all();
+    let budget = budget.clone().with_cancellation(&shared.over);
+    run_workers(members.len(), &budget, |budget, number| {
+        shared.keep(number, perform(&members[number], number, task, &shared, budget));
     });
     let measured = shared.measured.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let joined = std::mem::take(&mut *shared.joined.lock().unwrap_or_else(PoisonError::into_inner));
     let reports = std::mem::take(&mut *shared.reports());
-    put_together(members, reports, &shared.board, measured, shared.begun.elapsed())
+    let took = shared.begun.elapsed();
+    put_together(members, reports, shared.board, &History { measured, joined, took })
+}
+
+/// An engine does not know what the system has.
+fn refused(engine: &dyn Engine, task: &Task<'_>, why: &str) -> Report {
+    let reason = Reason::Unsupported(why.into());
+    let unknown = |property| Answer::to(property, engine.name(), Outcome::Unknown(reason.clone()));
+    Report::unfinished(task.system, task.properties.iter().map(unknown).collect(), reason.clone())
 }
 
 /// Lets an engine work; `None` if there was nothing left to do for it.
@@ -148,42 +185,51 @@ fn perform(
     member: &Member<'_>,
     number: usize,
     task: &Task<'_>,
-    shared: &Shared,
-    observer: &mut dyn Observer,
+    shared: &Shared<'_>,
+    budget: &Budget,
 ) -> Option<Report> {
-    let mut watch = Watch { observer, shared, is_first: number == 0, until: None };
-    let settings = match member.joins {
-        Joins::AtOnce => task.settings.clone(),
+    let budget = match member.joins {
+        Joins::AtOnce if number == 0 => {
+            let seen = Arc::clone(&shared.seen);
+            budget.clone().with_sink(move |progress| seen.note(progress))
+        }
+        Joins::AtOnce => budget.clone(),
         Joins::Later(later) => {
-            shared.wait(later.after);
-            let measured = shared.seen.measure();
-            let at = shared.begun.elapsed();
-            if measured.is_shrinking() {
-                shared.wait(later.patience);
-            }
-            // Nothing is begun where all is answered, or all has to end.
-            if shared.is_over() || watch.observer.progress(&Progress::default()).is_some() {
+            let part = join(later, number, shared, budget)?;
+            if !shared.has_work(member.engine, task) {
                 return None;
             }
-            shared.measured.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert((at, measured));
-            watch.until = task.settings.time.map(|time| shared.begun + time / later.time_share);
-            part_of(task.settings, later.memory_share)
+            let mut joined = shared.joined.lock().unwrap_or_else(PoisonError::into_inner);
+            joined.push((number, shared.begun.elapsed()));
+            part
         }
     };
-    let task = task.with(&settings);
+    if let Err(why) = knows(member.engine, task.system) {
+        return Some(refused(member.engine, task, &why));
+    }
     Some(match shared.asked {
-        Asked::Answers => member.engine.check(&task, &mut watch),
-        Asked::Count => member.engine.count(&task, &mut watch),
+        Asked::Answers => member.engine.check(task, shared.board, &budget),
+        Asked::Count => member.engine.count(task, &budget),
     })
 }
 
-/// What an engine may take of the memory that is not in use.
-fn part_of(settings: &Settings, share: u64) -> Settings {
-    let memory_limit = settings.memory_limit.map(|limit| {
-        let used = ample_budget::resident_memory().unwrap_or(0).min(limit);
-        used + (limit - used) / share
-    });
-    Settings { memory_limit, ..settings.clone() }
+/// Waits until an engine is to join, and says what it may take; `None` if all is answered by then, or all has to end.
+fn join(later: Later, number: usize, shared: &Shared<'_>, budget: &Budget) -> Option<Budget> {
+    shared.wait(later.after, budget);
+    let measured = shared.seen.measure();
+    let at = shared.begun.elapsed();
+    if measured.is_shrinking() {
+        shared.wait(later.patience, budget);
+    }
+    shared.wait_for_core(number, budget);
+    budget.check().ok()?;
+    shared.measured.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert((at, measured));
+    let part = budget.clone().with_memory_share(later.memory_share);
+    let Some(time) = shared.time else { return Some(part) };
+    let until = shared.begun + time / later.time_share;
+    // After that it may go on only if the first engine has ended.
+    let ended = Arc::clone(&shared.ended);
+    Some(part.until(move |_| Instant::now() >= until && !ended[0].load(Ordering::Relaxed)).0)
 }
 
 /// What the first engine has told so far.
@@ -239,6 +285,30 @@ impl Measured {
     }
 }
 
+/// Who joined when, and why.
+struct History {
+    /// What the first engine was like when another one joined it.
+    measured: Option<(Duration, Measured)>,
+    /// The numbers of those that joined.
+    joined: Vec<(usize, Duration)>,
+    took: Duration,
+}
+
+impl History {
+    /// In words, of engines of these names.
+    fn text(&self, names: &[&str]) -> String {
+        let mut text = String::new();
+        if let Some((after, measured)) = self.measured {
+            text = format!("; {}", measured.text(names[0], after));
+        }
+        // That the next one joined is what was measured for.
+        for (number, after) in self.joined.iter().skip(1) {
+            text += &format!("; {} joined after {:.1} s", names[*number], after.as_secs_f64());
+        }
+        text
+    }
+}
+
 fn is_decided(report: &Report) -> bool {
     report.ended.is_none() && report.answers.iter().all(|answer| answer.verdict() != Verdict::Unknown)
 }
@@ -248,10 +318,10 @@ fn put_together(
     members: &[Member<'_>],
     reports: Vec<Option<(Report, Instant)>>,
     board: &Board,
-    measured: Option<(Duration, Measured)>,
-    took: Duration,
+    history: &History,
 ) -> Report {
-    let began = reports.iter().flatten().count();
+    let names: Vec<&str> = members.iter().map(|member| member.engine.name()).collect();
+    let began: Vec<&str> = names.iter().zip(&reports).filter(|(_, report)| report.is_some()).map(|(n, _)| *n).collect();
     let mut done: Vec<(usize, Report, Instant)> = reports
         .into_iter()
         .enumerate()
@@ -277,44 +347,19 @@ fn put_together(
     if all_decided && !report.answers.is_empty() {
         report.ended = None;
     }
-    if began < 2 {
+    if began.len() < 2 {
         return report;
     }
-    let measured = measured
-        .map_or(String::new(), |(after, measured)| format!("; {}", measured.text(members[0].engine.name(), after)));
-    let name = members[best].engine.name();
+    let why = history.text(&names);
     let choice = if is_complete {
-        format!("Engine: {name}, which came to its end first{measured}")
+        format!("Engine: {}, which came to its end first{why}", names[best])
     } else {
-        let names: Vec<&str> = members.iter().map(|member| member.engine.name()).collect();
-        format!("Engines: {} side by side, none came to its end alone{measured}", names.join(", "))
+        format!("Engines: {} side by side, none came to its end alone{why}", began.join(", "))
     };
     report.choice = Some(match report.choice.take() {
         Some(more) => format!("{choice}; {more}"),
         None => choice,
     });
-    report.statistics.time_s = took.as_secs_f64();
+    report.statistics.time_s = history.took.as_secs_f64();
     report
-}
-
-/// Ends an engine when everything is answered.
-struct Watch<'a> {
-    observer: &'a mut dyn Observer,
-    shared: &'a Shared,
-    is_first: bool,
-    /// After that it may go on only if the first engine has ended.
-    until: Option<Instant>,
-}
-
-impl Observer for Watch<'_> {
-    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
-        let reason = self.observer.progress(progress);
-        if self.is_first {
-            self.shared.seen.note(progress);
-        }
-        if self.until.is_some_and(|until| Instant::now() >= until) && !self.shared.first_has_ended() {
-            return Some(Reason::Time);
-        }
-        if reason.is_none() && self.shared.is_over() { Some(Reason::Interrupted) } else { reason }
-    }
 }

@@ -473,19 +473,7 @@ mod tests {
     use super::*;
 
     fn answer(property: &str, outcome: Outcome) -> Answer {
-        Answer {
-            property: property.into(),
-            formula: String::new(),
-            outcome,
-            engine: "explicit",
-            value: None,
-            witness: None,
-            end: None,
-            note: None,
-            warnings: Vec::new(),
-            statistics: None,
-            reduction: None,
-        }
+        Answer { property: property.into(), ..Answer::open(outcome) }
     }
 
     fn report(answers: Vec<Answer>) -> Report {

@@ -1,57 +1,84 @@
 //! Settings: what all engines are told about a check, beside the properties.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use ample_budget::Budget;
 use ample_model::Expr;
-
-use crate::board::Board;
-use crate::report::Answer;
+use clap::ValueEnum;
 
 /// Which runs a temporal property is asked about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Fairness {
-    /// All.
+    /// All runs.
     #[default]
     None,
-    /// Those on which every process that is executable from some moment on without a break moves again and again, as
-    /// with Spin's `-f`.
+    /// Every process that is enabled from some moment on without a break moves infinitely often, as with Spin's `-f`.
     Weak,
-    /// Those on which every action that is executable again and again is taken again and again. An action is a
-    /// statement of one process, or a handshake of two.
+    /// Every action that is enabled infinitely often is taken infinitely often.
+    ///
+    /// An action is a statement of one process, or a handshake of two.
     Strong,
 }
 
-/// What every engine has to know of a check.
+/// Partial-order reduction: of the orders of independent steps, one may stand for all.
+///
+/// Not every engine has every method. One that a single engine has is a choice of that engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum PartialOrder {
+    /// Stubborn sets, where they are sound and pay.
+    ///
+    /// With a proviso where the property needs one; where nothing is left out, the report says why.
+    #[default]
+    Auto,
+    /// All orders.
+    None,
+    /// Persistent sets.
+    Persistent,
+    /// Sleep sets.
+    Sleep,
+    /// Both.
+    #[value(name = "persistent+sleep")]
+    PersistentSleep,
+    /// Two-Phase: steps that nobody can disturb and no property sees are taken at once, for CTL without X too.
+    TwoPhase,
+    /// Partial exploration, in the symbolic engine: safe steps of each process first.
+    Exploration,
+    /// The same, from new states only.
+    ExplorationNew,
+    /// The same, from states that were not expanded in full only.
+    ExplorationUnexpanded,
+    /// ImProviso, in the symbolic engine: reachable states only.
+    Improviso,
+    /// AReduce, in the symbolic engine: reachable states only.
+    Areduce,
+    /// Only the first process with a safe step moves, in the symbolic engine: reachable states only.
+    Static,
+}
+
+impl PartialOrder {
+    /// As it is written on the command line.
+    pub fn option(self) -> String {
+        let value = self.to_possible_value();
+        format!("--por {}", value.as_ref().map_or("", |value| value.get_name()))
+    }
+}
+
+/// What every engine has to know of a check. What it may take is not here, but in its
+/// [`Budget`](ample_budget::Budget).
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// Which runs count for temporal properties.
     pub fairness: Fairness,
     /// Only runs on which each of these holds again and again count for temporal properties.
     pub justice: Vec<Expr>,
+    /// Which orders of independent steps may be left out.
+    pub partial_order: PartialOrder,
     /// States that many steps from the start are not expanded.
     pub max_depth: Option<u64>,
-    /// The time that there is for all properties together: their searches share it, so that none has to wait for one
-    /// that does not end. Who ends them is the [`Observer`](ample_model::Observer).
-    pub time: Option<Duration>,
-    /// How many searches may be under way at once: as many as there are cores if nobody says.
-    pub threads: Option<usize>,
-    /// Bytes that the search may take. An [`Observer`](ample_model::Observer) can watch over the rest of the process.
-    pub memory_limit: Option<u64>,
-    /// What all phases may take, those before and after the searches included.
-    pub budget: Budget,
-    /// Where answers are posted as soon as they are known.
-    pub board: Option<Arc<Board>>,
     /// End at the first violation, whatever it is of.
     pub stop_at_first: bool,
 }
 
 impl Settings {
-    /// Posts the answer to the property of that number.
-    pub fn post(&self, number: usize, answer: &Answer) {
-        if let Some(board) = &self.board {
-            board.post(number, answer);
-        }
+    /// Several engines may work side by side: nothing is asked for that depends on the order of one search.
+    pub fn allow_portfolio(&self) -> bool {
+        self.partial_order == PartialOrder::Auto && self.max_depth.is_none() && !self.stop_at_first
     }
 }

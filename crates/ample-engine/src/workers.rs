@@ -1,52 +1,75 @@
-//! Several searches at once, one to a thread, under one observer.
+//! Workers: several threads on one piece of work, each with a part of its budget. This is the only place where an engine
+//! gets threads from.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
 
-use ample_model::{Observer, Progress, Reason};
+use ample_budget::{Budget, Cancellation, Progress};
+use ample_model::Reason;
 
-/// How often the observer is told.
-const TELL_EVERY: Duration = Duration::from_millis(10);
+/// Recursion over decision diagrams goes as deep as there are variables.
+const DEEP_STACK: usize = 512 << 20;
 
-/// Runs `work` in so many threads, each with an observer of its own and its number. What the searches tell is told to
-/// `observer`, summed up, by this thread; what it answers is told to all of them.
-pub fn run_workers(workers: usize, observer: &mut dyn Observer, work: impl Fn(&mut dyn Observer, usize) + Sync) {
-    let supervisor = Supervisor {
-        progress: (0..workers).map(|_| Mutex::new((Progress::default(), Progress::default()))).collect(),
-        stopped: AtomicBool::new(false),
-        reason: Mutex::new(None),
-        busy: Mutex::new(workers),
-        done: Condvar::new(),
+/// Runs `work` in so many threads, each with its number and a budget of its own, and returns when all are done. What they
+/// tell is summed up and told to those who are told by the budget.
+///
+/// ```
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// use ample_budget::Budget;
+/// use ample_engine::workers::run_workers;
+///
+/// let sum = AtomicUsize::new(0);
+/// run_workers(4, &Budget::unlimited(), |_, number| {
+///     sum.fetch_add(number, Ordering::Relaxed);
+/// });
+/// assert_eq!(sum.into_inner(), 6);
+/// ```
+pub fn run_workers(workers: usize, budget: &Budget, work: impl Fn(&Budget, usize) + Sync) {
+    let failed = Cancellation::new();
+    let sum = Arc::new(Sum { parts: (0..workers).map(|_| Mutex::default()).collect(), budget: budget.clone() });
+    let perform = |number: usize| {
+        let sum = Arc::clone(&sum);
+        let _guard = CancelOnPanic(&failed);
+        let part = budget.clone().without_sinks().with_cancellation(&failed);
+        work(&part.with_sink(move |progress| sum.note(number, progress)), number);
     };
     thread::scope(|scope| {
-        let handles: Vec<_> = (0..workers)
-            .map(|number| {
-                let (supervisor, work) = (&supervisor, &work);
-                scope.spawn(move || {
-                    let _finish = Finish(supervisor);
-                    work(&mut WorkerObserver { supervisor, number }, number);
-                })
-            })
-            .collect();
-        supervisor.watch(observer);
-        for handle in handles {
-            if let Err(panic) = handle.join() {
+        let perform = &perform;
+        let others: Vec<_> = (1..workers).map(|number| scope.spawn(move || perform(number))).collect();
+        if workers > 0 {
+            perform(0);
+        }
+        for other in others {
+            if let Err(panic) = other.join() {
                 std::panic::resume_unwind(panic);
             }
         }
     });
 }
 
-/// What the threads know of each other.
-struct Supervisor {
-    /// Of each thread: what its earlier searches came to, and how far this one is.
-    progress: Vec<Mutex<(Progress, Progress)>>,
-    stopped: AtomicBool,
-    reason: Mutex<Option<Reason>>,
-    busy: Mutex<usize>,
-    done: Condvar,
+/// Does work whose recursion may go deep, in a thread with a stack for it.
+pub fn with_deep_stack<T: Send>(name: &str, work: impl FnOnce() -> T + Send) -> Result<T, Reason> {
+    thread::scope(|scope| {
+        let builder = thread::Builder::new().name(name.into()).stack_size(DEEP_STACK);
+        let worker = builder.spawn_scoped(scope, work);
+        let worker =
+            worker.map_err(|error| Reason::Unsupported(format!("no thread for the {name} engine: {error}")))?;
+        worker.join().map_err(|_| Reason::Unsupported(format!("internal error: the {name} engine has failed")))
+    })
+}
+
+/// What all workers have come to.
+struct Sum {
+    parts: Vec<Mutex<Part>>,
+    /// Who is told.
+    budget: Budget,
+}
+
+/// What a worker's earlier searches came to, and how far this one is.
+#[derive(Clone, Copy, Default)]
+struct Part {
+    before: Progress,
+    now: Progress,
 }
 
 /// A thread that panics leaves numbers behind that are still good to show.
@@ -54,113 +77,81 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Supervisor {
-    /// Tells the observer until nobody is busy any more.
-    fn watch(&self, observer: &mut dyn Observer) {
-        let mut busy = lock(&self.busy);
-        while *busy > 0 {
-            let waited = self.done.wait_timeout(busy, TELL_EVERY);
-            busy = waited.unwrap_or_else(PoisonError::into_inner).0;
-            if self.stopped.load(Ordering::Relaxed) {
-                continue;
-            }
-            if let Some(reason) = observer.progress(&self.sum()) {
-                *lock(&self.reason) = Some(reason);
-                self.stopped.store(true, Ordering::Release);
-            }
+impl Sum {
+    fn note(&self, number: usize, progress: &Progress) {
+        lock(&self.parts[number]).note(progress);
+        let parts = self.parts.iter().map(|part| *lock(part));
+        self.budget.tell(&parts.fold(Progress::default(), |all, part| all.and(part.before).and(part.now)));
+    }
+}
+
+impl Part {
+    fn note(&mut self, progress: &Progress) {
+        // Fewer states than last time: another search has begun, and what the last one held is gone.
+        if progress.states < self.now.states {
+            self.before = self.before.and(Progress { memory: 0, pending: 0, nodes: 0, ..self.now });
         }
-    }
-
-    fn sum(&self) -> Progress {
-        let parts = self.progress.iter().map(|slot| *lock(slot));
-        parts.fold(Progress::default(), |all, (before, now)| add(all, add(before, now)))
+        self.now = *progress;
     }
 }
 
-fn add(a: Progress, b: Progress) -> Progress {
-    Progress {
-        states: a.states + b.states,
-        transitions: a.transitions + b.transitions,
-        depth: a.depth.max(b.depth),
-        pending: a.pending + b.pending,
-        memory: a.memory + b.memory,
-        nodes: a.nodes + b.nodes,
-    }
-}
+/// A worker that panics ends the others.
+struct CancelOnPanic<'a>(&'a Cancellation);
 
-/// The thread has nothing more to do, or has panicked.
-struct Finish<'a>(&'a Supervisor);
-
-impl Drop for Finish<'_> {
+impl Drop for CancelOnPanic<'_> {
     fn drop(&mut self) {
-        *lock(&self.0.busy) -= 1;
-        self.0.done.notify_all();
-    }
-}
-
-/// The observer of one thread.
-struct WorkerObserver<'a> {
-    supervisor: &'a Supervisor,
-    number: usize,
-}
-
-impl Observer for WorkerObserver<'_> {
-    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
-        // A replay has nothing to tell.
-        if progress.states > 0 {
-            let mut slot = lock(&self.supervisor.progress[self.number]);
-            let (before, now) = *slot;
-            // Fewer states than last time: another search has begun.
-            let before = if progress.states < now.states {
-                add(before, Progress { memory: 0, pending: 0, ..now })
-            } else {
-                before
-            };
-            *slot = (before, *progress);
+        if thread::panicking() {
+            self.0.cancel();
         }
-        if self.supervisor.stopped.load(Ordering::Acquire) { lock(&self.supervisor.reason).clone() } else { None }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use ample_budget::Interrupted;
+
     use super::*;
 
-    /// Ends everything when all threads together have come to so many states.
-    struct Until(u64, u64);
-
-    impl Observer for Until {
-        fn progress(&mut self, progress: &Progress) -> Option<Reason> {
-            self.1 = self.1.max(progress.states);
-            (progress.states >= self.0).then_some(Reason::Interrupted)
-        }
-    }
-
     #[test]
-    fn the_sum_is_told_and_the_answer_reaches_all() {
+    fn the_sum_is_told_and_the_end_reaches_all() {
         let ended = Mutex::new(Vec::new());
-        let mut observer = Until(2_000, 0);
-        run_workers(3, &mut observer, |observer, number| {
+        let (budget, enough) = Budget::unlimited().until(|progress| progress.states >= 2_000);
+        run_workers(3, &budget, |budget, number| {
             for states in 1.. {
-                if let Some(reason) = observer.progress(&Progress { states, ..Progress::default() }) {
-                    ended.lock().unwrap().push((number, reason));
+                if let Err(interrupted) = budget.report(&Progress { states, ..Progress::default() }) {
+                    ended.lock().unwrap().push((number, interrupted));
                     break;
                 }
-                std::thread::yield_now();
+                thread::yield_now();
             }
         });
         let mut ended = ended.into_inner().unwrap();
         ended.sort_by_key(|(number, _)| *number);
-        assert_eq!(ended, [0, 1, 2].map(|number| (number, Reason::Interrupted)));
-        assert!(observer.1 >= 2_000);
+        assert_eq!(ended, [0, 1, 2].map(|number| (number, Interrupted::Cancelled)));
+        assert!(enough.is_cancelled());
     }
 
     #[test]
-    fn work_that_ends_is_not_waited_for() {
-        let begun = std::time::Instant::now();
-        for _ in 0..20 {
-            run_workers(2, &mut ample_model::Silent, |_, _| {});
+    fn a_second_search_adds_to_the_first() {
+        let mut part = Part::default();
+        for states in [10, 20, 5] {
+            part.note(&Progress { states, ..Progress::default() });
         }
-        assert!(begun.elapsed() < Duration::from_secs(1));
+        assert_eq!(part.before.and(part.now).states, 25);
+    }
+
+    #[test]
+    fn a_worker_that_fails_ends_the_others() {
+        let outcome = std::panic::catch_unwind(|| {
+            run_workers(2, &Budget::unlimited(), |budget, number| {
+                if number == 1 {
+                    panic!("as it should");
+                }
+                while budget.check().is_ok() {
+                    thread::yield_now();
+                }
+            });
+        });
+        assert!(outcome.is_err());
     }
 }

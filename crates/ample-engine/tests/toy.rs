@@ -2,16 +2,18 @@
 //! all that an engine has to do, and that a portfolio takes any.
 
 use std::collections::{HashSet, VecDeque};
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
-use ample_engine::engine::{Engine, Task};
+use ample_budget::Budget;
+use ample_engine::board::Board;
+use ample_engine::engine::{Engine, Fit, Suits, Task};
 use ample_engine::portfolio::{self, Joins, Later, Member};
 use ample_engine::report::{Answer, Report, Verdict};
 use ample_engine::settings::Settings;
 use ample_lang::promela::{self, preprocess::FileLoader};
 use ample_model::{
-    Certainty, Evidence, Interpreter, Move, Observer, Outcome, Progress, Property, Question, Reason, Run, Silent,
-    State, System,
+    Certainty, Evidence, Interpreter, Move, Outcome, Progress, Property, Question, Reason, Run, State, System,
 };
 
 /// Searches with the reference interpreter.
@@ -25,34 +27,34 @@ impl Engine for Toy {
         "toy"
     }
 
-    fn suits(&self, task: &Task<'_>, number: usize) -> Result<(), String> {
+    fn suits(&self, task: &Task<'_>, number: usize) -> Suits {
         match task.properties[number].question {
-            Question::Deadlock | Question::Invariant(_) => Ok(()),
+            Question::Deadlock | Question::Invariant(_) => Ok(Fit::Possible),
             _ => Err("the toy engine knows deadlocks and invariants; `--engine explicit` checks this".into()),
         }
     }
 
-    fn check(&self, task: &Task<'_>, observer: &mut dyn Observer) -> Report {
+    fn check(&self, task: &Task<'_>, board: &Board, budget: &Budget) -> Report {
         let answer = |number: usize| {
             let property = &task.properties[number];
             let answer = match self.suits(task, number) {
-                Ok(()) => self.search(task, property, observer),
+                Ok(_) => self.search(task, property, budget),
                 Err(why) => Answer::to(property, self.name(), Outcome::Unknown(Reason::Unsupported(why))),
             };
-            task.settings.post(number, &answer);
+            board.post(number, &answer);
             answer
         };
         let answers = (0..task.properties.len()).map(answer).collect();
         Report { answers, ..Report::of(task.system) }
     }
 
-    fn count(&self, task: &Task<'_>, _: &mut dyn Observer) -> Report {
+    fn count(&self, task: &Task<'_>, _: &Budget) -> Report {
         Report::unfinished(task.system, Vec::new(), Reason::Unsupported("the toy engine does not count".into()))
     }
 }
 
 impl Toy {
-    fn search(&self, task: &Task<'_>, property: &Property, observer: &mut dyn Observer) -> Answer {
+    fn search(&self, task: &Task<'_>, property: &Property, budget: &Budget) -> Answer {
         let answer = |outcome| Answer::to(property, self.name(), outcome);
         let interpreter = Interpreter::new(task.system);
         let is_bad = |state: &State| match &property.question {
@@ -65,20 +67,20 @@ impl Toy {
         let mut seen = HashSet::from([interpreter.identity(&start)]);
         let mut frontier: VecDeque<(State, Vec<Move>)> = VecDeque::from([(start, Vec::new())]);
         while let Some((state, moves)) = frontier.pop_front() {
-            if let Some(reason) = observer.progress(&Progress { states: seen.len() as u64, ..Progress::default() }) {
-                return answer(Outcome::Unknown(reason));
+            if let Err(interrupted) = budget.report(&Progress { states: seen.len() as u64, ..Progress::default() }) {
+                return answer(Outcome::Unknown(interrupted.into()));
             }
             if seen.len() > self.most {
                 return answer(Outcome::Unknown(Reason::Memory));
             }
             if is_bad(&state) {
                 let evidence = Evidence::Run(Run { moves, ..Run::default() });
-                return Answer::violated(task.system, property, self.name(), &evidence, task.settings, observer);
+                return Answer::violated(task.system, property, self.name(), &evidence, task.settings, budget);
             }
             for taken in interpreter.enabled(&state) {
                 let Some(next) = interpreter.step(&state, &taken).state else { continue };
                 if seen.insert(interpreter.identity(&next)) {
-                    frontier.push_back((next, moves.iter().copied().chain([taken]).collect()));
+                    frontier.push_back((next, moves.iter().cloned().chain([taken]).collect()));
                 }
             }
         }
@@ -101,12 +103,17 @@ fn properties(system: &System) -> Vec<Property> {
     vec![Property::deadlock(), system.properties[0].clone()]
 }
 
+fn board(task: &Task<'_>) -> Board {
+    Board::of(task.properties)
+}
+
 #[test]
 fn an_engine_is_a_portfolio_of_one() {
     let system = system();
     let task = Task { system: &system, properties: &properties(&system), settings: &Settings::default() };
     let toy = Toy { most: usize::MAX };
-    let report = portfolio::check(&[Member { engine: &toy, joins: Joins::AtOnce }], &task, &mut Silent);
+    let report =
+        portfolio::check(&[Member { engine: &toy, joins: Joins::AtOnce }], &task, &board(&task), &Budget::unlimited());
     let deadlock = report.answer("deadlock").unwrap();
     assert_eq!((deadlock.verdict(), deadlock.engine), (Verdict::Violated, "toy"));
     assert_eq!(deadlock.trace().unwrap().prefix.len(), 4);
@@ -122,7 +129,70 @@ fn whoever_has_the_answer_gives_it() {
     let later = Later { after: Duration::ZERO, patience: Duration::ZERO, memory_share: 2, time_share: 2 };
     let members =
         [Member { engine: &weak, joins: Joins::AtOnce }, Member { engine: &strong, joins: Joins::Later(later) }];
-    let report = portfolio::check(&members, &task, &mut Silent);
+    let report = portfolio::check(&members, &task, &board(&task), &Budget::unlimited());
     assert_eq!(report.answer("deadlock").unwrap().verdict(), Verdict::Violated);
     assert_eq!(report.ended, None);
+}
+
+/// Works for a time, or until the end, and then has an answer or has none.
+struct Slow<'a> {
+    name: &'static str,
+    works: Duration,
+    answers: bool,
+    /// How many are at work, and how many there were at most.
+    at_work: &'a (AtomicUsize, AtomicUsize),
+}
+
+impl Engine for Slow<'_> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn suits(&self, _: &Task<'_>, _: usize) -> Suits {
+        Ok(Fit::Possible)
+    }
+
+    fn check(&self, task: &Task<'_>, board: &Board, budget: &Budget) -> Report {
+        let (now, most) = self.at_work;
+        most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        let begun = Instant::now();
+        while begun.elapsed() < self.works && budget.check().is_ok() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        now.fetch_sub(1, Ordering::SeqCst);
+        let outcome =
+            if self.answers { Outcome::Holds(Certainty::Proved) } else { Outcome::Unknown(Reason::Interrupted) };
+        let answer = Answer::to(&task.properties[0], self.name, outcome);
+        board.post(0, &answer);
+        Report { answers: vec![answer], ..Report::of(task.system) }
+    }
+
+    fn count(&self, task: &Task<'_>, _: &Budget) -> Report {
+        Report::unfinished(task.system, Vec::new(), Reason::Interrupted)
+    }
+}
+
+#[test]
+fn a_third_engine_waits_for_one_of_two_cores() {
+    let system = system();
+    let deadlock = [Property::deadlock()];
+    let task = Task { system: &system, properties: &deadlock, settings: &Settings::default() };
+    let at_work = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let slow = |name, works, answers| Slow { name, works, answers, at_work: &at_work };
+    let first = slow("first", Duration::from_secs(600), false);
+    let second = slow("second", Duration::from_millis(200), false);
+    let third = slow("third", Duration::ZERO, true);
+    let later = Later { after: Duration::ZERO, patience: Duration::ZERO, memory_share: 2, time_share: 2 };
+    let members = [
+        Member { engine: &first, joins: Joins::AtOnce },
+        Member { engine: &second, joins: Joins::Later(later) },
+        Member { engine: &third, joins: Joins::Later(later) },
+    ];
+    let report = portfolio::check(&members, &task, &board(&task), &Budget::unlimited().with_threads(2));
+    let answer = report.answer("deadlock").unwrap();
+    assert_eq!((answer.verdict(), answer.engine), (Verdict::Holds, "third"));
+    assert_eq!(at_work.1.into_inner(), 2);
+    let choice = report.choice.unwrap();
+    assert!(choice.starts_with("Engine: third, which came to its end first"), "{choice}");
+    assert!(choice.contains("; third joined after "), "{choice}");
 }

@@ -3,10 +3,10 @@
 //!
 //!     cargo run --release -p ample-explicit --example counters [COUNTERS [TOKENS]]
 
+use ample_budget::Budget;
 use ample_explicit::check::{self, Options};
 use ample_explicit::space::{Checked, StateSpace};
 use ample_explicit::store::{ExactStore, FlatStore, Parent};
-use ample_model::observer::Silent;
 
 /// Counters in a ring, each of which can pass a token to the next one. At first one of them has all.
 ///
@@ -108,7 +108,7 @@ fn main() {
         let mut space = Counters { counters, tokens, thirsty };
         let mut store: FlatStore<Parent> = FlatStore::default();
         let options = Options { invariants: 1, ..Options::default() };
-        let report = check::breadth_first(&mut space, &mut store, &options, &mut Silent);
+        let report = check::breadth_first(&mut space, &mut store, &options, &Budget::unlimited());
         let statistics = &report.statistics;
         println!("{counters} {} counters, {tokens} tokens", if thirsty { "thirsty" } else { "honest" });
         println!("  {} states, {} transitions, depth {}", statistics.states, statistics.transitions, statistics.depth);

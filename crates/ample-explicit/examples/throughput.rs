@@ -6,12 +6,12 @@
 use std::sync::LazyLock;
 use std::time::Instant;
 
+use ample_budget::Budget;
 use ample_explicit::check::{Options, depth_first};
 use ample_explicit::compile::Compiled;
 use ample_explicit::space::StateSpace;
 use ample_explicit::store::FlatStore;
 use ample_lang::promela::{self, preprocess::FileLoader};
-use ample_model::Silent;
 
 /// Seconds that this thread has run, which other people's jobs do not stretch; where the system does not
 /// tell, seconds that have passed.
@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let mut store = FlatStore::new();
         let begin = seconds();
-        let report = depth_first(&mut space, &mut store, &Options::default(), &mut Silent);
+        let report = depth_first(&mut space, &mut store, &Options::default(), &Budget::unlimited());
         let taken = seconds() - begin;
         let statistics = report.statistics;
         let name = path.rsplit('/').next().unwrap_or(&path);

@@ -14,7 +14,7 @@
 //! use ample_explicit::check::{self, Options};
 //! use ample_explicit::space::{Checked, StateSpace};
 //! use ample_explicit::store::{ExactStore, HashStore, Parent};
-//! use ample_model::observer::Silent;
+//! use ample_budget::Budget;
 //!
 //! /// Two jugs for so many litres that can be filled, emptied, and poured into each other.
 //! struct Jugs([u8; 2]);
@@ -73,21 +73,21 @@
 //!
 //! let options = Options { invariants: 1, ..Options::default() };
 //! let mut store: HashStore<[u8; 2], Parent> = HashStore::default();
-//! let report = check::breadth_first(&mut Jugs([3, 5]), &mut store, &options, &mut Silent);
+//! let report = check::breadth_first(&mut Jugs([3, 5]), &mut store, &options, &Budget::unlimited());
 //! let path = &report.invariants[0].as_ref().unwrap().path;
 //! let states: Vec<_> = path.states().map(|handle| *store.get(handle)).collect();
 //! assert_eq!(states, [[0, 0], [0, 5], [3, 2], [0, 2], [2, 0], [2, 5], [3, 4]]);
 //! assert_eq!(report.statistics.states, 16);
 //!
 //! // Depth-first the states need no parents, and the way may be longer.
-//! let report = check::depth_first(&mut Jugs([3, 5]), &mut HashStore::new(), &options, &mut Silent);
+//! let report = check::depth_first(&mut Jugs([3, 5]), &mut HashStore::new(), &options, &Budget::unlimited());
 //! assert!(report.invariants[0].as_ref().is_some_and(|finding| finding.path.len() >= 6));
 //! ```
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use ample_model::observer::{Observer, Progress};
+use ample_budget::{Budget, Progress};
 use ample_model::outcome::{Reason, Statistics};
 
 use crate::pacing::Pacing;
@@ -111,7 +111,7 @@ pub struct Options {
     pub stop_at_first: bool,
     /// Do not expand states at this depth.
     pub max_depth: u64,
-    /// The observer is told after every so many arrivals at a state. It may end the search, for one when
+    /// The budget is told after every so many arrivals at a state. It may end the search, for one when
     /// the memory that it is told of, stack included, is more than there should be.
     pub report_every: u64,
 }
@@ -169,47 +169,35 @@ pub struct Cut {
 }
 
 /// Checks breadth-first. The paths to violations are shortest ones. The store must be empty.
-pub fn breadth_first<S, St, O>(
-    space: &mut S,
-    store: &mut St,
-    options: &Options,
-    observer: &mut O,
-) -> Report<S::Transition>
+pub fn breadth_first<S, St>(space: &mut S, store: &mut St, options: &Options, budget: &Budget) -> Report<S::Transition>
 where
     S: Checked,
     St: ExactStore<S::State>,
     St::Side: Linked,
-    O: Observer + ?Sized,
     Buffer<S>: Default,
 {
-    let mut safety = Safety::new(options, observer);
+    let mut safety = Safety::new(options, budget);
     let strategy = BreadthFirst { max_depth: options.max_depth, window: WINDOW };
     strategy.run_with(InsertionOrder::default(), space, store, &mut safety);
     safety.report(store.bytes(), store.state_bytes())
 }
 
 /// Checks depth-first. The store must be empty.
-pub fn depth_first<S, St, O>(
-    space: &mut S,
-    store: &mut St,
-    options: &Options,
-    observer: &mut O,
-) -> Report<S::Transition>
+pub fn depth_first<S, St>(space: &mut S, store: &mut St, options: &Options, budget: &Budget) -> Report<S::Transition>
 where
     S: Checked,
     St: ExactStore<S::State>,
-    O: Observer + ?Sized,
     Buffer<S>: Default,
 {
-    let mut safety = Safety { stack: Some(Vec::new()), ..Safety::new(options, observer) };
+    let mut safety = Safety { stack: Some(Vec::new()), ..Safety::new(options, budget) };
     DepthFirst { max_depth: options.max_depth }.run(space, store, &mut safety);
     safety.report(store.bytes(), store.state_bytes())
 }
 
 /// The feedback that checks safety.
-pub(crate) struct Safety<'a, T, O: ?Sized> {
+pub(crate) struct Safety<'a, T> {
     pub(crate) options: &'a Options,
-    observer: &'a mut O,
+    budget: &'a Budget,
     start: Instant,
     pub(crate) deadlock: Option<Finding<T>>,
     pub(crate) assertions: Option<Finding<T>>,
@@ -219,7 +207,7 @@ pub(crate) struct Safety<'a, T, O: ?Sized> {
     cuts: BTreeMap<Option<Culprit>, Cut>,
     pub(crate) ended: Option<Reason>,
     pub(crate) statistics: Statistics,
-    /// Arrivals until the observer is told next.
+    /// Arrivals until the budget is told next.
     pub(crate) countdown: u64,
     pacing: Pacing,
     /// The bytes that the strategy holds.
@@ -228,12 +216,12 @@ pub(crate) struct Safety<'a, T, O: ?Sized> {
     stack: Option<Vec<u64>>,
 }
 
-impl<'a, T, O: Observer + ?Sized> Safety<'a, T, O> {
-    pub(crate) fn new(options: &'a Options, observer: &'a mut O) -> Self {
+impl<'a, T> Safety<'a, T> {
+    pub(crate) fn new(options: &'a Options, budget: &'a Budget) -> Self {
         let pacing = Pacing::new(options.report_every);
         Safety {
             options,
-            observer,
+            budget,
             start: Instant::now(),
             deadlock: None,
             assertions: None,
@@ -304,7 +292,7 @@ impl<'a, T, O: Observer + ?Sized> Safety<'a, T, O> {
         self.cuts.entry(by).or_insert_with(new).count += 1;
     }
 
-    /// Tells the observer how it goes.
+    /// Tells the budget how it goes.
     #[cold]
     pub(crate) fn tell(&mut self, pending: u64, memory: usize) -> bool {
         self.countdown = self.pacing.next();
@@ -316,10 +304,13 @@ impl<'a, T, O: Observer + ?Sized> Safety<'a, T, O> {
             memory: memory as u64,
             nodes: 0,
         };
-        let reason = self.observer.progress(&progress);
-        let halt = reason.is_some();
-        self.ended = reason.or(self.ended.take());
-        halt
+        match self.budget.report(&progress) {
+            Ok(()) => false,
+            Err(interrupted) => {
+                self.ended = Some(interrupted.into());
+                true
+            }
+        }
     }
 
     /// Records a violated assertion, if one is still looked for.
@@ -410,11 +401,10 @@ pub(crate) struct Note {
     pub(crate) atomic_steps: u32,
 }
 
-impl<S, St, O> Feedback<S, St> for Safety<'_, S::Transition, O>
+impl<S, St> Feedback<S, St> for Safety<'_, S::Transition>
 where
     S: Checked,
     St: ExactStore<S::State>,
-    O: Observer + ?Sized,
     Buffer<S>: Default,
 {
     type Note = Note;

@@ -1,4 +1,4 @@
-//! How often a search tells its observer how it goes: every so many steps, but steps may be long.
+//! How often a search tells its budget how it goes: every so many steps, but steps may be long.
 //!
 //! A state of a large model may take a thousand times as long as one of a small model, and limits of time have to hold
 //! for both. So the number of steps between two reports follows the time that they took.

@@ -1,11 +1,12 @@
 //! The safety check on random graphs with random faults, against a naive oracle.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex};
 
+use ample_budget::{Budget, Progress};
 use ample_explicit::check::{self, Finding, Options, Report};
 use ample_explicit::space::{Checked, StateSpace};
 use ample_explicit::store::{ExactStore, FlatStore, HashStore, Parent};
-use ample_model::observer::{Observer, Progress, Silent};
 use ample_model::outcome::Reason;
 
 mod generic_graph;
@@ -228,10 +229,10 @@ fn all_violations_are_found_and_everything_is_counted() {
         let oracle = Oracle::new(&faulty);
         let found = [oracle.deadlock, oracle.assertions, oracle.invariants[0], oracle.invariants[1]];
         let mut breadth: HashStore<u32, Parent> = HashStore::default();
-        let report = check::breadth_first(&mut faulty, &mut breadth, &ALL, &mut Silent);
+        let report = check::breadth_first(&mut faulty, &mut breadth, &ALL, &Budget::unlimited());
         assert_report(&faulty, &breadth, &report, &oracle, true);
         let mut depth: HashStore<u32> = HashStore::new();
-        let deep = check::depth_first(&mut faulty, &mut depth, &ALL, &mut Silent);
+        let deep = check::depth_first(&mut faulty, &mut depth, &ALL, &Budget::unlimited());
         assert_report(&faulty, &depth, &deep, &oracle, false);
         assert!(deep.statistics.depth >= report.statistics.depth || found.iter().all(Option::is_some));
         for report in [&report, &deep] {
@@ -257,11 +258,13 @@ fn only_what_was_asked_is_looked_for() {
         let mut faulty = Faulty::random(seed);
         let oracle = Oracle::new(&faulty);
         let nothing = Options { deadlock: false, assertions: false, invariants: 0, ..ALL };
-        let report = check::breadth_first(&mut faulty, &mut HashStore::<u32, Parent>::default(), &nothing, &mut Silent);
+        let report =
+            check::breadth_first(&mut faulty, &mut HashStore::<u32, Parent>::default(), &nothing, &Budget::unlimited());
         assert!(report.deadlock.is_none() && report.assertions.is_none() && report.invariants.is_empty());
         assert_eq!(report.statistics.states, oracle.states);
         let first = Options { stop_at_first: true, ..ALL };
-        let report = check::breadth_first(&mut faulty, &mut HashStore::<u32, Parent>::default(), &first, &mut Silent);
+        let report =
+            check::breadth_first(&mut faulty, &mut HashStore::<u32, Parent>::default(), &first, &Budget::unlimited());
         let all = [&report.deadlock, &report.assertions, &report.invariants[0], &report.invariants[1]];
         let nearest = [oracle.deadlock, oracle.assertions, oracle.invariants[0], oracle.invariants[1]];
         let found = all.iter().filter_map(|finding| finding.as_ref()).map(|finding| finding.path.len() as u64).min();
@@ -281,7 +284,7 @@ fn a_depth_limit_keeps_what_was_found_and_says_so() {
         for max_depth in [0, 2, 5] {
             let options = Options { max_depth, ..ALL };
             let mut store = HashStore::<u32, Parent>::default();
-            let report = check::breadth_first(&mut faulty, &mut store, &options, &mut Silent);
+            let report = check::breadth_first(&mut faulty, &mut store, &options, &Budget::unlimited());
             let within = |distance: Option<u64>| distance.filter(|&distance| distance <= max_depth);
             let length = |finding: &Option<Finding<usize>>| finding.as_ref().map(|finding| finding.path.len() as u64);
             assert_eq!(length(&report.deadlock), within(oracle.deadlock));
@@ -295,21 +298,23 @@ fn a_depth_limit_keeps_what_was_found_and_says_so() {
             assert!(all || report.ended == cut.then_some(Reason::Depth));
             assert_eq!(report.statistics.complete, report.ended.is_none());
             assert!(report.statistics.depth <= max_depth);
-            let deep = check::depth_first(&mut faulty, &mut HashStore::<u32>::new(), &options, &mut Silent);
+            let deep = check::depth_first(&mut faulty, &mut HashStore::<u32>::new(), &options, &Budget::unlimited());
             // Each transition passes over two steps at most.
             assert!(deep.statistics.depth <= 3 * (max_depth + 1));
         }
     }
 }
 
-/// Ends the search the third time.
-struct Impatient(Vec<Progress>);
-
-impl Observer for Impatient {
-    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
-        self.0.push(*progress);
-        (self.0.len() == 3).then_some(Reason::Time)
-    }
+/// Ends the search the third time, and keeps what it is told.
+fn impatient() -> (Budget, Arc<Mutex<Vec<Progress>>>) {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&told);
+    let is_third = move |progress: &Progress| {
+        let mut seen = seen.lock().unwrap();
+        seen.push(*progress);
+        seen.len() == 3
+    };
+    (Budget::unlimited().until(is_third).0, told)
 }
 
 /// A line with a broken invariant near its start.
@@ -326,28 +331,30 @@ fn line() -> Faulty {
 }
 
 #[test]
-fn the_observer_is_told_and_can_end_the_search() {
+fn the_budget_is_told_and_can_end_the_search() {
     let options = Options { report_every: 1000, ..ALL };
-    let mut observer = Impatient(Vec::new());
-    let report = check::breadth_first(&mut line(), &mut HashStore::<u32, Parent>::default(), &options, &mut observer);
-    assert_eq!(report.ended, Some(Reason::Time));
+    let (budget, told) = impatient();
+    let report = check::breadth_first(&mut line(), &mut HashStore::<u32, Parent>::default(), &options, &budget);
+    assert_eq!(report.ended, Some(Reason::Interrupted));
     assert!(!report.statistics.complete);
-    assert_eq!(observer.0.iter().map(|progress| progress.states).collect::<Vec<_>>(), [1000, 2000, 3000]);
-    assert!(observer.0.iter().all(|progress| progress.memory > 0));
+    let told = told.lock().unwrap();
+    assert_eq!(told.iter().map(|progress| progress.states).collect::<Vec<_>>(), [1000, 2000, 3000]);
+    assert!(told.iter().all(|progress| progress.memory > 0));
     assert_eq!(report.invariants[0].as_ref().map(|finding| finding.path.len()), Some(10));
-    let report = check::depth_first(&mut line(), &mut HashStore::<u32>::new(), &options, &mut Impatient(Vec::new()));
-    assert_eq!((report.ended, report.statistics.states), (Some(Reason::Time), 3000));
+    let report = check::depth_first(&mut line(), &mut HashStore::<u32>::new(), &options, &impatient().0);
+    assert_eq!((report.ended, report.statistics.states), (Some(Reason::Interrupted), 3000));
     assert!(report.invariants[0].is_some());
 }
 
 #[test]
 fn a_memory_limit_keeps_what_was_found() {
     let mut store = HashStore::<u32, Parent>::default().limit(100_000);
-    let report = check::breadth_first(&mut line(), &mut store, &ALL, &mut Silent);
+    let report = check::breadth_first(&mut line(), &mut store, &ALL, &Budget::unlimited());
     assert_eq!(report.ended, Some(Reason::Memory));
     assert!(report.invariants[0].is_some() && report.invariants[1].is_none());
     assert!(report.statistics.store_bytes <= 100_000);
-    let report = check::depth_first(&mut line(), &mut HashStore::<u32>::new().limit(100_000), &ALL, &mut Silent);
+    let report =
+        check::depth_first(&mut line(), &mut HashStore::<u32>::new().limit(100_000), &ALL, &Budget::unlimited());
     assert_eq!(report.ended, Some(Reason::Memory));
     assert!(report.invariants[0].is_some());
 }
@@ -407,7 +414,7 @@ impl Checked for Hidden {
 fn hidden_bytes_do_not_multiply_states_and_paths_are_found_all_the_same() {
     let mut store = FlatStore::<Parent, _>::with_visible(|state: &[u8]| state.len().saturating_sub(1));
     let options = Options { invariants: 1, ..ALL };
-    let report = check::breadth_first(&mut Hidden, &mut store, &options, &mut Silent);
+    let report = check::breadth_first(&mut Hidden, &mut store, &options, &Budget::unlimited());
     assert_eq!((report.statistics.states, report.statistics.transitions), (10, 11));
     let path = &report.invariants[0].as_ref().unwrap().path;
     assert_eq!(path.len(), 7);

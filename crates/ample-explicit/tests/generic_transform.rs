@@ -12,7 +12,7 @@ use ample_explicit::space::{Checked, StateSpace};
 use ample_explicit::store::{ExactStore, HashStore, Parent};
 use ample_explicit::transform::{Bounded, Labelled, Left, Move, Original, Product, Reroot, Right, Through};
 
-use ample_model::observer::Silent;
+use ample_budget::Budget;
 
 mod generic_graph;
 use generic_graph::{Bytes, Graph, decode, encode};
@@ -275,7 +275,7 @@ fn a_check_can_start_elsewhere() {
     let mut check = |root| {
         let mut space = Reroot::new(&mut cliff, root);
         let mut store: HashStore<u32, Parent> = HashStore::default();
-        check::breadth_first(&mut space, &mut store, &check::Options::default(), &mut Silent)
+        check::breadth_first(&mut space, &mut store, &check::Options::default(), &Budget::unlimited())
     };
     for root in 0..5 {
         let report = check(root);

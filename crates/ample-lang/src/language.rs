@@ -2,6 +2,7 @@
 //!
 //! A language is a module that implements [`Language`], and an entry in [`LANGUAGES`]. Nobody else knows its name.
 
+use ample_logic::Dialect;
 use ample_model::{Budget, Expr, System, Temporal};
 
 use crate::diagnostic::{Diagnostic, Rejected, Severity};
@@ -40,7 +41,7 @@ pub struct Read {
 
 /// A language that models are written in.
 pub trait Language: Sync {
-    /// Its name, which [`System::language`] tells.
+    /// Its name, which [`System::language`] gives.
     fn name(&self) -> &'static str;
 
     /// Its name and its usual extension, for people.
@@ -51,6 +52,16 @@ pub trait Language: Sync {
 
     /// A text without one of these extensions is likely to be in this language.
     fn looks_like(&self, text: &str) -> bool;
+
+    /// Its statements have names of their own, and are not just text.
+    fn names_statements(&self) -> bool {
+        true
+    }
+
+    /// Its user thinks of processes, each of which stands somewhere.
+    fn has_processes(&self) -> bool {
+        true
+    }
 
     /// Reads a model.
     fn read(&self, given: Given<'_>) -> Result<Read, Rejected>;
@@ -63,6 +74,11 @@ pub trait Language: Sync {
 
     /// Reads a formula of branching time.
     fn ctl(&self, system: &System, text: &str) -> Result<Temporal, Rejected>;
+
+    /// How the operators of its formulas are written and bind, for formulas with atoms of another kind.
+    fn dialect(&self) -> Dialect {
+        Dialect::Plain
+    }
 }
 
 /// All languages; a text may look like several, and is then taken for the first.
@@ -89,6 +105,10 @@ impl Language for Promela {
         text.contains("proctype") || words(text).any(|word| word == "init")
     }
 
+    fn names_statements(&self) -> bool {
+        false
+    }
+
     fn read(&self, given: Given<'_>) -> Result<Read, Rejected> {
         let Given { name, text, loader, defines, budget, without_refused } = given;
         let (lowered, refused) = match without_refused {
@@ -108,6 +128,10 @@ impl Language for Promela {
 
     fn ctl(&self, system: &System, text: &str) -> Result<Temporal, Rejected> {
         promela::ctl(system, text)
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Promela
     }
 }
 
@@ -157,6 +181,10 @@ impl Language for Milestones {
     fn ctl(&self, system: &System, text: &str) -> Result<Temporal, Rejected> {
         milestones::ctl(system, text)
     }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Milestones
+    }
 }
 
 /// The Petri Net Markup Language.
@@ -175,7 +203,7 @@ impl Language for Pnml {
         &["pnml"]
     }
 
-    /// XML, with the element of a net near its beginning or, where that is missing, formulas: their reader tells more.
+    /// XML, with the element of a net near its beginning or, where that is missing, formulas: their reader gives a better message.
     fn looks_like(&self, text: &str) -> bool {
         let text = text.trim_start_matches('\u{feff}').trim_start();
         let mut end = text.len().min(4096);
@@ -183,6 +211,10 @@ impl Language for Pnml {
             end -= 1;
         }
         text.starts_with('<') && (text[..end].contains("<pnml") || text[..end].contains(":pnml"))
+    }
+
+    fn has_processes(&self) -> bool {
+        false
     }
 
     fn read(&self, given: Given<'_>) -> Result<Read, Rejected> {

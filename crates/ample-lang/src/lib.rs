@@ -21,14 +21,17 @@
 //! # Ok::<(), ample_lang::Rejected>(())
 //! ```
 
+mod cursor;
 pub mod diagnostic;
 pub mod export;
+mod formula;
 pub mod language;
 pub mod milestones;
 pub mod pnml;
 pub mod promela;
 pub mod refused;
 pub mod source;
+mod watch;
 
 pub use diagnostic::{Diagnostic, Rejected, Severity};
 pub use language::{LANGUAGES, Language};

@@ -52,6 +52,7 @@ pub(crate) fn read_apart(
 ) -> Result<(Accepted, Vec<RefusedFormula>), Rejected> {
     let rejected = match read(text.to_owned()) {
         Ok(accepted) => return Ok((accepted, Vec::new())),
+        Err(interrupted) if interrupted.interrupted.is_some() => return Err(interrupted),
         Err(rejected) => rejected,
     };
     let blocks = find_blocks(text);

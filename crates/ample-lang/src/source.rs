@@ -9,6 +9,16 @@ use std::io::Read;
 use std::path::Path;
 
 use ample_budget::{Budget, Interrupted};
+use ample_model::Span;
+
+/// A name in a source file.
+#[derive(Clone, Debug)]
+pub struct Name {
+    /// The identifier.
+    pub text: String,
+    /// Where it stands.
+    pub span: Span,
+}
 
 /// The name of standard input.
 pub const STANDARD_INPUT: &str = "-";

@@ -307,8 +307,8 @@ const FORMULAS: &[(&str, &[&str])] = &[
     ("CTL AG F g == 1;", &["8:8: `F` has no path quantifier (write `AF` or `EF`, or write the formula under LTL)"]),
     (
         "CTL A g == 1;",
-        &["8:7: a path quantifier does not stand before a temporal operator (in CTL they come in pairs, as in \
-             `AG` or `A [ f U g ]`)"],
+        &["8:5: `A` does not stand before a temporal operator (in CTL they come in pairs, as in `AG` or \
+           `A [ f U g ]`; other formulas stand under LTL)"],
     ),
     (
         "CTL g == 1 U g == 2;",

@@ -161,8 +161,9 @@ fn by_the_interpreter(model: &Model) -> Option<(BTreeSet<State>, BTreeSet<Step>)
         whole.globals = state.iter().map(|value| i64::from(*value)).collect();
         whole.globals.resize(system.globals.len(), 0);
         for (taken, successor) in interpreter.successors(&whole) {
-            let process = &system.processes[whole.processes[taken.process as usize].process.index()];
-            let label = format!("{}.{}", process.name, process.edges[taken.edge.index()].label);
+            let (process, edge) = taken.movers().next().expect("a process");
+            let process = &system.processes[whole.processes[process as usize].process.index()];
+            let label = format!("{}.{}", process.name, process.edges[edge.index()].label);
             let next = successor.state.map(|next| visible(model, &next.globals));
             steps.insert((state.clone(), label, next));
         }

@@ -129,7 +129,7 @@ impl Bdds {
         self.exhausted
     }
 
-    /// Ends the limit, and tells whether it was reached.
+    /// Ends the limit; returns whether it was reached.
     pub fn end_limit(&mut self) -> bool {
         self.limit = None;
         std::mem::take(&mut self.exhausted)

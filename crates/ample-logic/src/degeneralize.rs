@@ -115,7 +115,7 @@ impl Counter {
     }
 }
 
-/// The way of counting in a component that needs the fewest states, and these states.
+/// The order of counting in a component that needs the fewest states, and these states.
 fn best_counter(graph: &Graph, states: &[usize], of: &[usize]) -> (Counter, Vec<Counted>) {
     let c = of[states[0]];
     let inner = |q: usize| graph.out[q].iter().filter(move |a| of[a.to] == c);

@@ -9,7 +9,7 @@
 //!
 //! These are the tables of the tools' own grammars: `spin.y` of Spin 6.5, `grammar.y` of NuSMV 2.5, `parsetl.yy` of
 //! Spot 2. (Spot's manual puts `xor` below `|`, but its parser does not.) Whoever reads formulas reads them by these
-//! tables: [`crate::parse()`], and the front ends whose atoms are expressions of their own, by [`climb`].
+//! tables, which the [grammar](crate::grammar) asks for.
 
 use crate::formula::{Binary, Unary};
 
@@ -247,42 +247,4 @@ fn quantified(word: &str) -> Option<Word> {
         "EG" => &[Exists, Globally],
         _ => return None,
     }))
-}
-
-/// Operands and operators between them, as a language writes them: what [`climb`] asks for.
-pub trait Syntax {
-    /// What has been read.
-    type Tree;
-    /// An operator between operands, be it of formulas or of the language.
-    type Operator;
-    /// Why something cannot be read.
-    type Error;
-
-    /// Reads an operand, with the operators before it.
-    fn operand(&mut self) -> Result<Self::Tree, Self::Error>;
-
-    /// The operator between operands that stands here, and how it binds. It is not taken yet.
-    fn operator(&mut self) -> Result<Option<(Self::Operator, Binding)>, Self::Error>;
-
-    /// Takes the operator that stands here, reads the right operand, all operators of [`Binding::right_operand`] and
-    /// above being part of it, and puts both together.
-    fn join(&mut self, left: Self::Tree, operator: Self::Operator, binding: Binding)
-    -> Result<Self::Tree, Self::Error>;
-}
-
-/// Reads an operand and the operators behind it that bind at least as strongly as `least`: precedence climbing
-/// (M. Richards and C. Whitby-Strevens, *BCPL: the language and its compiler*, 1979).
-pub fn climb<S: Syntax>(syntax: &mut S, least: u8) -> Result<S::Tree, S::Error> {
-    let left = syntax.operand()?;
-    climb_on(syntax, left, least)
-}
-
-/// As [`climb`], where the first operand has been read.
-pub fn climb_on<S: Syntax>(syntax: &mut S, mut left: S::Tree, least: u8) -> Result<S::Tree, S::Error> {
-    while let Some((operator, binding)) = syntax.operator()?
-        && binding.level >= least
-    {
-        left = syntax.join(left, operator, binding)?;
-    }
-    Ok(left)
 }

@@ -211,7 +211,7 @@ pub fn is_stutter_invariant_within(f: &Formula, budget: &Budget) -> Result<bool,
     Ok(both.is_empty())
 }
 
-/// One valuation of each class that the labels of the automata, which have the same atoms, can tell apart.
+/// One valuation of each class that the labels of the automata, which have the same atoms, can distinguish.
 fn letter_classes(automata: &[&Automaton], budget: &Budget) -> Result<Vec<u64>, Interrupted> {
     let mut bdds = Bdds::within(budget);
     let mut classes: Vec<Bdd> = vec![crate::bdd::TRUE];

@@ -5,7 +5,7 @@ use crate::formula::{Binary, Formula, Unary};
 
 /// What a path must be like to satisfy a path formula of CTL: its outermost operator as one of three.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PathShape {
+pub enum PathFormula {
     /// `X f`
     Next(Formula),
     /// `f U g`
@@ -14,22 +14,22 @@ pub enum PathShape {
     Release(Formula, Formula),
 }
 
-impl PathShape {
+impl PathFormula {
     /// What a path must be like to show that `E path` holds. None if that is not CTL.
-    pub fn of(path: &Formula) -> Option<PathShape> {
+    pub fn of(path: &Formula) -> Option<PathFormula> {
         Some(match path {
-            Formula::Unary(Unary::Next, f) => PathShape::Next(f.as_ref().clone()),
-            Formula::Unary(Unary::Finally, f) => PathShape::Until(Formula::True, f.as_ref().clone()),
-            Formula::Unary(Unary::Globally, f) => PathShape::Release(Formula::False, f.as_ref().clone()),
+            Formula::Unary(Unary::Next, f) => PathFormula::Next(f.as_ref().clone()),
+            Formula::Unary(Unary::Finally, f) => PathFormula::Until(Formula::True, f.as_ref().clone()),
+            Formula::Unary(Unary::Globally, f) => PathFormula::Release(Formula::False, f.as_ref().clone()),
             Formula::Binary(op, f, g) => {
                 let both = |op: Binary| Formula::Binary(op, f.clone(), g.clone());
                 let (f, g) = (f.as_ref().clone(), g.as_ref().clone());
                 match op {
-                    Binary::Until => PathShape::Until(f, g),
-                    Binary::Release => PathShape::Release(f, g),
+                    Binary::Until => PathFormula::Until(f, g),
+                    Binary::Release => PathFormula::Release(f, g),
                     // f W g is g R (f ∨ g), f M g is g U (f ∧ g).
-                    Binary::WeakUntil => PathShape::Release(g, both(Binary::Or)),
-                    Binary::StrongRelease => PathShape::Until(g, both(Binary::And)),
+                    Binary::WeakUntil => PathFormula::Release(g, both(Binary::Or)),
+                    Binary::StrongRelease => PathFormula::Until(g, both(Binary::And)),
                     _ => return None,
                 }
             }
@@ -39,18 +39,18 @@ impl PathShape {
 
     /// What a path must be like to show that `A path` does not hold, where all operands count as negated.
     #[must_use]
-    pub fn dual(self) -> PathShape {
+    pub fn dual(self) -> PathFormula {
         match self {
-            PathShape::Next(f) => PathShape::Next(f),
-            PathShape::Until(f, g) => PathShape::Release(f, g),
-            PathShape::Release(f, g) => PathShape::Until(f, g),
+            PathFormula::Next(f) => PathFormula::Next(f),
+            PathFormula::Until(f, g) => PathFormula::Release(f, g),
+            PathFormula::Release(f, g) => PathFormula::Until(f, g),
         }
     }
 
     /// What a path must be like to show the value of `E path`, if that is true, or of `A path`, if that is false; its
     /// operands have the same value.
-    pub fn showing(path: &Formula, holds: bool) -> Option<PathShape> {
-        let shape = PathShape::of(path)?;
+    pub fn showing(path: &Formula, holds: bool) -> Option<PathFormula> {
+        let shape = PathFormula::of(path)?;
         Some(if holds { shape } else { shape.dual() })
     }
 }

@@ -292,7 +292,7 @@ impl Formula {
         }
     }
 
-    /// Whether `X` occurs. Without it, a formula cannot tell a state from its repetition: it is
+    /// Whether `X` occurs. Without it, a formula cannot distinguish a state from its repetition: it is
     /// stutter-invariant. [`crate::is_stutter_invariant`] gives the exact answer.
     pub fn has_next(&self) -> bool {
         self.any(&mut |f| matches!(f, Formula::Unary(Unary::Next, _)))

@@ -33,6 +33,7 @@ pub mod dot;
 pub mod emptiness;
 pub mod explain;
 pub mod formula;
+pub mod grammar;
 mod graph;
 pub mod hoa;
 pub mod never;
@@ -49,7 +50,7 @@ pub mod words;
 
 pub use automaton::{Automaton, Cube, Edge, InvalidAutomaton, Size};
 pub use branching::as_ctl;
-pub use dialect::{Binding, Dialect, Grouping, Syntax, Word, climb, climb_on};
+pub use dialect::{Binding, Dialect, Grouping, Word};
 pub use emptiness::{StutterError, TooManyTogether, is_stutter_invariant, is_stutter_invariant_within};
 pub use formula::{Atom, Atoms, Binary, Formula, Unary};
 pub use parse::{AtomReader, ParseError, declared_atom, named_atom, parse, parse_with};

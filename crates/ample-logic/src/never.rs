@@ -16,7 +16,7 @@ use crate::formula::Atom;
 )]
 pub struct NotStateBased;
 
-/// Writes an automaton with accepting states as a never claim. `comment` tells what it says (nothing if it is empty);
+/// Writes an automaton with accepting states as a never claim. `comment` says what it stands for (nothing if it is empty);
 /// `atom` gives the Promela expression of an atom, which is put in parentheses.
 ///
 /// ```

@@ -132,7 +132,7 @@ fn cycle(graph: &Graph, start: usize, of: &[usize], bdds: &mut Bdds) -> Option<V
     None
 }
 
-/// The literals of one way to satisfy `label`. What it leaves open is false.
+/// The literals of one valuation that satisfies `label`. What it leaves open is false.
 fn one_valuation(label: Bdd, bdds: &mut Bdds) -> Bdd {
     let mut literals = Vec::new();
     let mut at = label;
@@ -187,7 +187,7 @@ pub(crate) fn has_accepting_run(mut graph: Graph) -> bool {
     graph.components().accepting.contains(&true)
 }
 
-/// Merges states that no continuation tells apart (Moore), and moves the colours to the arcs.
+/// Merges states that no continuation distinguishes (Moore), and moves the colours to the arcs.
 fn minimise(graph: &mut Graph, accepting: &[bool], bdds: &mut Bdds) {
     let mut class: Vec<usize> = accepting.iter().map(|&a| usize::from(a)).collect();
     let mut count = 0;

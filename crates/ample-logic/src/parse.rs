@@ -1,7 +1,4 @@
-//! Formulas from text, in the [dialects](Dialect) of several tools, by operator precedence.
-//!
-//! Between the brackets of NuSMV's `A [ f U g ]` the operands are whole formulas, so that all operators bind stronger
-//! there than the `U`.
+//! Formulas from text, in the [dialects](Dialect) of several tools: the [grammar](crate::grammar) over characters.
 //!
 //! Only operators about the future are known. NuSMV's operators about the past (`O H S T Y Z`) are refused with a
 //! message that says so.
@@ -9,8 +6,9 @@
 //! An atom is an identifier, any text between double quotes, or whatever the caller's recogniser accepts
 //! (see [`parse_with`]), so that a front end can read its own expressions.
 
-use crate::dialect::{Binding, Dialect, Syntax, Word, climb};
+use crate::dialect::{Dialect, Word};
 use crate::formula::{Atom, Atoms, Binary, Formula, Unary};
+use crate::grammar::{Context, Infix, Logic, Prefix, Problem, Read, Source, climb, formula, parenthesised};
 use crate::words::{Reading, is_reserved, reading, word_at};
 
 /// Why a text is not a formula, and where.
@@ -25,9 +23,6 @@ pub struct ParseError {
 
 /// Recognises an atom at the beginning of a text, see [`parse_with`].
 pub type AtomReader<'a> = dyn FnMut(&str) -> Result<Option<(usize, Atom)>, String> + 'a;
-
-/// How deep a formula may nest, so that no input can exhaust the stack.
-const MAX_DEPTH: usize = 1000;
 
 /// Reads a formula; identifiers and quoted texts become atoms of that name. Names that the table already has are
 /// declared, see [`reading`].
@@ -75,12 +70,13 @@ pub fn parse(text: &str, dialect: Dialect, atoms: &mut Atoms) -> Result<Formula,
 /// # Ok::<(), ample_logic::ParseError>(())
 /// ```
 pub fn parse_with(text: &str, dialect: Dialect, atom: &mut AtomReader<'_>) -> Result<Formula, ParseError> {
-    let mut parser = Parser { text, at: 0, dialect, depth: 0, until_ends: false, atom };
-    let Read { formula, .. } = climb(&mut parser, 0)?;
-    parser.skip_space();
-    match parser.at == text.len() {
-        true => Ok(formula),
-        false => parser.fail("expected an operator or the end of the formula"),
+    let context = Context::default();
+    let mut source = Text { text, at: 0, dialect, context, atom, recognised: None, pending: None };
+    let read = formula(&mut source)?;
+    source.skip_space();
+    match source.at == text.len() {
+        true => Ok(read.tree),
+        false => source.fail("expected an operator or the end of the formula"),
     }
 }
 
@@ -134,108 +130,170 @@ fn quoted(rest: &str) -> Result<(usize, String), String> {
     Err("this quotation mark has no partner".to_owned())
 }
 
-struct Parser<'a, 'b> {
+/// A text whose atoms somebody else recognises.
+struct Text<'a, 'b> {
     text: &'a str,
     at: usize,
     dialect: Dialect,
-    /// How deep the formula that is being read lies in others.
-    depth: usize,
-    /// Between the brackets of NuSMV's `A [ f U g ]`, where the until ends an operand.
-    until_ends: bool,
+    context: Context<Written>,
     atom: &'a mut AtomReader<'b>,
+    /// The atom that stands here, and its length, if it has been recognised.
+    recognised: Option<(usize, Atom)>,
+    /// The operator of a word like `AG` that has not been read yet.
+    pending: Option<Unary>,
 }
 
-/// A formula that has been read.
-struct Read {
-    formula: Formula,
-    /// How high its tree is.
-    height: usize,
+/// Where an operator stands, in bytes, and the other operator that its word stands for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Written {
+    start: usize,
+    end: usize,
+    second: Option<Unary>,
 }
 
-/// An operator between operands: what it becomes, and how long it is.
-struct Infix {
-    op: Binary,
-    length: usize,
-}
-
-impl Syntax for Parser<'_, '_> {
-    type Tree = Read;
-    type Operator = Infix;
+impl Source for Text<'_, '_> {
+    type Tree = Formula;
+    type Place = Written;
+    type Unary = Unary;
+    type Binary = Binary;
+    type Bracket = ();
     type Error = ParseError;
 
-    fn operand(&mut self) -> Result<Read, ParseError> {
+    const MAX_DEPTH: usize = 1000;
+    const MAX_HEIGHT: usize = 1000;
+
+    fn context(&mut self) -> &mut Context<Written> {
+        &mut self.context
+    }
+
+    fn logic(&self) -> Logic {
+        Logic::Any
+    }
+
+    fn position(&self) -> usize {
+        self.at
+    }
+
+    fn prefix(&mut self) -> Result<Option<Prefix<Unary, Written>>, ParseError> {
+        if let Some(operator) = self.pending {
+            let place = Written { start: self.at, end: self.at, second: None };
+            return Ok(Some(Prefix { operator, place }));
+        }
         self.skip_space();
         let rest = self.rest();
         match (self.atom)(rest) {
-            Ok(Some((length, atom))) if self.rest().is_char_boundary(length) => {
-                self.at += length;
-                return Ok(Read { formula: Formula::Atom(atom), height: 1 });
-            }
-            Ok(Some(_)) => return self.fail("the atom ends outside the text"),
+            Ok(atom) => self.recognised = atom,
             Err(message) => return self.fail(message),
-            Ok(None) => {}
         }
-        if self.eat("(") {
-            let outer = std::mem::replace(&mut self.until_ends, false);
-            let inner = self.deeper(1, |parser| climb(parser, 0))?;
-            self.until_ends = outer;
-            self.expect(")")?;
-            return Ok(inner);
+        match self.recognised {
+            Some((length, _)) if !self.rest().is_char_boundary(length) => self.fail("the atom ends outside the text"),
+            Some(_) => Ok(None),
+            None => self.operator_before(),
         }
-        if let Some(Word::Constant(value)) = self.dialect.word(word_at(self.rest())) {
-            self.at += word_at(self.rest()).len();
-            return Ok(Read { formula: if value { Formula::True } else { Formula::False }, height: 1 });
-        }
-        let (ops, length) = self.prefix_operator()?;
-        if ops.is_empty() {
-            return self.fail("expected an atom, a constant, `(` or a prefix operator");
-        }
-        self.at += length;
-        let is_quantifier = matches!(ops[..], [Unary::All | Unary::Exists]);
-        let Read { mut formula, mut height } = match is_quantifier && self.brackets_follow() {
-            true => self.deeper(1, Self::bracketed)?,
-            false => self.deeper(ops.len(), Self::operand)?,
-        };
-        for &op in ops.iter().rev() {
-            formula = Formula::unary(op, formula);
-            height += 1;
-        }
-        Ok(Read { formula, height })
     }
 
-    fn operator(&mut self) -> Result<Option<(Infix, Binding)>, ParseError> {
+    fn infix(&mut self) -> Result<Option<Infix<Binary, Written>>, ParseError> {
         self.skip_space();
-        let rest = self.rest();
-        if let Some((op, length)) = self.dialect.infix_sign(rest) {
-            return Ok(Some((Infix { op, length }, self.dialect.binding(op))));
+        if let Some((operator, length)) = self.dialect.infix_sign(self.rest()) {
+            let place = self.here(length);
+            return Ok(Some(Infix { operator, binding: self.dialect.binding(operator), place }));
         }
-        let word = word_at(rest);
+        let word = word_at(self.rest());
+        let place = self.here(word.len());
         match self.dialect.word(word) {
-            Some(Word::PastInfix) => self.past_operator(word),
-            Some(Word::Infix(op, _)) if self.until_ends && op.is_temporal() => Ok(None),
-            Some(Word::Infix(op, binding)) => Ok(Some((Infix { op, length: word.len() }, binding))),
+            Some(Word::PastInfix) => Err(self.refuse(Problem::Past(place))),
+            Some(Word::Infix(operator, binding)) => Ok(Some(Infix { operator, binding, place })),
             _ => Ok(None),
         }
     }
 
-    fn join(&mut self, left: Read, operator: Infix, binding: Binding) -> Result<Read, ParseError> {
-        self.at += operator.length;
-        let right = self.deeper(1, |parser| climb(parser, binding.right_operand()))?;
-        let height = left.height.max(right.height) + 1;
-        if height > MAX_DEPTH {
-            return self.fail("the formula is nested too deeply");
+    fn step_over(&mut self, operator: Written) {
+        self.at = operator.end;
+        self.pending = operator.second;
+    }
+
+    fn atom(&mut self) -> Result<Read<Formula>, ParseError> {
+        let start = self.at;
+        let read = |tree| Ok(Read { tree, start, height: 1 });
+        if let Some((length, atom)) = self.recognised.take() {
+            self.at += length;
+            return read(Formula::Atom(atom));
         }
-        Ok(Read { formula: Formula::binary(operator.op, left.formula, right.formula), height })
+        if self.eat("(") {
+            let inner = parenthesised(self, |text| climb(text, 0))?;
+            self.expect(")")?;
+            return Ok(inner);
+        }
+        let word = word_at(self.rest());
+        if let Some(Word::Constant(value)) = self.dialect.word(word) {
+            self.at += word.len();
+            return read(if value { Formula::True } else { Formula::False });
+        }
+        self.fail("expected an atom, a constant, `(` or a prefix operator")
+    }
+
+    /// The operand of a quantifier is in brackets, which `[]` is not; in NuSMV always.
+    fn open(&mut self) -> Result<Option<()>, ParseError> {
+        self.skip_space();
+        let bracket = self.rest().starts_with('[') && !self.rest().starts_with("[]");
+        if self.pending.is_some() || !bracket && self.dialect != Dialect::Smv {
+            return Ok(None);
+        }
+        self.expect("[").map(Some)
+    }
+
+    fn close(&mut self, (): ()) -> Result<(), ParseError> {
+        self.expect("]")
+    }
+
+    fn is_path(formula: &Formula) -> bool {
+        match formula {
+            Formula::Unary(op, _) => matches!(op, Unary::Next | Unary::Finally | Unary::Globally),
+            Formula::Binary(op, ..) => op.is_temporal(),
+            _ => false,
+        }
+    }
+
+    fn unary(&mut self, prefix: Prefix<Unary, Written>, operand: Formula) -> Result<Formula, ParseError> {
+        Ok(Formula::unary(prefix.operator, operand))
+    }
+
+    fn binary(
+        &mut self,
+        infix: Infix<Binary, Written>,
+        left: Read<Formula>,
+        right: Formula,
+    ) -> Result<Formula, ParseError> {
+        Ok(Formula::binary(infix.operator, left.tree, right))
+    }
+
+    fn refuse(&mut self, problem: Problem<Written>) -> ParseError {
+        let offset = problem.place().map_or(self.at, |place| place.start);
+        let written = problem.place().map_or("", |place| &self.text[place.start..place.end]);
+        let message = match problem {
+            Problem::NoUntil if self.dialect == Dialect::Smv => {
+                "expected an operator, `U` or `V` between the brackets".to_owned()
+            }
+            problem => problem.message(written),
+        };
+        self.error(offset, message)
     }
 }
 
-impl<'a> Parser<'a, '_> {
+impl<'a> Text<'a, '_> {
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
+    fn here(&self, length: usize) -> Written {
+        Written { start: self.at, end: self.at + length, second: None }
+    }
+
     fn fail<T>(&self, message: impl Into<String>) -> Result<T, ParseError> {
-        let mut message = message.into();
+        Err(self.error(self.at, message.into()))
+    }
+
+    fn error(&self, offset: usize, mut message: String) -> ParseError {
         if message.starts_with("expected") {
             match self.rest().chars().next() {
                 Some(_) if !word_at(self.rest()).is_empty() => {
@@ -245,7 +303,7 @@ impl<'a> Parser<'a, '_> {
                 None => message.push_str(", found the end of the text"),
             }
         }
-        Err(ParseError { offset: self.at, message })
+        ParseError { offset, message }
     }
 
     fn skip_space(&mut self) {
@@ -265,72 +323,30 @@ impl<'a> Parser<'a, '_> {
         if self.eat(token) { Ok(()) } else { self.fail(format!("expected `{token}`")) }
     }
 
-    /// Reads something that lies so much deeper.
-    fn deeper<T>(
-        &mut self,
-        levels: usize,
-        read: impl FnOnce(&mut Self) -> Result<T, ParseError>,
-    ) -> Result<T, ParseError> {
-        self.depth += levels;
-        if self.depth > MAX_DEPTH {
-            return self.fail("the formula is nested too deeply");
+    /// The operator that stands here, where no atom does.
+    fn operator_before(&mut self) -> Result<Option<Prefix<Unary, Written>>, ParseError> {
+        if let Some((operator, length)) = self.dialect.prefix_sign(self.rest()) {
+            return Ok(Some(Prefix { operator, place: self.here(length) }));
         }
-        let read = read(self)?;
-        self.depth -= levels;
-        Ok(read)
-    }
-
-    /// Whether the operand of a quantifier is in brackets, which `[]` is not.
-    fn brackets_follow(&mut self) -> bool {
-        self.skip_space();
-        self.dialect == Dialect::Smv || self.rest().starts_with('[') && !self.rest().starts_with("[]")
-    }
-
-    /// NuSMV's `[ f U g ]` after `A` or `E`.
-    fn bracketed(&mut self) -> Result<Read, ParseError> {
-        self.expect("[")?;
-        let outer = std::mem::replace(&mut self.until_ends, true);
-        let left = climb(self, 0)?;
         let word = word_at(self.rest());
-        let op = match self.dialect.word(word) {
-            Some(Word::Infix(op, _)) if op.is_temporal() => op,
-            _ if self.dialect == Dialect::Smv => {
-                return self.fail("expected an operator, `U` or `V` between the brackets");
-            }
-            _ => return self.fail("expected an operator, `U`, `W`, `R` or `M` between the brackets"),
-        };
-        self.at += word.len();
-        let right = climb(self, 0)?;
-        self.until_ends = outer;
-        self.expect("]")?;
-        let height = left.height.max(right.height) + 1;
-        Ok(Read { formula: Formula::binary(op, left.formula, right.formula), height })
-    }
-
-    /// The prefix operators here and their length: more than one for `AG`.
-    fn prefix_operator(&self) -> Result<(Vec<Unary>, usize), ParseError> {
-        let rest = self.rest();
-        if let Some((op, length)) = self.dialect.prefix_sign(rest) {
-            return Ok((vec![op], length));
-        }
-        let word = word_at(rest);
+        let place = self.here(word.len());
         match self.dialect.word(word) {
-            Some(Word::Prefix(ops)) => return Ok((ops.to_vec(), word.len())),
-            Some(Word::PastPrefix | Word::PastInfix) => return self.past_operator(word),
-            _ => {}
+            Some(Word::Prefix(&[operator])) => return Ok(Some(Prefix { operator, place })),
+            Some(Word::Prefix(&[operator, second])) => {
+                return Ok(Some(Prefix { operator, place: Written { second: Some(second), ..place } }));
+            }
+            Some(Word::PastPrefix | Word::PastInfix) => return Err(self.refuse(Problem::Past(place))),
+            Some(_) => return Ok(None),
+            None => {}
         }
         // `GFa` is read letter by letter.
-        let letter = word.chars().next().filter(|_| self.dialect.joins_letters());
-        Ok(match letter {
-            Some('X') => (vec![Unary::Next], 1),
-            Some('F') => (vec![Unary::Finally], 1),
-            Some('G') => (vec![Unary::Globally], 1),
-            _ => (Vec::new(), 0),
-        })
-    }
-
-    fn past_operator<T>(&self, word: &str) -> Result<T, ParseError> {
-        self.fail(format!("the past operator `{word}` is not supported; only the future ones are"))
+        let operator = match word.chars().next().filter(|_| self.dialect.joins_letters()) {
+            Some('X') => Unary::Next,
+            Some('F') => Unary::Finally,
+            Some('G') => Unary::Globally,
+            _ => return Ok(None),
+        };
+        Ok(Some(Prefix { operator, place: self.here(1) }))
     }
 }
 
@@ -461,8 +477,8 @@ mod tests {
             ),
             (Dialect::Spin, "(a", "at byte 2: expected `)`, found the end of the text"),
             (Dialect::Spin, "a b", "at byte 2: expected an operator or the end of the formula, found `b`"),
-            (Dialect::Smv, "G (O a)", "at byte 3: the past operator `O` is not supported; only the future ones are"),
-            (Dialect::Smv, "a S b", "at byte 2: the past operator `S` is not supported; only the future ones are"),
+            (Dialect::Smv, "G (O a)", "at byte 3: `O` is an operator about the past, which is not supported"),
+            (Dialect::Smv, "a S b", "at byte 2: `S` is an operator about the past, which is not supported"),
             (Dialect::Plain, "\"a", "at byte 0: this quotation mark has no partner"),
         ];
         for (dialect, text, expected) in cases {

@@ -722,7 +722,7 @@ impl Pool {
         }
     }
 
-    /// Whether `f` implies `g`, as far as a look at the two trees can tell.
+    /// Whether `f` implies `g`, as far as the two trees show.
     pub fn implies(&mut self, f: Id, g: Id) -> bool {
         if f == g || f == BOTTOM || g == TOP {
             return true;

@@ -35,7 +35,7 @@ pub fn holds(f: &Formula, word: &Lasso) -> Result<bool, NotLtl> {
     holds_with(f, word.prefix.len(), word.cycle.len(), &|position, atom| word.value(position, atom))
 }
 
-/// Whether the word of `prefix` letters followed by a cycle of `cycle` letters satisfies an LTL formula; `value` tells
+/// Whether the word of `prefix` letters followed by a cycle of `cycle` letters satisfies an LTL formula; `value` gives
 /// the value of an atom at each of these positions.
 pub fn holds_with(
     f: &Formula,
@@ -106,7 +106,7 @@ impl Automaton {
         self.accepts_with(word.prefix.len(), word.cycle.len(), &|position, atom| word.value(position, atom))
     }
 
-    /// Whether the automaton accepts the word of `prefix` letters followed by a cycle of `cycle` letters; `value` tells
+    /// Whether the automaton accepts the word of `prefix` letters followed by a cycle of `cycle` letters; `value` gives
     /// the value of an atom at each of these positions.
     pub fn accepts_with(&self, prefix: usize, cycle: usize, value: &impl Fn(usize, Atom) -> bool) -> bool {
         let n = prefix + cycle.max(1);

@@ -26,7 +26,7 @@ pub(crate) enum Unfold {
 pub(crate) enum Suspend {
     /// As all others.
     Never,
-    /// In a disjunction of eventual formulas, the decision between the disjuncts may be put off: the run stays in the
+    /// In a disjunction of eventual formulas, the decision between the disjuncts may be postponed: the run stays in the
     /// state, which also serves the disjunct `G F g`, if there is one, and the `F` of each disjunct `F g`.
     Choice,
     /// If the whole formula is `G F g` and `g` looks ahead by `X` only, no new `g` is begun before the last is done.
@@ -105,7 +105,7 @@ fn build(
         },
         _ => None,
     };
-    // states are told apart by their functions: formulas that unfold alike are one state
+    // states are distinguished by their functions: formulas that unfold alike are one state
     let mut states: HashMap<Bdd, usize> = HashMap::new();
     let mut functions = vec![t.unfold(f)];
     states.insert(functions[0], 0);
@@ -276,7 +276,7 @@ impl Tableau<'_> {
         }
     }
 
-    /// What must be true for an eventual `f` to hold, once nothing is put off any more.
+    /// What must be true for an eventual `f` to hold, once nothing is postponed any more.
     fn enter(&mut self, f: Id) -> Bdd {
         match self.pool.node(f).clone() {
             Node::Finally(g) => self.unfold(g),

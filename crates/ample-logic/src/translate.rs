@@ -1,4 +1,4 @@
-//! From LTL to Büchi automata: several ways are taken, and the smallest result is kept.
+//! From LTL to Büchi automata: several methods are tried, and the smallest result is kept.
 
 use std::collections::HashMap;
 
@@ -123,9 +123,9 @@ struct Work {
 const MAX_POWERSET: usize = 500;
 /// An automaton with more states is not compared with another one.
 const MAX_COMPARED: usize = 2000;
-/// Other ways than the first are given up at this many states.
+/// Other methods than the first are given up at this many states.
 const MAX_EXTRA: usize = 150;
-/// The way that always works.
+/// The method that always works.
 const PLAIN: (Unfold, Suspend) = (Unfold::ByValuation, Suspend::Never);
 /// Products of parts are not tried beyond this many states.
 const MAX_PRODUCT: usize = 200;
@@ -217,7 +217,7 @@ impl Work {
     }
 
     /// The formula without conjuncts that the others imply, and without disjuncts that imply the others, as far as the
-    /// automata of the parts tell.
+    /// automata of the parts show.
     fn without_superfluous(&mut self, f: Id) -> Id {
         let (mut parts, conjunction) = match self.pool.node(f) {
             Node::And(fs) => (fs.clone(), true),

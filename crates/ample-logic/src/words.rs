@@ -40,10 +40,10 @@ pub fn reading(
         (true, Some(Word::Constant(_))) => {
             Err(format!("`{word}` is a constant and also a name of the model: write `\"{word}\"` for the name"))
         }
-        (true, Some(Word::Prefix(_))) => match follower(after, dialect, is_declared) {
+        (true, Some(Word::Prefix(_))) => match follower(followers(after, dialect, is_declared)) {
             Follower::Operand => Ok(Reading::Operator),
             Follower::Other => Ok(Reading::Name),
-            Follower::Either => Err(format!(
+            Follower::Either | Follower::InfixName => Err(format!(
                 "`{word}` is an operator and also a name of the model: write `\"{word}\"` for the name, \
                  and put parentheses behind the operator"
             )),
@@ -98,38 +98,48 @@ pub(crate) fn is_reserved(word: &str, dialect: Dialect) -> bool {
     reserved(word, dialect).is_some() || dialect.joins_letters() && begins_with_operator()
 }
 
-/// What stands behind a word.
-#[derive(Clone, Copy)]
-enum Follower {
+/// What stands behind a word that is an operator and also a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follower {
     /// An operand: the word is an operator.
     Operand,
     /// Something that stands behind operands, or nothing: the word is a name.
     Other,
     /// It could be both.
     Either,
+    /// A name like `U`, which stands between operands or is one: as an operand follows it, or does not.
+    InfixName,
 }
 
 /// More names in a row than this are not looked at.
 const MOST_NAMES: usize = 100;
 
-fn follower(after: &str, dialect: Dialect, is_declared: &dyn Fn(&str) -> bool) -> Follower {
-    let mut after = after.trim_start();
-    // A name like `U` stands between operands or is one: as an operand follows it, or does not.
-    let is_infix = |word: &str| matches!(reserved(word, dialect), Some(Word::Infix(..)));
+/// Tells what stands behind a word from what follows it, one thing after the other: never [`Follower::InfixName`].
+pub fn follower(followers: impl Iterator<Item = Follower>) -> Follower {
     let mut is_turned = false;
-    for _ in 0..MOST_NAMES {
-        let word = word_at(after);
-        if !is_infix(word) || !is_declared(word) {
-            return match (first_follower(after, is_infix(word)), is_turned) {
-                (Follower::Operand, true) => Follower::Other,
-                (Follower::Other, true) => Follower::Operand,
-                (found, _) => found,
-            };
+    for next in followers.take(MOST_NAMES) {
+        match next {
+            Follower::InfixName => is_turned = !is_turned,
+            Follower::Operand if is_turned => return Follower::Other,
+            Follower::Other if is_turned => return Follower::Operand,
+            next => return next,
         }
-        is_turned = !is_turned;
-        after = after[word.len()..].trim_start();
     }
     Follower::Either
+}
+
+fn followers(after: &str, dialect: Dialect, is_declared: &dyn Fn(&str) -> bool) -> impl Iterator<Item = Follower> {
+    let is_infix = move |word: &str| matches!(reserved(word, dialect), Some(Word::Infix(..)));
+    let mut after = after.trim_start();
+    std::iter::from_fn(move || {
+        let word = word_at(after);
+        let next = match is_infix(word) && is_declared(word) {
+            true => Follower::InfixName,
+            false => first_follower(after, is_infix(word)),
+        };
+        after = after[word.len()..].trim_start();
+        Some(next)
+    })
 }
 
 fn first_follower(after: &str, is_infix: bool) -> Follower {

@@ -5,16 +5,18 @@
 //! panic, and holds no surprise that its data does not show. Front ends call it in their tests; whoever
 //! reads a system from a file calls it before anything else.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use ample_logic::{Atom, Formula};
 use thiserror::Error;
 
-use crate::expr::{Expr, Pattern, Place, Scope};
+use crate::expr::{BinaryOp, Expr, Field, Pattern, Place, Scope};
+use crate::plan::{Circular, Plan};
 use crate::property::{PropertyAutomaton, Question, Temporal};
 use crate::system::{
-    Action, Communication, Edge, EdgeId, Initial, Instance, Instruction, Location, Monitor, ProcessId, ProcessType,
-    RecordId, Role, Scalar, Span, System, Type, Variable,
+    Action, Block, Communication, Definition, Edge, EdgeId, Initial, Instance, Instruction, Location, LocationId,
+    Monitor, NextValue, ProcessId, ProcessType, RecordId, Role, Scalar, Span, Synchronous, System, Type, Variable,
+    VariableId, VariableKind,
 };
 
 /// The most slots that the variables of one scope may have together.
@@ -36,33 +38,58 @@ pub struct Malformed {
     pub problem: String,
 }
 
-/// Checks that the system is well-formed; otherwise tells all that is wrong with it.
+/// Checks that the system is well-formed; otherwise returns all that is wrong with it.
 ///
 /// What the types say is checked first: if that is not in order, the rest is not looked at.
 ///
 /// ```
 /// use ample_model::check::check;
-/// # fn some_system() -> ample_model::System {
-/// #     ample_model::System {
-/// #         name: "empty".into(), language: "none".into(), sources: vec![], enumerations: vec![],
-/// #         records: vec![], channels: vec![], globals: vec![], processes: vec![], start: vec![],
-/// #         max_processes: 255, monitor: None, properties: vec![], uses_last: false, uses_priorities: false,
-/// #         exclusive: vec![], dead_ends: false,
-/// #     }
-/// # }
-/// let mut system = some_system();
+/// let mut system = ample_model::System::new("empty", "none");
 /// assert!(check(&system).is_ok());
 /// system.max_processes = 1000;
 /// let problems = check(&system).unwrap_err();
 /// assert_eq!(problems[0].to_string(), "system: max_processes is 1000, more than 255");
 /// ```
 pub fn check(system: &System) -> Result<(), Vec<Malformed>> {
-    let mut checker = Checker { system, at: String::new(), problems: Vec::new() };
+    let mut checker =
+        Checker { system, at: String::new(), problems: Vec::new(), spawned: spawned(system), shared: HashMap::new() };
     checker.types();
     if checker.problems.is_empty() {
         checker.contents();
     }
     if checker.problems.is_empty() { Ok(()) } else { Err(checker.problems) }
+}
+
+/// Checks that the edges of a reduced system know their [origins](Edge::origin): each is a path of edges of the process
+/// type of the same name in the original system.
+///
+/// ```
+/// use ample_model::System;
+/// use ample_model::check::check_origins;
+/// use ample_model::random::{Features, system};
+///
+/// let original = system(42, Features::NONE);
+/// assert!(check_origins(&original, &original).is_ok());
+/// ```
+pub fn check_origins(reduced: &System, original: &System) -> Result<(), Vec<Malformed>> {
+    let mut problems = Vec::new();
+    for process in &reduced.processes {
+        let source = original.processes.iter().find(|other| other.name == process.name);
+        for (number, edge) in process.edges.iter().enumerate().filter(|(_, edge)| !edge.origin.is_empty()) {
+            let at = format!("process {}, edge {number} ({})", process.name, edge.label);
+            let edge_of = |id: &EdgeId| source.and_then(|source| source.edges.get(id.index()));
+            let path: Option<Vec<&Edge>> = edge.origin.iter().map(edge_of).collect();
+            let problem = match path {
+                None => "an original edge that does not exist",
+                Some(path) if path.windows(2).any(|pair| pair[0].to != pair[1].from) => {
+                    "original edges that do not follow each other"
+                }
+                Some(_) => continue,
+            };
+            problems.push(Malformed { at, problem: problem.into() });
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
 /// Who evaluates an expression.
@@ -78,12 +105,14 @@ enum Reader<'a> {
     Process(&'a ProcessType),
     /// A process about to take an edge, or taking it.
     Edge(&'a ProcessType, &'a Edge, EdgeId),
+    /// A joint step: it knows inputs and next values.
+    Step,
 }
 
 impl<'a> Reader<'a> {
     fn process(self) -> Option<&'a ProcessType> {
         match self {
-            Reader::Nobody | Reader::Static => None,
+            Reader::Nobody | Reader::Static | Reader::Step => None,
             Reader::StaticIn(process) | Reader::Process(process) | Reader::Edge(process, ..) => Some(process),
         }
     }
@@ -97,6 +126,10 @@ struct Checker<'a> {
     system: &'a System,
     at: String,
     problems: Vec<Malformed>,
+    /// The names of the process types that are spawned.
+    spawned: HashSet<&'a str>,
+    /// The shared expressions inside the one that is being checked, and how deep they stand.
+    shared: HashMap<usize, u32>,
 }
 
 impl<'a> Checker<'a> {
@@ -130,6 +163,8 @@ impl<'a> Checker<'a> {
         for channel in &system.channels {
             self.at = format!("channel {}", channel.name);
             channel.fields.iter().for_each(|scalar| self.scalar(*scalar));
+            let refers = channel.fields.iter().any(|scalar| is_reference(*scalar));
+            self.require(!refers, || "messages with references to objects".into());
             self.require(channel.fields.len() <= MAX_SLOTS as usize, || "too many fields".into());
             self.span(channel.span);
         }
@@ -203,6 +238,10 @@ impl<'a> Checker<'a> {
                 let known = id.index() < self.system.enumerations.len();
                 self.require(known, || "an enumeration that does not exist".into());
             }
+            Scalar::Reference(id) => {
+                let known = id.index() < self.system.records.len();
+                self.require(known, || "a reference to objects of no record type".into());
+            }
             Scalar::Channel | Scalar::Process | Scalar::Unbounded => {}
         }
     }
@@ -222,6 +261,9 @@ impl<'a> Checker<'a> {
         }
         for process in &system.processes {
             self.process(process);
+        }
+        if let Some(synchronous) = system.synchronous() {
+            self.synchronous(synchronous);
         }
         for (id, instance) in system.start.iter().enumerate() {
             self.at = format!("start {id}");
@@ -246,6 +288,9 @@ impl<'a> Checker<'a> {
 
     fn variable(&mut self, variable: &Variable, reader: Reader<'a>, initialised: bool) {
         self.span(variable.span);
+        let plain = variable.kind == VariableKind::State;
+        let joint = self.system.synchronous().is_some() && matches!(reader, Reader::Static);
+        self.require(plain || joint, || format!("{:?} outside of a synchronous system", variable.kind));
         let scalars = self.system.scalars(&variable.ty);
         let mut next = 0;
         for (slot, initial) in &variable.initial {
@@ -258,7 +303,12 @@ impl<'a> Checker<'a> {
         }
         if !initialised {
             self.require(variable.initial.is_empty(), || "a parameter with a first value".into());
+            let refers = scalars.iter().any(|scalar| is_reference(*scalar));
+            self.require(!refers, || "a parameter that refers to an object".into());
             return;
+        }
+        if joint {
+            return self.joint_variable(variable, &scalars);
         }
         let surprising = (0u32..).zip(&scalars).find(|(slot, scalar)| {
             scalar.fit(0) != Some(0) && variable.initial.iter().all(|(listed, _)| listed != slot)
@@ -270,20 +320,23 @@ impl<'a> Checker<'a> {
 
     fn initial(&mut self, initial: &Initial, scalar: Scalar, reader: Reader<'a>) {
         match initial {
-            Initial::Value(expr) => self.expr(expr, reader),
+            Initial::Value(expr) => {
+                self.expr(expr, reader);
+                self.fits(scalar, expr);
+            }
             Initial::Channel(kind) => {
                 self.require(scalar == Scalar::Channel, || "a channel in a cell that is none".into());
                 let known = kind.index() < self.system.channels.len();
                 self.require(known, || "a channel of a kind that does not exist".into());
             }
             Initial::AnyOf(values) => {
-                self.require(matches!(reader, Reader::Static), || "a choice of first values in a local".into());
+                self.may_choose(reader, scalar);
                 self.require(!values.is_empty(), || "a choice of no first value".into());
                 let fit = values.iter().all(|value| scalar.fit(*value) == Some(*value));
                 self.require(fit, || "a choice of a value outside of the type".into());
             }
             Initial::Between(least, most) => {
-                self.require(matches!(reader, Reader::Static), || "a choice of first values in a local".into());
+                self.may_choose(reader, scalar);
                 self.require(least <= most, || "a choice of no first value".into());
                 let fit = [least, most].iter().all(|value| scalar.fit(**value) == Some(**value));
                 self.require(fit, || "a choice of a value outside of the type".into());
@@ -292,6 +345,120 @@ impl<'a> Checker<'a> {
             }
         }
     }
+
+    /// There are several initial states only because of processes that are there initially.
+    fn may_choose(&mut self, reader: Reader<'a>, scalar: Scalar) {
+        self.require(!is_reference(scalar), || "a choice of references".into());
+        let Reader::StaticIn(process) = reader else { return };
+        let starts = process.role == Role::Process && !self.spawned.contains(process.name.as_str());
+        self.require(starts, || "a choice of first values in a process that is spawned".into());
+    }
+
+    // What is particular to synchronous systems.
+
+    fn synchronous(&mut self, synchronous: &'a Synchronous) {
+        let system = self.system;
+        self.at = "synchronous system".into();
+        self.require(system.start.is_empty(), || "processes start in it".into());
+        self.require(system.monitor.is_none(), || "it has a monitor".into());
+        self.require(system.actions.is_empty(), || "it has actions of processes".into());
+        self.require(!system.uses_last && !system.uses_priorities, || {
+            "it asks for the last mover or priorities".into()
+        });
+        for process in &system.processes {
+            self.at = format!("process {}", process.name);
+            self.require(process.role == Role::Claim, || "a process in a synchronous system".into());
+            let acts = process.edges.iter().any(|edge| edge.communication.is_some() || !edge.effect.is_empty());
+            self.require(!acts, || "a claim that acts in a synchronous system".into());
+        }
+        self.conjuncts("init", &synchronous.init, Reader::Static);
+        self.conjuncts("invariant", &synchronous.invariant, Reader::Static);
+        self.conjuncts("relation", &synchronous.relations, Reader::Step);
+        self.definitions(&synchronous.definitions);
+        if self.problems.is_empty() {
+            self.at = "first values".into();
+            self.circle(Plan::initial(system).err());
+            self.at = "next values".into();
+            self.circle(Plan::step(system).err());
+        }
+    }
+
+    fn conjuncts(&mut self, name: &str, conjuncts: &'a [Expr], reader: Reader<'a>) {
+        for (number, conjunct) in conjuncts.iter().enumerate() {
+            self.at = format!("{name} {number}");
+            self.expr(conjunct, reader);
+        }
+    }
+
+    /// The cells of a global of a synchronous system: those that nothing is said of may take any value.
+    fn joint_variable(&mut self, variable: &Variable, scalars: &[Scalar]) {
+        for scalar in scalars {
+            let plain = !matches!(scalar, Scalar::Channel | Scalar::Process | Scalar::Reference(_));
+            self.require(plain, || "a channel or a process or a reference in a synchronous system".into());
+        }
+        let is_input = variable.kind == VariableKind::Input;
+        self.require(!is_input || variable.initial.is_empty(), || "an input with a first value".into());
+        for (slot, scalar) in (0u32..).zip(scalars) {
+            let listed = variable.initial.iter().any(|(listed, _)| *listed == slot);
+            let few = listed || self.system.values_of(*scalar).is_some();
+            self.require(few, || format!("slot {slot} may have any value, and its type has no end of them"));
+        }
+    }
+
+    fn definitions(&mut self, definitions: &'a [Definition]) {
+        let mut defined = HashSet::new();
+        for definition in definitions {
+            let Definition { variable: id, slot, next, span } = definition;
+            let Some(variable) = self.system.globals.get(id.index()) else {
+                self.at = "next values".into();
+                self.problem(format!("variable {} does not exist", id.0));
+                continue;
+            };
+            let slots = self.system.slots(&variable.ty);
+            if *slot >= slots {
+                self.at = format!("next value of {}", variable.name);
+                self.problem(format!("a definition of slot {slot} of {slots}"));
+                continue;
+            }
+            self.at = format!("next value of {}", self.system.slot_name(variable, *slot));
+            self.span(*span);
+            let is_state = variable.kind == VariableKind::State;
+            self.require(is_state, || "an input or a frozen variable has no next value of its own".into());
+            self.require(defined.insert((*id, *slot)), || "it is defined twice".into());
+            match next {
+                NextValue::Function(value) => self.expr(value, Reader::Step),
+                NextValue::Choice(alternatives) => {
+                    self.require(!alternatives.is_empty(), || "a choice of no next value".into());
+                    for alternative in alternatives {
+                        alternative.when.iter().chain([&alternative.value]).for_each(|x| self.expr(x, Reader::Step));
+                    }
+                }
+            }
+        }
+        self.undefined(&defined);
+    }
+
+    /// Cells without a definition may have any value next.
+    fn undefined(&mut self, defined: &HashSet<(VariableId, u32)>) {
+        for (number, variable) in self.system.globals.iter().enumerate() {
+            if variable.kind != VariableKind::State {
+                continue;
+            }
+            for (slot, scalar) in (0u32..).zip(self.system.scalars(&variable.ty)) {
+                let few = defined.contains(&(number.into(), slot)) || self.system.values_of(scalar).is_some();
+                self.at = format!("next value of {}", self.system.slot_name(variable, slot));
+                self.require(few, || "it may be any, and its type has no end of them".into());
+            }
+        }
+    }
+
+    fn circle(&mut self, circular: Option<Circular>) {
+        let Some(Circular(slots)) = circular else { return };
+        let names: Vec<String> = slots.iter().map(|slot| self.system.global_cell_name(*slot)).collect();
+        self.problem(format!("a circular definition of {}", names.join(", ")));
+    }
+
+    // Processes.
 
     fn process(&mut self, process: &'a ProcessType) {
         self.at = format!("process {}", process.name);
@@ -303,6 +470,10 @@ impl<'a> Checker<'a> {
         for (number, variable) in process.locals.iter().enumerate() {
             self.at = format!("process {}, local {}", process.name, variable.name);
             self.variable(variable, Reader::StaticIn(process), number >= parameters);
+        }
+        if let Some(structure) = &process.structure {
+            self.at = format!("process {}, structure", process.name);
+            self.block(structure, process.locations.len(), 0);
         }
         if let Some(provided) = &process.provided {
             self.at = format!("process {}, provided", process.name);
@@ -318,6 +489,22 @@ impl<'a> Checker<'a> {
             self.require(is_listed[number], || "the location it leaves does not list it".into());
             self.edge(process, number.into(), edge);
         }
+    }
+
+    /// The nested structure speaks of locations that there are.
+    fn block(&mut self, block: &Block, locations: usize, depth: u32) {
+        if depth > MAX_DEPTH {
+            return self.problem("blocks that are nested too deep");
+        }
+        let (at, parts): (_, &[Block]) = match block {
+            Block::Leaf(location) => (Some(*location), &[]),
+            Block::Sequence(parts) => (None, parts),
+            Block::Choice(location, parts) | Block::Loop(location, parts) => (Some(*location), parts),
+        };
+        if let Some(LocationId(number)) = at.filter(|location| location.index() >= locations) {
+            self.problem(format!("location {number} does not exist"));
+        }
+        parts.iter().for_each(|part| self.block(part, locations, depth + 1));
     }
 
     fn location(&mut self, process: &ProcessType, number: usize, location: &Location) {
@@ -338,6 +525,11 @@ impl<'a> Checker<'a> {
         self.span(edge.span);
         let to = edge.to.index();
         self.require(to < process.locations.len(), || format!("it leads to location {to}, which is none"));
+        if let Some(action) = edge.action {
+            self.require(action.index() < self.system.actions.len(), || format!("action {} does not exist", action.0));
+            let plain = edge.communication.is_none() && !edge.keeps_control && process.role == Role::Process;
+            self.require(plain, || "an action with a communication, of a claim, or that keeps control".into());
+        }
         let reader = Reader::Edge(process, edge, id);
         edge.guard.iter().for_each(|conjunct| self.expr(conjunct, reader));
         if let Some(communication) = &edge.communication {
@@ -362,18 +554,31 @@ impl<'a> Checker<'a> {
     fn action(&mut self, action: &Action, reader: Reader<'a>) {
         match action {
             Action::Test(condition) | Action::Assert { condition, .. } => self.expr(condition, reader),
-            Action::Assign(place, value) => {
-                self.place(place, reader.process(), reader, 0);
+            Action::Assign(place, value) => self.assign(place, value, reader),
+            Action::AssignAll(pairs) => pairs.iter().for_each(|(place, value)| self.assign(place, value, reader)),
+            Action::AssignField(parts) => {
+                let (object, field, value) = &**parts;
+                self.field(object, field, reader, 0);
                 self.expr(value, reader);
+                self.fits(field.scalar, value);
+            }
+            Action::Allocate(place, record) => {
+                self.place(place, reader.process(), reader, 0);
+                let right = place.scalar == Scalar::Reference(*record);
+                self.require(right, || "an object for a cell that does not refer to such".into());
+                let known = record.index() < self.system.records.len();
+                let fits = |scalar: &Scalar| scalar.fit(0) == Some(0);
+                let sound = known && self.system.scalars(&Type::Record(*record)).iter().all(fits);
+                self.require(sound, || "an object with a cell that cannot be 0".into());
             }
             Action::Communicate(communication) => self.communication(communication, reader),
             Action::Spawn { process, arguments, priority } => {
                 self.process_id(*process, Role::Process);
                 self.arguments(*process, arguments.len());
                 self.require(*priority != Some(0), || "a priority of 0".into());
-                arguments.iter().for_each(|argument| self.expr(argument, reader));
+                self.numbers(arguments, reader);
             }
-            Action::Print { arguments, .. } => arguments.iter().for_each(|argument| self.expr(argument, reader)),
+            Action::Print { arguments, .. } => self.numbers(arguments, reader),
             Action::SetPriority(process, priority) => {
                 self.expr(process, reader);
                 self.expr(priority, reader);
@@ -382,10 +587,65 @@ impl<'a> Checker<'a> {
         }
     }
 
+    fn assign(&mut self, place: &Place, value: &Expr, reader: Reader<'a>) {
+        self.place(place, reader.process(), reader, 0);
+        self.expr(value, reader);
+        self.fits(place.scalar, value);
+    }
+
+    fn numbers(&mut self, exprs: &[Expr], reader: Reader<'a>) {
+        for expr in exprs {
+            self.expr(expr, reader);
+            self.number(expr);
+        }
+    }
+
+    /// References are kept where references belong, and numbers where numbers do.
+    fn fits(&mut self, scalar: Scalar, value: &Expr) {
+        match scalar {
+            Scalar::Reference(record) => {
+                self.require(refers_to(value, record), || "something else than a reference of that type".into());
+            }
+            _ => self.number(value),
+        }
+    }
+
+    /// The number of an object means nothing.
+    fn number(&mut self, expr: &Expr) {
+        self.require(reference_of(expr).is_none(), || "a reference where a number is needed".into());
+    }
+
+    /// A cell of an object of that type.
+    fn field(&mut self, object: &Expr, field: &Field, reader: Reader<'a>, depth: u32) {
+        self.expr_at(object, reader, depth);
+        for index in &field.indices {
+            self.expr_at(&index.at, reader, depth);
+            self.number(&index.at);
+        }
+        self.require(refers_to(object, field.record), || "a field of what does not refer to such an object".into());
+        if field.record.index() >= self.system.records.len() {
+            return self.problem("a field of no record type");
+        }
+        let ty = Type::Record(field.record);
+        let Field { offset, indices, scalar, .. } = field.clone();
+        let place = Place { scope: Scope::Global, variable: VariableId(0), offset, indices, scalar };
+        if !lies_within(&place, self.system.slots(&ty)) {
+            return self.problem("a field that reaches outside of its object");
+        }
+        let scalars = self.system.scalars(&ty);
+        let right = reachable_slots(&place).iter().all(|slot| scalars.get(*slot as usize) == Some(&scalar));
+        self.require(right, || "a field with another type than its cells".into());
+    }
+
     fn communication(&mut self, communication: &Communication, reader: Reader<'a>) {
         self.expr(communication.channel(), reader);
         match communication {
-            Communication::Send { values, .. } => values.iter().for_each(|value| self.expr(value, reader)),
+            Communication::Send { values, .. } => {
+                for value in values {
+                    self.expr(value, reader);
+                    self.number(value);
+                }
+            }
             Communication::Receive { patterns, .. } => self.patterns(patterns, reader, 0),
         }
     }
@@ -394,7 +654,10 @@ impl<'a> Checker<'a> {
         for pattern in patterns {
             match pattern {
                 Pattern::Match(expr) => self.expr_at(expr, reader, depth),
-                Pattern::Bind(place) => self.place(place, reader.process(), reader, depth),
+                Pattern::Bind(place) => {
+                    self.place(place, reader.process(), reader, depth);
+                    self.require(!is_reference(place.scalar), || "a reference that is received".into());
+                }
                 Pattern::Ignore => {}
             }
         }
@@ -472,6 +735,7 @@ impl<'a> Checker<'a> {
     }
 
     fn expr(&mut self, expr: &Expr, reader: Reader<'a>) {
+        self.shared.clear();
         self.expr_at(expr, reader, 0);
     }
 
@@ -480,19 +744,42 @@ impl<'a> Checker<'a> {
             return self.problem("an expression that is nested too deep");
         }
         let deeper = depth + 1;
+        if self.system.synchronous().is_some() && speaks_of_processes(expr) {
+            self.problem("an expression about processes or channels in a synchronous system");
+        }
         match expr {
             Expr::Const(_) | Expr::ProcessCount | Expr::NonProgress | Expr::Accepting => {}
+            Expr::Next(place) => {
+                self.require(matches!(reader, Reader::Step), || "a next value outside of a joint step".into());
+                self.require(place.scope == Scope::Global, || "the next value of a local".into());
+                let variable = self.system.globals.get(place.variable.index());
+                let is_input = variable.is_some_and(|variable| variable.kind == VariableKind::Input);
+                self.require(!is_input, || "the next value of an input".into());
+                self.place(place, None, reader, deeper);
+            }
             Expr::Read(place) => self.place(place, reader.process(), reader, deeper),
+            Expr::Field(object, field) => self.field(object, field, reader, deeper),
             Expr::Unary(_, x) | Expr::LocationOf(x) | Expr::Length(x) | Expr::Full(x) | Expr::Priority(x) => {
-                self.expr_at(x, reader, deeper)
+                self.expr_at(x, reader, deeper);
+                self.number(x);
             }
             Expr::Cast(scalar, x) => {
                 self.scalar(*scalar);
+                self.require(!is_reference(*scalar), || "a number that is made a reference".into());
                 self.expr_at(x, reader, deeper);
+                self.number(x);
             }
-            Expr::Binary(_, x, y) => {
+            Expr::Binary(op, x, y) => {
                 self.expr_at(x, reader, deeper);
                 self.expr_at(y, reader, deeper);
+                match reference_of(x).or(reference_of(y)) {
+                    Some(record) if matches!(op, BinaryOp::Equal | BinaryOp::NotEqual) => {
+                        let same = refers_to(x, record) && refers_to(y, record);
+                        self.require(same, || "a comparison of a reference with something else".into());
+                    }
+                    Some(_) => self.problem("a reference where a number is needed"),
+                    None => {}
+                }
             }
             Expr::Conditional(condition, x, y) => {
                 self.expr_at(condition, reader, deeper);
@@ -531,7 +818,13 @@ impl<'a> Checker<'a> {
                 self.expr_at(channel, reader, deeper);
                 self.patterns(patterns, reader, deeper);
             }
-            Expr::Shared(x) => self.expr_at(x, reader, deeper),
+            // It may stand in very many places; those that are not deeper than another hold no surprise.
+            Expr::Shared(x) => {
+                if self.shared.get(&x.address()).is_none_or(|checked| *checked < deeper) {
+                    self.shared.insert(x.address(), deeper);
+                    self.expr_at(x, reader, deeper);
+                }
+            }
         }
     }
 
@@ -546,6 +839,8 @@ impl<'a> Checker<'a> {
             self.require(before.contains(other), || {
                 format!("edge {} does not stand before it, but it waits for that to be blocked", other.0)
             });
+            let is_action = process.edges.get(other.index()).is_some_and(|other| other.action.is_some());
+            self.require(!is_action, || format!("it waits for edge {} to be blocked, which is an action", other.0));
         }
     }
 
@@ -553,6 +848,7 @@ impl<'a> Checker<'a> {
     fn place(&mut self, place: &Place, owner: Option<&'a ProcessType>, reader: Reader<'a>, depth: u32) {
         for index in &place.indices {
             self.expr_at(&index.at, reader, depth + 1);
+            self.number(&index.at);
         }
         let variables = match (place.scope, owner) {
             (Scope::Global, _) => &self.system.globals,
@@ -564,6 +860,8 @@ impl<'a> Checker<'a> {
         };
         self.scalar(place.scalar);
         let name = &variable.name;
+        let is_fresh = place.scope == Scope::Global && variable.kind == VariableKind::Input;
+        self.require(!is_fresh || matches!(reader, Reader::Step), || format!("the input {name} outside of a step"));
         if !lies_within(place, self.system.slots(&variable.ty)) {
             return self.problem(format!("a place that reaches outside of {name}"));
         }
@@ -572,6 +870,74 @@ impl<'a> Checker<'a> {
             reachable_slots(place).iter().all(|slot| scalars.get(*slot as usize) == Some(&place.scalar))
         };
         self.require(right, || format!("a place of {name} with another type than its cells"));
+    }
+}
+
+/// The names of the process types that are spawned somewhere.
+fn spawned(system: &System) -> HashSet<&str> {
+    let edges = system.processes.iter().flat_map(|process| &process.edges);
+    let types = edges.flat_map(|edge| &edge.effect).filter_map(|instruction| match instruction {
+        Instruction::Do(Action::Spawn { process, .. }) | Instruction::Try(Action::Spawn { process, .. }, _) => {
+            system.processes.get(process.index())
+        }
+        _ => None,
+    });
+    types.map(|process| process.name.as_str()).collect()
+}
+
+fn is_reference(scalar: Scalar) -> bool {
+    matches!(scalar, Scalar::Reference(_))
+}
+
+/// The type of the objects that the expression refers to; `None` if its value is a number.
+fn reference_of(expr: &Expr) -> Option<RecordId> {
+    match expr {
+        Expr::Read(Place { scalar: Scalar::Reference(record), .. })
+        | Expr::Remote { place: Place { scalar: Scalar::Reference(record), .. }, .. }
+        | Expr::Field(_, Field { scalar: Scalar::Reference(record), .. }) => Some(*record),
+        Expr::Conditional(_, x, y) => reference_of(x).or_else(|| reference_of(y)),
+        Expr::Shared(x) => reference_of(x),
+        _ => None,
+    }
+}
+
+/// The expression refers to an object of that type, or to none.
+fn refers_to(expr: &Expr, record: RecordId) -> bool {
+    match expr {
+        Expr::Const(value) => *value == 0,
+        Expr::Conditional(_, x, y) => refers_to(x, record) && refers_to(y, record),
+        Expr::Shared(x) => refers_to(x, record),
+        _ => reference_of(expr) == Some(record),
+    }
+}
+
+/// Only processes and channels make it mean something.
+fn speaks_of_processes(expr: &Expr) -> bool {
+    match expr {
+        Expr::Const(_)
+        | Expr::Read(_)
+        | Expr::Next(_)
+        | Expr::Unary(..)
+        | Expr::Binary(..)
+        | Expr::Cast(..)
+        | Expr::Conditional(..)
+        | Expr::Blocked(_)
+        | Expr::Field(..)
+        | Expr::Shared(_) => false,
+        Expr::SelfId
+        | Expr::ProcessCount
+        | Expr::LastMover
+        | Expr::Timeout
+        | Expr::Enabled(_)
+        | Expr::LocationOf(_)
+        | Expr::At { .. }
+        | Expr::Remote { .. }
+        | Expr::NonProgress
+        | Expr::Accepting
+        | Expr::Length(_)
+        | Expr::Full(_)
+        | Expr::Poll { .. }
+        | Expr::Priority(_) => true,
     }
 }
 
@@ -755,7 +1121,7 @@ mod tests {
             ("not in slot order", |s| {
                 s.globals[1].initial = [1, 0].map(|slot| (slot, Initial::Value(Expr::TRUE))).to_vec();
             }),
-            ("in a local", |s| s.processes[0].locals[0].initial.push((0, Initial::AnyOf(vec![1])))),
+            ("a process that is spawned", |s| s.processes[0].locals[0].initial.push((0, Initial::AnyOf(vec![1])))),
             ("no first value", |s| s.globals[0].initial.push((0, Initial::AnyOf(vec![])))),
             ("a value outside", |s| s.globals[0].initial.push((0, Initial::AnyOf(vec![256])))),
             ("in a cell that is none", |s| s.globals[0].initial.push((0, Initial::Channel(0usize.into())))),

@@ -1,7 +1,7 @@
 //! Evidence as engines hand it over: moves of the system, which nobody has replayed yet.
 //!
 //! A finite run shows that a state or a step is reachable, a lasso how a run goes on for ever, and a tree of runs what a
-//! formula of branching time says. What they are evidence of is told when they are validated.
+//! formula of branching time says. What they are evidence of is given when they are validated.
 
 use ample_logic::Formula;
 
@@ -86,6 +86,6 @@ pub struct Tree {
     pub cycle: Vec<Move>,
     /// It is stuck at its end.
     pub stutters: bool,
-    /// What there is to see on the way: after so many moves.
+    /// What there is to see along the run: after so many moves.
     pub branches: Vec<(usize, Tree)>,
 }

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Fault;
-use crate::system::{EdgeId, LocationId, ProcessId, Scalar, VariableId};
+use crate::system::{EdgeId, LocationId, ProcessId, RecordId, Scalar, VariableId};
+use crate::visit::{Visitor, walk_expr};
 
 /// Where a variable lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -46,6 +47,19 @@ pub struct Place {
     /// Which variable.
     pub variable: VariableId,
     /// Slots to skip for the record fields selected.
+    pub offset: u32,
+    /// The array subscripts, outermost first.
+    pub indices: Vec<Index>,
+    /// The type of the cell.
+    pub scalar: Scalar,
+}
+
+/// A cell of an object on the heap: a field, or a part of one. Like a [`Place`], it is a slot of the record.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Field {
+    /// The type of the object.
+    pub record: RecordId,
+    /// Slots to skip for the fields selected.
     pub offset: u32,
     /// The array subscripts, outermost first.
     pub indices: Vec<Index>,
@@ -142,6 +156,10 @@ pub enum Expr {
     Const(i64),
     /// The value of a cell.
     Read(Place),
+    /// The value of a global cell after the joint step. Its subscripts are evaluated before it.
+    Next(Place),
+    /// The value of a cell of the object that the expression refers to; a fault if it refers to none.
+    Field(Box<Expr>, Field),
     /// `op x`
     Unary(UnaryOp, Box<Expr>),
     /// `x op y`
@@ -300,71 +318,48 @@ impl Expr {
 
     /// Calls `visit` on this expression and on every expression inside it, outermost first.
     pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
-        visit(self);
-        match self {
-            Expr::Const(_)
-            | Expr::SelfId
-            | Expr::ProcessCount
-            | Expr::LastMover
-            | Expr::Timeout
-            | Expr::Blocked(_)
-            | Expr::NonProgress
-            | Expr::Accepting => {}
-            Expr::Read(place) => place.walk(visit),
-            Expr::Unary(_, x)
-            | Expr::Cast(_, x)
-            | Expr::Enabled(x)
-            | Expr::LocationOf(x)
-            | Expr::Length(x)
-            | Expr::Full(x)
-            | Expr::Priority(x) => x.walk(visit),
-            Expr::Shared(x) => x.walk(visit),
-            Expr::Binary(_, x, y) => {
-                x.walk(visit);
-                y.walk(visit);
-            }
-            Expr::Conditional(c, x, y) => {
-                c.walk(visit);
-                x.walk(visit);
-                y.walk(visit);
-            }
-            Expr::At { process, .. } => {
-                if let Some(p) = process {
-                    p.walk(visit);
-                }
-            }
-            Expr::Remote { process, place, .. } => {
-                if let Some(p) = process {
-                    p.walk(visit);
-                }
-                place.walk(visit);
-            }
-            Expr::Poll { channel, patterns, .. } => {
-                channel.walk(visit);
-                for pattern in patterns {
-                    pattern.walk(visit);
-                }
-            }
-        }
+        Calls(visit).expr(self);
+    }
+}
+
+/// Calls a function on every expression.
+struct Calls<'a>(&'a mut dyn FnMut(&Expr));
+
+impl<'a> Visitor<'a> for Calls<'_> {
+    fn expr(&mut self, expr: &'a Expr) {
+        (self.0)(expr);
+        walk_expr(self, expr);
     }
 }
 
 impl Place {
     /// Calls `visit` on every expression inside the subscripts.
     pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
+        Calls(visit).place(self);
+    }
+
+    /// The slots of its variable that it can mean: one, unless a subscript is not constant. Those outside of the array are
+    /// not among them.
+    pub fn possible_slots(&self) -> Vec<u32> {
+        let mut slots = vec![self.offset];
         for index in &self.indices {
-            index.at.walk(visit);
+            let positions = match &index.at {
+                Expr::Const(at) => match u32::try_from(*at) {
+                    Ok(at) if at < index.length => at..at + 1,
+                    _ => 0..0,
+                },
+                _ => 0..index.length,
+            };
+            let step = |slot: &u32, i: u32| slot + i * index.stride;
+            slots = slots.iter().flat_map(|slot| positions.clone().map(move |i| step(slot, i))).collect();
         }
+        slots
     }
 }
 
 impl Pattern {
     /// Calls `visit` on every expression inside the pattern.
     pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
-        match self {
-            Pattern::Match(e) => e.walk(visit),
-            Pattern::Bind(place) => place.walk(visit),
-            Pattern::Ignore => {}
-        }
+        Calls(visit).pattern(self);
     }
 }

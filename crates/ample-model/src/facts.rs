@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use bounds::Bounds;
 
-use crate::expr::{BinaryOp, Expr, Pattern, Place, Scope, UnaryOp};
+use crate::expr::{BinaryOp, Expr, Field, Pattern, Place, Scope, UnaryOp};
 use crate::system::{
-    Action, ChannelId, Communication, Edge, EdgeId, EventKind, Initial, Instruction, ProcessId, Scalar, System,
-    Variable, VariableId,
+    Action, ChannelId, Communication, Definition, Edge, EdgeId, EventKind, Initial, Instruction, NextValue, ProcessId,
+    Scalar, Synchronous, System, Variable, VariableId,
 };
 
 /// Some cells of a variable.
@@ -106,6 +106,9 @@ pub struct Traits {
     pub accepting: bool,
     /// Uses [`Expr::Priority`].
     pub priority: bool,
+    /// Looks at objects on the heap, creates or changes them.
+    #[serde(default)]
+    pub heap: bool,
     /// Sets the priority of a process.
     pub sets_priority: bool,
     /// Prints.
@@ -128,6 +131,7 @@ impl Traits {
         self.non_progress |= other.non_progress;
         self.accepting |= other.accepting;
         self.priority |= other.priority;
+        self.heap |= other.heap;
         self.sets_priority |= other.sets_priority;
         self.prints |= other.prints;
         self.asserts |= other.asserts;
@@ -140,6 +144,9 @@ impl Traits {
 pub struct Usage {
     /// The cells it may read, its subscripts' included.
     pub reads: Vec<Cells>,
+    /// The cells whose next values it may read, in a joint step.
+    #[serde(default)]
+    pub next_reads: Vec<Cells>,
     /// The cells it may write.
     pub writes: Vec<Cells>,
     /// The local cells of other processes it may read, by their type.
@@ -157,6 +164,7 @@ pub struct Usage {
 impl Usage {
     fn merge(&mut self, other: &Usage) {
         other.reads.iter().for_each(|cells| add(&mut self.reads, *cells));
+        other.next_reads.iter().for_each(|cells| add(&mut self.next_reads, *cells));
         other.writes.iter().for_each(|cells| add(&mut self.writes, *cells));
         other.remote_reads.iter().for_each(|cells| add(&mut self.remote_reads, *cells));
         other.locations_of.iter().for_each(|process| add(&mut self.locations_of, *process));
@@ -205,6 +213,22 @@ pub struct EdgeFacts {
 pub struct Facts {
     edges: Vec<Vec<EdgeFacts>>,
     provided: Vec<Option<Usage>>,
+    #[serde(default)]
+    joint: JointFacts,
+}
+
+/// What the parts of a [synchronous](crate::Coupling::Synchronous) system touch; a definition writes the cell that it
+/// defines.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JointFacts {
+    /// The conjuncts of `init`.
+    pub init: Vec<Usage>,
+    /// Those of the invariant.
+    pub invariant: Vec<Usage>,
+    /// The definitions.
+    pub definitions: Vec<Usage>,
+    /// The relations.
+    pub relations: Vec<Usage>,
 }
 
 impl EdgeFacts {
@@ -223,7 +247,10 @@ impl Facts {
     /// Computes the facts. The system must pass [`check`](crate::check::check).
     pub fn of(system: &System) -> Facts {
         let handles = Handles::of(system);
-        let mut facts = Facts { edges: Vec::new(), provided: Vec::new() };
+        let mut facts = Facts { edges: Vec::new(), provided: Vec::new(), joint: JointFacts::default() };
+        if let Some(synchronous) = system.synchronous() {
+            facts.joint = Reader { system, handles: &handles, process: ProcessId(0) }.joint(synchronous);
+        }
         for (number, process) in system.processes.iter().enumerate() {
             let reader = Reader { system, handles: &handles, process: number.into() };
             let edges = process.edges.iter().enumerate();
@@ -243,6 +270,11 @@ impl Facts {
     /// What the `provided` clause of the process type touches, if it has one.
     pub fn provided(&self, process: ProcessId) -> Option<&Usage> {
         self.provided[process.index()].as_ref()
+    }
+
+    /// What the parts of a synchronous system touch; nothing in another.
+    pub fn joint(&self) -> &JointFacts {
+        &self.joint
     }
 
     /// The facts about all edges, process type by process type.
@@ -396,7 +428,7 @@ impl Handles {
         }
         for (number, process) in system.processes.iter().enumerate() {
             for edge in &process.edges {
-                for place in written_places(edge) {
+                for place in edge.written_places() {
                     match place.scope {
                         Scope::Global => handles.assigned[place.variable.index()] = true,
                         Scope::Local => {
@@ -409,27 +441,6 @@ impl Handles {
         }
         handles
     }
-}
-
-/// All places that an edge assigns or receives into.
-fn written_places(edge: &Edge) -> Vec<&Place> {
-    let bound = |communication| match communication {
-        &Communication::Send { .. } => Vec::new(),
-        Communication::Receive { patterns, .. } => {
-            let places = patterns.iter().filter_map(|p| if let Pattern::Bind(place) = p { Some(place) } else { None });
-            places.collect()
-        }
-    };
-    let mut places: Vec<&Place> = edge.communication.iter().flat_map(bound).collect();
-    for instruction in &edge.effect {
-        let (Instruction::Do(action) | Instruction::Try(action, _)) = instruction else { continue };
-        match action {
-            Action::Communicate(communication) => places.extend(bound(communication)),
-            Action::Assign(place, _) => places.push(place),
-            _ => {}
-        }
-    }
-    places
 }
 
 /// Reads the edges of one process type.
@@ -467,6 +478,35 @@ impl Reader<'_> {
         facts
     }
 
+    fn joint(&self, synchronous: &Synchronous) -> JointFacts {
+        let all = |exprs: &[Expr]| exprs.iter().map(|expr| self.usage_of(expr)).collect();
+        JointFacts {
+            init: all(&synchronous.init),
+            invariant: all(&synchronous.invariant),
+            definitions: synchronous.definitions.iter().map(|definition| self.definition(definition)).collect(),
+            relations: all(&synchronous.relations),
+        }
+    }
+
+    fn definition(&self, definition: &Definition) -> Usage {
+        let Definition { variable, slot, next, .. } = definition;
+        let mut usage = Usage::default();
+        let scalars = self.system.scalars(&self.system.globals[variable.index()].ty);
+        let mut value = |value: &Expr| {
+            self.expr(value, &mut usage);
+            usage.traits.may_fault |= self.bounds(value).may_fault_in(scalars[*slot as usize]);
+        };
+        match next {
+            NextValue::Function(expr) => value(expr),
+            NextValue::Choice(alternatives) => alternatives.iter().for_each(|one| value(&one.value)),
+        }
+        if let NextValue::Choice(alternatives) = next {
+            alternatives.iter().flat_map(|one| &one.when).for_each(|when| self.expr(when, &mut usage));
+        }
+        usage.writes.push(Cells { scope: Scope::Global, variable: *variable, slots: Some((*slot, *slot + 1)) });
+        usage
+    }
+
     fn usage_of(&self, expr: &Expr) -> Usage {
         let mut usage = Usage::default();
         self.expr(expr, &mut usage);
@@ -487,7 +527,14 @@ impl Reader<'_> {
                         Action::Communicate(_) => true,
                         // The guard has asked for the youngest process, but there may be a younger one since.
                         Action::End => spawns || edge.communication.is_some(),
-                        _ => false,
+                        Action::Assign(..)
+                        | Action::AssignAll(_)
+                        | Action::AssignField(_)
+                        | Action::Allocate(..)
+                        | Action::Spawn { .. }
+                        | Action::Assert { .. }
+                        | Action::Print { .. }
+                        | Action::SetPriority(..) => false,
                     };
                     facts.effect.traits.may_fault |= may_block;
                     self.action(action, facts);
@@ -509,6 +556,21 @@ impl Reader<'_> {
             Action::Assign(place, value) => {
                 self.expr(value, usage);
                 self.write(place, self.bounds(value), usage);
+            }
+            Action::AssignAll(pairs) => {
+                pairs.iter().for_each(|(_, value)| self.expr(value, usage));
+                pairs.iter().for_each(|(place, value)| self.write(place, self.bounds(value), usage));
+            }
+            Action::AssignField(parts) => {
+                let (object, field, value) = &**parts;
+                self.expr(object, usage);
+                self.expr(value, usage);
+                self.field(field, usage);
+            }
+            Action::Allocate(place, _) => {
+                self.write(place, Bounds::new(0, u32::MAX.into()), usage);
+                usage.traits.heap = true;
+                usage.traits.may_fault = true;
             }
             Action::Communicate(communication) => self.communication(communication, true, usage),
             Action::Spawn { process, arguments, .. } => {
@@ -701,6 +763,14 @@ impl Reader<'_> {
                 self.subscripts(place, usage);
                 add(&mut usage.reads, self.cells(place));
             }
+            Expr::Next(place) => {
+                self.subscripts(place, usage);
+                add(&mut usage.next_reads, self.cells(place));
+            }
+            Expr::Field(object, field) => {
+                self.expr(object, usage);
+                self.field(field, usage);
+            }
             Expr::Unary(_, x) => {
                 self.expr(x, usage);
                 usage.traits.may_fault |= self.overflows(expr);
@@ -768,6 +838,13 @@ impl Reader<'_> {
         add(&mut usage.writes, self.cells(place));
     }
 
+    /// There may be no object.
+    fn field(&self, field: &Field, usage: &mut Usage) {
+        field.indices.iter().for_each(|index| self.expr(&index.at, usage));
+        usage.traits.heap = true;
+        usage.traits.may_fault = true;
+    }
+
     fn subscripts(&self, place: &Place, usage: &mut Usage) {
         for index in &place.indices {
             self.expr(&index.at, usage);
@@ -812,7 +889,8 @@ impl Reader<'_> {
         match expr {
             Expr::Const(value) => Bounds::new(*value, *value),
             Expr::Shared(x) => self.exact(x),
-            Expr::Read(place) => Bounds::of(place.scalar),
+            Expr::Read(place) | Expr::Next(place) => Bounds::of(place.scalar),
+            Expr::Field(_, field) => Bounds::of(field.scalar),
             Expr::Remote { place, .. } => Bounds::of(place.scalar).join(Bounds::new(0, 0)),
             Expr::Cast(scalar, x) => self.bounds(x).fitted(*scalar),
             Expr::Unary(UnaryOp::Negate, x) => self.bounds(x).negate(),

@@ -10,7 +10,7 @@ use std::fmt;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::system::{Initial, System};
+use crate::system::{Initial, Scalar, System, VariableKind};
 
 /// The values that a cell may start with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub enum Choice<'a> {
     Listed(&'a [i64]),
     /// One from the first to the second.
     Between(i64, i64),
+    /// One of these named ones.
+    Named(&'a [(String, i64)]),
 }
 
 impl Choice<'_> {
@@ -27,6 +29,7 @@ impl Choice<'_> {
         match self {
             Choice::Listed(values) => (values.len() as u64).max(1),
             Choice::Between(least, most) => most.checked_sub(*least).map_or(1, |more| more.max(0) as u64 + 1),
+            Choice::Named(values) => (values.len() as u64).max(1),
         }
     }
 
@@ -40,6 +43,7 @@ impl Choice<'_> {
         match self {
             Choice::Listed(values) => values.get(number as usize).copied().unwrap_or(0),
             Choice::Between(least, _) => least.saturating_add_unsigned(number),
+            Choice::Named(values) => values.get(number as usize).map_or(0, |(_, value)| *value),
         }
     }
 
@@ -51,6 +55,9 @@ impl Choice<'_> {
                 .contains(&stored)
                 .then(|| stored.abs_diff(*least))
                 .filter(|_| fit(stored) == Some(stored)),
+            Choice::Named(values) => {
+                values.iter().position(|(_, value)| fit(*value) == Some(stored)).map(|at| at as u64)
+            }
         }
     }
 }
@@ -64,6 +71,48 @@ impl Initial {
             Initial::Value(_) | Initial::Channel(_) => None,
         }
     }
+}
+
+impl System {
+    /// The values of a type, if they are not too many to be chosen from: at most 2^32.
+    pub fn values_of(&self, scalar: Scalar) -> Option<Choice<'_>> {
+        let few = |least: i64, most: i64| most.checked_sub(least).is_some_and(|more| more <= u32::MAX.into());
+        match scalar {
+            Scalar::Int { bits, signed: false } => Some(Choice::Between(0, (1 << bits) - 1)),
+            Scalar::Int { bits, signed: true } => Some(Choice::Between(-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),
+            Scalar::Range { low, high, .. } => few(low, high).then_some(Choice::Between(low, high)),
+            Scalar::Enumeration(id) => {
+                let values = &self.enumerations.get(id.index())?.values;
+                (!values.is_empty()).then_some(Choice::Named(values))
+            }
+            Scalar::Channel | Scalar::Process | Scalar::Reference(_) | Scalar::Unbounded => None,
+        }
+    }
+}
+
+/// A global cell of a synchronous system that may start with one of several values.
+pub(crate) struct FreeCell<'a> {
+    /// Its slot among all global slots.
+    pub slot: u32,
+    pub choice: Choice<'a>,
+}
+
+/// The cells of a synchronous system that may start with one of several values, in slot order: those that have a choice of
+/// first values, and those of which nothing is said.
+pub(crate) fn free_cells(system: &System) -> impl Iterator<Item = FreeCell<'_>> {
+    let mut first = 0;
+    system.globals.iter().flat_map(move |variable| {
+        let (offset, scalars) = (first, system.scalars(&variable.ty));
+        first += scalars.len() as u32;
+        let is_state = variable.kind != VariableKind::Input;
+        (0u32..).zip(scalars).filter(move |_| is_state).filter_map(move |(slot, scalar)| {
+            let choice = match variable.initial.iter().find(|(listed, _)| *listed == slot) {
+                Some((_, initial)) => initial.choice()?,
+                None => system.values_of(scalar)?,
+            };
+            Some(FreeCell { slot: offset + slot, choice })
+        })
+    })
 }
 
 /// The combinations of first values: one for each initial state.
@@ -89,9 +138,14 @@ impl Combinations {
         Combinations { sizes: sizes.into_iter().map(|size| size.max(1)).collect() }
     }
 
-    /// Of the first values of a system's globals.
+    /// Of the first values of a system: those of its globals, then those of the locals of every process that is there from
+    /// the beginning. Those that do not satisfy the `init` and the invariant of a synchronous system are not left out.
     pub fn of(system: &System) -> Combinations {
-        let initials = system.globals.iter().flat_map(|variable| &variable.initial);
+        if system.synchronous().is_some() {
+            return Combinations { sizes: free_cells(system).map(|cell| cell.choice.len()).collect() };
+        }
+        let locals = system.start.iter().flat_map(|instance| &system.process(instance.process).locals);
+        let initials = system.globals.iter().chain(locals).flat_map(|variable| &variable.initial);
         Combinations { sizes: initials.filter_map(|(_, initial)| Some(initial.choice()?.len())).collect() }
     }
 

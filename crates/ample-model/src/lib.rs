@@ -2,9 +2,9 @@
 //!
 //! A [`System`] is plain data: typed variables, channels, and processes as control-flow graphs with
 //! guarded edges. [`interpret`] is the one definition of a step; every engine is tested against it and
-//! every counterexample is replayed through it before it is shown. [`facts`] tells what an edge reads,
+//! every counterexample is replayed through it before it is shown. [`facts`] says what an edge reads,
 //! writes and communicates. A [`Property`] is a question, an [`Outcome`] an answer, a [`Trace`] the
-//! evidence, and an [`Observer`] hears of the progress in between.
+//! evidence; on the way there everything asks its [`Budget`], and tells it the [`Progress`].
 //!
 //! ```
 //! use ample_model::Interpreter;
@@ -29,30 +29,33 @@ pub mod check;
 pub mod evidence;
 pub mod expr;
 pub mod facts;
+mod features;
 pub mod initial;
 pub mod interpret;
-pub mod observer;
 pub mod outcome;
+pub mod plan;
 pub mod property;
 pub mod random;
 mod show;
 pub mod system;
 pub mod trace;
+pub mod visit;
 
 #[cfg(test)]
 mod samples;
 
-pub use ample_budget::{Budget, Cancellation, Interrupted};
+pub use ample_budget::{Budget, Cancellation, Interrupted, Progress};
 pub use evidence::{Ending, Evidence, Lasso, Run, Tree};
-pub use expr::{BinaryOp, Expr, Index, Pattern, Place, Scope, Shared, UnaryOp};
+pub use expr::{BinaryOp, Expr, Field, Index, Pattern, Place, Scope, Shared, UnaryOp};
+pub use features::Feature;
 pub use initial::{Choice, Combinations, StartNumber};
 pub use interpret::{Cell, Contents, EndState, Fault, Interpreter, Standing, State, Statement};
-pub use observer::{Observer, Progress, Silent};
 pub use outcome::{Branch, Certainty, Outcome, Reason, Statistics, Violation};
 pub use property::{AtomTable, Property, PropertyAutomaton, Question, Temporal};
 pub use system::{
-    Action, Channel, ChannelId, Communication, Edge, EdgeId, Enumeration, EnumerationId, EventKind, Initial, Instance,
-    Instruction, Location, LocationId, Monitor, MonitorEdge, Overflow, ProcessId, ProcessType, Record, RecordId, Role,
-    Scalar, Source, SourceId, Span, System, Type, Variable, VariableId,
+    Action, ActionId, Alternative, Block, Channel, ChannelId, Communication, Coupling, Definition, Edge, EdgeId,
+    Enumeration, EnumerationId, EventKind, Initial, Instance, Instruction, Location, LocationId, Monitor, MonitorEdge,
+    NamedAction, NextValue, Overflow, ProcessId, ProcessType, Record, RecordId, Role, Scalar, Source, SourceId, Span,
+    Synchronous, System, Type, Variable, VariableId, VariableKind,
 };
 pub use trace::{Change, Message, Move, Step, Trace};

@@ -72,7 +72,7 @@ pub struct Violation {
     pub message: String,
     /// The run that shows it; replayed through the reference interpreter before it is shown.
     pub trace: Trace,
-    /// In branching time, where one run is not enough: what else there is to see on its way.
+    /// In branching time, where one run is not enough: what else there is to see along it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub branches: Vec<Branch>,
 }

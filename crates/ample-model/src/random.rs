@@ -4,12 +4,16 @@
 //! use of most of what a system can contain, in combinations that nobody would write by hand. The seed
 //! decides everything: put it into the failure message.
 
+mod synchronous;
+
 use ample_random::Random;
+pub use synchronous::synchronous;
 
 use crate::expr::{BinaryOp, Expr, Index, Pattern, Place, Scope, UnaryOp};
 use crate::system::{
-    Action, Channel, ChannelId, Communication, Edge, EdgeId, EventKind, Initial, Instance, Instruction, Location,
-    LocationId, Monitor, MonitorEdge, Overflow, ProcessId, ProcessType, Role, Scalar, System, Type, Variable,
+    Action, ActionId, Channel, ChannelId, Communication, Coupling, Edge, EdgeId, EventKind, Initial, Instance,
+    Instruction, Location, LocationId, Monitor, MonitorEdge, NamedAction, Overflow, ProcessId, ProcessType, Role,
+    Scalar, System, Type, Variable, VariableKind,
 };
 
 const BIT: Scalar = Scalar::Int { bits: 1, signed: false };
@@ -33,15 +37,33 @@ pub struct Features {
     pub priorities: bool,
     /// A monitor.
     pub monitor: bool,
+    /// Actions that several processes take together.
+    pub actions: bool,
 }
 
 impl Features {
+    /// Everything that all engines know.
+    pub const ALL: Features = Features {
+        faults: true,
+        control: true,
+        spawn: true,
+        looks: true,
+        priorities: true,
+        monitor: true,
+        actions: false,
+    };
     /// Everything.
-    pub const ALL: Features =
-        Features { faults: true, control: true, spawn: true, looks: true, priorities: true, monitor: true };
+    pub const MOST: Features = Features { actions: true, ..Features::ALL };
     /// Plain processes, variables and channels.
-    pub const NONE: Features =
-        Features { faults: false, control: false, spawn: false, looks: false, priorities: false, monitor: false };
+    pub const NONE: Features = Features {
+        faults: false,
+        control: false,
+        spawn: false,
+        looks: false,
+        priorities: false,
+        monitor: false,
+        actions: false,
+    };
 }
 
 /// The random system of that seed.
@@ -78,6 +100,7 @@ struct Maker {
 /// Every process type has this many locations; the first local of each is its parameter.
 const LOCATIONS: u32 = 3;
 const TYPES: u32 = 2;
+const ACTIONS: u32 = 2;
 
 impl Maker {
     fn system(&mut self, seed: u64) -> System {
@@ -116,6 +139,11 @@ impl Maker {
             uses_priorities: self.features.priorities && self.random.one_in(2),
             exclusive: Vec::new(),
             dead_ends: false,
+            coupling: Coupling::Interleaving,
+            actions: (0..if self.features.actions { ACTIONS } else { 0 })
+                .map(|number| NamedAction { name: format!("action{number}"), span: None })
+                .collect(),
+            exact_types: false,
         }
     }
 
@@ -151,10 +179,12 @@ impl Maker {
         let mut locations = Vec::new();
         let mut edges = Vec::new();
         for from in 0..LOCATIONS {
-            let mut ids = Vec::new();
+            let (mut ids, mut alone) = (Vec::new(), Vec::new());
             for _ in 0..2 + self.random.below(2) {
-                let edge = self.edge(from, &ids);
-                ids.push(EdgeId(edges.len() as u32));
+                let edge = self.edge(from, &alone);
+                let id = EdgeId(edges.len() as u32);
+                ids.push(id);
+                alone.extend(edge.action.is_none().then_some(id));
                 edges.push(edge);
             }
             let mut location = Location { number: from + 1, edges: ids, ..Location::default() };
@@ -174,6 +204,7 @@ impl Maker {
             provided,
             priority: if self.features.priorities { (1 + self.random.below(3)) as u8 } else { 1 },
             unreachable_labels: Vec::new(),
+            structure: None,
             span: None,
         }
     }
@@ -193,6 +224,10 @@ impl Maker {
             effect.push(Instruction::Do(Action::End));
         }
         let label = format!("{from} -> {to}");
+        let action = self.features.actions && self.random.one_in(3);
+        let action = action.then(|| ActionId(self.random.below(ACTIONS)));
+        let (communication, keeps_control) =
+            if action.is_some() { (None, false) } else { (communication, keeps_control) };
         Edge {
             from: LocationId(from),
             to: LocationId(to),
@@ -200,6 +235,8 @@ impl Maker {
             communication,
             effect,
             keeps_control,
+            action,
+            origin: Vec::new(),
             span: None,
             label,
         }
@@ -240,6 +277,10 @@ impl Maker {
             4 if self.features.faults => {
                 let handle = Place { scalar: Scalar::Channel, ..global(5, Scalar::Channel) };
                 Action::Assign(handle, self.handle(true))
+            }
+            5 => {
+                let count = 2 + self.random.below(2);
+                Action::AssignAll((0..count).map(|_| (self.place(site), self.expr(site, 1))).collect())
             }
             _ => Action::Assign(self.place(site), self.expr(site, 2)),
         }
@@ -398,7 +439,7 @@ impl Maker {
 }
 
 fn variable(name: &str, ty: Type) -> Variable {
-    Variable { name: name.into(), ty, initial: Vec::new(), hidden: false, span: None }
+    Variable { name: name.into(), ty, initial: Vec::new(), hidden: false, kind: VariableKind::State, span: None }
 }
 
 fn value(value: i64) -> Initial {

@@ -41,7 +41,7 @@ impl System {
 
 /// A variable that starts with 0.
 pub fn variable(name: &str, ty: Type) -> Variable {
-    Variable { name: name.into(), ty, initial: Vec::new(), hidden: false, span: None }
+    Variable { name: name.into(), ty, initial: Vec::new(), hidden: false, kind: VariableKind::State, span: None }
 }
 
 /// A global cell.
@@ -96,6 +96,7 @@ pub fn process(name: &str, locals: Vec<Variable>, edges: Vec<Edge>, ends: &[usiz
         provided: None,
         priority: 1,
         unreachable_labels: Vec::new(),
+        structure: None,
         span: None,
     }
 }
@@ -109,6 +110,8 @@ pub fn edge(from: u32, to: u32) -> Edge {
         communication: None,
         effect: Vec::new(),
         keeps_control: false,
+        action: None,
+        origin: Vec::new(),
         span: None,
         label: format!("{from}->{to}"),
     }

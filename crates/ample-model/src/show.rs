@@ -1,6 +1,6 @@
 //! Expressions as text, in a notation close to that of the source, for reports.
 
-use crate::expr::{BinaryOp, Expr, Pattern, Place, Scope, UnaryOp};
+use crate::expr::{BinaryOp, Expr, Field, Index, Pattern, Place, Scope, UnaryOp};
 use crate::system::{ProcessId, Scalar, System, Type, Variable};
 
 /// How deep an expression is shown.
@@ -30,6 +30,8 @@ impl Show<'_> {
         match expr {
             Expr::Const(value) => value.to_string(),
             Expr::Read(place) => deeper.place(place),
+            Expr::Field(object, field) => format!("{}->{}", deeper.operand(object), deeper.field(field)),
+            Expr::Next(place) => format!("next({})", deeper.place(place)),
             Expr::Unary(op, x) => format!("{}{}", unary(*op), deeper.operand(x)),
             Expr::Binary(op, x, y) => {
                 let (left, right) = (deeper.side(x, y), deeper.side(y, x));
@@ -112,10 +114,17 @@ impl Show<'_> {
 
     fn place(&self, place: &Place) -> String {
         let Some(variable) = self.variable(place) else { return format!("local {}", place.variable.0) };
-        let mut name = variable.name.clone();
-        let mut ty = &variable.ty;
-        let mut offset = place.offset;
-        let mut indices = place.indices.iter().peekable();
+        self.part(variable.name.clone(), &variable.ty, place.offset, &place.indices)
+    }
+
+    fn field(&self, field: &Field) -> String {
+        let whole = self.part(String::new(), &Type::Record(field.record), field.offset, &field.indices);
+        whole.trim_start_matches('.').to_owned()
+    }
+
+    /// A part of something of that name and type.
+    fn part<'t>(&'t self, mut name: String, mut ty: &'t Type, mut offset: u32, indices: &[Index]) -> String {
+        let mut indices = indices.iter().peekable();
         loop {
             match ty {
                 Type::Scalar(_) => return name,

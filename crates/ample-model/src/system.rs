@@ -1,13 +1,16 @@
 //! The `System`: the one shape that every language is translated into and every engine works on.
 //!
 //! Plain data. A system is a set of global variables and of process types; a process type is a
-//! control-flow graph whose edges carry a guard, at most one communication, and an effect. How a
-//! state moves is defined by the [reference interpreter](crate::interpret) and nowhere else.
+//! control-flow graph whose edges carry a guard, at most one communication, and an effect. Or it is
+//! [synchronous](Coupling::Synchronous): no processes, but definitions and relations that say which
+//! states follow which. How a state moves is defined by the
+//! [reference interpreter](crate::interpret) and nowhere else.
 
 use serde::{Deserialize, Serialize};
 
-use crate::expr::{Expr, Pattern, Place};
+use crate::expr::{Expr, Field, Pattern, Place};
 use crate::property::Property;
+use crate::visit::Visitor;
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -48,6 +51,8 @@ ids! {
     EnumerationId;
     /// Index into [`System::sources`].
     SourceId;
+    /// Index into [`System::actions`].
+    ActionId;
 }
 
 /// A stretch of source text, in bytes.
@@ -120,6 +125,8 @@ pub enum Scalar {
     Channel,
     /// A process id, kept in a byte.
     Process,
+    /// A reference to an object of that record type; 0 is "none". Objects are created by [`Action::Allocate`].
+    Reference(RecordId),
     /// An integer with no known bound (places of a net before analysis); 64 bits, a fault beyond.
     Unbounded,
 }
@@ -156,7 +163,7 @@ impl Scalar {
                 }
             }
             Scalar::Enumeration(_) | Scalar::Channel | Scalar::Process => Some(value & 0xff),
-            Scalar::Unbounded => Some(value),
+            Scalar::Reference(_) | Scalar::Unbounded => Some(value),
         }
     }
 
@@ -169,6 +176,7 @@ impl Scalar {
                 (128 - size.leading_zeros()).max(1)
             }
             Scalar::Enumeration(_) | Scalar::Channel | Scalar::Process => 8,
+            Scalar::Reference(_) => 32,
             Scalar::Unbounded => 64,
         }
     }
@@ -216,10 +224,22 @@ pub enum Initial {
     Value(Expr),
     /// With the handle of a channel of its own, created with the variable.
     Channel(ChannelId),
-    /// With any of these values: one initial state for each. Only for globals.
+    /// With any of these values: one initial state for each. Not for locals of a type that is spawned.
     AnyOf(Vec<i64>),
-    /// With any value from the first to the second: one initial state for each. Only for globals.
+    /// With any value from the first to the second: one initial state for each. Not for locals of a type that is spawned.
     Between(i64, i64),
+}
+
+/// What a variable is to a state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum VariableKind {
+    /// A part of it, which steps change.
+    #[default]
+    State,
+    /// Fresh in every joint step, and no part of the state: its cells are 0 there. Only in a synchronous system.
+    Input,
+    /// A part of it that is chosen initially and never changes. Only in a synchronous system.
+    Frozen,
 }
 
 /// A variable.
@@ -229,12 +249,24 @@ pub struct Variable {
     pub name: String,
     /// Its type.
     pub ty: Type,
-    /// How its slots start, in slot order; a slot not listed starts with 0.
+    /// How its slots start, in slot order; a slot not listed starts with 0, or in a synchronous system with any value of
+    /// its type.
     pub initial: Vec<(u32, Initial)>,
+    /// What it is to a state.
+    #[serde(default)]
+    pub kind: VariableKind,
     /// Not part of the state: two states that differ only here are the same state.
     pub hidden: bool,
     /// Where it is declared.
     pub span: Option<Span>,
+}
+
+impl Variable {
+    /// A part of the state that starts with 0, or in a synchronous system with any value.
+    pub fn new(name: &str, ty: Type) -> Variable {
+        let kind = VariableKind::State;
+        Variable { name: name.into(), ty, initial: Vec::new(), hidden: false, kind, span: None }
+    }
 }
 
 /// A kind of channel: all that a handle of it needs to know.
@@ -298,6 +330,13 @@ pub enum Action {
     Test(Expr),
     /// Store a value, under the rule of the place's type.
     Assign(Place, Expr),
+    /// Store values all at once: values and subscripts are evaluated before anything is stored, one pair after the other.
+    /// A cell that is named twice keeps the later value.
+    AssignAll(Vec<(Place, Expr)>),
+    /// Store a value into a field of the object that the expression refers to.
+    AssignField(Box<(Expr, Field, Expr)>),
+    /// Create an object, whose cells are 0, and store a reference to it.
+    Allocate(Place, RecordId),
     /// A communication; inside an effect a handshake is a fault.
     Communicate(Communication),
     /// Create a process at the end of the process list. A fault if the table is full.
@@ -359,52 +398,63 @@ pub struct Edge {
     /// Afterwards the process holds exclusive control: no other moves until it gives it up (by an
     /// edge without this mark) or blocks. In a handshake the receiving edge decides, for its process.
     pub keeps_control: bool,
+    /// It is taken only together with all who list this action.
+    #[serde(default)]
+    pub action: Option<ActionId>,
+    /// The edges of the original process type that a reduction has put together here, in the order in which they are taken;
+    /// none if this is itself one. See [`check_origins`](crate::check::check_origins).
+    #[serde(default)]
+    pub origin: Vec<EdgeId>,
     /// Where it comes from.
     pub span: Option<Span>,
     /// What to show: the statement in the words of the source.
     pub label: String,
 }
 
+/// Collects the outermost expressions.
+#[derive(Default)]
+struct Outermost<'a>(Vec<&'a Expr>);
+
+impl<'a> Visitor<'a> for Outermost<'a> {
+    fn expr(&mut self, expr: &'a Expr) {
+        self.0.push(expr);
+    }
+}
+
+/// Collects the places that are written.
+#[derive(Default)]
+struct Written<'a>(Vec<&'a Place>);
+
+impl<'a> Visitor<'a> for Written<'a> {
+    fn write(&mut self, place: &'a Place) {
+        self.0.push(place);
+    }
+
+    fn expr(&mut self, _: &'a Expr) {}
+}
+
 impl Communication {
     /// Its expressions, the outermost ones: the handle, what is sent, what must match, and subscripts of what is received into.
     pub fn expressions(&self) -> Vec<&Expr> {
-        let mut out = vec![self.channel()];
-        match self {
-            Communication::Send { values, .. } => out.extend(values),
-            Communication::Receive { patterns, .. } => {
-                for pattern in patterns {
-                    match pattern {
-                        Pattern::Match(expr) => out.push(expr),
-                        Pattern::Bind(place) => out.extend(place.indices.iter().map(|index| &index.at)),
-                        Pattern::Ignore => {}
-                    }
-                }
-            }
-        }
-        out
+        let mut outermost = Outermost::default();
+        outermost.communication(self);
+        outermost.0
     }
 }
 
 impl Edge {
     /// All its expressions, the outermost ones.
     pub fn expressions(&self) -> Vec<&Expr> {
-        let mut out: Vec<&Expr> = self.guard.iter().collect();
-        out.extend(self.communication.iter().flat_map(Communication::expressions));
-        for instruction in &self.effect {
-            let (Instruction::Do(action) | Instruction::Try(action, _)) = instruction else { continue };
-            match action {
-                Action::Test(expr) | Action::Assert { condition: expr, .. } => out.push(expr),
-                Action::Assign(place, value) => {
-                    out.extend(place.indices.iter().map(|index| &index.at));
-                    out.push(value);
-                }
-                Action::Communicate(communication) => out.extend(communication.expressions()),
-                Action::Spawn { arguments, .. } | Action::Print { arguments, .. } => out.extend(arguments),
-                Action::SetPriority(x, y) => out.extend([x, y]),
-                Action::End => {}
-            }
-        }
-        out
+        let mut outermost = Outermost::default();
+        outermost.edge(self);
+        outermost.0
+    }
+
+    /// All places that it assigns or receives into.
+    pub fn written_places(&self) -> Vec<&Place> {
+        let mut written = Written::default();
+        written.edge(self);
+        written.0
     }
 
     /// The effect may remove the process: the edge is executable only for the youngest process.
@@ -441,6 +491,28 @@ pub enum Role {
     Claim,
 }
 
+/// Nested structure beside the control-flow graph: how the source puts its statements together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Block {
+    /// A location, before the statement that leaves it.
+    Leaf(LocationId),
+    /// One after the other.
+    Sequence(Vec<Block>),
+    /// One of these, chosen at that location.
+    Choice(LocationId, Vec<Block>),
+    /// Again and again one of these, chosen at that location.
+    Loop(LocationId, Vec<Block>),
+}
+
+/// An action that all processes take together whose type lists it: that have an edge of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedAction {
+    /// Its name in the source.
+    pub name: String,
+    /// Where it is declared.
+    pub span: Option<Span>,
+}
+
 /// A process type: parameters, locals, and a control-flow graph.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessType {
@@ -466,8 +538,32 @@ pub struct ProcessType {
     /// reached, and those inside a deterministic step.
     #[serde(default)]
     pub unreachable_labels: Vec<String>,
+    /// How the source nests its statements, where the front end says so.
+    #[serde(default)]
+    pub structure: Option<Block>,
     /// Where it is declared.
     pub span: Option<Span>,
+}
+
+impl ProcessType {
+    /// A process type with one location and these edges, all of which begin and end there.
+    pub fn of_edges(name: &str, edges: Vec<Edge>) -> ProcessType {
+        let location = Location { edges: (0..edges.len()).map(EdgeId::from).collect(), ..Location::default() };
+        ProcessType {
+            name: name.to_owned(),
+            role: Role::Process,
+            parameters: 0,
+            locals: Vec::new(),
+            locations: vec![location],
+            edges,
+            initial: LocationId(0),
+            provided: None,
+            priority: 1,
+            unreachable_labels: Vec::new(),
+            structure: None,
+            span: None,
+        }
+    }
 }
 
 /// A process that is there from the beginning.
@@ -531,6 +627,65 @@ pub struct Monitor {
     pub span: Option<Span>,
 }
 
+/// One of the values that a cell may have next.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alternative {
+    /// Only if this holds.
+    pub when: Option<Expr>,
+    /// The value.
+    pub value: Expr,
+}
+
+/// The next value of a cell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NextValue {
+    /// The value of an expression.
+    Function(Expr),
+    /// Any of the values whose condition holds. All of them are evaluated: a fault in one is a fault of the step.
+    Choice(Vec<Alternative>),
+}
+
+/// Which value a cell has after a joint step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Definition {
+    /// The variable, among the globals.
+    pub variable: VariableId,
+    /// The slot of the variable.
+    pub slot: u32,
+    /// The value, under the rule of the cell's type. It may refer to current values, inputs, and the
+    /// [next values](Expr::Next) of other cells, but not in a circle.
+    pub next: NextValue,
+    /// Where it comes from.
+    pub span: Option<Span>,
+}
+
+/// A system in which all moves at once.
+///
+/// A joint step gives every input a value of its type, every cell with a definition its next value, and every other state
+/// cell any value of its type, such that all relations hold, and the invariant in the next state. A state that has no
+/// such step is a deadlock.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Synchronous {
+    /// What holds initially: conjuncts over the state.
+    pub init: Vec<Expr>,
+    /// What holds in every state: conjuncts over the state. States in which it does not are not there.
+    pub invariant: Vec<Expr>,
+    /// The next values of cells, at most one for each.
+    pub definitions: Vec<Definition>,
+    /// What holds in every step: conjuncts over current values, inputs and [next values](Expr::Next).
+    pub relations: Vec<Expr>,
+}
+
+/// How a system moves.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Coupling {
+    /// One process, or the few that communicate, at a time.
+    #[default]
+    Interleaving,
+    /// Everything at once.
+    Synchronous(Synchronous),
+}
+
 /// A model: everything that an engine may know about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct System {
@@ -569,6 +724,15 @@ pub struct System {
     /// In branching time a state without moves has no next state. Otherwise it repeats itself, as it always does on runs.
     #[serde(default)]
     pub dead_ends: bool,
+    /// How it moves.
+    #[serde(default)]
+    pub coupling: Coupling,
+    /// The actions that several processes take together.
+    #[serde(default)]
+    pub actions: Vec<NamedAction>,
+    /// The types say which values there are, and no cell could do with fewer bits: nobody need guess narrower ones.
+    #[serde(default)]
+    pub exact_types: bool,
 }
 
 impl System {
@@ -598,6 +762,17 @@ impl System {
             uses_priorities: false,
             exclusive: Vec::new(),
             dead_ends: false,
+            coupling: Coupling::Interleaving,
+            actions: Vec::new(),
+            exact_types: false,
+        }
+    }
+
+    /// How all moves at once, if it does.
+    pub fn synchronous(&self) -> Option<&Synchronous> {
+        match &self.coupling {
+            Coupling::Synchronous(synchronous) => Some(synchronous),
+            Coupling::Interleaving => None,
         }
     }
 
@@ -674,8 +849,24 @@ impl System {
         }
     }
 
+    /// A global cell in the words of the source, by its slot among all global slots.
+    pub fn global_cell_name(&self, slot: u32) -> String {
+        let mut within = slot;
+        for variable in &self.globals {
+            let slots = self.slots(&variable.ty);
+            if within < slots {
+                return self.slot_name(variable, within);
+            }
+            within -= slots;
+        }
+        format!("cell {slot}")
+    }
+
     /// A value in the words of the source: an enumeration's name where the type has one.
     pub fn show_value(&self, scalar: Scalar, value: i64) -> String {
+        if let Scalar::Reference(_) = scalar {
+            return if value == 0 { "none".into() } else { format!("#{value}") };
+        }
         if let Scalar::Enumeration(id) = scalar {
             let values = &self.enumerations[id.index()].values;
             if let Some((name, _)) = values.iter().find(|(_, v)| *v == value) {

@@ -1,7 +1,7 @@
 //! Evidence in branching time: runs of a net that show why a formula is true or false, with what branches off them.
 //!
-//! The engines find it, mostly on a simplified net; here it is told with the transitions of the net that was asked
-//! about. Every run is told from the start of the net on, together with what leads to it, since what a transition of a
+//! The engines find it, mostly on a simplified net; here its runs are expanded to runs of the net that was asked
+//! about. Every run is expanded from the start of the net on, together with what leads to it, since what a transition of a
 //! simplified net stands for may depend on the marking.
 
 mod shorter;
@@ -13,7 +13,7 @@ use crate::explicit::Fire;
 use crate::net::Net;
 use crate::simplify::Simplified;
 
-/// Longer runs are not told: nobody reads them, and each step costs a look at the whole net when it is replayed.
+/// Longer runs are given up: nobody reads them, and each step costs a look at the whole net when it is replayed.
 pub const LONGEST: usize = 20_000;
 
 /// What shows that a formula has its value in a marking.
@@ -34,7 +34,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// What tells the value of a formula and shows nothing.
+    /// The value of a formula without a run.
     pub fn bare(formula: &Formula, holds: bool) -> Evidence {
         Evidence::run(formula, holds, Vec::new())
     }
@@ -68,14 +68,14 @@ impl Evidence {
         self.prefix.len() + self.cycle.len() + self.branches.iter().map(|(_, branch)| branch.steps()).sum::<usize>()
     }
 
-    /// Evidence on a simplified net as one on the net that it was made from. Branches that cannot be told are left out;
+    /// Evidence on a simplified net as one on the net that it was made from. Branches that cannot be expanded are left out;
     /// `None` if the run itself cannot: it is too long, or what repeats in the simplified net does not in the other.
-    pub fn told(&self, small: &Simplified, net: &Net) -> Option<Evidence> {
-        self.tell(small, net, &[], &[])
+    pub fn expanded(&self, small: &Simplified, net: &Net) -> Option<Evidence> {
+        self.expand(small, net, &[], &[])
     }
 
     /// `before` leads to where it begins, in the simplified net; `base` is the same in the other.
-    fn tell(&self, small: &Simplified, net: &Net, before: &[u32], base: &[u32]) -> Option<Evidence> {
+    fn expand(&self, small: &Simplified, net: &Net, before: &[u32], base: &[u32]) -> Option<Evidence> {
         let way = [before, &self.prefix].concat();
         let (whole, cycle) = if self.cycle.is_empty() {
             (small.expand(&way)?, 0)
@@ -94,13 +94,13 @@ impl Evidence {
         let mut prefix = whole.strip_prefix(base)?.to_vec();
         let cycle = prefix.split_off(prefix.len().checked_sub(cycle)?);
         let way = [before, &self.prefix, &self.cycle].concat();
-        let tell = |(after, branch): &(usize, Evidence)| {
+        let expand = |(after, branch): &(usize, Evidence)| {
             let at = way.get(..before.len() + after)?;
             let point = small.expand(at)?;
             let after = whole.starts_with(&point).then(|| point.len().checked_sub(base.len()))??;
-            Some((after, branch.tell(small, net, at, &point)?))
+            Some((after, branch.expand(small, net, at, &point)?))
         };
-        let branches = self.branches.iter().filter_map(tell).collect();
+        let branches = self.branches.iter().filter_map(expand).collect();
         let (formula, holds, stutters) = (self.formula.clone(), self.holds, self.stutters);
         Some(Evidence { formula, holds, prefix, cycle, stutters, branches })
     }

@@ -5,7 +5,7 @@
 //! variables. Everything here works on the net that it finds, which keeps only places, transitions and arcs.
 //!
 //! ```
-//! use ample_model::Silent;
+//! use ample_budget::Budget;
 //! use ample_petri::explicit::search::count;
 //! use ample_petri::net::{Net, Place, Transition};
 //! use ample_petri::structure::semiflows::invariants;
@@ -20,9 +20,9 @@
 //! };
 //!
 //! // There are three markings, and in all of them as many tokens.
-//! let counts = count(&net, &Default::default(), &mut Silent);
+//! let counts = count(&net, &Default::default(), &Budget::unlimited());
 //! assert_eq!((counts.states, counts.transitions, counts.most_in_marking), (3, 4, 2));
-//! let found = invariants(&net, &|| false);
+//! let found = invariants(&net, &Budget::unlimited());
 //! assert_eq!((found.basis.len(), found.rank), (1, Some(1)));
 //! ```
 

@@ -97,7 +97,8 @@ impl Net {
     /// The net; `None` if it is something else, or `step` does not want to go on.
     fn paced(system: &System, step: &mut dyn FnMut(usize) -> Option<()>) -> Option<Net> {
         let [process] = system.processes.as_slice() else { return None };
-        let is_plain = system.start.len() == 1
+        let is_plain = system.features().is_empty()
+            && system.start.len() == 1
             && system.monitor.is_none()
             && system.channels.is_empty()
             && !system.uses_last

@@ -3,10 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use ample_budget::{Budget, Cancellation};
 use ample_logic::{Atom, Atoms, Binary, Formula, Options, Unary, semantics, translate};
-use ample_model::Silent;
 use ample_petri::diagram::{
     Diagrams, Limits, Method, Set, atoms as atoms_of, diagrams as diagrams_of, filter, order, run_to_goal, with_stack,
 };
@@ -494,7 +493,7 @@ fn confront_ltl(seeds: std::ops::Range<u64>) -> usize {
             let automaton = translate(&!formula.clone(), &Atoms::new(), Options::default()).unwrap();
             let effort = &mut Effort::default();
             let run = accepted_run(diagrams, &automaton, &atoms_of(&atoms), &x, effort).unwrap();
-            let expected = ltl(net, &formula, &atoms, false, &Default::default(), &mut Silent).verdict;
+            let expected = ltl(net, &formula, &atoms, false, &Default::default(), &Budget::unlimited()).verdict;
             assert_eq!(Some(run.is_none()), expected, "{formula:?} over {atoms:?}");
             if let Some(run) = run {
                 assert_violates(net, &formula, &atoms, &run);
@@ -733,22 +732,21 @@ fn unbounded_nets_end_without_a_verdict() {
 }
 
 #[test]
-fn a_flag_stops_it() {
+fn it_is_cancelled() {
     let net = philosophers(8);
-    let stop = Arc::new(AtomicBool::new(false));
-    let limits = Limits { stop: Arc::clone(&stop), ..Limits::default() };
+    let cancellation = Cancellation::new();
+    let budget = Budget::unlimited().with_cancellation(&cancellation);
+    let limits = Limits { budget, ..Limits::default() };
     let mut diagrams = diagrams_of(&net, &order(&net), limits).unwrap();
     let reached = diagrams.reachable(Method::Saturation).unwrap();
-    stop.store(true, Ordering::Relaxed);
+    cancellation.cancel();
     assert_eq!(diagrams.union(&reached, &reached), Err(SetError::Cancelled));
-    stop.store(false, Ordering::Relaxed);
-    // From inside: whoever watches asks for an end.
+    // From inside: by what it tells.
     let place = Place { name: "p".into(), initial: 0, bound: None };
     let source = Transition { name: "t".into(), takes: vec![], adds: vec![(0, 1)] };
     let endless = Net { places: vec![place], transitions: vec![source], exclusive: vec![] };
-    let limits = Limits { stop: Arc::clone(&stop), ..Limits::default() };
+    let limits = Limits { budget: Budget::unlimited().until(|progress| progress.nodes > 0).0, ..Limits::default() };
     let mut diagrams = diagrams_of(&endless, &[0], limits).unwrap();
-    diagrams.watch(move |_| stop.store(true, Ordering::Relaxed));
     assert_eq!(diagrams.reachable(Method::Saturation), Err(SetError::Cancelled));
 }
 

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
+use ample_budget::Budget;
 use ample_logic::{Atom, Atoms, Formula, Lasso, semantics};
-use ample_model::observer::{Observer, Progress, Silent};
 use ample_model::outcome::Reason;
 use ample_petri::explicit::graph::evaluate;
 use ample_petri::explicit::reduced::{Order, Strategy, deadlock, reach};
@@ -162,7 +162,7 @@ fn replay(net: &Net, run: &[u32]) -> Vec<u64> {
 fn counts_are_those_of_plain_enumeration() {
     let mut nets = 0;
     for (seed, net, graph) in bounded_nets(0..6000, 2000) {
-        let counts = count(&net, &Limits::default(), &mut Silent);
+        let counts = count(&net, &Limits::default(), &Budget::unlimited());
         assert_eq!(counts.ended, None, "seed {seed}");
         assert_eq!(counts.states, graph.markings.len() as u64, "seed {seed}");
         assert_eq!(counts.transitions, graph.next.iter().map(Vec::len).sum::<usize>() as u64, "seed {seed}");
@@ -187,7 +187,7 @@ fn goals_deadlocks_and_sums_are_found_together() {
             sums.push(Sum { terms, plus: random.below(9) as i64 - 4 });
         }
         let questions = Questions { goals: &goals, deadlock: true, sums: &sums, ceilings: &[] };
-        let answers = explore(&net, &questions, &Limits::default(), &mut Silent);
+        let answers = explore(&net, &questions, &Limits::default(), &Budget::unlimited());
         assert_eq!(answers.ended, None, "seed {seed}");
         let nearest = |test: &dyn Fn(usize) -> bool| {
             (0..graph.markings.len()).find(|state| test(*state)).map(|state| graph.depth[state])
@@ -224,7 +224,7 @@ fn stubborn_sets_change_no_verdict_on_goals_and_deadlocks() {
         for order in [Order::BestFirst, Order::DepthFirst, Order::BreadthFirst] {
             for stubborn in [false, true] {
                 let strategy = Strategy { order, stubborn };
-                let reached = reach(&net, &goal, strategy, &Limits::default(), &mut Silent);
+                let reached = reach(&net, &goal, strategy, &Limits::default(), &Budget::unlimited());
                 assert_eq!(reached.ended, None, "seed {seed}");
                 assert_eq!(reached.run.is_some(), nearest.is_some(), "seed {seed}, {strategy:?}, {goal:?}");
                 assert!(reached.run.iter().all(|run| goal.holds(&replay(&net, run))), "seed {seed}");
@@ -232,7 +232,7 @@ fn stubborn_sets_change_no_verdict_on_goals_and_deadlocks() {
                     let depth = nearest.map(|state| graph.depth[state]);
                     assert_eq!(reached.run.map(|run| run.len()), depth, "seed {seed}, {strategy:?}, {goal:?}");
                 }
-                let dead = deadlock(&net, strategy, &Limits::default(), &mut Silent);
+                let dead = deadlock(&net, strategy, &Limits::default(), &Budget::unlimited());
                 assert_eq!((dead.run.is_some(), dead.ended), (stuck, None), "seed {seed}, {strategy:?}");
                 if let Some(run) = dead.run {
                     let end = replay(&net, &run);
@@ -349,7 +349,7 @@ fn ltl_agrees_with_a_plain_product_with_and_without_stubborn_sets() {
         verdicts[usize::from(expected)] += 1;
         let mut states = [0, 0];
         for stubborn in [false, true] {
-            let linear = ltl(&net, &formula, &atoms, stubborn, &Limits::default(), &mut Silent);
+            let linear = ltl(&net, &formula, &atoms, stubborn, &Limits::default(), &Budget::unlimited());
             assert_eq!(linear.verdict, Some(expected), "seed {seed}, stubborn {stubborn}, {formula:?}");
             assert_eq!(linear.counterexample.is_some(), !expected, "seed {seed}");
             states[usize::from(stubborn)] = linear.statistics.states;
@@ -447,7 +447,7 @@ fn ctl_agrees_with_fixed_points() {
         let formula = random_ctl(&mut random, depth);
         let atom = |number: u32, state: usize| atoms[number as usize].holds(&graph.markings[state]);
         let expected = plain_ctl(&graph, &formula, &atom)[0];
-        let branching = ctl(&net, &formula, &atoms, &Limits::default(), &mut Silent);
+        let branching = ctl(&net, &formula, &atoms, &Limits::default(), &Budget::unlimited());
         assert_eq!(branching.verdict, Some(expected), "seed {seed}, {formula:?}");
         verdicts[usize::from(expected)] += 1;
         branching.run.iter().for_each(|run| {
@@ -466,9 +466,10 @@ fn ctl_on_the_whole_graph_agrees_with_fixed_points() {
         let formulas: Vec<Formula> = (0..4).map(|depth| random_ctl(&mut random, depth)).collect();
         let atom = |number: u32, state: usize| atoms[number as usize].holds(&graph.markings[state]);
         let mut found = vec![None; formulas.len()];
-        let ended = evaluate(&net, &formulas, &atoms, &Limits::default(), &mut Silent, &|_| true, &mut |at, value| {
-            found[at] = Some(value);
-        });
+        let ended =
+            evaluate(&net, &formulas, &atoms, &Limits::default(), &Budget::unlimited(), &|_| true, &mut |at, value| {
+                found[at] = Some(value);
+            });
         assert_eq!(ended, None, "seed {seed}");
         for (formula, value) in formulas.iter().zip(found) {
             let (expected, value) = (plain_ctl(&graph, formula, &atom), value.expect("every formula is evaluated"));
@@ -515,7 +516,7 @@ fn large_conditions_have_the_values_of_their_parts() {
         for condition in [fireable.clone(), fireable.negated(), sum, mixed] {
             let goals = [condition.clone()];
             let questions = Questions { goals: &goals, ..Questions::default() };
-            let found = explore(&net, &questions, &Limits::default(), &mut Silent).goals[0].is_some();
+            let found = explore(&net, &questions, &Limits::default(), &Budget::unlimited()).goals[0].is_some();
             assert_eq!(found, condition.holds(&net.initial()), "seed {seed}, {condition:?}, {:?}", net.initial());
             assert_eq!(condition.negated().holds(&net.initial()), !found, "seed {seed}");
         }
@@ -531,7 +532,7 @@ fn walks_find_only_what_is_there() {
         let sums = [Sum { terms: (0..net.places.len() as u32).map(|place| (place, 1)).collect(), plus: 1 }];
         let questions = Questions { goals: &goals, deadlock: true, sums: &sums, ceilings: &[] };
         let patience = Patience { steps: 20_000, longest: 500, seed, ..Patience::default() };
-        let answers = walk(&net, &questions, patience, &mut Silent);
+        let answers = walk(&net, &questions, patience, &Budget::unlimited());
         for (goal, run) in goals.iter().zip(&answers.goals) {
             assert!(run.iter().all(|run| goal.holds(&replay(&net, run))), "seed {seed}");
             found += usize::from(run.is_some());
@@ -566,14 +567,14 @@ fn cells_grow_until_the_tokens_fit() {
     for (weight, rounds) in [(1, 2), (100, 5), (300, 4), (70_000, 3), (5_000_000_000, 6), (1 << 62, 3)] {
         let net = growing_net(weight, rounds);
         let graph = graph(&net, 1000).unwrap();
-        let counts = count(&net, &Limits::default(), &mut Silent);
+        let counts = count(&net, &Limits::default(), &Budget::unlimited());
         assert_eq!((counts.states, counts.ended), (graph.markings.len() as u64, None), "{weight}");
         assert_eq!(counts.most_in_place, weight * rounds, "{weight}");
         let atoms = [Condition::AtMost { terms: vec![(0, 1)], most: 0 }];
         let formula = Formula::atom(Atom(0)).finally();
-        let linear = ltl(&net, &formula, &atoms, true, &Limits::default(), &mut Silent);
+        let linear = ltl(&net, &formula, &atoms, true, &Limits::default(), &Budget::unlimited());
         assert_eq!(linear.verdict, Some(true), "{weight}");
-        let branching = ctl(&net, &formula.all(), &atoms, &Limits::default(), &mut Silent);
+        let branching = ctl(&net, &formula.all(), &atoms, &Limits::default(), &Budget::unlimited());
         assert_eq!(branching.verdict, Some(true), "{weight}");
     }
 }
@@ -581,11 +582,11 @@ fn cells_grow_until_the_tokens_fit() {
 #[test]
 fn more_tokens_than_64_bits_are_refused() {
     let net = growing_net(i64::MAX as u64, 5);
-    let counts = count(&net, &Limits::default(), &mut Silent);
+    let counts = count(&net, &Limits::default(), &Budget::unlimited());
     assert!(matches!(counts.ended, Some(Reason::Unsupported(_))));
     let double = Transition { name: String::new(), takes: vec![], adds: vec![(0, u64::MAX)] };
     let net = Net { places: vec![place(0, None)], transitions: vec![double], exclusive: vec![] };
-    assert!(matches!(count(&net, &Limits::default(), &mut Silent).ended, Some(Reason::Unsupported(_))));
+    assert!(matches!(count(&net, &Limits::default(), &Budget::unlimited()).ended, Some(Reason::Unsupported(_))));
     assert!(NetSpace::new(&net, &[], &[]).is_err());
 }
 
@@ -596,23 +597,23 @@ fn nets_without_places_or_transitions_are_nets() {
     let idle = Net { transitions: vec![source], ..Net::default() };
     for (net, transitions) in [(Net::default(), 0), (still, 0), (idle, 1)] {
         let limits = Limits::default();
-        let counts = count(&net, &limits, &mut Silent);
+        let counts = count(&net, &limits, &Budget::unlimited());
         assert_eq!((counts.states, counts.transitions), (1, transitions));
-        let dead = deadlock(&net, Strategy::default(), &limits, &mut Silent);
+        let dead = deadlock(&net, Strategy::default(), &limits, &Budget::unlimited());
         assert_eq!(dead.run.is_some(), transitions == 0);
         for goal in [Condition::Const(true), Condition::Const(false)] {
-            let reached = reach(&net, &goal, Strategy::default(), &limits, &mut Silent);
+            let reached = reach(&net, &goal, Strategy::default(), &limits, &Budget::unlimited());
             assert_eq!((reached.run.is_some(), reached.ended), (goal == Condition::Const(true), None));
         }
         let formula = Formula::atom(Atom(0)).globally().finally();
         let atoms = [Condition::Const(true)];
-        assert_eq!(ltl(&net, &formula, &atoms, true, &limits, &mut Silent).verdict, Some(true));
-        assert_eq!(ltl(&net, &!formula, &atoms, true, &limits, &mut Silent).verdict, Some(false));
+        assert_eq!(ltl(&net, &formula, &atoms, true, &limits, &Budget::unlimited()).verdict, Some(true));
+        assert_eq!(ltl(&net, &!formula, &atoms, true, &limits, &Budget::unlimited()).verdict, Some(false));
         let next = Formula::True.next().exists();
-        assert_eq!(ctl(&net, &next, &[], &limits, &mut Silent).verdict, Some(transitions == 1));
+        assert_eq!(ctl(&net, &next, &[], &limits, &Budget::unlimited()).verdict, Some(transitions == 1));
         let patience = Patience { steps: 10_000, ..Patience::default() };
         let questions = Questions { deadlock: true, ..Questions::default() };
-        assert_eq!(walk(&net, &questions, patience, &mut Silent).deadlock.is_some(), transitions == 0);
+        assert_eq!(walk(&net, &questions, patience, &Budget::unlimited()).deadlock.is_some(), transitions == 0);
     }
 }
 
@@ -623,22 +624,18 @@ fn what_reads_missing_places_is_refused() {
     let goal = Condition::AtMost { terms: vec![(7, 1)], most: 0 };
     let goals = [goal.clone()];
     let questions = Questions { goals: &goals, ..Questions::default() };
-    assert!(explore(&net, &questions, &limits, &mut Silent).ended.is_some());
-    assert!(walk(&net, &questions, Patience::default(), &mut Silent).ended.is_some());
-    assert!(reach(&net, &goal, Strategy::default(), &limits, &mut Silent).ended.is_some());
+    assert!(explore(&net, &questions, &limits, &Budget::unlimited()).ended.is_some());
+    assert!(walk(&net, &questions, Patience::default(), &Budget::unlimited()).ended.is_some());
+    assert!(reach(&net, &goal, Strategy::default(), &limits, &Budget::unlimited()).ended.is_some());
     let formula = Formula::atom(Atom(0)).finally();
-    assert!(ltl(&net, &formula, &goals, true, &limits, &mut Silent).ended.is_some());
-    assert!(ltl(&net, &formula, &[], true, &limits, &mut Silent).ended.is_some());
-    assert!(ctl(&net, &formula.all(), &goals, &limits, &mut Silent).ended.is_some());
+    assert!(ltl(&net, &formula, &goals, true, &limits, &Budget::unlimited()).ended.is_some());
+    assert!(ltl(&net, &formula, &[], true, &limits, &Budget::unlimited()).ended.is_some());
+    assert!(ctl(&net, &formula.all(), &goals, &limits, &Budget::unlimited()).ended.is_some());
 }
 
 /// Ends a search after so many states.
-struct Most(u64);
-
-impl Observer for Most {
-    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
-        (progress.states >= self.0).then_some(Reason::Interrupted)
-    }
+fn most(states: u64) -> Budget {
+    Budget::unlimited().until(move |progress| progress.states >= states).0
 }
 
 /// Two places that fill up for ever.
@@ -652,23 +649,23 @@ fn unbounded_nets_end_by_a_limit() {
     let net = unbounded();
     let small = Limits { memory: 1 << 20, ..Limits::default() };
     let unreachable = Condition::AtMost { terms: vec![(0, 1)], most: -1 };
-    assert_eq!(count(&net, &small, &mut Silent).ended, Some(Reason::Memory));
-    assert_eq!(count(&net, &Limits::default(), &mut Most(50_000)).ended, Some(Reason::Interrupted));
+    assert_eq!(count(&net, &small, &Budget::unlimited()).ended, Some(Reason::Memory));
+    assert_eq!(count(&net, &Limits::default(), &most(50_000)).ended, Some(Reason::Interrupted));
     let strategy = Strategy { stubborn: false, ..Strategy::default() };
-    assert_eq!(reach(&net, &unreachable, strategy, &small, &mut Silent).ended, Some(Reason::Memory));
+    assert_eq!(reach(&net, &unreachable, strategy, &small, &Budget::unlimited()).ended, Some(Reason::Memory));
     // Nothing can help, which stubborn sets see at once.
-    assert_eq!(reach(&net, &unreachable, Strategy::default(), &small, &mut Silent).ended, None);
-    let dead = deadlock(&net, Strategy::default(), &small, &mut Silent);
+    assert_eq!(reach(&net, &unreachable, Strategy::default(), &small, &Budget::unlimited()).ended, None);
+    let dead = deadlock(&net, Strategy::default(), &small, &Budget::unlimited());
     assert_eq!((dead.run, dead.ended), (None, Some(Reason::Memory)));
     let atoms = [unreachable];
     let formula = Formula::atom(Atom(0)).finally();
-    let linear = ltl(&net, &!formula.clone().globally(), &atoms, true, &small, &mut Silent);
+    let linear = ltl(&net, &!formula.clone().globally(), &atoms, true, &small, &Budget::unlimited());
     assert_eq!((linear.verdict, linear.ended), (None, Some(Reason::Memory)));
-    let branching = ctl(&net, &formula.all(), &atoms, &small, &mut Silent);
+    let branching = ctl(&net, &formula.all(), &atoms, &small, &Budget::unlimited());
     assert_eq!((branching.verdict, branching.ended), (None, Some(Reason::Memory)));
     let patience = Patience { time: Duration::from_millis(50), ..Patience::default() };
     let sums = [Sum { terms: [(0, 1)].into(), plus: 0 }];
-    let answers = walk(&net, &Questions { sums: &sums, ..Questions::default() }, patience, &mut Silent);
+    let answers = walk(&net, &Questions { sums: &sums, ..Questions::default() }, patience, &Budget::unlimited());
     assert_eq!(answers.ended, Some(Reason::Time));
     assert!(answers.peaks[0].value > 100);
 }
@@ -678,10 +675,10 @@ fn sums_with_a_ceiling_end_the_search() {
     let net = unbounded();
     let sums = [Sum { terms: [(0, 1), (1, 1)].into(), plus: 0 }];
     let questions = Questions { sums: &sums, ceilings: &[Some(20)], ..Questions::default() };
-    let answers = explore(&net, &questions, &Limits::default(), &mut Silent);
+    let answers = explore(&net, &questions, &Limits::default(), &Budget::unlimited());
     assert_eq!((answers.peaks[0].value, answers.ended), (20, None));
     assert_eq!(answers.peaks[0].run.len(), 20);
-    assert_eq!(walk(&net, &questions, Patience::default(), &mut Silent).ended, None);
+    assert_eq!(walk(&net, &questions, Patience::default(), &Budget::unlimited()).ended, None);
 }
 
 #[test]
@@ -693,11 +690,15 @@ fn large_nets_are_searched() {
     let places = (0..size).map(|at| place(u64::from(at == 0), Some(1))).collect();
     let net = Net { places, transitions: transitions.collect(), exclusive: vec![] };
     let goal = Condition::AtMost { terms: vec![(300, -1)], most: -1 };
-    let reached = reach(&net, &goal, Strategy::default(), &Limits::default(), &mut Silent);
+    let reached = reach(&net, &goal, Strategy::default(), &Limits::default(), &Budget::unlimited());
     assert_eq!(reached.run.map(|run| run.len()), Some(300));
     let goals = [goal];
     let questions = Questions { goals: &goals, ..Questions::default() };
-    assert_eq!(explore(&net, &questions, &Limits::default(), &mut Silent).goals[0].as_ref().map(Vec::len), Some(300));
-    let answers = walk(&net, &questions, Patience { time: Duration::from_secs(5), ..Patience::default() }, &mut Silent);
+    assert_eq!(
+        explore(&net, &questions, &Limits::default(), &Budget::unlimited()).goals[0].as_ref().map(Vec::len),
+        Some(300)
+    );
+    let answers =
+        walk(&net, &questions, Patience { time: Duration::from_secs(5), ..Patience::default() }, &Budget::unlimited());
     assert_eq!(answers.goals[0].as_ref().map(Vec::len), Some(300));
 }

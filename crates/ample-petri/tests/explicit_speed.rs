@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use ample_model::observer::Silent;
+use ample_budget::Budget;
 use ample_petri::explicit::Limits;
 use ample_petri::explicit::reduced::{Strategy, deadlock, reach};
 use ample_petri::explicit::search::{Questions, count, explore};
@@ -87,7 +87,7 @@ fn states_a_second() {
         ("kanban 5", kanban(5), Some(2_546_432)),
         ("kanban 6", kanban(6), Some(11_261_376)),
     ] {
-        let counts = timed(&format!("{name}, states"), || count(&net, &limits, &mut Silent), |c| c.states);
+        let counts = timed(&format!("{name}, states"), || count(&net, &limits, &Budget::unlimited()), |c| c.states);
         println!("  {} transitions, {} bytes a state", counts.transitions, counts.statistics.state_bytes);
         println!("  {} MB", counts.statistics.memory_bytes >> 20);
         assert!(states.is_none_or(|states| states == counts.states));
@@ -97,7 +97,7 @@ fn states_a_second() {
         (0..16).map(|at| Condition::AtMost { terms: vec![(at, -1), ((at + 5) % 16, -1)], most: -11 }).collect();
     let goals: Vec<Condition> = goals.into_iter().map(|goal| sorted(&goal)).collect();
     let questions = Questions { goals: &goals, deadlock: true, ..Questions::default() };
-    let explored = || explore(&net, &questions, &limits, &mut Silent);
+    let explored = || explore(&net, &questions, &limits, &Budget::unlimited());
     timed("kanban 5, 16 goals and deadlock, states", explored, |a| a.statistics.states);
 }
 
@@ -122,13 +122,13 @@ fn what_stubborn_sets_save() {
             }
             let strategy = Strategy { stubborn, ..Strategy::default() };
             let what = format!("philosophers {size}, stubborn {stubborn}");
-            let run = || deadlock(&net, strategy, &limits, &mut Silent);
+            let run = || deadlock(&net, strategy, &limits, &Budget::unlimited());
             let found = timed(&format!("{what}, deadlock, states"), run, |r| r.statistics.states);
             assert!(found.run.is_some());
             if size > 12 {
                 continue;
             }
-            let run = || reach(&net, &goal, strategy, &limits, &mut Silent);
+            let run = || reach(&net, &goal, strategy, &limits, &Budget::unlimited());
             let found = timed(&format!("{what}, neighbours, states"), run, |r| r.statistics.states);
             assert!(found.run.is_none() && found.ended.is_none());
         }
@@ -145,7 +145,7 @@ fn firings_a_second() {
         ("nothing", Questions { deadlock: false, goals: &[Condition::Const(false)], ..Questions::default() }),
         ("an impossible goal", Questions { goals: &never, ..Questions::default() }),
     ] {
-        let walked = || walk(&net, &questions, patience, &mut Silent);
+        let walked = || walk(&net, &questions, patience, &Budget::unlimited());
         timed(&format!("100 places, {what}, firings"), walked, |a| a.statistics.transitions);
     }
 }

@@ -2,8 +2,11 @@
 
 mod simplify_help;
 
+use std::time::Duration;
+
 use std::collections::BTreeSet;
 
+use ample_budget::Budget;
 use ample_petri::net::{Condition, Net};
 use ample_petri::simplify::{Fate, Keep, Preserve, Simplified, simplify};
 use ample_random::Random;
@@ -29,7 +32,7 @@ impl Case {
         let net = random_net(&mut random);
         let share = random.below(4) * 15;
         let seen: Vec<bool> = net.places.iter().map(|_| random.percent(share)).collect();
-        let small = simplify(&net, Keep { places: &seen, what }, &|| false);
+        let small = simplify(&net, Keep { places: &seen, what }, &Budget::unlimited());
         Case::with(seed, net, seen, small)
     }
 
@@ -244,7 +247,7 @@ fn a_choice_among_fillers_is_kept_for_branching_time() {
         exclusive: Vec::new(),
     };
     let seen = vec![true, false, false, false];
-    let simplified = |what| simplify(&net, Keep { places: &seen, what }, &|| false);
+    let simplified = |what| simplify(&net, Keep { places: &seen, what }, &Budget::unlimited());
     let case = |what| Case::with(0, net.clone(), seen.clone(), simplified(what));
     let linear = case(Preserve::Stutter);
     assert_eq!(linear.small.net.transitions.len(), 2, "{}", linear.show());
@@ -278,7 +281,7 @@ fn portions_may_mix() {
         // That `begin` is seen keeps other rules from going first.
         let seen = vec![true, true, true, false, false, false];
         for what in [Preserve::Deadlock, Preserve::Reach, Preserve::Stutter, Preserve::Branching] {
-            let small = simplify(&net, Keep { places: &seen, what }, &|| false);
+            let small = simplify(&net, Keep { places: &seen, what }, &Budget::unlimited());
             let case = Case::with(number, net.clone(), seen.clone(), small);
             case.runs_expand(what);
             let met = |graph: &Graph, at: u32| graph.markings.iter().any(|marking| marking[at as usize] == 1);
@@ -316,8 +319,7 @@ fn stopping_early_leaves_a_correct_net() {
         let mut random = Random::new(seed);
         let net = random_net(&mut random);
         let seen: Vec<bool> = net.places.iter().map(|_| random.percent(30)).collect();
-        let left = std::cell::Cell::new(random.below(4_u64));
-        let stop = || left.replace(left.get().saturating_sub(1)) == 0;
+        let stop = Budget::unlimited().with_time(Duration::from_micros(random.below(40_u64)));
         let small = simplify(&net, Keep { places: &seen, what: Preserve::Stutter }, &stop);
         let case = Case::with(seed, net, seen, small);
         if case.graph.complete {
@@ -333,7 +335,7 @@ fn unseen_places_are_not_translated_and_constant_ones_are() {
         transitions: vec![transition("move", &[(0, 2), (1, 1)], &[(0, 2), (2, 1)])],
         exclusive: Vec::new(),
     };
-    let small = simplify(&net, Keep { places: &[false, false, true], what: Preserve::Reach }, &|| false);
+    let small = simplify(&net, Keep { places: &[false, false, true], what: Preserve::Reach }, &Budget::unlimited());
     let at_most = |place, most| Condition::AtMost { terms: vec![(place, 1)], most };
     assert_eq!(small.translate(&at_most(0, 2)), Some(Condition::Const(true)));
     assert_eq!(small.translate(&at_most(0, 1)), Some(Condition::Const(false)));
@@ -357,7 +359,7 @@ fn heavy_weights_do_not_overflow() {
     };
     for what in [Preserve::Deadlock, Preserve::Reach, Preserve::Stutter, Preserve::Branching, Preserve::All] {
         for seen in [[false; 4], [true, false, false, false], [false, false, false, true]] {
-            let small = simplify(&net, Keep { places: &seen, what }, &|| false);
+            let small = simplify(&net, Keep { places: &seen, what }, &Budget::unlimited());
             small.expand(&[]);
             small.expand(&[0, 0, 7]);
             small.expand_lasso(&[0], &[1]);

@@ -4,6 +4,7 @@ mod simplify_help;
 
 use std::time::Instant;
 
+use ample_budget::Budget;
 use ample_petri::net::{Net, Transition};
 use ample_petri::simplify::{Keep, Preserve, simplify};
 use simplify_help::{Graph, place, transition};
@@ -18,7 +19,7 @@ fn size(net: &Net, seen: &[u32], what: Preserve) -> (usize, usize, f64) {
         places[*place as usize] = true;
     }
     let start = Instant::now();
-    let small = simplify(net, Keep { places: &places, what }, &|| false);
+    let small = simplify(net, Keep { places: &places, what }, &Budget::unlimited());
     (small.net.places.len(), small.net.transitions.len(), start.elapsed().as_secs_f64())
 }
 
@@ -109,7 +110,7 @@ fn philosophers_lose_their_inner_places() {
     assert_eq!(sizes[4], (25, 20), "nothing is redundant");
     // Two philosophers can still take one fork each.
     let net = philosophers(2);
-    let small = simplify(&net, Keep { places: &[false; 10], what: Preserve::Deadlock }, &|| false);
+    let small = simplify(&net, Keep { places: &[false; 10], what: Preserve::Deadlock }, &Budget::unlimited());
     let graph = Graph::of(&small.net, 10_000);
     let dead = (0..graph.markings.len()).find(|state| graph.is_dead(*state)).expect("a dead marking");
     let run = small.expand(&graph.path(dead)).expect("a run");

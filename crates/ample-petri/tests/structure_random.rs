@@ -2,15 +2,18 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use ample_budget::Budget;
 use ample_petri::net::{Condition, Net, Place, Transition};
 use ample_petri::structure::bounds::bounds;
-use ample_petri::structure::equation::{Answer, Budget, Equation};
+use ample_petri::structure::equation::{Answer, Effort, Equation};
 use ample_petri::structure::semiflows::{Limits, invariants, semiflows};
 use ample_petri::structure::traps::{Arcs, has_marked_traps, maximal_siphon, maximal_trap, never_fires};
 use ample_petri::structure::units::{order, order_by_units, units};
 use ample_random::Random;
 
-const GO_ON: &dyn Fn() -> bool = &|| false;
+fn go_on() -> Budget {
+    Budget::unlimited()
+}
 
 fn random_net(random: &mut Random) -> Net {
     let places = 2 + random.below(6);
@@ -96,9 +99,9 @@ fn every_reachable_marking_keeps_invariants_and_bounds() {
     for seed in 0..3_000 {
         let net = random_net(&mut Random::new(seed));
         let (markings, is_all) = reachable(&net);
-        let found = semiflows(&net, Limits::default(), GO_ON);
-        let basis = invariants(&net, GO_ON);
-        let limits = bounds(&net, GO_ON);
+        let found = semiflows(&net, Limits::default(), &go_on());
+        let basis = invariants(&net, &go_on());
+        let limits = bounds(&net, &go_on());
         let grouped = units(&net, &found);
         assert!(found.complete && basis.rank.is_some(), "seed {seed}");
         assert_eq!(basis.rank.map(|rank| rank + basis.basis.len()), Some(net.places.len()), "seed {seed}");
@@ -120,7 +123,7 @@ fn every_reachable_marking_keeps_invariants_and_bounds() {
                 assert!(unit.iter().map(|place| marking[*place as usize]).sum::<u64>() <= 1, "seed {seed}");
             }
         }
-        for places in [order(&net, GO_ON), order_by_units(&net, &grouped, GO_ON)] {
+        for places in [order(&net, &go_on()), order_by_units(&net, &grouped, &go_on())] {
             let mut places = places;
             places.sort_unstable();
             assert!(places.into_iter().eq(0..net.places.len() as u32), "seed {seed}");
@@ -147,13 +150,13 @@ fn nothing_that_is_reachable_is_refuted() {
         let (markings, is_all) = reachable(&net);
         let mut equation = match seed % 2 {
             0 => Equation::new(&net),
-            _ => Equation::with_bounds(&net, bounds(&net, GO_ON)),
+            _ => Equation::with_bounds(&net, bounds(&net, &go_on())),
         }
         .expect("small numbers");
         for round in 0..10 {
             let goal = random_goal(&mut random, net.places.len() as u64, 2);
             let is_reached = markings.iter().any(|marking| goal.holds(marking));
-            let budget = Budget { cases: 200, pivots: 2_000, stop: GO_ON };
+            let budget = Effort { cases: 200, pivots: 2_000, budget: &go_on() };
             let answer = equation.refute(&goal, budget);
             assert!(!(is_reached && answer.is_refuted()), "seed {seed}, round {round}: {goal:?}");
             if let Answer::Maybe(Some(counts)) = &answer {
@@ -178,8 +181,8 @@ fn deadlocks_and_transitions_that_fire_are_never_excluded() {
         let is_stuck = |marking: &Vec<u64>| !net.transitions.iter().any(|transition| transition.is_enabled(marking));
         let has_deadlock = markings.iter().any(is_stuck);
         let mut equation = Equation::new(&net).expect("small numbers");
-        let budget = Budget { cases: 200, pivots: 2_000, stop: GO_ON };
-        let (excluded, trapped) = (equation.excludes_deadlock(budget), has_marked_traps(&net, 1_000, GO_ON));
+        let budget = Effort { cases: 200, pivots: 2_000, budget: &go_on() };
+        let (excluded, trapped) = (equation.excludes_deadlock(budget), has_marked_traps(&net, 1_000, &go_on()));
         assert!(!(has_deadlock && (excluded || trapped)), "seed {seed}");
         free += u64::from(is_all && !has_deadlock);
         proved += u64::from(is_all && excluded);
@@ -249,7 +252,7 @@ fn what_a_run_through_a_dense_net_reaches_is_not_refuted() {
     for seed in 0..36 {
         let mut random = Random::new(4_000_000 + seed);
         let net = dense_net(&mut random, 10 + 10 * (seed % 6));
-        let limits = bounds(&net, GO_ON);
+        let limits = bounds(&net, &go_on());
         let mut equation = Equation::with_bounds(&net, limits.clone()).expect("small numbers");
         let mut marking = net.initial();
         for step in 0..200 {
@@ -268,7 +271,7 @@ fn what_a_run_through_a_dense_net_reaches_is_not_refuted() {
             let goals =
                 [exactly(&marking, |_| true), exactly(&marking, |_| random.below(8) == 0), exactly(&more, |_| true)];
             for (kind, goal) in goals.iter().enumerate() {
-                let answer = equation.refute(goal, Budget { cases: 50, pivots: 2_000, stop: GO_ON });
+                let answer = equation.refute(goal, Effort { cases: 50, pivots: 2_000, budget: &go_on() });
                 assert!(kind == 2 || !answer.is_refuted(), "seed {seed}, step {step}, kind {kind}");
                 counts[kind][0] += 1;
                 counts[kind][1] += u64::from(matches!(answer, Answer::Maybe(Some(_))));

@@ -1,7 +1,7 @@
 //! Pseudo-random numbers: the same seed gives the same numbers on every machine and in every version.
 //!
-//! Random runs and random models are told by their seeds, in reports and in the messages of failed tests, and have to be
-//! found again. So the generator is our own: SplitMix64 (G. Steele, D. Lea and C. Flood, *Fast splittable pseudorandom
+//! Reports and the messages of failed tests identify random runs and random models by their seeds, from which these must be
+//! reproducible. So the generator is our own: SplitMix64 (G. Steele, D. Lea and C. Flood, *Fast splittable pseudorandom
 //! number generators*, 2014), which is good with any seed. It is not for secrets.
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! Persistent sets (spec 001 §1.4): in a state, a few of the enabled transitions that suffice, because nothing that the
+//! Persistent sets (Godefroid's thesis, ch. 4): in a state, a few of the enabled transitions that suffice, because nothing that the
 //! others can do before one of the few is taken has to do with them (Def. 4.1).
 //!
 //! All four algorithms of the thesis close a seed under a relation "needs". It is a relation between transitions that

@@ -1,8 +1,8 @@
 //! Stubborn sets by guards: the persistent sets that are used unless another algorithm is asked for.
 //!
-//! The strong stubborn sets of spec 001 §1.4 (Definition 4.15), computed as Algorithm 3 does, but from sharper
-//! relations. A condition knows who can make it true and who can make it false: an assignment of a constant is looked
-//! at with its value, a message with its fields, an addition by what it can do to an interval. Two transitions *accord*
+//! The strong stubborn sets of P. Godefroid, *Partial-Order Methods for the Verification of Concurrent Systems*, §4.5
+//! (Definition 4.15), computed as Algorithm 3 does, but from more precise relations. A condition knows who can make it true
+//! and who can make it false: an assignment of a constant is considered with its value, a message with its fields, an addition by what it can do to an interval. Two transitions *accord*
 //! if, wherever both are enabled, neither disables the other and both orders lead to the same state; where their
 //! conditions contradict each other they always do. What must be added for a disabled transition is chosen in each
 //! state, among all its false conditions, so that as few enabled transitions as possible come along:
@@ -158,7 +158,7 @@ impl Guards {
             && !self.globals.contains(second)
     }
 
-    /// Two transitions that are both enabled are independent, in a way that is weakly uniform (spec 001 §1.6).
+    /// Two transitions that are both enabled are independent, and weakly uniformly so (Godefroid's thesis, ch. 6).
     pub fn independent(&self, unfolding: &Unfolding<'_>, first: TransitionNumber, second: TransitionNumber) -> bool {
         let enables = |one: TransitionNumber, other: TransitionNumber| {
             let conditions = &unfolding.scheme().transitions[other as usize].conditions;
@@ -345,7 +345,7 @@ impl Guards {
         (self.search.count < limit).then_some(self.search.count)
     }
 
-    /// The cheapest way to satisfy a disabled transition.
+    /// The cheapest necessary enabling set of a disabled transition.
     fn cheapest<V: View>(
         &self,
         unfolding: &Unfolding<'_>,
@@ -365,7 +365,7 @@ impl Guards {
         for (number, step) in this.steps.iter().enumerate() {
             if view.location(step.process) != Some(step.from) {
                 stands = false;
-                if offer(Choice::Step(number), self.search.cost(self.way(view, step.process, step.from))) {
+                if offer(Choice::Step(number), self.search.cost(self.arrivals(view, step.process, step.from))) {
                     return best;
                 }
             }
@@ -428,7 +428,7 @@ impl Guards {
     }
 
     /// The transitions by which a process arrives at a location, or begins.
-    fn way<V: View>(&self, view: &V, process: ProcessNumber, to: u32) -> &Bits {
+    fn arrivals<V: View>(&self, view: &V, process: ProcessNumber, to: u32) -> &Bits {
         match view.location(process) {
             Some(_) => &self.arriving[process as usize][to as usize],
             None => &self.starting[process as usize],
@@ -568,7 +568,7 @@ impl RowPlace {
     }
 }
 
-/// A way to satisfy a disabled transition.
+/// One of the necessary enabling sets of a disabled transition.
 #[derive(Clone, Copy)]
 enum Choice {
     /// The process of that step must get there.
@@ -735,7 +735,7 @@ impl Uses {
         Changes { enablers, later: waits.then_some(later), disablers }
     }
 
-    /// Who uses the same objects in ways that do not commute.
+    /// Who uses the same objects by operations that do not commute.
     fn clashes(&self, unfolding: &Unfolding<'_>, command: &[Operation], wild: &[Verb], row: &mut Bits) {
         let mut note = |users: &[(TransitionNumber, Verb)], verb: Verb| {
             for (user, other) in users {

@@ -1,7 +1,9 @@
-//! What may be left out of a search, and why nothing is lost: independence of transitions, persistent sets, visibility
-//! (P. Godefroid, *Partial-order methods for the verification of concurrent systems*, 1996).
+//! Partial-order reduction: independence of transitions, persistent and stubborn sets, visibility (P. Godefroid,
+//! *Partial-Order Methods for the Verification of Concurrent Systems*, 1996, which the modules cite as "the thesis").
 //!
-//! A system is seen as a [`Scheme`](scheme::Scheme): processes, objects, and transitions that use operations on objects.
+//! A system is represented as a [`Scheme`](scheme::Scheme): processes, objects, and transitions that use operations on
+//! objects. From a scheme follows which transitions depend on each other, and from that which of them a search may leave
+//! out in a state without missing a deadlock or a violation.
 //!
 //! ```
 //! use ample_reduce::algorithms::Relations;

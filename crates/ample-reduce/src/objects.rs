@@ -1,4 +1,4 @@
-//! The library of objects (spec 001 §1.2): for every kind of object what its operations do, and how they depend on each
+//! The library of objects (Godefroid's thesis, §3.4): for every kind of object what its operations do, and how they depend on each
 //! other.
 //!
 //! A kind of object is a file below this one: its *semantics*, small enough to be run over all values, and its *tables*,
@@ -46,7 +46,7 @@ pub enum Value {
 
 /// A kind of object: its semantics and its tables.
 trait Object {
-    /// The operations; of those with an argument, enough to tell them apart.
+    /// The operations; of those with an argument, enough to distinguish them.
     fn verbs(&self) -> Vec<Verb>;
 
     /// The values, over a small alphabet.
@@ -147,7 +147,7 @@ pub fn disturbs(kind: Kind, operation: Verb, by: Verb, fill: u32, table: Table) 
     with_object!(kind, object => object.disturbs(operation, by, fill, table))
 }
 
-/// The operations on objects of a kind; of those with an argument, enough to tell them apart.
+/// The operations on objects of a kind; of those with an argument, enough to distinguish them.
 pub fn verbs(kind: Kind) -> Vec<Verb> {
     with_object!(kind, object => object.verbs())
 }

@@ -1,4 +1,4 @@
-//! The scheme of a system: processes, objects, and transitions that use operations on them (spec 001 §1.1).
+//! The scheme of a system: processes, objects, and transitions that use operations on them (Godefroid's thesis, §2.1).
 //!
 //! Everything that partial-order methods ask is asked of a scheme. It is the thesis's "labelled formal concurrent
 //! system" without the values: what a transition does to control, which conditions it waits for, which operations on
@@ -106,7 +106,7 @@ pub struct Condition {
     ///
     /// [`is_definedness`]: Condition::is_definedness
     pub operations: Vec<Operation>,
-    /// The condition says that an operation of the command is defined; it uses no operation of its own (spec 001 §1.1, R2).
+    /// The condition says that an operation of the command is defined; it uses no operation of its own.
     pub is_definedness: bool,
     /// How the user would write it.
     pub text: String,

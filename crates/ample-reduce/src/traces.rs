@@ -1,4 +1,4 @@
-//! Mazurkiewicz traces (spec 001 §1.3): words of transitions, up to the order of neighbours that are independent.
+//! Mazurkiewicz traces (Godefroid's thesis, §3.2): words of transitions, up to the order of neighbours that are independent.
 //!
 //! Independence is given as a function. Where it is the same everywhere, letters are looked for from the front and must
 //! commute with all before them. Where it depends on the state (the functions that end in `_from`), two neighbours may

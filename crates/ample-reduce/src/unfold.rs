@@ -16,10 +16,12 @@ mod variant;
 mod visible;
 
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use ample_model::facts::Lens;
-use ample_model::{Budget, ChannelId, Communication, Edge, EdgeId, Expr, Initial, ProcessId, System, VariableId};
+use ample_model::{
+    Budget, ChannelId, Communication, Edge, EdgeId, Expr, Feature, Initial, ProcessId, System, VariableId,
+};
 
 use crate::bits::Bits;
 use crate::effort::Effort;
@@ -51,7 +53,7 @@ const MAX_CELLS: u32 = 256;
 const STEPS_PER_EDGE: usize = 200;
 const STEPS_PER_OPERATION: usize = 20;
 
-/// So many local cells of a process are looked at to tell it from others.
+/// The number of local cells by which a process is distinguished from others.
 const MAX_CONSTANTS: usize = 24;
 
 /// What an object is in the system.
@@ -121,7 +123,7 @@ struct Origin {
 /// What is known of a transition beside its part of the scheme.
 #[derive(Clone, Debug, Default)]
 pub struct Detail {
-    /// Local cells whose values would tell more about it while its process stands before it.
+    /// Local cells whose values would say more about it while its process stands before it.
     pub unknowns: Vec<(VariableId, u32)>,
     /// The operations of its command, of which that of the scheme may have more: here it is told apart, by
     /// [`hopes`](Detail::hopes), when it matters whether a channel is empty or full.
@@ -206,7 +208,7 @@ struct TypeFacts {
 /// A system, unfolded as far as is known.
 pub struct Unfolding<'a> {
     system: &'a System,
-    lens: Rc<Lens<'a>>,
+    lens: Arc<Lens<'a>>,
     types: Vec<TypeFacts>,
     expressions: Vec<(ProcessId, Expr)>,
     objects: HashMap<Key, ObjectNumber>,
@@ -270,7 +272,7 @@ impl<'a> Unfolding<'a> {
         let is_used = used_types(system)?;
         let mut unfolding = Unfolding {
             system,
-            lens: Rc::new(Lens::new(system)),
+            lens: Arc::new(Lens::new(system)),
             types: Vec::new(),
             expressions: Vec::new(),
             objects: HashMap::new(),
@@ -321,7 +323,7 @@ impl<'a> Unfolding<'a> {
         &self.questions[condition as usize]
     }
 
-    /// The local cells by which processes of the type are told apart: [`Newcomer::constants`] are their values.
+    /// The local cells by which processes of the type are distinguished: [`Newcomer::constants`] are their values.
     pub fn constants(&self, process: ProcessId) -> &[(VariableId, u32)] {
         &self.types[process.index()].constants
     }
@@ -434,7 +436,7 @@ impl<'a> Unfolding<'a> {
             }
         }
         for process in types {
-            let lens = Rc::clone(&self.lens);
+            let lens = Arc::clone(&self.lens);
             let fold = Fold { system: self.system, lens: &lens, id: None, constants: HashMap::new() };
             let number = self.admit(process, None, &fold, &[], None);
             self.unborn.insert(process, number);
@@ -446,7 +448,7 @@ impl<'a> Unfolding<'a> {
     pub fn add(&mut self, newcomer: &Newcomer<'_>) -> ProcessNumber {
         let cells = self.types[newcomer.process.index()].constants.iter().copied();
         let constants: HashMap<(VariableId, u32), i64> = cells.zip(newcomer.constants.iter().copied()).collect();
-        let lens = Rc::clone(&self.lens);
+        let lens = Arc::clone(&self.lens);
         let fold = Fold { system: self.system, lens: &lens, id: Some(newcomer.id), constants };
         let number =
             self.admit(newcomer.process, Some(newcomer.id), &fold, newcomer.channels, Some(newcomer.first_channel));
@@ -863,6 +865,15 @@ fn refuse(system: &System) -> Result<(), Irreducible> {
     }
     if system.uses_last {
         return no("the model uses `_last`, which every step changes");
+    }
+    for feature in system.features() {
+        return no(match feature {
+            Feature::Synchronous => "everything moves at once, and no two steps are independent",
+            Feature::Actions => "processes take actions together, of which the reduction knows nothing yet",
+            Feature::Heap => "the model has objects on a heap, of which the reduction knows nothing yet",
+            // They make no difference to what steps do.
+            Feature::LocalChoices => continue,
+        });
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! What the thesis proves and computes by hand, shown by the algorithms on small systems (spec 001 §6, lines 1–29, 35, 36
-//! and 40), and its theorems on random ones.
+//! What P. Godefroid's thesis (*Partial-Order Methods for the Verification of Concurrent Systems*) proves and computes by
+//! hand, shown by the algorithms on small systems, and its theorems on random ones. Chapters and sections are the thesis's.
 //!
 //! `AMPLE_SEED=n` looks at one random system only; `AMPLE_SYSTEMS=n` is the number of random systems.
 

@@ -1,8 +1,8 @@
 //! Aggregates and their successors, by set operations only.
 //!
 //! An aggregate is a set of equally labelled states that is closed under the unobserved actions that keep the label. It
-//! has `dead` if a run may end in it and `divergent` if a run may stay in it for ever (§1.4 to §1.6 of the dossier on the
-//! thesis; fixpoints of §2).
+//! has `dead` if a run may end in it and `divergent` if a run may stay in it for ever (H. Ouni's thesis, §2.6
+//! and §2.7).
 
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ pub struct Facts {
 }
 
 /// An arc that leaves an aggregate: the observed action, or τ, where to, and the label there.
-pub type Way<Set> = (Option<usize>, Label, Set);
+pub type Arc<Set> = (Option<usize>, Label, Set);
 
 /// The states of the set with that label.
 pub fn labelled<S: Portable>(sets: &mut Labelled<S>, set: &S::Set, observed: &Observed, label: Label) -> Maybe<S::Set> {
@@ -110,14 +110,14 @@ pub fn successors<S: Portable>(
     label: Label,
     observed: &Observed,
     look: &mut dyn FnMut() -> Maybe<()>,
-) -> Maybe<Vec<Way<S::Set>>> {
-    let mut ways = Vec::new();
+) -> Maybe<Vec<Arc<S::Set>>> {
+    let mut arcs = Vec::new();
     for action in &observed.actions {
         look()?;
         let image = sets.image(set, *action)?;
         for (label, part) in by_label(sets, &image, observed)? {
             for part in cut(sets, part, observed.parts)? {
-                ways.push((Some(*action), label, closed(sets, &part, observed, label)?));
+                arcs.push((Some(*action), label, closed(sets, &part, observed, label)?));
             }
         }
     }
@@ -127,10 +127,10 @@ pub fn successors<S: Portable>(
         let same = labelled(sets, &image, observed, label)?;
         let others = sets.minus(&image, &same)?;
         for (label, part) in by_label(sets, &others, observed)? {
-            ways.push((None, label, closed(sets, &part, observed, label)?));
+            arcs.push((None, label, closed(sets, &part, observed, label)?));
         }
     }
-    Ok(ways)
+    Ok(arcs)
 }
 
 /// At most so many disjoint parts: see [`Observed::split`].

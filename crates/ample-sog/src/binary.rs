@@ -7,8 +7,6 @@
 //!
 //! An action is a move: a statement of a process, or of two that shake hands. A level is a bit.
 
-use std::sync::Arc;
-
 use ample_boolean::{Encoding, Lit};
 use ample_model::{Budget, Expr, Move, System};
 use ample_symbolic::build::build;
@@ -17,7 +15,7 @@ use ample_symbolic::encode::{NotReached, Options, Reached, conditions_of, encode
 use ample_symbolic::reach::{Effort, Method, reachable};
 use ample_symbolic::space::{Space, SpaceSets};
 
-use crate::model::{Labelled, Maybe, Model, StopFlag};
+use crate::model::{Labelled, Maybe, Model};
 
 /// Bytes for a node, with its share of the tables around it.
 const NODE_BYTES: u64 = ample_symbolic::diagram::NODE_BYTES as u64;
@@ -38,19 +36,18 @@ pub struct Binary {
 impl Binary {
     /// Encodes a system that passes the check of well-formedness, with atoms: a name and an expression over global
     /// things each. `memory` is what all threads together may use, in bytes.
-    pub fn new(system: &System, atoms: &[(String, Expr)], memory: u64, stop: &StopFlag) -> Maybe<Binary> {
+    pub fn new(system: &System, atoms: &[(String, Expr)], memory: u64, budget: &Budget) -> Maybe<Binary> {
         let options = Options {
-            is_declared: system.language == "milestones",
-            budget: Budget::unlimited().with_cancellation(&Arc::clone(stop).into()),
+            is_declared: system.exact_types,
+            budget: budget.clone(),
             max_nodes: &|| (memory / NODE_BYTES) as usize,
-            stop: Arc::clone(stop),
             reorders: true,
             reaches: true,
         };
         let conditions: Vec<&Expr> = atoms.iter().map(|(_, expr)| expr).collect();
         let mut states = 0;
         let found = encode(system, &conditions, &options, &mut |_, space, _| {
-            if space.passes_over() {
+            if space.has_transient() {
                 return Err(NotReached::Unsupported(ATOMIC.into()));
             }
             let effort = &mut Effort::default();
@@ -59,7 +56,7 @@ impl Binary {
             Ok(reached)
         })?;
         let Reached { encoding, space, literals, .. } = found;
-        let moves: Vec<Move> = encoding.partitions.iter().map(|partition| partition.taken).collect();
+        let moves: Vec<Move> = encoding.partitions.iter().map(|partition| partition.taken.clone()).collect();
         let actions = moves.iter().map(|taken| name(system, taken)).collect();
         let atoms = atoms.iter().map(|(name, _)| name.clone()).collect();
         let order = space.diagrams.order();
@@ -86,11 +83,8 @@ const ATOMIC: &str = "the model has atomic sequences, whose inner states the obs
 
 /// The statement; with the process in front of it where there are several.
 fn name(system: &System, taken: &Move) -> String {
-    let mut text = label(system, taken.process, taken.edge.index());
-    if let Some((partner, edge)) = taken.partner {
-        text = format!("{text} / {}", label(system, partner, edge.index()));
-    }
-    text
+    let labels: Vec<String> = taken.movers().map(|(process, edge)| label(system, process, edge.index())).collect();
+    labels.join(" / ")
 }
 
 fn label(system: &System, process: u32, edge: usize) -> String {
@@ -122,9 +116,9 @@ impl Model for Binary {
         &self.atoms
     }
 
-    fn sets(&self, share: usize, stop: &StopFlag) -> Maybe<Labelled<Self::Sets>> {
+    fn sets(&self, share: usize, budget: &Budget) -> Maybe<Labelled<Self::Sets>> {
         let most = self.memory / NODE_BYTES / share.max(1) as u64;
-        let diagrams = Diagrams::new(self.encoding.bits, most as usize, Arc::clone(stop));
+        let diagrams = Diagrams::new(self.encoding.bits, most as usize, budget.clone());
         diagrams.make_room_for(most as usize);
         diagrams.set_order(&self.order);
         let space = build(&self.encoding, &diagrams)?.space;

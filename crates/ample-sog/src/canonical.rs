@@ -16,14 +16,17 @@ use crate::observed::Observed;
 use ample_symbolic::Portable;
 
 /// Which aggregates are kept as representatives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 pub enum Canonical {
     /// None.
     #[default]
     None,
     /// All: less memory for more time.
     Full,
-    /// Those that another thread gets; the table keeps whole sets. With work stealing every aggregate may be one.
+    /// Those that another thread gets.
+    ///
+    /// The table keeps whole sets. With work stealing every aggregate may be one.
+    #[value(name = "send")]
     Sent,
 }
 

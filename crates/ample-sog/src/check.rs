@@ -9,8 +9,6 @@
 //! graph. So formulas with events are judged on *collapsed* words, which have no such positions. Where that makes a
 //! difference ([`is_insensitive`]), [`check`] refuses unless the caller says that collapsed words are meant.
 
-use std::sync::Arc;
-
 use ample_logic::{
     Atom, Atoms, Automaton, Cube, Edge, Formula, Options, TranslateError, is_stutter_invariant_within, semantics,
     translate_within,
@@ -19,11 +17,11 @@ use ample_model::{Budget, Interrupted};
 
 use crate::aggregate::{by_label, closed};
 use crate::graph::Graph;
-use crate::model::{Error, Labelled, Maybe, Model, StopFlag, look};
+use crate::model::{Error, Labelled, Maybe, Model};
 use crate::observed::{Label, Observed};
 use crate::product::{Loop, Moves, ProductSize, Source, accepted};
 use crate::threads::{BuildOptions, STACK, Site, Work};
-use crate::witness::{Ending, Maker, Stop, Witness, stops};
+use crate::witness::{Ending, Maker, Visit, Witness, visits};
 use ample_symbolic::Portable;
 
 /// What an atom of a formula stands for.
@@ -259,27 +257,26 @@ pub fn observed<S: Portable>(sets: &Labelled<S>, actions: usize, question: &Ques
 }
 
 /// Whether steps that are not observed make no difference to a formula that the graph preserves, and the automaton of its
-/// negation. A large formula may take long: somebody may want the work to end.
-fn prepared(question: &Question, collapsed: bool, stop: &StopFlag) -> Maybe<(bool, Automaton)> {
-    let budget = Budget::unlimited().with_cancellation(&Arc::clone(stop).into());
-    let kept = question.accept(collapsed, &budget)?;
-    Ok((kept, question.negation(&budget)?))
+/// negation. A large formula may take long: the budget is asked.
+fn prepared(question: &Question, collapsed: bool, budget: &Budget) -> Maybe<(bool, Automaton)> {
+    let kept = question.accept(collapsed, budget)?;
+    Ok((kept, question.negation(budget)?))
 }
 
 /// Checks a formula while builders build the graph.
 pub fn check<M: Model>(model: &M, question: &Question, options: &CheckOptions) -> Maybe<Checked> {
-    let (is_insensitive, automaton) = prepared(question, options.collapsed, &options.build.stop)?;
+    let (is_insensitive, automaton) = prepared(question, options.collapsed, &options.build.budget)?;
     // The static rule keeps some steps that a collapsed word does not have.
     let rule = if is_insensitive { options.rule } else { Rule::Definition };
     in_thread(model, || {
-        let stop = &options.build.stop;
+        let budget = &options.build.budget;
         let share = options.build.threads.max(1) + 1;
-        let mut sets = model.sets(share, stop)?;
+        let mut sets = model.sets(share, budget)?;
         let observed = observed(&sets, model.actions().len(), question, rule)?;
         let site = Site::new(&observed, &options.build, options.on_demand);
         let search = || {
-            let mut source = Building { site: &site, stop };
-            let result = seek(&mut source, &automaton, question, &observed, stop);
+            let mut source = Building { site: &site, budget };
+            let result = seek(&mut source, &automaton, question, &observed, budget);
             site.end();
             result
         };
@@ -292,7 +289,7 @@ pub fn check<M: Model>(model: &M, question: &Question, options: &CheckOptions) -
                     let entry = site.table.entry(number as u32);
                     Ok((entry.bytes.to_vec(), entry.label))
                 };
-                Some(explain(&mut sets, &observed, question, &found, &mut open, stop)?)
+                Some(explain(&mut sets, &observed, question, &found, &mut open, budget)?)
             }
             None => None,
         };
@@ -306,9 +303,9 @@ pub fn check_graph<M: Model>(
     graph: &Graph,
     question: &Question,
     collapsed: bool,
-    stop: &StopFlag,
+    budget: &Budget,
 ) -> Maybe<Checked> {
-    let (is_insensitive, automaton) = prepared(question, collapsed, stop)?;
+    let (is_insensitive, automaton) = prepared(question, collapsed, budget)?;
     let observed = &graph.observed;
     let is_there = question.states().iter().all(|atom| observed.atoms.contains(atom))
         && question.events().iter().all(|action| observed.actions.contains(action));
@@ -322,16 +319,16 @@ pub fn check_graph<M: Model>(
         return Err(Error::Unsupported("the formula sees steps that the graph has for another one".into()));
     }
     in_thread(model, || {
-        let (found, product) = seek(&mut Built { graph }, &automaton, question, observed, stop)?;
+        let (found, product) = seek(&mut Built { graph }, &automaton, question, observed, budget)?;
         let count = graph.aggregates.len();
         let violation = match found {
             Some(found) => {
-                let mut sets = model.sets(1, stop)?;
+                let mut sets = model.sets(1, budget)?;
                 let mut open = |number: usize| {
                     let aggregate = &graph.aggregates[number];
                     Ok((aggregate.set.clone(), aggregate.label))
                 };
-                Some(explain(&mut sets, observed, question, &found, &mut open, stop)?)
+                Some(explain(&mut sets, observed, question, &found, &mut open, budget)?)
             }
             None => None,
         };
@@ -355,29 +352,29 @@ fn seek(
     automaton: &Automaton,
     question: &Question,
     observed: &Observed,
-    stop: &StopFlag,
+    budget: &Budget,
 ) -> Maybe<(Option<Loop>, ProductSize)> {
     let letters = |label: Label, action: Option<usize>| {
         let bits = automaton.atoms.iter().enumerate();
         let true_bits = bits.filter(|(_, atom)| question.value(**atom, observed, label, action));
         true_bits.fold(0, |letter, (bit, _)| letter | 1u64 << bit)
     };
-    accepted(source, automaton, &letters, &mut || look(stop))
+    accepted(source, automaton, &letters, &mut || Ok(budget.check()?))
 }
 
 /// A graph that is being built.
 struct Building<'s, 'a> {
     site: &'s Site<'a>,
-    stop: &'s StopFlag,
+    budget: &'s Budget,
 }
 
 impl Source for Building<'_, '_> {
     fn initial(&mut self) -> Maybe<Vec<usize>> {
-        Ok(self.site.initial(self.stop)?.into_iter().map(|id| id as usize).collect())
+        Ok(self.site.initial(self.budget)?.into_iter().map(|id| id as usize).collect())
     }
 
     fn moves(&mut self, aggregate: usize) -> Maybe<Moves> {
-        let entry = self.site.expansion(aggregate as u32, self.stop)?;
+        let entry = self.site.expansion(aggregate as u32, self.budget)?;
         let expansion = entry.expansion().ok_or_else(|| Error::Internal("an aggregate without successors".into()))?;
         let arcs = expansion.arcs.iter().map(|(action, to)| (*action, *to as usize)).collect();
         let facts = &expansion.facts;
@@ -409,7 +406,7 @@ fn explain<S: Portable>(
     question: &Question,
     found: &Loop,
     open: &mut dyn FnMut(usize) -> Maybe<(Vec<u8>, Label)>,
-    stop: &StopFlag,
+    budget: &Budget,
 ) -> Maybe<Witness> {
     // What is kept may be the representatives: they are completed; a whole set stays as it is.
     let mut set_of = |sets: &mut Labelled<S>, number: usize| -> Maybe<(S::Set, Label)> {
@@ -418,10 +415,10 @@ fn explain<S: Portable>(
         Ok((closed(sets, &set, observed, label)?, label))
     };
     let (set, label) = set_of(sets, found.start)?;
-    let mut path = vec![Stop { set, label, action: None }];
-    path.extend(stops::<S>(&found.prefix, &mut |number| set_of(sets, number))?);
-    let around = stops::<S>(&found.cycle, &mut |number| set_of(sets, number))?;
-    let mut ask = || look(stop);
+    let mut path = vec![Visit { set, label, action: None }];
+    path.extend(visits::<S>(&found.prefix, &mut |number| set_of(sets, number))?);
+    let around = visits::<S>(&found.cycle, &mut |number| set_of(sets, number))?;
+    let mut ask = || Ok(budget.check()?);
     let mut maker = Maker { sets, observed, look: &mut ask };
     let witness = if around.is_empty() { maker.resting(&path)? } else { maker.cycling(&path, &around)? };
     judge(sets, observed, question, &witness)?;

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
+use ample_budget::Budget;
 use ample_petri::net::{Condition, Net};
 use ample_symbolic::{BigUint, Maybe as SetResult, Portable, SetError, Sets};
 
 use crate::bytes::{put, take};
 use crate::lists::touching;
-use crate::model::{Labelled, Maybe, Model, StopFlag};
+use crate::model::{Labelled, Maybe, Model};
 
 /// So many markings in a set are too many.
 const MOST: usize = 2_000_000;
@@ -43,12 +43,12 @@ impl Model for Explicit {
         &self.atoms
     }
 
-    fn sets(&self, _share: usize, stop: &StopFlag) -> Maybe<Labelled<Markings>> {
+    fn sets(&self, _share: usize, budget: &Budget) -> Maybe<Labelled<Markings>> {
         let conditions = Arc::clone(&self.conditions);
         let holding = move |markings: &mut Markings, set: &Arc<BTreeSet<Marking>>, atom: usize| {
             markings.kept(set.iter().filter(|marking| conditions[atom].holds(marking)).cloned().collect())
         };
-        let markings = Markings { net: Arc::clone(&self.net), stop: Arc::clone(stop) };
+        let markings = Markings { net: Arc::clone(&self.net), budget: budget.clone() };
         Ok(Labelled::new(markings, Box::new(holding), touching(&self.net, &self.conditions)))
     }
 }
@@ -56,16 +56,14 @@ impl Model for Explicit {
 /// Sets of markings.
 pub struct Markings {
     net: Arc<Net>,
-    stop: StopFlag,
+    budget: Budget,
 }
 
 type Marking = Vec<u64>;
 
 impl Markings {
     fn kept(&self, set: BTreeSet<Marking>) -> SetResult<Arc<BTreeSet<Marking>>> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(SetError::Cancelled);
-        }
+        self.budget.check()?;
         if set.len() > MOST { Err(SetError::Memory) } else { Ok(Arc::new(set)) }
     }
 

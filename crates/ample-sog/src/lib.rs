@@ -1,9 +1,10 @@
-//! Symbolic observation graphs.
+//! Symbolic observation graphs: model checking of LTL without X on sets of states (S. Haddad, J.-M. Ilié and K. Klai, *Design
+//! and evaluation of a symbolic and abstraction-based model checker*, 2004).
 //!
-//! Of a model's actions some are observed, and some conditions on its states may be. States that cannot be told apart by
-//! what is observed are put together into *aggregates*, which are sets of states in some compact form; between them are
-//! the observed steps. The graph is often tiny beside the states, and enough to decide LTL without X (K. Klai and others;
-//! H. Ouni, *Parallel construction of, and model checking on, the symbolic observation graph*, 2019).
+//! Some actions of a model are observed, and some conditions on its states may be. States connected by unobserved steps are
+//! grouped into *aggregates*, which are sets of states in some compact form; the arcs between them are the observed steps. The
+//! graph is often tiny beside the state space, and enough to decide LTL without X. The parallel construction is that of
+//! H. Ouni, *Parallel verification of concurrent systems using the Symbolic Observation Graph*, 2019.
 //!
 //! [`Sets`](ample_symbolic::Sets) is what a set engine must offer; [`Lists`] offers it for nets, by list decision diagrams, [`Binary`] for any
 //! bounded system, by binary ones, and [`Explicit`] for small nets, state by state. [`Observed`] says which graph is wanted, [`build`] and
@@ -62,7 +63,7 @@ pub use check::{CheckOptions, Checked, Meaning, Question, Rule, check, check_gra
 pub use explicit::Explicit;
 pub use graph::{Aggregate, Graph, Size};
 pub use lists::Lists;
-pub use model::{Error, Labelled, Model, StopFlag};
+pub use model::{Error, Labelled, Model};
 pub use observed::{Label, Observed};
 pub use product::ProductSize;
 pub use sequential::build;

@@ -2,18 +2,18 @@
 //!
 //! A level is a place. Places need no bound that is known before; a net without one ends at a limit.
 
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
+use ample_budget::Budget;
 use ample_petri::diagram::{Diagrams, Limits, Set, diagrams, filter, order, with_stack};
 use ample_petri::net::{Condition, Net};
 use ample_symbolic::SetError;
 
-use crate::model::{Labelled, Maybe, Model, StopFlag, Touches};
+use crate::model::{Labelled, Maybe, Model, Touches};
 use crate::rounds::Rounds;
 
 /// Bytes for a node, with its share of the tables around it.
-const NODE_BYTES: u64 = 40;
+const NODE_BYTES: u64 = ample_symbolic::diagram::NODE_BYTES as u64;
 
 /// A net with conditions on its markings.
 #[derive(Clone, Debug)]
@@ -55,16 +55,16 @@ impl Model for Lists {
         &self.atoms
     }
 
-    fn sets(&self, share: usize, stop: &StopFlag) -> Maybe<Labelled<Diagrams>> {
+    fn sets(&self, share: usize, budget: &Budget) -> Maybe<Labelled<Diagrams>> {
         let max_nodes = (self.memory / NODE_BYTES / share.max(1) as u64) as usize;
-        let rounds = self.rounds.get_or_init(|| Arc::new(Rounds::of(&self.net, &|| stop.load(Ordering::Relaxed))));
+        let rounds = self.rounds.get_or_init(|| Arc::new(Rounds::of(&self.net, budget)));
         // The tests come after all transitions, and change neither where a run ends nor what a closure is.
         let tested = rounds.with_tests(&self.net);
-        let table = diagrams(&tested, &self.order, Limits { max_nodes, stop: Arc::clone(stop) })?;
+        let table = diagrams(&tested, &self.order, Limits { max_nodes, budget: budget.clone() })?;
         let conditions = Arc::clone(&self.conditions);
         let holding = move |table: &mut Diagrams, set: &Set, atom: usize| filter(table, set, &conditions[atom]);
         let mut last =
-            Last { net: Arc::clone(&self.net), rounds: Arc::clone(rounds), stop: Arc::clone(stop), chosen: None };
+            Last { net: Arc::clone(&self.net), rounds: Arc::clone(rounds), budget: budget.clone(), chosen: None };
         let repeats = move |table: &mut Diagrams, set: &Set, actions: &[usize]| last.repeats(table, set, actions);
         let labelled = Labelled::new(table, Box::new(holding), touching(&self.net, &self.conditions));
         Ok(labelled.with_repeats(Box::new(repeats)))
@@ -90,7 +90,7 @@ pub(crate) fn touching(net: &Arc<Net>, conditions: &Arc<Vec<Condition>>) -> Touc
 struct Last {
     net: Arc<Net>,
     rounds: Arc<Rounds>,
-    stop: StopFlag,
+    budget: Budget,
     chosen: Option<Chosen>,
 }
 
@@ -127,7 +127,7 @@ impl Last {
         let first = self.net.transitions.len() as u32;
         let tests = self.rounds.tests.iter().zip(first..);
         let tests = tests.filter(|((support, _), _)| self.rounds.is_among(*support, &numbers)).map(|(_, test)| test);
-        let never = self.rounds.never(&self.net, &numbers, &|| self.stop.load(Ordering::Relaxed));
+        let never = self.rounds.never(&self.net, &numbers, &self.budget);
         Chosen { actions: actions.to_vec(), never, tests: tests.collect() }
     }
 }

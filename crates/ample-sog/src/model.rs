@@ -4,10 +4,8 @@
 //! so every thread has sets of its own, made by the same [`Model`]; what threads tell each other are bytes.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use ample_model::Interrupted;
+use ample_budget::{Budget, Interrupted};
 use ample_symbolic::encode::NotReached;
 use ample_symbolic::{Portable, SetError};
 use thiserror::Error;
@@ -15,9 +13,12 @@ use thiserror::Error;
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Error {
-    /// Somebody wanted it to end, or its time was over.
-    #[error("ended")]
+    /// Somebody wanted it to end.
+    #[error("interrupted")]
     Cancelled,
+    /// The deadline has passed.
+    #[error("the time limit was reached")]
+    Deadline,
     /// The sets do not fit into the memory.
     #[error("the sets of states do not fit into the memory")]
     Memory,
@@ -36,7 +37,8 @@ impl From<SetError> for Error {
     fn from(error: SetError) -> Error {
         match error {
             SetError::Memory => Error::Memory,
-            SetError::Cancelled | SetError::Deadline | SetError::Reorder => Error::Cancelled,
+            SetError::Deadline => Error::Deadline,
+            SetError::Cancelled | SetError::Reorder => Error::Cancelled,
             SetError::Overflow | SetError::Depth => Error::Unsupported(format!("the net is too large: {error}")),
             SetError::Foreign | SetError::NotCtl => Error::Internal(error.to_string()),
         }
@@ -47,7 +49,8 @@ impl From<Interrupted> for Error {
     fn from(interrupted: Interrupted) -> Error {
         match interrupted {
             Interrupted::Memory => Error::Memory,
-            Interrupted::Deadline | Interrupted::Cancelled => Error::Cancelled,
+            Interrupted::Deadline => Error::Deadline,
+            Interrupted::Cancelled => Error::Cancelled,
         }
     }
 }
@@ -74,9 +77,8 @@ pub trait Model: Sync {
     /// The names of the atoms.
     fn atoms(&self) -> &[String];
 
-    /// Sets whose operations end when the flag is set. `share` is the part of the memory that they may use: one in so
-    /// many.
-    fn sets(&self, share: usize, stop: &StopFlag) -> Maybe<Labelled<Self::Sets>>;
+    /// Sets whose operations ask the budget. `share` is the part of the memory that they may use: one in so many.
+    fn sets(&self, share: usize, budget: &Budget) -> Maybe<Labelled<Self::Sets>>;
 
     /// Does something with the sets, which may want a stack of their own for it.
     fn with_stack<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
@@ -155,12 +157,4 @@ impl<S: Portable> DerefMut for Labelled<S> {
     fn deref_mut(&mut self) -> &mut S {
         &mut self.sets
     }
-}
-
-/// A flag by which others say that it should end.
-pub type StopFlag = Arc<AtomicBool>;
-
-/// An error if the flag is set.
-pub fn look(stop: &AtomicBool) -> Maybe<()> {
-    if stop.load(Ordering::Relaxed) { Err(Error::Cancelled) } else { Ok(()) }
 }

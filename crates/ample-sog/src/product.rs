@@ -2,7 +2,7 @@
 //!
 //! A letter is the label of an aggregate with the action of the arc that leaves it. A run that ends in an aggregate, or
 //! stays in it for ever, goes on with letters that have the label and no action; it never leaves again, so that what is
-//! accepted is exactly a collapsed word of some maximal run (§1.7 of the dossier).
+//! accepted is exactly a collapsed word of some maximal run.
 //!
 //! Emptiness is decided by strongly connected components as they are found, depth first (Couvreur 1999; Geldenhuys and
 //! Valmari 2005), so that a violation is seen long before the graph is complete.

@@ -5,6 +5,7 @@
 //! are not observed, no aggregate is divergent. For each minimal one a few sequences are tried out on paper: a marking
 //! with all the tokens that such a sequence needs goes round. Most aggregates are decided so, without a fixpoint.
 
+use ample_budget::Budget;
 use ample_petri::net::{Net, Place, Transition};
 use ample_petri::structure::semiflows::{Limits, semiflows};
 
@@ -28,13 +29,15 @@ pub struct Rounds {
 
 impl Rounds {
     /// Those of a net, as far as they are easily found.
-    pub fn of(net: &Net, stop: &dyn Fn() -> bool) -> Rounds {
-        let found = semiflows(&turned(net), LIMITS, stop);
+    pub fn of(net: &Net, budget: &Budget) -> Rounds {
+        let found = semiflows(&turned(net), LIMITS, budget);
         let mut rounds = Rounds { supports: Vec::new(), complete: found.complete, tests: Vec::new() };
         for flow in &found.flows {
             let support = rounds.supports.len();
             rounds.supports.push(flow.weights.iter().map(|(transition, _)| *transition).collect());
-            if stop() || flow.weights.iter().map(|(_, times)| *times).fold(0, u64::saturating_add) > LONGEST {
+            if budget.check().is_err()
+                || flow.weights.iter().map(|(_, times)| *times).fold(0, u64::saturating_add) > LONGEST
+            {
                 continue;
             }
             for (first, _) in &flow.weights {
@@ -56,7 +59,7 @@ impl Rounds {
     }
 
     /// These transitions of the net, which are sorted, cannot go on for ever in any finite set of markings.
-    pub fn never(&self, net: &Net, transitions: &[u32], stop: &dyn Fn() -> bool) -> bool {
+    pub fn never(&self, net: &Net, transitions: &[u32], budget: &Budget) -> bool {
         if (0..self.supports.len()).any(|support| self.is_among(support, transitions)) {
             return false;
         }
@@ -66,7 +69,7 @@ impl Rounds {
         // Too many of the whole net, but of these alone there may be few.
         let those = transitions.iter().map(|number| net.transitions[*number as usize].clone()).collect();
         let part = Net { places: net.places.clone(), transitions: those, exclusive: vec![] };
-        let found = semiflows(&turned(&part), LIMITS, stop);
+        let found = semiflows(&turned(&part), LIMITS, budget);
         found.complete && found.flows.is_empty()
     }
 
@@ -171,9 +174,9 @@ mod tests {
     fn a_round_needs_what_its_steps_lack() {
         // Two tokens become one and the other way round; a catalyst is needed for the way back.
         let net = net(3, &[(&[(0, 2)], &[(1, 1)]), (&[(1, 1), (2, 1)], &[(0, 2), (2, 1)])]);
-        let rounds = Rounds::of(&net, &|| false);
+        let rounds = Rounds::of(&net, &Budget::unlimited());
         assert_eq!(rounds.tests, [(0, vec![(0, 2), (2, 1)]), (0, vec![(1, 1), (2, 1)])]);
-        let never = |transitions: &[u32]| rounds.never(&net, transitions, &|| false);
+        let never = |transitions: &[u32]| rounds.never(&net, transitions, &Budget::unlimited());
         assert!(!never(&[0, 1]));
         assert!(never(&[0]) && never(&[1]) && never(&[]));
         assert_eq!(rounds.with_tests(&net).transitions.len(), 4);
@@ -182,23 +185,23 @@ mod tests {
     #[test]
     fn a_step_without_effect_is_a_round() {
         let net = net(2, &[(&[(0, 1)], &[(0, 1)]), (&[(0, 1)], &[(1, 1)])]);
-        let rounds = Rounds::of(&net, &|| false);
+        let rounds = Rounds::of(&net, &Budget::unlimited());
         assert_eq!(rounds.tests, [(0, vec![(0, 1)])]);
-        assert!(rounds.never(&net, &[1], &|| false) && !rounds.never(&net, &[0], &|| false));
+        assert!(rounds.never(&net, &[1], &Budget::unlimited()) && !rounds.never(&net, &[0], &Budget::unlimited()));
     }
 
     #[test]
     fn of_a_part_it_is_known_even_if_not_of_the_whole() {
         let net = net(2, &[(&[(0, 1)], &[(1, 1)]), (&[(1, 1)], &[(0, 1)])]);
         let nothing = Rounds { supports: vec![], complete: false, tests: vec![] };
-        assert!(nothing.never(&net, &[1], &|| false) && !nothing.never(&net, &[0, 1], &|| false));
+        assert!(nothing.never(&net, &[1], &Budget::unlimited()) && !nothing.never(&net, &[0, 1], &Budget::unlimited()));
     }
 
     #[test]
     fn weights_are_taken_as_often_as_they_must() {
         // One step gives three tokens, the other takes one.
         let net = net(2, &[(&[(0, 3)], &[(1, 3)]), (&[(1, 1)], &[(0, 1)])]);
-        let rounds = Rounds::of(&net, &|| false);
+        let rounds = Rounds::of(&net, &Budget::unlimited());
         assert_eq!(rounds.tests, [(0, vec![(0, 3)]), (0, vec![(0, 1), (1, 2)])]);
     }
 }

@@ -1,17 +1,18 @@
-//! One aggregate after the other (§3.1 of the dossier): what all other constructions are compared with.
+//! One aggregate after the other: what all other constructions are compared with.
 
 use crate::aggregate::{facts, first, successors};
 use crate::canonical::{Canonical, representatives};
 use crate::graph::Graph;
-use crate::model::{Error, Labelled, Maybe, StopFlag, look};
+use crate::model::{Error, Labelled, Maybe};
 use crate::observed::{Label, Observed};
 use crate::table::{Expansion, Id, Table};
+use ample_budget::Budget;
 use ample_symbolic::Portable;
 
 /// Builds the graph with one engine. `max_bytes` is for the sets of the aggregates.
 ///
 /// ```
-/// use std::sync::Arc;
+/// use ample_budget::Budget;
 /// use ample_petri::net::{Net, Place, Transition};
 /// use ample_sog::{Canonical, Explicit, Model, Observed, build};
 ///
@@ -25,8 +26,8 @@ use ample_symbolic::Portable;
 /// };
 /// let model = Explicit::new(net, vec![]);
 /// let observed = Observed::events(2, &[1])?;
-/// let stop = Arc::default();
-/// let graph = build(&mut model.sets(1, &stop)?, &observed, Canonical::None, 1 << 20, &stop)?;
+/// let budget = Budget::unlimited();
+/// let graph = build(&mut model.sets(1, &budget)?, &observed, Canonical::None, 1 << 20, &budget)?;
 /// assert_eq!((graph.size().aggregates, graph.size().arcs, graph.size().states), (1, 1, 2));
 /// # Ok::<(), ample_sog::Error>(())
 /// ```
@@ -35,7 +36,7 @@ pub fn build<S: Portable>(
     observed: &Observed,
     canonical: Canonical,
     max_bytes: u64,
-    stop: &StopFlag,
+    budget: &Budget,
 ) -> Maybe<Graph> {
     let table = Table::new(max_bytes);
     // There is nobody to send anything to.
@@ -60,10 +61,10 @@ pub fn build<S: Portable>(
     }
     table.set_initial(initial);
     while let Some((id, label, set)) = stack.pop() {
-        look(stop)?;
+        budget.check()?;
         let facts = facts(sets, &set, observed)?;
         let mut arcs = Vec::new();
-        for (action, label, to) in successors(sets, &set, label, observed, &mut || look(stop))? {
+        for (action, label, to) in successors(sets, &set, label, observed, &mut || Ok(budget.check()?))? {
             let (id, is_new) = insert(sets, label, &to)?;
             arcs.push((action, id));
             if is_new {

@@ -2,7 +2,7 @@
 //! (§7.2.2).
 //!
 //! Every thread has an engine of its own. A thread that finds a new aggregate puts it on the stack of the thread with the
-//! fewest waiting ones (the thesis's way), or on its own, from which idle threads steal the oldest. What a thread has
+//! fewest waiting ones (as in the thesis), or on its own, from which idle threads steal the oldest. What a thread has
 //! made itself it need not read again.
 //!
 //! The thesis looks at the loads of all threads to see whether it is done, which may be seen too early. Here one counter
@@ -10,24 +10,25 @@
 //! successors have been counted.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use ample_budget::{Budget, Cancellation};
 use serde::{Deserialize, Serialize};
 
 use crate::aggregate::{closed, facts, first, successors};
 use crate::canonical::{Canonical, representatives};
 use crate::graph::Graph;
-use crate::model::{Error, Labelled, Maybe, Model, StopFlag, look};
+use crate::model::{Error, Labelled, Maybe, Model};
 use crate::observed::{Label, Observed};
 use crate::table::{Entry, Expansion, Id, Table, lock};
 use ample_symbolic::Portable;
 
 /// Who gets a new aggregate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 pub enum Balance {
-    /// The thread that made it; others steal what has waited longest.
+    /// The thread that made it; others steal what has waited longest (work stealing).
     #[default]
     Steal,
     /// The thread with the fewest waiting.
@@ -45,8 +46,8 @@ pub struct BuildOptions {
     pub canonical: Canonical,
     /// The sets of all aggregates as bytes may need so much room.
     pub max_bytes: u64,
-    /// Ends the work.
-    pub stop: StopFlag,
+    /// What the work may take.
+    pub budget: Budget,
 }
 
 impl Default for BuildOptions {
@@ -56,7 +57,7 @@ impl Default for BuildOptions {
             balance: Balance::default(),
             canonical: Canonical::default(),
             max_bytes: 1 << 30,
-            stop: Arc::default(),
+            budget: Budget::unlimited(),
         }
     }
 }
@@ -80,8 +81,6 @@ const MOST_KEPT: usize = 1 << 16;
 const MOST_KNOWN: usize = 1 << 16;
 /// How long an idle thread sleeps before it looks again.
 const NAP: Duration = Duration::from_millis(1);
-/// How often the flag of the caller is looked at.
-pub(crate) const WATCH_EVERY: Duration = Duration::from_millis(5);
 
 /// The bytes of a set, or of states from which it can be made.
 #[derive(Clone)]
@@ -112,7 +111,9 @@ pub(crate) struct Site<'a> {
     /// Builders do only what is wanted.
     on_demand: bool,
     /// Builders should end.
-    pub halt: StopFlag,
+    halt: Cancellation,
+    /// What builders may take; it ends when they should.
+    budget: Budget,
     error: Mutex<Option<Error>>,
     bell: (Mutex<()>, Condvar),
     received: AtomicUsize,
@@ -122,6 +123,8 @@ pub(crate) struct Site<'a> {
 impl<'a> Site<'a> {
     pub fn new(observed: &'a Observed, options: &BuildOptions, on_demand: bool) -> Site<'a> {
         let threads = options.threads.max(1);
+        let halt = Cancellation::new();
+        let budget = options.budget.clone().with_cancellation(&halt);
         Site {
             table: Table::new(options.max_bytes),
             observed,
@@ -132,7 +135,8 @@ impl<'a> Site<'a> {
             wanted: Mutex::default(),
             pending: AtomicUsize::new(1),
             on_demand,
-            halt: Arc::default(),
+            halt,
+            budget,
             error: Mutex::default(),
             bell: Default::default(),
             received: AtomicUsize::new(0),
@@ -146,7 +150,7 @@ impl<'a> Site<'a> {
     }
 
     fn is_over(&self) -> bool {
-        self.is_complete() || self.halt.load(Ordering::Acquire)
+        self.is_complete() || self.halt.is_cancelled()
     }
 
     fn ring(&self) {
@@ -167,7 +171,7 @@ impl<'a> Site<'a> {
 
     /// Ends all builders.
     pub fn end(&self) {
-        self.halt.store(true, Ordering::Release);
+        self.halt.cancel();
         self.ring();
     }
 
@@ -216,31 +220,31 @@ impl<'a> Site<'a> {
     }
 
     /// The initial aggregates, once they are there.
-    pub fn initial(&self, stop: &AtomicBool) -> Maybe<Vec<Id>> {
+    pub fn initial(&self, budget: &Budget) -> Maybe<Vec<Id>> {
         loop {
             if let Some(initial) = self.table.initial() {
                 return Ok(initial.to_vec());
             }
-            self.wait(stop)?;
+            self.wait(budget)?;
         }
     }
 
     /// Waits until an aggregate is expanded; it comes next if nobody has begun with it.
-    pub fn expansion(&self, id: Id, stop: &AtomicBool) -> Maybe<Arc<Entry>> {
+    pub fn expansion(&self, id: Id, budget: &Budget) -> Maybe<Arc<Entry>> {
         let entry = self.table.entry(id);
         if entry.expansion().is_none() {
             lock(&self.wanted).push_back(id);
             self.ring();
         }
         while entry.expansion().is_none() {
-            self.wait(stop)?;
+            self.wait(budget)?;
         }
         Ok(entry)
     }
 
-    fn wait(&self, stop: &AtomicBool) -> Maybe<()> {
-        look(stop)?;
-        if self.halt.load(Ordering::Acquire) {
+    fn wait(&self, budget: &Budget) -> Maybe<()> {
+        budget.check()?;
+        if self.halt.is_cancelled() {
             return Err(lock(&self.error).clone().unwrap_or(Error::Cancelled));
         }
         self.nap(NAP);
@@ -282,16 +286,6 @@ impl<'a> Site<'a> {
         lock(&self.error).clone()
     }
 
-    /// True once all builders have no more to do, or should do no more.
-    pub fn rests(&self) -> bool {
-        self.is_over()
-    }
-
-    /// Sleeps a moment, or until something happens.
-    pub fn doze(&self) {
-        self.nap(WATCH_EVERY);
-    }
-
     fn builder<M: Model>(&self, model: &M, me: usize, share: usize) -> usize {
         // A thread that fails must not let the others wait for it.
         let alarm = Alarm { site: self };
@@ -305,7 +299,9 @@ impl<'a> Site<'a> {
     }
 
     fn run<M: Model>(&self, model: &M, me: usize, share: usize, expanded: &mut usize) -> Maybe<()> {
-        let sets = model.sets(share, &self.halt)?;
+        // One of them tells how it goes.
+        let budget = if me == 0 { self.budget.clone() } else { self.budget.clone().without_sinks() };
+        let sets = model.sets(share, &budget)?;
         let mut builder = Builder { site: self, me, sets, kept: HashMap::new(), known: HashMap::new() };
         if me == 0 {
             builder.begin()?;
@@ -313,6 +309,7 @@ impl<'a> Site<'a> {
         while !self.is_over() {
             let Some(task) = self.pop(me) else {
                 self.nap(NAP);
+                budget.check()?;
                 continue;
             };
             let entry = self.table.entry(task.id);
@@ -380,10 +377,9 @@ impl<S: Portable> Builder<'_, '_, S> {
         let site = self.site;
         let set = self.open(entry, task)?;
         let facts = facts(&mut self.sets, &set, site.observed)?;
-        let halt = &site.halt;
-        let ways = successors(&mut self.sets, &set, entry.label, site.observed, &mut || look(halt))?;
-        let mut arcs = Vec::with_capacity(ways.len());
-        for (action, label, set) in ways {
+        let leaving = successors(&mut self.sets, &set, entry.label, site.observed, &mut || Ok(site.budget.check()?))?;
+        let mut arcs = Vec::with_capacity(leaving.len());
+        for (action, label, set) in leaving {
             arcs.push((action, self.insert(label, set)?));
         }
         arcs.sort_unstable();
@@ -488,15 +484,7 @@ impl<S: Portable> Builder<'_, '_, S> {
 /// Builds the graph with several threads. It is the same graph as [`build`](crate::build) gives.
 pub fn build_with_threads<M: Model>(model: &M, observed: &Observed, options: &BuildOptions) -> Maybe<(Graph, Work)> {
     let site = Site::new(observed, options, false);
-    let watch = || {
-        while !site.rests() {
-            if options.stop.load(Ordering::Relaxed) {
-                site.fail(Error::Cancelled);
-            }
-            site.doze();
-        }
-    };
-    let ((), work) = site.work(model, options.threads.max(1), watch)?;
+    let ((), work) = site.work(model, options.threads.max(1), || ())?;
     if let Some(why) = site.error() {
         return Err(why);
     }

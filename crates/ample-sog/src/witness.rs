@@ -1,4 +1,4 @@
-//! From a run through the graph to a run of the model (Lemmas 19 and 23 of the thesis; §1.8 of the dossier).
+//! From a run through the graph to a run of the model (Lemmas 19 and 23 of H. Ouni's thesis).
 //!
 //! Along a path of aggregates one goes backwards from where the run must get to: in each aggregate the states from which
 //! unobserved steps lead to a state that takes the next arc in the right direction. Then one goes forwards, one state at
@@ -38,7 +38,7 @@ pub struct Witness {
 }
 
 /// An aggregate on a path, with the arc that leads to it.
-pub(crate) struct Stop<Set> {
+pub(crate) struct Visit<Set> {
     pub set: Set,
     pub label: Label,
     pub action: Option<usize>,
@@ -91,7 +91,7 @@ impl<S: Portable> Maker<'_, S> {
     #[allow(clippy::type_complexity)]
     fn run(
         &mut self,
-        path: &[&Stop<S::Set>],
+        path: &[&Visit<S::Set>],
         from: &S::Set,
         target: &S::Set,
     ) -> Maybe<Option<(Vec<u64>, Vec<usize>, S::Set)>> {
@@ -155,9 +155,9 @@ impl<S: Portable> Maker<'_, S> {
     }
 
     /// A run along the path that ends in its last aggregate, or stays there for ever.
-    pub fn resting(&mut self, path: &[Stop<S::Set>]) -> Maybe<Witness> {
+    pub fn resting(&mut self, path: &[Visit<S::Set>]) -> Maybe<Witness> {
         let last = &path.last().ok_or_else(lost)?.set;
-        let path: Vec<&Stop<S::Set>> = path.iter().collect();
+        let path: Vec<&Visit<S::Set>> = path.iter().collect();
         let initial = self.sets.initial()?;
         let dead = self.sets.resting(last)?;
         if !self.sets.is_empty(&dead) {
@@ -248,10 +248,10 @@ impl<S: Portable> Maker<'_, S> {
 
     /// A run along the path and then around a cycle of aggregates for ever. The last aggregate of `path` is the last of
     /// `around` too.
-    pub fn cycling(&mut self, path: &[Stop<S::Set>], around: &[Stop<S::Set>]) -> Maybe<Witness> {
+    pub fn cycling(&mut self, path: &[Visit<S::Set>], around: &[Visit<S::Set>]) -> Maybe<Witness> {
         let base = path.last().ok_or_else(lost)?;
         let core = self.endless(&base.set, around)?;
-        let way: Vec<&Stop<S::Set>> = path.iter().collect();
+        let way: Vec<&Visit<S::Set>> = path.iter().collect();
         let initial = self.sets.initial()?;
         let (start, mut prefix, mut state) = self.run(&way, &initial, &core)?.ok_or_else(lost)?;
         loop {
@@ -262,7 +262,7 @@ impl<S: Portable> Maker<'_, S> {
             let (layers, is_back) = self.layers(&state, &mut round)?;
             let goal = if is_back { state.clone() } else { self.one_of(layers.last())? };
             let rounds = layers.len() + usize::from(is_back);
-            let way: Vec<&Stop<S::Set>> =
+            let way: Vec<&Visit<S::Set>> =
                 std::iter::once(base).chain(std::iter::repeat_n(around, rounds).flatten()).collect();
             let (_, steps, after) = self.run(&way, &state, &goal)?.ok_or_else(lost)?;
             if is_back {
@@ -274,7 +274,7 @@ impl<S: Portable> Maker<'_, S> {
     }
 
     /// The states of the first aggregate from which one can go round for ever.
-    fn endless(&mut self, base: &S::Set, around: &[Stop<S::Set>]) -> Maybe<S::Set> {
+    fn endless(&mut self, base: &S::Set, around: &[Visit<S::Set>]) -> Maybe<S::Set> {
         let mut left = base.clone();
         loop {
             let mut goal = left.clone();
@@ -293,7 +293,7 @@ impl<S: Portable> Maker<'_, S> {
     }
 
     /// The states after one round from these, with unobserved steps before each arc and after the last.
-    fn round(&mut self, from: &S::Set, around: &[Stop<S::Set>]) -> Maybe<S::Set> {
+    fn round(&mut self, from: &S::Set, around: &[Visit<S::Set>]) -> Maybe<S::Set> {
         let (observed, mut set) = (self.observed, from.clone());
         let Some(last) = around.last() else { return Ok(set) };
         let mut label = last.label;
@@ -314,14 +314,14 @@ impl<S: Portable> Maker<'_, S> {
 }
 
 /// The aggregates along hops.
-pub(crate) fn stops<S: Portable>(
+pub(crate) fn visits<S: Portable>(
     hops: &[Hop],
     open: &mut dyn FnMut(usize) -> Maybe<(S::Set, Label)>,
-) -> Maybe<Vec<Stop<S::Set>>> {
-    let mut stops = Vec::with_capacity(hops.len());
+) -> Maybe<Vec<Visit<S::Set>>> {
+    let mut visits = Vec::with_capacity(hops.len());
     for hop in hops {
         let (set, label) = open(hop.to)?;
-        stops.push(Stop { set, label, action: hop.action });
+        visits.push(Visit { set, label, action: hop.action });
     }
-    Ok(stops)
+    Ok(visits)
 }

@@ -5,6 +5,7 @@ mod common;
 use std::sync::Arc;
 use std::time::Instant;
 
+use ample_budget::Budget;
 use ample_petri::net::Net;
 use ample_sog::{Balance, Binary, BuildOptions, Canonical, Graph, Lists, Model, Observed, build, build_with_threads};
 use common::{erk, fms, named, philosophers, ring, system, trains};
@@ -12,11 +13,11 @@ use common::{erk, fms, named, philosophers, ring, system, trains};
 const MEMORY: u64 = 2 << 30;
 
 fn graph<M: Model>(model: &M, actions: &[usize], canonical: Canonical) -> Graph {
-    let stop = Arc::default();
+    let budget = Budget::unlimited();
     let observed = Observed::events(model.actions().len(), actions).unwrap();
     model.with_stack(|| {
-        let mut sets = model.sets(1, &stop).unwrap();
-        build(&mut sets, &observed, canonical, MEMORY, &stop).unwrap()
+        let mut sets = model.sets(1, &budget).unwrap();
+        build(&mut sets, &observed, canonical, MEMORY, &budget).unwrap()
     })
 }
 

@@ -5,6 +5,7 @@ mod common;
 
 use std::sync::Arc;
 
+use ample_budget::{Budget, Cancellation};
 use ample_petri::net::{Condition, Net};
 use ample_random::Random;
 use ample_sog::check::collapsed_word;
@@ -18,8 +19,8 @@ use common::{Generate, Says, Space, is_marked, marked, system};
 const MEMORY: u64 = 1 << 28;
 
 fn sequential<M: Model>(model: &M, observed: &Observed, canonical: Canonical) -> Graph {
-    let stop = Arc::default();
-    build(&mut model.sets(1, &stop).unwrap(), observed, canonical, MEMORY, &stop).unwrap()
+    let budget = Budget::unlimited();
+    build(&mut model.sets(1, &budget).unwrap(), observed, canonical, MEMORY, &budget).unwrap()
 }
 
 fn atoms(net: &Net) -> Vec<(String, Condition)> {
@@ -267,7 +268,9 @@ fn verdicts_are_the_same_with_binary_diagrams() {
                 assert_eq!(checked.violation.is_none(), expected, "seed {seed} {rule:?} {formula:?} {net:?}");
                 if let Some(witness) = checked.violation {
                     let moves = model.moves();
-                    let edges = |actions: &[usize]| actions.iter().map(|a| moves[*a].edge.index()).collect::<Vec<_>>();
+                    let edges = |actions: &[usize]| {
+                        actions.iter().map(|a| moves[*a].movers().next().unwrap().1.index()).collect::<Vec<_>>()
+                    };
                     let on_net = Witness {
                         start: net.initial(),
                         prefix: edges(&witness.prefix),
@@ -330,12 +333,13 @@ fn it_ends_when_it_is_told_to() {
     let actions = common::named(&net, |name| name.starts_with("give") || name.starts_with("put"));
     let model = Lists::new(net, vec![], MEMORY);
     let observed = Observed::events(model.actions().len(), &actions).unwrap();
-    let options = BuildOptions { threads: 2, ..BuildOptions::default() };
-    let stop = Arc::clone(&options.stop);
+    let cancellation = Cancellation::new();
+    let budget = Budget::unlimited().with_cancellation(&cancellation);
+    let options = BuildOptions { threads: 2, budget, ..BuildOptions::default() };
     let begun = std::time::Instant::now();
     let timer = std::thread::spawn(move || {
         std::thread::sleep(std::time::Duration::from_millis(300));
-        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        cancellation.cancel();
     });
     assert_eq!(build_with_threads(&model, &observed, &options).unwrap_err(), Error::Cancelled);
     timer.join().unwrap();

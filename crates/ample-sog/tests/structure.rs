@@ -5,6 +5,7 @@ mod common;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
+use ample_budget::Budget;
 use ample_petri::net::Net;
 use ample_random::Random;
 use ample_sog::canonical::representatives;
@@ -16,8 +17,8 @@ use common::{Generate, NetBuilder, marked};
 const MEMORY: u64 = 1 << 28;
 
 fn graph<M: Model>(model: &M, observed: &Observed) -> Graph {
-    let stop = Arc::default();
-    build(&mut model.sets(1, &stop).unwrap(), observed, Canonical::None, MEMORY, &stop).unwrap()
+    let budget = Budget::unlimited();
+    build(&mut model.sets(1, &budget).unwrap(), observed, Canonical::None, MEMORY, &budget).unwrap()
 }
 
 /// What cannot be left by anything but its own component, among the states of a set.

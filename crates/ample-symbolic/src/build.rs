@@ -65,7 +65,8 @@ pub enum Grain {
 
 /// Puts the variables of an encoding into an order in which those that are used together stand together.
 pub fn arrange(encoding: &Encoding, diagrams: &Diagrams, grain: Grain) {
-    let should_stop = || diagrams.should_stop();
+    let budget = diagrams.budget();
+    let should_stop = || budget.check().is_err();
     let order = match grain {
         Grain::Cells => by_cells(encoding, &should_stop),
         Grain::Bits => by_bits(encoding, &should_stop),
@@ -162,7 +163,7 @@ pub fn build(encoding: &Encoding, diagrams: &Diagrams) -> Maybe<Built> {
         initial: builder.diagram(encoding.initial)?,
         clusters: clusters(diagrams, &steps)?,
         steps,
-        settled: builder.diagram(encoding.settled)?,
+        visible: builder.diagram(encoding.visible)?,
         idle: None,
         end: builder.diagram(encoding.end)?,
         faulty,
@@ -185,8 +186,7 @@ fn step(encoding: &Encoding, partition: &Partition, diagrams: &Diagrams, builder
         relation = relation.and(&diagrams.next(bit)?.iff(&value)?)?;
     }
     let (reads, writes) = footprint(&encoding.dag, partition);
-    let mut processes = vec![partition.taken.process];
-    processes.extend(partition.taken.partner.map(|(partner, _)| partner));
+    let processes = partition.taken.movers().map(|(process, _)| process).collect();
     Ok(Step {
         relation,
         written: diagrams.written(&writes),

@@ -471,8 +471,8 @@ impl<P: Deref<Target = Space>> Evaluator<'_, SpaceSets<P>> {
     fn follow(&mut self, from: &Bdd, filter: &Bdd, reduced: Option<(&[Safe], Variant)>) -> Maybe<Bdd> {
         if let Some((model, variant)) = reduced {
             let preserve = Preserve::Properties(variant);
-            // What is passed over is left whatever the filter says.
-            let filter = filter.or(&self.sets.space.settled.not())?;
+            // Transient states are left whatever the filter says.
+            let filter = filter.or(&self.sets.space.visible.not())?;
             return partial::explore(&self.sets.space, model, from, &filter, preserve, &mut self.effort);
         }
         let mut reached = from.clone();

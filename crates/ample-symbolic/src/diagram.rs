@@ -17,10 +17,8 @@ mod relations;
 use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
+use ample_budget::Budget;
 use num_bigint::BigUint;
 
 pub use self::core::NODE_BYTES;
@@ -53,9 +51,9 @@ pub struct Completion {
 }
 
 impl Diagrams {
-    /// A table for that many pairs of variables, of at most so many nodes.
-    pub fn new(pairs: u32, max_nodes: usize, stop: Arc<AtomicBool>) -> Diagrams {
-        Diagrams { core: Rc::new(RefCell::new(Core::new(pairs, max_nodes, stop))) }
+    /// A table for that many pairs of variables, of at most so many nodes; operations ask the budget.
+    pub fn new(pairs: u32, max_nodes: usize, budget: Budget) -> Diagrams {
+        Diagrams { core: Rc::new(RefCell::new(Core::new(pairs, max_nodes, budget))) }
     }
 
     /// Puts the pairs into that order, from the root down. Only before the first node is made.
@@ -68,19 +66,19 @@ impl Diagrams {
         self.core.borrow_mut().make_room_for(nodes);
     }
 
-    /// Somebody wants the work to end.
-    pub fn should_stop(&self) -> bool {
-        self.core.borrow().table.should_stop()
+    /// What operations may take.
+    pub fn budget(&self) -> Budget {
+        self.core.borrow().table.budget.clone()
+    }
+
+    /// From now on operations ask that one.
+    pub fn set_budget(&self, budget: Budget) {
+        self.core.borrow_mut().table.budget = budget;
     }
 
     /// At most so many nodes from now on.
     pub fn set_max_nodes(&self, max_nodes: usize) {
         self.core.borrow_mut().set_max_nodes(max_nodes);
-    }
-
-    /// From then on operations end with [`SetError::Deadline`].
-    pub fn set_deadline(&self, deadline: Option<Instant>) {
-        self.core.borrow_mut().table.deadline = deadline;
     }
 
     /// The pairs in their order, from the root down.

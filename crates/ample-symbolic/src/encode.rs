@@ -4,9 +4,6 @@
 //! How large variables get is guessed from a sample, or as declared. Where a reachable state has a step whose outcome does
 //! not fit, the bounds are widened by what that step needs, and all starts again.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
 use ample_boolean::{Bounds, Encoding, Lit, NotEncoded};
 use ample_model::{Budget, Expr, Interrupted, System};
 
@@ -52,12 +49,10 @@ impl From<SetError> for NotReached {
 pub struct Options<'a> {
     /// Variables are as large as they are declared; else that is guessed from a sample.
     pub is_declared: bool,
-    /// What the encoding may take.
+    /// What the encoding and all operations on its diagrams may take.
     pub budget: Budget,
     /// How many nodes there may be at once, asked when the diagrams are begun.
     pub max_nodes: &'a dyn Fn() -> usize,
-    /// Set by whoever wants it to end.
-    pub stop: Arc<AtomicBool>,
     /// Variables may be moved once the relations are built.
     pub reorders: bool,
     /// The reachable states are wanted; else they are looked for only where something may not fit.
@@ -132,7 +127,7 @@ pub fn conditions_of(encoding: &Encoding, diagrams: &Diagrams, literals: &[Lit])
 fn relations(encoding: &Encoding, options: &Options<'_>) -> Maybe<(Diagrams, Built)> {
     let most = (options.max_nodes)();
     let make = |grain, max_nodes| {
-        let diagrams = Diagrams::new(encoding.bits, max_nodes, Arc::clone(&options.stop));
+        let diagrams = Diagrams::new(encoding.bits, max_nodes, options.budget.clone());
         diagrams.make_room_for(most);
         arrange(encoding, &diagrams, grain);
         build(encoding, &diagrams).map(|built| (diagrams, built))

@@ -1,5 +1,8 @@
 //! Why an operation on sets has no result.
 
+use ample_budget::Interrupted;
+use ample_model::Reason;
+
 /// Why an operation on sets has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetError {
@@ -7,9 +10,9 @@ pub enum SetError {
     #[error("the decision diagrams do not fit into the memory")]
     Memory,
     /// Somebody wanted it to end.
-    #[error("ended")]
+    #[error("interrupted")]
     Cancelled,
-    /// The deadline is over.
+    /// The deadline has passed.
     #[error("not in time")]
     Deadline,
     /// The variables should be moved before it goes on. Nobody outside gets to see it.
@@ -28,6 +31,29 @@ pub enum SetError {
     /// The formula is not in CTL.
     #[error("the formula is not in CTL")]
     NotCtl,
+}
+
+impl From<Interrupted> for SetError {
+    fn from(interrupted: Interrupted) -> SetError {
+        match interrupted {
+            Interrupted::Deadline => SetError::Deadline,
+            Interrupted::Memory => SetError::Memory,
+            Interrupted::Cancelled => SetError::Cancelled,
+        }
+    }
+}
+
+impl From<SetError> for Reason {
+    fn from(error: SetError) -> Reason {
+        match error {
+            SetError::Memory => Reason::Memory,
+            SetError::Deadline => Reason::Time,
+            SetError::Cancelled | SetError::Reorder => Reason::Interrupted,
+            SetError::Overflow | SetError::Depth | SetError::Foreign | SetError::NotCtl => {
+                Reason::Unsupported(format!("internal error: {error}"))
+            }
+        }
+    }
 }
 
 /// What an operation gives.

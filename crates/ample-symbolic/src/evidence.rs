@@ -3,7 +3,7 @@
 //! A true `E` and a false `A` are shown by one run: shortest to where it is decided, or around a cycle. The states on it
 //! whose operands need runs of their own get branches. Sets of states tell where to go; single states are walked.
 
-use ample_logic::explain::{PathShape, explaining};
+use ample_logic::explain::{PathFormula, explaining};
 use ample_logic::{Formula, Unary};
 
 use crate::ctl::{Ctl, Evaluator};
@@ -64,7 +64,7 @@ pub struct Explainer<'e, 'a, S: Sets> {
 }
 
 /// A path, if there is one.
-type Found<S> = Maybe<Option<Path<<S as Sets>::State>>>;
+type MaybePath<S> = Maybe<Option<Path<<S as Sets>::State>>>;
 
 impl<'e, 'a, S: Sets> Explainer<'e, 'a, S> {
     /// With the sets of that evaluator.
@@ -122,7 +122,7 @@ impl<'e, 'a, S: Sets> Explainer<'e, 'a, S> {
                     return Ok(None);
                 }
                 self.left -= 1;
-                match PathShape::showing(path, holds) {
+                match PathFormula::showing(path, holds) {
                     Some(shape) => self.follow(formula, holds, &shape, place),
                     None => Ok(None),
                 }
@@ -156,18 +156,18 @@ impl<'e, 'a, S: Sets> Explainer<'e, 'a, S> {
         &mut self,
         formula: &Formula,
         holds: bool,
-        shape: &PathShape,
+        shape: &PathFormula,
         place: &Place<S::State>,
     ) -> Maybe<Option<Evidence>> {
         // The path, the operand that has the value in so many of its places, and the one that has it in the last.
         let (path, along, at_end) = match shape {
-            PathShape::Next(f) => (self.next(f, holds, place)?, None, Some(f)),
-            PathShape::Until(f, g) => {
+            PathFormula::Next(f) => (self.next(f, holds, place)?, None, Some(f)),
+            PathFormula::Until(f, g) => {
                 let path = self.until(f, g, holds, place)?;
                 let before = path.as_ref().map_or(0, |path| path.places.len() - 1);
                 (path, Some((f, before)), Some(g))
             }
-            PathShape::Release(f, g) => {
+            PathFormula::Release(f, g) => {
                 let path = self.release(f, g, holds, place)?;
                 let count = path.as_ref().map_or(0, |path| path.places.len() - usize::from(path.cycle > 0));
                 let released = path.as_ref().is_some_and(|path| path.cycle == 0 && !path.stutters);
@@ -210,7 +210,7 @@ impl<'e, 'a, S: Sets> Explainer<'e, 'a, S> {
     }
 
     /// The move of a path after so many steps, up to the next visible state.
-    fn move_after(&mut self, path: &Path<S::State>, after: usize) -> Found<S> {
+    fn move_after(&mut self, path: &Path<S::State>, after: usize) -> MaybePath<S> {
         let mut part = Path::at(&path.places[after]);
         for (number, place) in path.steps.iter().zip(&path.places[1..]).skip(after) {
             if place.stopped {
@@ -230,7 +230,7 @@ impl<'e, 'a, S: Sets> Explainer<'e, 'a, S> {
     }
 
     /// A move to where `f` has the value.
-    fn next(&mut self, f: &Formula, value: bool, place: &Place<S::State>) -> Found<S> {
+    fn next(&mut self, f: &Formula, value: bool, place: &Place<S::State>) -> MaybePath<S> {
         if self.fair {
             return Ok(None);
         }
@@ -253,7 +253,7 @@ impl<'e, 'a, S: Sets> Explainer<'e, 'a, S> {
     }
 
     /// One move as a user sees it, into a set of visible states.
-    fn move_into(&mut self, place: &Place<S::State>, goal: &S::Set) -> Found<S> {
+    fn move_into(&mut self, place: &Place<S::State>, goal: &S::Set) -> MaybePath<S> {
         let within = self.evaluator.within().clone();
         let sets = self.evaluator.sets();
         if let Some((number, after)) = sets.step_into(&place.state, goal)? {
@@ -286,7 +286,7 @@ impl<'e, 'a, S: Sets> Explainer<'e, 'a, S> {
     }
 
     /// A shortest path to where `g` has the value.
-    fn until(&mut self, f: &Formula, g: &Formula, value: bool, place: &Place<S::State>) -> Found<S> {
+    fn until(&mut self, f: &Formula, g: &Formula, value: bool, place: &Place<S::State>) -> MaybePath<S> {
         if place.stopped {
             return Ok(Some(Path::at(place)));
         }
@@ -303,7 +303,7 @@ impl<'e, 'a, S: Sets> Explainer<'e, 'a, S> {
     }
 
     /// A shortest path to the goal, both sets being of visible states.
-    fn shortest(&mut self, place: &Place<S::State>, through: &S::Set, goal: &S::Set) -> Found<S> {
+    fn shortest(&mut self, place: &Place<S::State>, through: &S::Set, goal: &S::Set) -> MaybePath<S> {
         let within = self.evaluator.within().clone();
         let sets = self.evaluator.sets();
         let scope = sets.scope(through, &within)?;
@@ -312,7 +312,7 @@ impl<'e, 'a, S: Sets> Explainer<'e, 'a, S> {
     }
 
     /// A path on which `g` has the value, to where `f` has it too, to where the run is at rest, or around a cycle.
-    fn release(&mut self, f: &Formula, g: &Formula, value: bool, place: &Place<S::State>) -> Found<S> {
+    fn release(&mut self, f: &Formula, g: &Formula, value: bool, place: &Place<S::State>) -> MaybePath<S> {
         if self.fair {
             return Ok(None);
         }
@@ -339,21 +339,19 @@ impl<'e, 'a, S: Sets> Explainer<'e, 'a, S> {
             }
             return Ok(Some(path));
         }
-        self.cycle(&through, place)
+        self.cycle(&signed(g, value)?, place)
     }
 
-    /// A path to a cycle, all of it in a set.
-    fn cycle(&mut self, set: &S::Set, place: &Place<S::State>) -> Found<S> {
+    /// A path to a cycle, on which the formula holds all along. No run comes to rest on the way.
+    fn cycle(&mut self, formula: &Ctl, place: &Place<S::State>) -> MaybePath<S> {
+        // Where no run comes to rest, every one that stays in these states goes on for ever.
+        let endless = self.evaluator.states(&Ctl::Always(Box::new(formula.clone())))?;
         let within = self.evaluator.within().clone();
         let sets = self.evaluator.sets();
-        let scope = sets.scope(set, &within)?;
+        let hull = sets.scope(&endless, &within)?;
         let start = sets.only(&place.state)?;
-        let effort = &mut Effort::default();
-        let inside = sets.forward_closure(&start, &scope, effort)?;
         let fairness = Fairness::default();
-        let mut search = FairSearch::new(sets, &fairness);
-        let hull = search.hull(&inside, effort)?;
-        let found = search.lasso(&start, &scope, &hull, effort)?;
+        let found = FairSearch::new(sets, &fairness).lasso(&start, &hull, &hull, &mut Effort::default())?;
         Ok(found.map(|(prefix, round)| {
             let mut path = Path::along(prefix);
             path.cycle = round.steps.len();

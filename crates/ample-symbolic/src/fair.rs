@@ -49,7 +49,7 @@ impl<Set> Fairness<Set> {
 impl Fairness {
     /// Every process that is enabled from some moment on without a break takes part in a step again and again.
     ///
-    /// Enabled is who begins a step; states that are passed over are not looked at.
+    /// Enabled is who begins a step; transient states are not looked at.
     pub fn weak(space: &Space) -> Maybe<Fairness> {
         let mut movers: Vec<u32> = space.steps.iter().filter_map(|step| step.processes.first().copied()).collect();
         movers.sort_unstable();
@@ -60,7 +60,7 @@ impl Fairness {
             let enabled = enabled(space, space.steps.iter().filter(begins))?;
             let takes_part = |(number, step): (usize, &Step)| step.processes.contains(&process).then_some(number);
             let steps = space.steps.iter().enumerate().filter_map(takes_part).collect();
-            justice.push(Condition { states: space.settled.minus(&enabled)?, steps });
+            justice.push(Condition { states: space.visible.minus(&enabled)?, steps });
         }
         Ok(Fairness { justice, compassion: Vec::new() })
     }
@@ -107,14 +107,13 @@ impl<Set: Clone> Wanted<Set> {
         }
     }
 
-    /// The states of the set from which one of the steps stays in it.
-    fn before<S: Sets<Set = Set>>(&self, sets: &mut S, set: &Set) -> Maybe<Set> {
-        if self.steps.is_empty() { Ok(sets.empty()) } else { sets.preimages(set, &self.steps, set) }
-    }
-
-    /// The states of the set to which one of the steps leads from it.
-    fn after<S: Sets<Set = Set>>(&self, sets: &mut S, set: &Set) -> Maybe<Set> {
-        if self.steps.is_empty() { Ok(sets.empty()) } else { sets.images_within(set, &self.steps, set) }
+    /// The states of the set to which one of the steps leads inside it; backward, those from which it leads.
+    fn taken<S: Sets<Set = Set>>(&self, sets: &mut S, set: &Set, towards: Towards) -> Maybe<Set> {
+        match towards {
+            _ if self.steps.is_empty() => Ok(sets.empty()),
+            Towards::Future => sets.images_within(set, &self.steps, set),
+            Towards::Past => sets.preimages(set, &self.steps, set),
+        }
     }
 
     /// The run takes one of the steps.
@@ -146,6 +145,35 @@ impl<Set: Clone> Wanted<Set> {
     }
 }
 
+/// From so many states on the way it is tried to close a cycle, before all that lies ahead is computed. Most systems come
+/// back to where they were after a few steps, and where nothing leads back, that is often seen at once.
+const TRIES: usize = 4;
+
+/// In which direction steps are followed.
+#[derive(Clone, Copy)]
+enum Towards {
+    Future,
+    Past,
+}
+
+impl Towards {
+    /// The states within `all` that the steps reach.
+    fn closure<S: Sets>(self, sets: &mut S, from: &S::Set, all: &S::Set, effort: &mut Effort) -> Maybe<S::Set> {
+        match self {
+            Towards::Future => sets.forward_closure(from, all, effort),
+            Towards::Past => sets.backward_closure(from, all, effort),
+        }
+    }
+
+    /// Those within `all` that one step reaches.
+    fn step<S: Sets>(self, sets: &mut S, from: &S::Set, all: &S::Set) -> Maybe<S::Set> {
+        match self {
+            Towards::Future => sets.post(from, all),
+            Towards::Past => sets.pre(from, all),
+        }
+    }
+}
+
 /// A run to a cycle, and the cycle.
 pub type Prefixed<State> = (Run<State>, Run<State>);
 
@@ -169,54 +197,33 @@ impl<'a, S: Sets> FairSearch<'a, S> {
 
     /// A part of the set that is empty unless a fair run can stay in the set; what fair runs stay in is in it.
     pub fn forward(&mut self, set: &S::Set, effort: &mut Effort) -> Maybe<S::Set> {
-        let sets = &mut *self.sets;
-        let mut all = set.clone();
-        loop {
-            let before = all.clone();
-            for wanted in &self.justice {
-                let visited = wanted.among(sets, &all)?;
-                let taken = wanted.after(sets, &all)?;
-                let from = sets.union(&visited, &taken)?;
-                let reached = sets.forward_closure(&from, &all, effort)?;
-                effort.posts += 1;
-                all = sets.post(&reached, &all)?;
-                sets.note(&all, effort);
-            }
-            for wanted in &self.compassion {
-                let asking = wanted.among(sets, &all)?;
-                if !sets.is_empty(&asking) {
-                    let taken = wanted.after(sets, &all)?;
-                    let reached = sets.forward_closure(&taken, &all, effort)?;
-                    let refused = sets.minus(&asking, &reached)?;
-                    all = sets.minus(&all, &refused)?;
-                }
-            }
-            if all == before {
-                return Ok(all);
-            }
-        }
+        self.fixpoint(set, Towards::Future, effort)
     }
 
     /// The same backward. Without compassion these are the states of the set from which fair runs stay in it.
     pub fn backward(&mut self, set: &S::Set, effort: &mut Effort) -> Maybe<S::Set> {
+        self.fixpoint(set, Towards::Past, effort)
+    }
+
+    fn fixpoint(&mut self, set: &S::Set, towards: Towards, effort: &mut Effort) -> Maybe<S::Set> {
         let sets = &mut *self.sets;
         let mut all = set.clone();
         loop {
             let before = all.clone();
             for wanted in &self.justice {
                 let visited = wanted.among(sets, &all)?;
-                let taken = wanted.before(sets, &all)?;
-                let to = sets.union(&visited, &taken)?;
-                let reached = sets.backward_closure(&to, &all, effort)?;
+                let taken = wanted.taken(sets, &all, towards)?;
+                let from = sets.union(&visited, &taken)?;
+                let reached = towards.closure(sets, &from, &all, effort)?;
                 effort.posts += 1;
-                all = sets.pre(&reached, &all)?;
+                all = towards.step(sets, &reached, &all)?;
                 sets.note(&all, effort);
             }
             for wanted in &self.compassion {
                 let asking = wanted.among(sets, &all)?;
                 if !sets.is_empty(&asking) {
-                    let taken = wanted.before(sets, &all)?;
-                    let reached = sets.backward_closure(&taken, &all, effort)?;
+                    let taken = wanted.taken(sets, &all, towards)?;
+                    let reached = towards.closure(sets, &taken, &all, effort)?;
                     let refused = sets.minus(&asking, &reached)?;
                     all = sets.minus(&all, &refused)?;
                 }
@@ -245,6 +252,7 @@ impl<'a, S: Sets> FairSearch<'a, S> {
     ) -> Maybe<Option<Prefixed<S::State>>> {
         let mut hull = hull.clone();
         let Some(mut prefix) = run_to(self.sets, from, within, &hull)? else { return Ok(None) };
+        let mut tries = TRIES;
         loop {
             let (round, is_closed) = self.round(prefix.end(), &hull)?;
             if is_closed {
@@ -252,6 +260,13 @@ impl<'a, S: Sets> FairSearch<'a, S> {
             }
             // There is no way back from its end: what lies ahead of it is smaller.
             prefix.steps.extend(round.steps);
+            tries = tries.saturating_sub(1);
+            if tries > 0
+                && let Some(step) = self.sets.step_into(prefix.end(), &hull)?
+            {
+                prefix.steps.push(step);
+                continue;
+            }
             let here = self.sets.only(prefix.end())?;
             let after = self.sets.post(&here, &hull)?;
             let ahead = self.sets.forward_closure(&after, &hull, effort)?;
@@ -299,7 +314,7 @@ impl<'a, S: Sets> FairSearch<'a, S> {
     fn meet(&mut self, is_compassion: bool, number: usize, run: &mut Run<S::State>, hull: &S::Set) -> Maybe<bool> {
         let sets = &mut *self.sets;
         let wanted = if is_compassion { &self.compassion[number] } else { &self.justice[number] };
-        let mut goal = wanted.before(sets, hull)?;
+        let mut goal = wanted.taken(sets, hull, Towards::Past)?;
         if !is_compassion {
             let visited = wanted.among(sets, hull)?;
             goal = sets.union(&goal, &visited)?;

@@ -1,10 +1,13 @@
-//! Symbolic checking for ample: sets of states as decision diagrams.
+//! Symbolic model checking: sets of states as decision diagrams.
+//!
+//! There are two kinds of diagrams over one table of nodes, binary ([`diagram`]) and list ([`lists`]); [`sets`] is the algebra of
+//! sets that both implement, over which reachability ([`reach`]), CTL ([`ctl`]), fair cycles ([`fair`]), LTL by products
+//! ([`product`]) and counterexamples ([`evidence`]) are written once. [`engine`] puts them together into an engine for any
+//! bounded [`System`](ample_model::System).
 //!
 //! ```
-//! use std::sync::Arc;
-//! use std::sync::atomic::AtomicBool;
-//!
 //! use ample_boolean::{Bounds, Encoding};
+//! use ample_budget::Budget;
 //! use ample_model::interpret::explore;
 //! use ample_model::random::{Features, system};
 //! use ample_symbolic::build::build;
@@ -14,7 +17,7 @@
 //! // A system as bits, and its steps as relations between them.
 //! let system = system(42, Features::NONE);
 //! let encoding = Encoding::of(&system, &Bounds::sampled(&system, 10_000)).unwrap();
-//! let diagrams = Diagrams::new(encoding.bits, 1 << 22, Arc::new(AtomicBool::new(false)));
+//! let diagrams = Diagrams::new(encoding.bits, 1 << 22, Budget::unlimited());
 //! let space = build(&encoding, &diagrams).unwrap().space;
 //!
 //! // All states that it can reach, in one set.

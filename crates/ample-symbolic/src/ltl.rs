@@ -6,9 +6,9 @@
 //! are kept, so that the product steps as the system does and the process model of the system is one of the product;
 //! but a run that counts goes through pairs that agree only.
 //!
-//! The tableau moves when a settled state is left, and rests while states are passed over; a run that settles only so
-//! often is none. A state without a move repeats itself, and so does a run that a fault has stopped, unless such runs
-//! are not asked about. Which runs count beyond that is [`Fairness`] of the system.
+//! The tableau moves when a visible state is left, and rests in transient ones; a run that meets visible states only
+//! finitely often does not count. A state without a move repeats itself, and so does a run that a fault has stopped,
+//! unless such runs are not asked about. Which runs count beyond that is [`Fairness`] of the system.
 
 use std::collections::HashMap;
 
@@ -212,7 +212,7 @@ pub struct Product {
     origins: Vec<Option<usize>>,
     /// The number of the step by which a fault stops a run.
     falling: Option<usize>,
-    /// The pairs that agree about the atoms, and those that are passed over.
+    /// The pairs that agree about the atoms, and the transient ones.
     agreeing: Bdd,
     fairness: Fairness,
     model: Vec<Safe>,
@@ -240,7 +240,7 @@ pub struct Strategy {
 /// Which runs are asked about.
 #[derive(Clone, Copy, Debug)]
 pub struct Runs<'a> {
-    /// Those that are fair in that way, as far as the system is concerned.
+    /// Those that are fair in that sense, as far as the system is concerned.
     pub fairness: &'a Fairness,
     /// A run that is stuck, or that a fault has stopped, repeats its last state for ever; else it is none.
     pub stutters: bool,
@@ -286,13 +286,13 @@ impl Product {
         }
         let mut origins: Vec<Option<usize>> = (0..steps.len()).map(Some).collect();
         if runs.stutters {
-            let resting = space.resting(&space.settled)?.or(&running.not())?;
+            let resting = space.resting(&space.visible)?.or(&running.not())?;
             steps.push(standing_still(diagrams, &resting, &[], &resting));
             origins.push(None);
         }
         let mut falling = None;
         if let Some(pair) = stopped {
-            let falls = space.faulty.and(&space.settled)?.and(&running)?;
+            let falls = space.faulty.and(&space.visible)?.and(&running)?;
             falling = Some(steps.len());
             steps.push(standing_still(diagrams, &falls, &[pair], &falls.and(&diagrams.next(pair)?)?));
             origins.push(None);
@@ -307,7 +307,7 @@ impl Product {
         for (atom, bit) in &tableau.atoms {
             agreeing = agreeing.and(&bit.iff(&atoms[*atom as usize])?)?;
         }
-        let agreeing = agreeing.or(&space.settled.not())?;
+        let agreeing = agreeing.or(&space.visible.not())?;
         let fairness = fairness(space, &tableau, &running, runs.fairness)?;
         let initial = space.initial.and(&tableau.initial)?.and(&running)?;
         let written = diagrams.written(&tableau.pairs);
@@ -328,12 +328,12 @@ impl Product {
     }
 
     /// Looks for a run that violates the formula.
-    pub fn check(&self, way: Strategy, effort: &mut Effort) -> Maybe<Option<Lasso>> {
-        let reached = self.reach(way.reduced, effort)?.and(&self.agreeing)?;
+    pub fn check(&self, strategy: Strategy, effort: &mut Effort) -> Maybe<Option<Lasso>> {
+        let reached = self.reach(strategy.reduced, effort)?.and(&self.agreeing)?;
         let mut sets = SpaceSets::new(&self.space);
         let mut search = FairSearch::new(&mut sets, &self.fairness);
         let mut inside = reached.clone();
-        if !way.backward {
+        if !strategy.backward {
             inside = search.forward(&reached, effort)?;
             if inside.is_false() {
                 return Ok(None);
@@ -352,8 +352,8 @@ impl Product {
         let mut copies: Vec<(u32, u32)> = (0..self.space.bits).map(|bit| (bit, copy(bit))).collect();
         copies.extend(self.tableau.iter().chain(&self.stopped).map(|pair| (*pair, diagrams.add_pairs(1))));
         let mut fairness = self.fairness.clone();
-        if self.space.passes_over() || fairness.justice.is_empty() {
-            fairness.justice.push(Condition { states: self.space.settled.clone(), steps: Vec::new() });
+        if self.space.has_transient() || fairness.justice.is_empty() {
+            fairness.justice.push(Condition { states: self.space.visible.clone(), steps: Vec::new() });
         }
         let saving = Saving::of(&self.space, &fairness, &copies, &self.tableau)?;
         let found = saving.lasso(&self.agreeing, effort)?;
@@ -391,7 +391,7 @@ impl Product {
 fn fairness(space: &Space, tableau: &Tableau, running: &Bdd, system: &Fairness) -> Maybe<Fairness> {
     let mut fairness = Fairness::default();
     for set in &tableau.fair {
-        fairness.justice.push(Condition { states: set.and(&space.settled)?, steps: Vec::new() });
+        fairness.justice.push(Condition { states: set.and(&space.visible)?, steps: Vec::new() });
     }
     for Condition { states, steps } in &system.justice {
         fairness.justice.push(Condition { states: states.or(&running.not())?, steps: steps.clone() });

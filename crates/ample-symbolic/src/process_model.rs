@@ -120,7 +120,7 @@ fn safe_steps(
         step.writes.iter().for_each(|bit| writes[*bit as usize] = true);
     }
     let unsafe_part = disturbed(space, &numbers, &touched, &writes)?;
-    let mut allowed = unsafe_part.not().and(&space.settled)?;
+    let mut allowed = unsafe_part.not().and(&space.visible)?;
     if demand == Demand::Linear {
         allowed = allowed.minus(&contested(space, &chosen)?)?;
     }

@@ -1,4 +1,4 @@
-//! The reachable states, in four ways.
+//! The reachable states, by four methods.
 //!
 //! Breadth first, from the last layer or from all states so far; chaining, where each relation starts from what the ones
 //! before it have found; saturation, which completes the diagram from the bottom up (Ciardo, Lüttgen, Siminiscu). Only
@@ -14,7 +14,7 @@ pub enum Method {
     /// Layer by layer, each from the one before.
     Frontier,
     /// Layer by layer, each from all states so far.
-    Whole,
+    BreadthFirst,
     /// Relation by relation, each from all states so far.
     Chaining,
     /// From the bottom of the diagram up.
@@ -69,7 +69,7 @@ pub type Watch<'a> = &'a mut dyn FnMut(&Bdd) -> Maybe<bool>;
 /// The states that can be reached from these, these among them.
 pub fn reachable(space: &Space, from: &Bdd, method: Method, effort: &mut Effort, watch: Watch<'_>) -> Maybe<Bdd> {
     match method {
-        Method::Frontier | Method::Whole => layers(space, from, method == Method::Whole, effort, watch),
+        Method::Frontier | Method::BreadthFirst => layers(space, from, method == Method::BreadthFirst, effort, watch),
         Method::Chaining => chained(space, from, effort, watch),
         Method::Saturation => from.saturated(&space.relations()),
     }

@@ -80,7 +80,7 @@ fn join(diagrams: &Diagrams, x: &Cluster, y: &Cluster) -> Maybe<Cluster> {
     Ok(Cluster { relation, written: diagrams.written(&writes), writes })
 }
 
-/// What moves along with every step that leaves a settled state: an automaton that reads the states.
+/// What moves along with every step that leaves a visible state: an automaton that reads the states.
 #[derive(Clone, Debug)]
 pub struct Companion {
     /// From its states to their successors.
@@ -102,8 +102,8 @@ pub struct Space {
     pub steps: Vec<Step>,
     /// The same steps, those of one process together where that stays small: fewer images to take.
     pub clusters: Vec<Cluster>,
-    /// The states in which nobody holds exclusive control; others are passed over.
-    pub settled: Bdd,
+    /// The states in which nobody holds exclusive control; the others are transient.
+    pub visible: Bdd,
     /// The states without a move among those that matter, if that is known. There are systems in which all such states
     /// together, reachable or not, are too much for a diagram.
     pub idle: Option<Bdd>,
@@ -161,12 +161,12 @@ impl Space {
             Ok(all)
         };
         let Some(companion) = &self.companion else { return plain(set) };
-        let moved = plain(&set.and(&self.settled)?)?;
+        let moved = plain(&set.and(&self.visible)?)?;
         let moved = moved.image(&companion.relation, companion.written)?;
-        if !self.passes_over() {
+        if !self.has_transient() {
             return Ok(moved);
         }
-        moved.or(&plain(&set.minus(&self.settled)?)?)
+        moved.or(&plain(&set.minus(&self.visible)?)?)
     }
 
     fn preimage_by<'r, I: Iterator<Item = (&'r Bdd, Written)>>(
@@ -187,11 +187,11 @@ impl Space {
         };
         let Some(companion) = &self.companion else { return plain(set, within) };
         let before = set.preimage(&companion.relation, companion.written)?;
-        let moving = plain(&before, &within.and(&self.settled)?)?;
-        if !self.passes_over() {
+        let moving = plain(&before, &within.and(&self.visible)?)?;
+        if !self.has_transient() {
             return Ok(moving);
         }
-        moving.or(&plain(set, &within.minus(&self.settled)?)?)
+        moving.or(&plain(set, &within.minus(&self.visible)?)?)
     }
 
     /// The states of the set without a move.
@@ -217,53 +217,41 @@ impl Space {
         !self.steps.iter().any(|step| step.guard.contains(state) || step.fault.contains(state))
     }
 
-    /// Some states are passed over.
-    pub fn passes_over(&self) -> bool {
-        !self.settled.is_true()
+    /// Some states are transient.
+    pub fn has_transient(&self) -> bool {
+        !self.visible.is_true()
     }
 
-    /// The settled states that one move as a user sees it leads to: past states that are passed over. A state without a
+    /// The visible states that one move as a user sees it leads to: past transient ones. A state without a
     /// move repeats itself.
     pub fn next(&self, set: &Bdd) -> Maybe<Bdd> {
-        let set = set.and(&self.settled)?;
-        let mut new = self.post(&set)?;
-        let mut after = new.or(&self.resting(&set)?)?;
-        if self.passes_over() {
-            let mut passed = self.diagrams.constant(false);
-            loop {
-                new = new.minus(&self.settled)?.minus(&passed)?;
-                if new.is_false() {
-                    break;
-                }
-                passed = passed.or(&new)?;
-                new = self.post(&new)?;
-                after = after.or(&new)?;
-            }
-            after = after.and(&self.settled)?;
-        }
-        Ok(after)
+        self.past_transient(&set.and(&self.visible)?, |set| self.post(set))
     }
 
-    /// The settled states from which one move as a user sees it leads into the set, through states of `within` only. A
+    /// The visible states from which one move as a user sees it leads into the set, through states of `within` only. A
     /// state without a move repeats itself.
     pub fn previous(&self, set: &Bdd, within: &Bdd) -> Maybe<Bdd> {
-        let set = set.and(&self.settled)?.and(within)?;
-        let mut new = self.pre(&set, within)?;
-        let mut before = new.or(&self.resting(&set)?)?;
-        if self.passes_over() {
+        self.past_transient(&set.and(&self.visible)?.and(within)?, |set| self.pre(set, within))
+    }
+
+    /// The visible states that steps lead to from visible ones, past transient ones.
+    fn past_transient(&self, set: &Bdd, step: impl Fn(&Bdd) -> Maybe<Bdd>) -> Maybe<Bdd> {
+        let mut new = step(set)?;
+        let mut all = new.or(&self.resting(set)?)?;
+        if self.has_transient() {
             let mut passed = self.diagrams.constant(false);
             loop {
-                new = new.minus(&self.settled)?.minus(&passed)?;
+                new = new.minus(&self.visible)?.minus(&passed)?;
                 if new.is_false() {
                     break;
                 }
                 passed = passed.or(&new)?;
-                new = self.pre(&new, within)?;
-                before = before.or(&new)?;
+                new = step(&new)?;
+                all = all.or(&new)?;
             }
-            before = before.and(&self.settled)?;
+            all = all.and(&self.visible)?;
         }
-        Ok(before)
+        Ok(all)
     }
 
     /// The relations with what they write.
@@ -276,12 +264,12 @@ impl Space {
         Bdd::nodes_of_all(self.steps.iter().map(|step| &step.relation))
     }
 
-    /// How many settled states are in the set, which must not depend on anything but the state.
+    /// How many visible states are in the set, which must not depend on anything but the state.
     pub fn count(&self, set: &Bdd) -> Maybe<num_bigint::BigUint> {
-        Ok(self.count_all(&set.and(&self.settled)?))
+        Ok(self.count_all(&set.and(&self.visible)?))
     }
 
-    /// How many states are in the set, those that are passed over included.
+    /// How many states are in the set, transient ones included.
     pub fn count_all(&self, set: &Bdd) -> num_bigint::BigUint {
         set.count() >> (self.diagrams.pairs() - self.bits)
     }

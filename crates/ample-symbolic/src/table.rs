@@ -4,11 +4,12 @@
 //! What a node is, which nodes are still needed, and when it is time to collect the others is for the kind of diagrams to
 //! say ([`diagram`](crate::diagram), [`lists`](crate::lists)); how they are found, kept and thrown away is the same.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use ample_budget::{Budget, Progress};
 
 use crate::error::{Maybe, SetError};
+
+/// Bytes for each node, with its share of the tables and caches.
+pub const NODE_BYTES: usize = 40;
 
 /// No node.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -38,6 +39,9 @@ pub(crate) trait Node: Copy {
     /// Sets that.
     fn set_next(&mut self, next: u32);
 
+    /// The node with this key, before the next one of its bucket.
+    fn new(key: [u32; 3], next: u32) -> Self;
+
     /// What tells it from all others.
     fn key(&self) -> [u32; 3];
 
@@ -58,9 +62,6 @@ pub struct Size {
     pub reorderings: usize,
 }
 
-/// Gets to see how large a table is, now and then during long operations.
-pub(crate) type Watch = Box<dyn FnMut(Size) + Send>;
-
 /// A remembered result: the operation with its operands, and what it gave.
 #[derive(Clone, Copy)]
 struct Entry<const K: usize> {
@@ -73,6 +74,13 @@ impl<const K: usize> Entry<K> {
 
     fn is_vacant(&self) -> bool {
         self.key[0] == NONE
+    }
+
+    /// Operands differ more often than operations do. One number after the other: put together for one comparison, keys
+    /// would be written to memory and read again.
+    #[inline]
+    fn is_of(&self, key: &[u32; K]) -> bool {
+        (1..K).all(|part| self.key[part] == key[part]) && self.key[0] == key[0]
     }
 }
 
@@ -107,7 +115,7 @@ impl<const K: usize> Cache<K> {
     #[inline]
     pub fn recall(&self, key: [u32; K]) -> Option<u32> {
         let entry = &self.entries[self.place(&key)];
-        (entry.key == key).then_some(entry.result)
+        entry.is_of(&key).then_some(entry.result)
     }
 
     /// Remembers a result; says whether another one was forgotten for it.
@@ -170,15 +178,14 @@ pub(crate) struct Table<N, const K: usize> {
     collections: usize,
     max_nodes: usize,
     pub cache: Cache<K>,
-    stop: Arc<AtomicBool>,
-    pub deadline: Option<Instant>,
-    pub watch: Option<Watch>,
+    /// What operations may take, and who hears of them.
+    pub budget: Budget,
     work: u32,
 }
 
 impl<N: Node, const K: usize> Table<N, K> {
-    /// With these terminals and at most so many nodes; the flag is set by whoever wants operations to end.
-    pub fn new(terminal: N, max_nodes: usize, cache: (usize, usize), stop: Arc<AtomicBool>) -> Table<N, K> {
+    /// With these terminals and at most so many nodes; operations ask the budget.
+    pub fn new(terminal: N, max_nodes: usize, cache: (usize, usize), budget: Budget) -> Table<N, K> {
         Table {
             nodes: vec![terminal; N::TERMINALS],
             buckets: vec![NONE; FIRST_SIZE],
@@ -188,9 +195,7 @@ impl<N: Node, const K: usize> Table<N, K> {
             collections: 0,
             max_nodes: max_nodes.max(FIRST_SIZE),
             cache: Cache::new(cache.0, cache.1),
-            stop,
-            deadline: None,
-            watch: None,
+            budget,
             work: 0,
         }
     }
@@ -215,15 +220,16 @@ impl<N: Node, const K: usize> Table<N, K> {
         Size { nodes: self.used, peak: self.peak, collections: self.collections, reorderings: 0 }
     }
 
-    /// The number of the node that is equal to this one.
-    #[inline]
-    pub fn unique(&mut self, node: N) -> Maybe<u32> {
-        let key = node.key();
-        let mut bucket = hash(key[0], key[1], key[2]) & (self.buckets.len() - 1);
+    /// The number of the node with the key `x, y, z`. The parts of the key are handed over one by one, and so compared: a
+    /// node would be handed over in memory.
+    pub fn unique(&mut self, x: u32, y: u32, z: u32) -> Maybe<u32> {
+        let hashed = hash(x, y, z);
+        let mut bucket = hashed & (self.buckets.len() - 1);
         let mut at = self.buckets[bucket];
         while at != NONE {
             let known = &self.nodes[at as usize];
-            if known.key() == key {
+            let [a, b, c] = known.key();
+            if b == y && c == z && a == x {
                 return Ok(at);
             }
             at = known.next();
@@ -233,10 +239,9 @@ impl<N: Node, const K: usize> Table<N, K> {
         }
         if self.used > self.buckets.len() {
             self.grow();
-            bucket = hash(key[0], key[1], key[2]) & (self.buckets.len() - 1);
+            bucket = hashed & (self.buckets.len() - 1);
         }
-        let mut node = node;
-        node.set_next(self.buckets[bucket]);
+        let node = N::new([x, y, z], self.buckets[bucket]);
         let number = match self.free {
             NONE => {
                 if self.nodes.len() == self.nodes.capacity() {
@@ -326,23 +331,9 @@ impl<N: Node, const K: usize> Table<N, K> {
     /// An error if it should end.
     #[cold]
     pub fn look_now(&mut self) -> Maybe<()> {
-        if self.watch.is_some() {
-            let size = self.size();
-            if let Some(watch) = &mut self.watch {
-                watch(size);
-            }
-        }
-        if self.should_stop() {
-            return Err(SetError::Cancelled);
-        }
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Err(SetError::Deadline);
-        }
-        Ok(())
-    }
-
-    pub fn should_stop(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        let nodes = self.used as u64;
+        let progress = Progress { nodes, memory: nodes * NODE_BYTES as u64, ..Progress::default() };
+        Ok(self.budget.report(&progress)?)
     }
 }
 

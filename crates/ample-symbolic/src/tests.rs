@@ -1,8 +1,7 @@
 //! The algorithms against plain enumeration and against each other, on random systems of a few processes.
 
+use ample_budget::Budget;
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use ample_logic::{Atom, Formula};
 use ample_random::Random;
@@ -111,7 +110,7 @@ fn table(diagrams: &Diagrams, reads: &[u32], values: &[bool]) -> Bdd {
 }
 
 fn space(steps: &[Plain], initial: &[u32]) -> Space {
-    let diagrams = Diagrams::new(BITS, 1 << 22, Arc::new(AtomicBool::new(false)));
+    let diagrams = Diagrams::new(BITS, 1 << 22, Budget::unlimited());
     let nothing = diagrams.constant(false);
     let mut enabled = nothing.clone();
     let mut lifted = Vec::new();
@@ -143,7 +142,7 @@ fn space(steps: &[Plain], initial: &[u32]) -> Space {
         initial: start,
         clusters: clusters(&diagrams, &lifted).unwrap(),
         steps: lifted,
-        settled: diagrams.constant(true),
+        visible: diagrams.constant(true),
         idle: if initial.len() > 1 { Some(enabled.not()) } else { None },
         end: nothing.clone(),
         faulty: nothing,
@@ -290,13 +289,13 @@ fn all_ways_reach_the_same_states() {
     for seed in 0..400 {
         let sample = sample(seed);
         let expected = sample.reached();
-        for method in [Method::Frontier, Method::Whole, Method::Chaining, Method::Saturation] {
+        for method in [Method::Frontier, Method::BreadthFirst, Method::Chaining, Method::Saturation] {
             let mut effort = Effort::default();
             let reached =
                 reachable(&sample.space, &sample.space.initial, method, &mut effort, &mut |_| Ok(true)).unwrap();
             assert_eq!(states_of(&reached), expected, "{method:?}, seed {seed}");
         }
-        let goal = sample.space.resting(&sample.space.settled).unwrap();
+        let goal = sample.space.resting(&sample.space.visible).unwrap();
         let all = sample.space.diagrams.constant(true);
         let run = run_to(&mut SpaceSets::new(&sample.space), &sample.space.initial, &all, &goal).unwrap();
         let stuck = expected.iter().any(|state| sample.steps.iter().all(|step| step.next(*state).is_none()));
@@ -439,16 +438,17 @@ fn every_way_to_check_ltl_gives_the_same_and_shows_a_run() {
         let model = process_model(space, &SHARED, Demand::Safe).unwrap();
         let runs = Runs { fairness: &Fairness::default(), stutters: true };
         let product = Product::of(space, &formula, &atoms, &model, runs).unwrap().ok().unwrap();
-        let mut ways = vec![Strategy { reduced: None, backward: false }, Strategy { reduced: None, backward: true }];
+        let mut strategies =
+            vec![Strategy { reduced: None, backward: false }, Strategy { reduced: None, backward: true }];
         if !formula.has_next() {
             let both = |variant| [false, true].map(|backward| Strategy { reduced: Some(variant), backward });
-            ways.extend(VARIANTS.into_iter().flat_map(both));
+            strategies.extend(VARIANTS.into_iter().flat_map(both));
         }
         let mut verdicts = Vec::new();
-        for way in ways {
-            let lasso = product.check(way, &mut Effort::default()).unwrap();
+        for strategy in strategies {
+            let lasso = product.check(strategy, &mut Effort::default()).unwrap();
             if let Some(lasso) = &lasso {
-                assert_violates(&sample, &formula, lasso, &format!("{way:?}, {text}"));
+                assert_violates(&sample, &formula, lasso, &format!("{strategy:?}, {text}"));
             }
             verdicts.push(lasso.is_none());
         }

@@ -7,7 +7,7 @@
 //! Two processes each want to be alone, and each looks before it leaps:
 //!
 //! ```
-//! use ample::{CheckOptions, LoadOptions, Silent, Verdict};
+//! use ample::{CheckOptions, LoadOptions, Verdict};
 //!
 //! let text = "
 //!     bool busy; byte inside;
@@ -20,7 +20,7 @@
 //!         busy = false
 //!     }";
 //! let model = ample::load_text("mutex.pml", text.into(), &LoadOptions::default())?;
-//! let report = ample::check(&model.system, &CheckOptions::default(), &mut Silent);
+//! let report = ample::check(&model.system, &CheckOptions::default());
 //!
 //! // Both may look before either leaps.
 //! let answer = report.answer("assertions").unwrap();
@@ -38,11 +38,11 @@
 //!
 //! A model may also be a Rust value: see [`model`].
 //!
-//! The search can be watched and ended by an [`Observer`]; [`Limits`] is one that keeps to a time and to an amount
-//! of memory. [`simulate`](mod@simulate) walks through a model one step at a time. Every run that is shown has been
+//! What the work may take, who may end it, and who hears of its progress is a [`Budget`] in the options. [`simulate`](mod@simulate) walks through a model one step at a time. Every run that is shown has been
 //! performed by the reference interpreter first ([`evidence`]).
 
 mod check;
+mod engines;
 mod load;
 pub mod simulate;
 pub mod sog;
@@ -53,25 +53,27 @@ pub use ample_engine::evidence;
 /// What partial-order reduction makes of a model.
 pub use ample_explicit::engine::reduce;
 
-pub use ample_budget::{Budget, Cancellation, Interrupted, peak_memory, resident_memory, sensible_memory_limit};
+pub use ample_budget::{
+    Budget, Cancellation, Interrupted, Progress, peak_memory, resident_memory, sensible_memory_limit,
+};
 pub use ample_engine::board::Board;
-pub use ample_engine::limits::Limits;
+pub use ample_engine::registry::{Asked, Choice};
 pub use ample_engine::report::{Answer, Cut, CutBy, DiagramStatistics, Report, SCHEMA, Verdict};
-pub use ample_engine::settings::Fairness;
-pub use ample_explicit::engine::options::{Emptiness, Search};
-pub use ample_explicit::engine::reduction::{Algorithm, Cache, Methods, PartialOrder, Proviso, Replacement};
+pub use ample_engine::settings::{Fairness, PartialOrder};
+pub use ample_explicit::engine::options::{Emptiness, Explicit, Search};
+pub use ample_explicit::engine::reduction::{Algorithm, Proviso, Replacement};
 pub use ample_explicit::model;
 pub use ample_lang::pnml::{Examination, Formulas, Refused};
 pub use ample_lang::{Diagnostic, RefusedFormula, Rejected, Severity};
 pub use ample_model::{
-    Branch, Certainty, Change, EventKind, Message, Move, Observer, Outcome, Progress, Property, PropertyAutomaton,
-    Question, Reason, Silent, Source, Span, StartNumber, Statistics, Step, System, Temporal, Trace, Violation,
+    Branch, Certainty, Change, EventKind, Message, Move, Outcome, Property, PropertyAutomaton, Question, Reason,
+    Source, Span, StartNumber, Statistics, Step, System, Temporal, Trace, Violation,
 };
-pub use ample_symbolic::engine::{
-    DiagramKind, Direction, Exploration, Method, Preserve, Reach, Reorder, Symbolic, Variant,
-};
-pub use check::{CheckOptions, Engine, check, stated, states};
-pub use load::{LoadError, LoadOptions, Loaded, adapt, ctl, expression, load, load_text, ltl, read_text};
+pub use ample_petri::engine::{DiagramKind, PetriOptions};
+pub use ample_symbolic::engine::{Direction, Preserve, Reach, Symbolic};
+pub use check::{CheckOptions, check, stated, states};
+pub use engines::{EngineOptions, engine, engines};
+pub use load::{LoadError, LoadOptions, Loaded, adapt, ctl, expression, language_of, load, load_text, ltl, read_text};
 
 /// The page of the manual, so that its examples are run.
 #[cfg(doctest)]

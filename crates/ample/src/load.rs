@@ -189,7 +189,7 @@ fn language(path: &Path, text: &str, options: &LoadOptions) -> Option<&'static d
 }
 
 /// The language of a model.
-fn language_of(system: &System) -> &'static dyn Language {
+pub fn language_of(system: &System) -> &'static dyn Language {
     LANGUAGES.iter().copied().find(|language| language.name() == system.language).unwrap_or(&Promela)
 }
 

@@ -1,6 +1,8 @@
 //! Simulation: one run through a model, step by step, with the reference interpreter.
 
-use ample_model::{Branch, EndState, Fault, Interpreter, Move, Standing, StartNumber, State, Step, System, Trace};
+use ample_model::{
+    Branch, Budget, EndState, Fault, Interpreter, Interrupted, Move, Standing, StartNumber, State, Step, System, Trace,
+};
 pub use ample_random::Random;
 use thiserror::Error;
 
@@ -22,6 +24,24 @@ pub struct Simulation<'a> {
     interpreter: Interpreter<'a>,
     state: State,
     fault: Option<String>,
+    budget: Budget,
+    start: StartNumber,
+}
+
+/// So many moves of a state are told.
+const MAX_MOVES: usize = 4096;
+
+/// The number of the first initial state; `None` if there is none.
+///
+/// ```
+/// use ample::simulate::first_start;
+/// use ample::{Budget, System};
+///
+/// let system = System::new("nothing", "by hand");
+/// assert_eq!(first_start(&system, &Budget::unlimited()), Ok(Some(0.into())));
+/// ```
+pub fn first_start(system: &System, budget: &Budget) -> Result<Option<StartNumber>, Interrupted> {
+    Ok(Interpreter::new(system).starts_within(budget).next().transpose()?.map(|(number, _)| number))
 }
 
 /// How a run ended.
@@ -45,17 +65,35 @@ pub struct Bookmark {
 impl<'a> Simulation<'a> {
     /// Begins in the initial state of that number; `None` if there are not so many.
     pub fn new(system: &'a System, start: impl Into<StartNumber>) -> Result<Simulation<'a>, Option<Fault>> {
-        let interpreter = Interpreter::new(system);
-        match interpreter.initial_state(start) {
-            Some(Ok(state)) => Ok(Simulation { interpreter, state, fault: None }),
+        let (interpreter, start) = (Interpreter::new(system), start.into());
+        match interpreter.initial_state(&start) {
+            Some(Ok(state)) => Ok(Simulation { interpreter, state, fault: None, budget: Budget::unlimited(), start }),
             Some(Err(fault)) => Err(Some(fault)),
             None => Err(None),
         }
     }
 
-    /// The moves that are possible now.
+    /// The number of the initial state that it began in.
+    pub fn start(&self) -> &StartNumber {
+        &self.start
+    }
+
+    /// The same, with what the search for moves may take.
+    pub fn within(self, budget: &Budget) -> Simulation<'a> {
+        Simulation { budget: budget.clone(), ..self }
+    }
+
+    /// The moves that are possible now. A state of a synchronous system may have very many: the first few thousand of
+    /// them, as far as the budget allows to find them.
     pub fn moves(&self) -> Vec<Move> {
-        if self.fault.is_some() { Vec::new() } else { self.interpreter.enabled(&self.state) }
+        if self.fault.is_some() {
+            return Vec::new();
+        }
+        if self.interpreter.system().synchronous().is_none() {
+            return self.interpreter.enabled(&self.state);
+        }
+        let steps = self.interpreter.steps_within(&self.state, &self.budget);
+        steps.map_while(Result::ok).map(|(taken, _)| taken).take(MAX_MOVES).collect()
     }
 
     /// What the move would do, without doing it.
@@ -80,7 +118,7 @@ impl<'a> Simulation<'a> {
         if let Some(fault) = &self.fault {
             return Some(Ending::Fault(fault.clone()));
         }
-        if !self.interpreter.enabled(&self.state).is_empty() {
+        if self.interpreter.steps_within(&self.state, &self.budget).next().is_some() {
             return None;
         }
         Some(if self.interpreter.is_end_state(&self.state) { Ending::EndState } else { Ending::Deadlock })
@@ -148,7 +186,7 @@ pub enum Misfit {
 /// let text = "byte x; active proctype P() { do :: x = 1 - x od }";
 /// let model = ample::load_text("m.pml", text.into(), &Default::default())?;
 /// let mut run = ample::simulate::Simulation::new(&model.system, 0).unwrap();
-/// let taken = run.moves()[0];
+/// let taken = run.moves()[0].clone();
 /// let step = run.take(&taken);
 /// let open = ample::Trace { cycle: vec![step], ..Default::default() };
 /// let why = ample::simulate::validate(&model.system, &open, &[]).unwrap_err();

@@ -16,7 +16,7 @@ pub use ample_sog::engine::{
 };
 use ample_sog::engine::{Said, is_kept};
 
-use crate::load::{LoadError, Loaded};
+use crate::load::{LoadError, Loaded, language_of};
 
 /// What the text of a formula is called in messages.
 const LABEL: &str = "<formula>";
@@ -103,10 +103,9 @@ impl<'a> Vocabulary<'a> {
         })
     }
 
-    /// Whether a word is an action. The statements of a Promela model are its text and not its names: there, a name is
-    /// that of a variable if it can be.
+    /// Whether a word is an action. Where statements are text and have no names, a name is that of a variable if it can be.
     fn is_only_action(&self, word: &str) -> bool {
-        self.actions.contains(word) && (self.loaded.system.language != "promela" || !self.is_condition(word))
+        self.actions.contains(word) && (language_of(&self.loaded.system).names_statements() || !self.is_condition(word))
     }
 
     /// Whether a word says something about states.
@@ -135,11 +134,7 @@ impl<'a> Vocabulary<'a> {
 
     /// Operators bind as in the formulas over states alone, which are in the language of the model.
     fn dialect(&self) -> Dialect {
-        match self.loaded.system.language.as_str() {
-            "promela" => Dialect::Promela,
-            "milestones" => Dialect::Milestones,
-            _ => Dialect::Plain,
-        }
+        language_of(&self.loaded.system).dialect()
     }
 
     /// Reads a formula over states and events.

@@ -9,24 +9,20 @@
 //! A warning is given only where that is proved. The search for it is cut off early, in most models it ends with the
 //! first states, and what it does not decide is not mentioned.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use ample_logic::{Acceptance, Binary, Dialect, Formula, Unary, print_with};
-use ample_model::{Expr, Interpreter, Observer, Progress, Property, Question, Reason, System, Temporal, UnaryOp};
-
+use ample_engine::board::Board;
 use ample_engine::justice;
-use ample_engine::report::{Report, Verdict};
-use ample_engine::settings::Fairness;
-use ample_explicit::engine::automaton::negation;
-use ample_explicit::engine::branching::look_at;
-use ample_explicit::engine::liveness::{Specification, look_for};
-use ample_explicit::engine::options::Search;
-use ample_explicit::engine::reduction::PartialOrder;
-use ample_explicit::engine::{self as explicit, Request, atomic};
-use ample_petri::engine::Petri;
-use ample_symbolic::engine as symbolic;
+use ample_engine::registry::Choice;
+use ample_engine::report::{Answer, Report, Verdict};
+use ample_engine::settings::{Fairness, PartialOrder};
+use ample_explicit::engine::atomic;
+use ample_logic::{Binary, Dialect, Formula, Unary, print_with};
+use ample_model::{Budget, Expr, Interpreter, Property, Question, System, Temporal, UnaryOp};
+use ample_symbolic::engine::Symbolic;
 
-use crate::check::{CheckOptions, Engine, check_all};
+use crate::check::{CheckOptions, check_all};
+use crate::engines::EngineOptions;
 
 /// So many states are always looked at, and one more for so many that the check itself has looked at.
 const STATES: u64 = 50_000;
@@ -35,47 +31,38 @@ const STATES_SHARE: u64 = 8;
 const TIME: Duration = Duration::from_millis(300);
 const TIME_SHARE: u32 = 4;
 /// Initial states that are run-time errors are counted up to here.
-const MAX_STARTS: u64 = 1_000;
+const MAX_STARTS: usize = 1_000;
 
 /// Adds warnings to the answers of a report: to those that hold vacuously. The properties are those that were asked.
-pub fn warn(
-    report: &mut Report,
-    system: &System,
-    properties: &[Property],
-    options: &CheckOptions,
-    took: Duration,
-    observer: &mut dyn Observer,
-) {
+pub fn warn(report: &mut Report, system: &System, properties: &[Property], options: &CheckOptions, took: Duration) {
     let answers = report.answers.iter().zip(properties).enumerate();
     let holding: Vec<usize> = answers
         .filter(|(_, (answer, property))| answer.verdict() == Verdict::Holds && answer.property == property.id())
         .filter(|(_, (_, property))| is_about_runs(property))
         .map(|(number, _)| number)
         .collect();
-    let left = options.time.map_or(Duration::MAX, |time| time.saturating_sub(took));
-    if options.no_vacuity || holding.is_empty() || left.is_zero() {
+    if options.no_vacuity || holding.is_empty() || options.budget.check().is_err() {
         return;
     }
-    let time = left.min(TIME + took / TIME_SHARE);
+    let used_diagrams = options.engine == Choice::Named("symbolic") || report.diagrams.is_some();
     let states = STATES + report.statistics.states / STATES_SHARE;
-    let used_diagrams = options.engine == Engine::Symbolic || report.diagrams.is_some();
+    let budget = options.budget.clone().without_sinks().with_threads(1).with_time(TIME + took / TIME_SHARE);
     let mut asking = Asking {
         system,
         options: CheckOptions {
-            engine: Engine::Auto,
+            engine: Choice::Auto,
+            engines: EngineOptions::default(),
             properties: None,
-            search: Search::DepthFirst,
             partial_order: PartialOrder::Auto,
             stop_at_first: false,
             max_depth: None,
-            time: Some(time),
             no_vacuity: true,
-            budget: options.budget.clone().with_time(time),
+            budget,
             board: None,
             ..options.clone()
         },
-        used_diagrams,
-        cut_off: CutOff { observer, deadline: Instant::now() + time, states },
+        states,
+        diagrams: used_diagrams.then_some(options.engines.symbolic),
     };
     if let Some(why) = asking.no_run(&holding, properties) {
         for number in holding {
@@ -258,16 +245,17 @@ fn show(system: &System, temporal: &Temporal, formula: &Formula) -> String {
 struct Asking<'a> {
     system: &'a System,
     options: CheckOptions,
+    /// So many states are looked at for one question.
+    states: u64,
     /// The check itself had decision diagrams: where single states do not decide, they may.
-    used_diagrams: bool,
-    cut_off: CutOff<'a>,
+    diagrams: Option<Symbolic>,
 }
 
 impl Asking<'_> {
     /// Why no run counts, if none does.
     fn no_run(&mut self, holding: &[usize], properties: &[Property]) -> Option<String> {
-        if starts_with_errors(self.system) {
-            return Some("every initial state is a run-time error, and there is no run".into());
+        if let Some(reason) = no_start(self.system, &self.options.budget) {
+            return Some(reason.into());
         }
         let just = !self.options.justice.is_empty();
         let only_branching = holding.iter().all(|number| matches!(properties[*number].question, Question::Ctl(_)));
@@ -318,115 +306,59 @@ impl Asking<'_> {
         self.holds(&if implication.is_branching { Question::Ctl(none) } else { Question::Ltl(none) })
     }
 
-    /// It is a net, or there was no time to find out.
-    fn is_net(&self) -> bool {
-        !matches!(Petri::of(self.system, &self.options.settings()), Ok(None))
-    }
-
     /// Which of these invariants hold for sure.
-    fn unreached(&mut self, invariants: Vec<Expr>) -> Vec<bool> {
-        if invariants.is_empty() {
-            return Vec::new();
-        }
-        let questions: Vec<Question> = invariants.iter().cloned().map(Question::Invariant).collect();
-        if self.is_net() {
-            return self.by_checking(&questions);
-        }
-        let request = Request { invariants, ..Request::default() };
-        let run = explicit::run(self.system, &request, &self.options.explicit(), &mut self.cut_off);
-        if run.ended.is_some() || run.only_deadlocks {
-            return if self.used_diagrams { self.by_diagrams(&questions) } else { vec![false; questions.len()] };
-        }
-        run.invariants.iter().map(Option::is_none).collect()
+    fn unreached(&self, invariants: Vec<Expr>) -> Vec<bool> {
+        let questions: Vec<Question> = invariants.into_iter().map(Question::Invariant).collect();
+        self.hold(&questions)
     }
 
     /// The property holds for sure.
-    fn holds(&mut self, question: &Question) -> bool {
-        if self.is_net() {
-            return self.by_checking(std::slice::from_ref(question)) == [true];
+    fn holds(&self, question: &Question) -> bool {
+        self.hold(std::slice::from_ref(question)) == [true]
+    }
+
+    /// Which properties hold for sure. What single states do not decide is left to diagrams, if the check had some.
+    fn hold(&self, questions: &[Question]) -> Vec<bool> {
+        if questions.is_empty() {
+            return Vec::new();
         }
-        let just = justice::under(&[property(question)], &self.options.justice);
-        let found = match &just[0].question {
-            Question::Ltl(temporal) => self.linear(temporal),
-            Question::Ctl(temporal) => self.branching(temporal),
-            _ => None,
-        };
-        match found {
-            Some(holds) => holds,
-            None if self.used_diagrams => self.by_diagrams(std::slice::from_ref(question)) == [true],
-            None => false,
+        let asked = justice::under(&questions.iter().map(property).collect::<Vec<_>>(), &self.options.justice);
+        let most = self.states;
+        let (budget, _) = self.options.budget.until(move |progress| progress.states > most);
+        let mut verdicts = verdicts(self.system, &asked, &CheckOptions { budget, ..self.options.clone() });
+        if let Some(symbolic) = self.diagrams
+            && verdicts.contains(&Verdict::Unknown)
+        {
+            let engine = Choice::Named("symbolic");
+            let options = CheckOptions { engine, engines: symbolic.into(), ..self.options.clone() };
+            verdicts = self::verdicts(self.system, &asked, &options);
         }
-    }
-
-    fn linear(&mut self, temporal: &Temporal) -> Option<bool> {
-        let automaton = negation(temporal, Acceptance::Generalised, &mut self.cut_off).ok()?;
-        let stutter_invariant = match ample_logic::is_stutter_invariant(&temporal.formula) {
-            Ok(true) => Ok(()),
-            _ => Err("not asked"),
-        };
-        let atoms = &temporal.atoms;
-        let specification = Specification { automaton, atoms, stutters: true, is_simple: false, stutter_invariant };
-        let options = CheckOptions { emptiness: Default::default(), ..self.options.clone() };
-        let found = look_for(self.system, specification, &options.explicit(), &mut self.cut_off);
-        match (found.run, found.ended) {
-            (Some(_), _) => Some(false),
-            (None, None) => Some(true),
-            (None, Some(_)) => None,
-        }
-    }
-
-    fn branching(&mut self, temporal: &Temporal) -> Option<bool> {
-        look_at(self.system, temporal, &self.options.explicit(), &mut self.cut_off).ok()?.verdict
-    }
-
-    fn by_diagrams(&mut self, questions: &[Question]) -> Vec<bool> {
-        let just = justice::under(&questions.iter().map(property).collect::<Vec<_>>(), &self.options.justice);
-        let mut in_time = InTime(&mut self.cut_off);
-        sure(symbolic::check(self.system, &just, &self.options.symbolic(), &mut in_time))
-    }
-
-    fn by_checking(&mut self, questions: &[Question]) -> Vec<bool> {
-        let just = justice::under(&questions.iter().map(property).collect::<Vec<_>>(), &self.options.justice);
-        let mut in_time = InTime(&mut self.cut_off);
-        sure(check_all(self.system, &just, &self.options, &mut in_time))
+        verdicts.into_iter().map(|verdict| verdict == Verdict::Holds).collect()
     }
 }
 
-fn sure(report: Report) -> Vec<bool> {
-    report.answers.iter().map(|answer| answer.verdict() == Verdict::Holds).collect()
+fn verdicts(system: &System, properties: &[Property], options: &CheckOptions) -> Vec<Verdict> {
+    let report = check_all(system, properties, options, &Board::of(properties));
+    let mut verdicts: Vec<Verdict> = report.answers.iter().map(Answer::verdict).collect();
+    verdicts.resize(properties.len(), Verdict::Unknown);
+    verdicts
 }
 
 fn property(question: &Question) -> Property {
     Property { name: String::new(), question: question.clone(), text: String::new(), span: None }
 }
 
-/// There is no initial state but run-time errors.
-fn starts_with_errors(system: &System) -> bool {
+/// Why there is no run at all: no initial state but run-time errors, or none whatever.
+fn no_start(system: &System, budget: &Budget) -> Option<&'static str> {
     let interpreter = Interpreter::new(system);
-    let mut starts = (0..MAX_STARTS).map(|number| interpreter.initial_state(number));
-    starts.find(|start| !matches!(start, Some(Err(_)))) == Some(None)
-}
-
-/// Ends a search that takes more than the question is worth.
-struct CutOff<'a> {
-    observer: &'a mut dyn Observer,
-    deadline: Instant,
-    states: u64,
-}
-
-impl Observer for CutOff<'_> {
-    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
-        let over = progress.states > self.states || Instant::now() >= self.deadline;
-        if over { Some(Reason::Time) } else { self.observer.progress(progress) }
+    let mut reason = "there is no initial state, and no run";
+    for (number, start) in interpreter.starts_within(budget).enumerate() {
+        match start {
+            Ok((_, Err(_))) if number < MAX_STARTS => {
+                reason = "every initial state is a run-time error, and there is no run";
+            }
+            _ => return None,
+        }
     }
-}
-
-/// The same where states are not counted one by one.
-struct InTime<'a, 'b>(&'a mut CutOff<'b>);
-
-impl Observer for InTime<'_, '_> {
-    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
-        let CutOff { observer, deadline, .. } = &mut *self.0;
-        if Instant::now() >= *deadline { Some(Reason::Time) } else { observer.progress(progress) }
-    }
+    Some(reason)
 }

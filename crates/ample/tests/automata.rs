@@ -5,7 +5,7 @@ mod support;
 
 use std::process::Output;
 
-use ample::{CheckOptions, Emptiness, Fairness, Loaded, Outcome, PartialOrder, Property, Question, Silent, Verdict};
+use ample::{CheckOptions, Emptiness, Explicit, Fairness, Loaded, Outcome, PartialOrder, Property, Question, Verdict};
 use ample_logic::{Acceptance, Atoms, Dialect, Formula, Options, hoa, parse, translate};
 use ample_model::{AtomTable, Temporal};
 use ample_random::Random;
@@ -195,7 +195,7 @@ impl Maker<'_> {
 fn verdict(loaded: &Loaded, question: Question, options: &CheckOptions) -> (Verdict, Outcome) {
     let property = Property { name: "p".into(), question, text: String::new(), span: None };
     let options = CheckOptions { properties: Some(vec![property]), ..options.clone() };
-    let report = ample::check(&loaded.system, &options, &mut Silent);
+    let report = ample::check(&loaded.system, &options);
     (report.answers[0].verdict(), report.answers[0].outcome.clone())
 }
 
@@ -210,7 +210,7 @@ fn by_file(loaded: &Loaded, temporal: &Temporal, acceptance: Acceptance) -> Ques
 #[test]
 fn a_formula_and_the_automaton_of_its_negation_have_the_same_verdict() {
     let options = |emptiness, fairness| CheckOptions {
-        emptiness,
+        engines: Explicit { emptiness, ..Explicit::default() }.into(),
         fairness,
         partial_order: PartialOrder::None,
         no_vacuity: true,

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ample::{CheckOptions, Fairness, LoadOptions, Move, Property, Question, Report, Silent, System, Verdict};
+use ample::{CheckOptions, Fairness, LoadOptions, Move, Property, Question, Report, System, Verdict};
 use ample_model::{Interpreter, LocationId, ProcessId, State};
 use ample_random::Random;
 
@@ -17,7 +17,7 @@ fn claim_of(system: &System) -> Property {
 
 fn check(system: &System, fairness: Fairness) -> Report {
     let options = CheckOptions { properties: Some(vec![claim_of(system)]), fairness, ..CheckOptions::default() };
-    ample::check(system, &options, &mut Silent)
+    ample::check(system, &options)
 }
 
 #[test]
@@ -304,7 +304,9 @@ impl<'a> Naive<'a> {
         let claim = self.system.process(self.claim);
         for id in &claim.locations[location.index()].edges {
             let edge = &claim.edges[id.index()];
-            let Some(after) = self.interpreter.step(state, &Move::of_claim(self.claim, *id)).state else { continue };
+            let Some(after) = self.interpreter.step(state, &Move::Claim { claim: self.claim, edge: *id }).state else {
+                continue;
+            };
             if edge.keeps_control && !claim.locations[edge.to.index()].end {
                 self.claim_moves(edge.to, &after, out);
             } else {

@@ -6,7 +6,7 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use ample::{CheckOptions, Property, Question, Silent, System, Verdict};
+use ample::{CheckOptions, Property, Question, System, Verdict};
 use ample_lang::export::{promela, smv};
 use ample_lang::milestones::{self, Model, model::Logic};
 use ample_random::Random;
@@ -32,7 +32,7 @@ fn load(name: &str, text: &str) -> System {
 }
 
 fn states(system: &System) -> u64 {
-    ample::states(system, &CheckOptions::default(), &mut Silent).statistics.states
+    ample::states(system, &CheckOptions::default()).statistics.states
 }
 
 /// The verdicts on what a model states in a logic, in its order: whether it is violated.
@@ -43,7 +43,7 @@ fn verdicts(system: &System, logic: Logic) -> Vec<bool> {
     };
     let asked: Vec<Property> = ample::stated(system).into_iter().filter(is_asked).collect();
     let options = CheckOptions { properties: Some(asked.clone()), ..CheckOptions::default() };
-    let report = ample::check(system, &options, &mut Silent);
+    let report = ample::check(system, &options);
     let verdict = |property: &Property| match report.answer(&property.id()).map(ample::Answer::verdict) {
         Some(Verdict::Holds) => false,
         Some(Verdict::Violated) => true,
@@ -101,7 +101,7 @@ fn promela_agrees(name: &str, text: &str) {
         assert_eq!(ltl, verdicts(&translated, Logic::Ltl), "LTL of {name}\n{text}\n{promela}");
         let deadlock = |system: &System| {
             let options = CheckOptions { properties: Some(vec![Property::deadlock()]), ..CheckOptions::default() };
-            ample::check(system, &options, &mut Silent).answer("deadlock").map(ample::Answer::verdict)
+            ample::check(system, &options).answer("deadlock").map(ample::Answer::verdict)
         };
         assert_eq!(deadlock(&system), deadlock(&translated), "deadlocks of {name}\n{text}\n{promela}");
     }

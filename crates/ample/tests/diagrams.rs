@@ -1,7 +1,7 @@
 //! Petri nets in list diagrams and in binary diagrams over units: the same markings, the same answers.
 
 use ample::{
-    CheckOptions, DiagramKind, Engine, Outcome, Property, Question, Reason, Report, Silent, Symbolic, System, Verdict,
+    CheckOptions, Choice, DiagramKind, Outcome, PetriOptions, Property, Question, Reason, Report, System, Verdict,
 };
 
 use ample_random::Random;
@@ -117,13 +117,13 @@ fn load(text: String) -> System {
 }
 
 fn by(diagrams: DiagramKind) -> CheckOptions {
-    let symbolic = Symbolic { diagrams, ..Symbolic::default() };
-    CheckOptions { engine: Engine::Symbolic, symbolic, ..CheckOptions::default() }
+    let engines = PetriOptions { diagrams, ..PetriOptions::default() }.into();
+    CheckOptions { engine: Choice::Named("symbolic"), engines, ..CheckOptions::default() }
 }
 
 /// With a limit on the depth, nets are models like all others.
 fn plainly() -> CheckOptions {
-    CheckOptions { engine: Engine::Explicit, max_depth: Some(1 << 40), ..CheckOptions::default() }
+    CheckOptions { engine: Choice::Named("explicit"), max_depth: Some(1 << 40), ..CheckOptions::default() }
 }
 
 fn questions(random: &mut Random, system: &System) -> Vec<Property> {
@@ -164,7 +164,7 @@ fn questions(random: &mut Random, system: &System) -> Vec<Property> {
 
 fn ask(system: &System, properties: &[Property], options: CheckOptions) -> Report {
     let options = CheckOptions { properties: Some(properties.to_vec()), ..options };
-    ample::check(system, &options, &mut Silent)
+    ample::check(system, &options)
 }
 
 /// What binary diagrams say is what another way says. How many answers were compared.
@@ -199,7 +199,7 @@ fn compare(of: &str, system: &System, properties: &[Property], expected: &Report
 }
 
 fn count(system: &System, options: &CheckOptions) -> u64 {
-    let report = ample::states(system, options, &mut Silent);
+    let report = ample::states(system, options);
     assert_eq!(report.ended, None);
     report.statistics.states
 }
@@ -242,10 +242,10 @@ fn a_unit_that_does_not_keep_its_promise_is_given_up() {
         let system = &load(Net::random(random, true, true).text());
         let (expected, given) = (count(system, &plainly()), count(system, &by(DiagramKind::Binary)));
         assert_eq!(given, expected, "seed {seed}");
-        let report = ample::check(system, &plainly(), &mut Silent);
+        let report = ample::check(system, &plainly());
         if report.answer("assertions").is_some_and(|answer| answer.verdict() == Verdict::Violated) {
             broken += 1;
-            let choice = ample::states(system, &by(DiagramKind::Binary), &mut Silent).choice;
+            let choice = ample::states(system, &by(DiagramKind::Binary)).choice;
             assert!(choice.is_some_and(|choice| choice.ends_with("proved")), "seed {seed}: the promise is broken");
         }
     }

@@ -1,8 +1,8 @@
 //! Run-time errors: in a formula they are violations, and where they end a run, that is told.
 
 use ample::{
-    Algorithm, CheckOptions, Direction, Emptiness, Engine, Exploration, Fairness, LoadOptions, Loaded, Methods,
-    PartialOrder, Property, Question, Reach, Reason, Report, Search, Silent, Symbolic, Variant, Verdict,
+    Algorithm, CheckOptions, Choice, Direction, Emptiness, Explicit, Fairness, LoadOptions, Loaded, PartialOrder,
+    Property, Question, Reach, Reason, Report, Search, Symbolic, Verdict,
 };
 use ample_model::{Interpreter, Outcome};
 
@@ -24,33 +24,34 @@ fn property(text: &str, question: Question) -> Property {
 /// All ways to look at a temporal property.
 fn ways() -> Vec<(String, CheckOptions)> {
     let base = |engine| CheckOptions { engine, ..CheckOptions::default() };
-    let explicit = || base(Engine::Explicit);
-    let by = |algorithm| PartialOrder::By(Methods { persistent: Some(algorithm), ..Methods::default() });
-    let symbolic = |symbolic| CheckOptions { symbolic, ..base(Engine::Symbolic) };
+    let explicit = || base(Choice::Named("explicit"));
+    let by = |explicit: Explicit| CheckOptions { engines: explicit.into(), ..base(Choice::Named("explicit")) };
+    let symbolic = |symbolic: Symbolic| CheckOptions { engines: symbolic.into(), ..base(Choice::Named("symbolic")) };
     let mut ways = vec![
         explicit(),
-        base(Engine::Auto),
-        CheckOptions { emptiness: Emptiness::Components, ..explicit() },
-        CheckOptions { emptiness: Emptiness::Nested, ..explicit() },
+        base(Choice::Auto),
+        by(Explicit { emptiness: Emptiness::Components, ..Explicit::default() }),
+        by(Explicit { emptiness: Emptiness::Nested, ..Explicit::default() }),
         CheckOptions { partial_order: PartialOrder::None, ..explicit() },
         CheckOptions { partial_order: PartialOrder::TwoPhase, ..explicit() },
-        CheckOptions { partial_order: by(Algorithm::Stubborn), ..explicit() },
-        CheckOptions { search: Search::DepthFirst, ..explicit() },
-        CheckOptions { search: Search::BreadthFirst, ..explicit() },
+        by(Explicit { algorithm: Algorithm::Stubborn, ..Explicit::default() }),
+        by(Explicit { search: Search::DepthFirst, ..Explicit::default() }),
+        by(Explicit { search: Search::BreadthFirst, ..Explicit::default() }),
         symbolic(Symbolic::default()),
-        symbolic(Symbolic { reach: Reach::Not, ..Symbolic::default() }),
+        symbolic(Symbolic { reach: Reach::None, ..Symbolic::default() }),
         symbolic(Symbolic { direction: Direction::Forward, ..Symbolic::default() }),
         symbolic(Symbolic { direction: Direction::Backward, ..Symbolic::default() }),
         symbolic(Symbolic { liveness_to_safety: true, ..Symbolic::default() }),
-        base(Engine::Sog),
+        base(Choice::Named("sog")),
     ];
-    for variant in [Variant::All, Variant::New, Variant::NotExpanded] {
-        ways.push(symbolic(Symbolic { exploration: Some(Exploration::Partial(variant)), ..Symbolic::default() }));
+    for partial_order in [PartialOrder::Exploration, PartialOrder::ExplorationNew, PartialOrder::ExplorationUnexpanded]
+    {
+        ways.push(CheckOptions { partial_order, ..symbolic(Symbolic::default()) });
     }
     ways.into_iter()
         .map(|way| {
-            let CheckOptions { engine, emptiness, partial_order, search, symbolic, .. } = &way;
-            (format!("{engine:?} {emptiness:?} {partial_order:?} {search:?} {symbolic:?}"), way)
+            let CheckOptions { engine, engines, partial_order, .. } = &way;
+            (format!("{engine:?} {partial_order:?} {engines:?}"), way)
         })
         .collect()
 }
@@ -98,7 +99,7 @@ fn a_fault_in_a_formula_is_a_violation_for_every_engine() {
         for formula in ["AG (…)", "EF (…)", "!EF !(…)", "AG EF (…)", "EG (…)", "A [ (…) U i == 3 ]"] {
             let text = formula.replace('…', expr);
             let question = Question::Ctl(loaded.ctl(&text).unwrap());
-            for (way, options) in ways().into_iter().filter(|(_, options)| options.engine != Engine::Sog) {
+            for (way, options) in ways().into_iter().filter(|(_, options)| options.engine != Choice::Named("sog")) {
                 let report = asked(&loaded, &text, question.clone(), options);
                 assert_eq!(report.answers[0].verdict(), Verdict::Violated, "{text}, {way}");
             }
@@ -108,7 +109,7 @@ fn a_fault_in_a_formula_is_a_violation_for_every_engine() {
 
 fn asked(loaded: &Loaded, text: &str, question: Question, options: CheckOptions) -> Report {
     let properties = Some(vec![property(text, question)]);
-    ample::check(&loaded.system, &CheckOptions { properties, ..options }, &mut Silent)
+    ample::check(&loaded.system, &CheckOptions { properties, ..options })
 }
 
 fn is_fault(report: &Report) -> bool {
@@ -159,9 +160,11 @@ fn justice_and_fairness_do_not_hide_a_fault() {
     let linear = Question::Ltl(loaded.ltl("[] (i < 4)").unwrap());
     let branching = Question::Ctl(loaded.ctl("AG (i < 4)").unwrap());
     for fairness in [Fairness::None, Fairness::Weak, Fairness::Strong] {
-        for (engine, question) in
-            [(Engine::Explicit, &linear), (Engine::Symbolic, &linear), (Engine::Symbolic, &branching)]
-        {
+        for (engine, question) in [
+            (Choice::Named("explicit"), &linear),
+            (Choice::Named("symbolic"), &linear),
+            (Choice::Named("symbolic"), &branching),
+        ] {
             let options = CheckOptions { engine, fairness, justice: justice.clone(), ..CheckOptions::default() };
             let report = asked(&loaded, "i < 4", question.clone(), options);
             assert!(is_fault(&report), "{engine:?}, {fairness:?}: {:?}", report.answers[0].outcome);
@@ -173,11 +176,8 @@ fn justice_and_fairness_do_not_hide_a_fault() {
 fn a_block_and_a_claim_meet_their_faults() {
     let block = load(&format!("{MODEL} ltl f {{ !<> (a[i] == 1) }}"));
     for (way, options) in ways() {
-        let report = ample::check(
-            &block.system,
-            &CheckOptions { properties: Some(block.system.properties.clone()), ..options },
-            &mut Silent,
-        );
+        let report =
+            ample::check(&block.system, &CheckOptions { properties: Some(block.system.properties.clone()), ..options });
         assert!(is_fault(&report), "{way}: {:?}", report.answers[0].outcome);
     }
     for (claim, expected) in [
@@ -189,9 +189,9 @@ fn a_block_and_a_claim_meet_their_faults() {
         ("do :: skip od", None),
     ] {
         let loaded = load(&format!("{MODEL} never {{ {claim} }}"));
-        for (way, options) in ways().into_iter().filter(|(_, options)| options.engine == Engine::Explicit) {
+        for (way, options) in ways().into_iter().filter(|(_, options)| options.engine == Choice::Named("explicit")) {
             let properties = Some(loaded.system.properties.clone());
-            let report = ample::check(&loaded.system, &CheckOptions { properties, ..options }, &mut Silent);
+            let report = ample::check(&loaded.system, &CheckOptions { properties, ..options });
             match expected {
                 Some(expected) => assert_eq!(shown(&loaded, &report).1, expected, "{claim}, {way}"),
                 None => assert_eq!(report.answers[0].verdict(), Verdict::Holds, "{claim}, {way}: {report:?}"),
@@ -206,7 +206,7 @@ fn a_search_for_faults_that_is_cut_short_proves_nothing() {
     let loaded = load("int x; byte a[2]; active proctype P() { do :: x < 1000 -> x++ :: else -> x = 0 od }");
     let text = "x == 0 || [] (a[x / 900] == 0)";
     let question = Question::Ltl(loaded.ltl(text).unwrap());
-    let options = CheckOptions { engine: Engine::Explicit, ..CheckOptions::default() };
+    let options = CheckOptions { engine: Choice::Named("explicit"), ..CheckOptions::default() };
     let whole = asked(&loaded, text, question.clone(), options.clone());
     assert_eq!(whole.answers[0].verdict(), Verdict::Holds);
     let cut = asked(&loaded, text, question, CheckOptions { max_depth: Some(10), ..options.clone() });
@@ -231,9 +231,9 @@ const CUT: [(&str, u64); 4] = [
 fn runs_that_end_in_a_fault_are_counted_and_told() {
     for (text, count) in CUT {
         let loaded = load(text);
-        let states = |options: &CheckOptions| ample::states(&loaded.system, options, &mut Silent);
+        let states = |options: &CheckOptions| ample::states(&loaded.system, options);
         let mut counts = Vec::new();
-        for engine in [Engine::Explicit, Engine::Symbolic, Engine::Auto] {
+        for engine in [Choice::Named("explicit"), Choice::Named("symbolic"), Choice::Auto] {
             let cut = states(&CheckOptions { engine, ..CheckOptions::default() }).cut.expect(text);
             assert!(!cut.at_least, "{text}");
             assert_eq!(cut.steps, cut.by.iter().map(|by| by.steps).sum::<u64>());
@@ -243,9 +243,8 @@ fn runs_that_end_in_a_fault_are_counted_and_told() {
         assert_eq!(counts[0], counts[1], "{text}");
         assert!(count == 0 || counts[0] == count, "{text}: {counts:?}");
         let deadlock = Some(vec![Property::deadlock(), invariant(&loaded)]);
-        for (way, options) in ways().into_iter().filter(|(_, options)| options.engine != Engine::Sog) {
-            let report =
-                ample::check(&loaded.system, &CheckOptions { properties: deadlock.clone(), ..options }, &mut Silent);
+        for (way, options) in ways().into_iter().filter(|(_, options)| options.engine != Choice::Named("sog")) {
+            let report = ample::check(&loaded.system, &CheckOptions { properties: deadlock.clone(), ..options });
             for answer in report.answers.iter().filter(|answer| answer.verdict() == Verdict::Holds) {
                 let note = answer.note.clone().unwrap_or_default();
                 assert!(note.contains("run-time error"), "{text}, {way}, {}: {note:?}", answer.property);
@@ -263,9 +262,9 @@ fn invariant(loaded: &Loaded) -> Property {
 fn deadlock_alone_is_told_with_what_was_cut() {
     for (text, _) in &CUT[..2] {
         let loaded = load(text);
-        for (way, options) in ways().into_iter().filter(|(_, options)| options.engine != Engine::Sog) {
+        for (way, options) in ways().into_iter().filter(|(_, options)| options.engine != Choice::Named("sog")) {
             let properties = Some(vec![Property::deadlock()]);
-            let report = ample::check(&loaded.system, &CheckOptions { properties, ..options }, &mut Silent);
+            let report = ample::check(&loaded.system, &CheckOptions { properties, ..options });
             let answer = &report.answers[0];
             assert_eq!(answer.verdict(), Verdict::Holds, "{way}");
             assert!(answer.note.as_ref().is_some_and(|note| note.contains("run-time error")), "{way}: {answer:?}");
@@ -276,7 +275,7 @@ fn deadlock_alone_is_told_with_what_was_cut() {
 #[test]
 fn runs_that_stop_are_told_beside_formulas_that_hold() {
     let loaded = load(CUT[0].0);
-    for engine in [Engine::Explicit, Engine::Symbolic] {
+    for engine in [Choice::Named("explicit"), Choice::Named("symbolic")] {
         for question in
             [Question::Ltl(loaded.ltl("[] (x < 3)").unwrap()), Question::Ctl(loaded.ctl("AG (x < 3)").unwrap())]
         {
@@ -292,10 +291,10 @@ fn runs_that_stop_are_told_beside_formulas_that_hold() {
 #[test]
 fn a_failed_assertion_cuts_nothing() {
     let loaded = load("byte x; active proctype P() { assert(x == 1); x = 2; false }");
-    for engine in [Engine::Explicit, Engine::Symbolic] {
+    for engine in [Choice::Named("explicit"), Choice::Named("symbolic")] {
         let properties = Some(vec![Property::deadlock()]);
         let options = CheckOptions { engine, properties, ..CheckOptions::default() };
-        let report = ample::check(&loaded.system, &options, &mut Silent);
+        let report = ample::check(&loaded.system, &options);
         assert_eq!(report.answers[0].verdict(), Verdict::Violated, "{engine:?}");
         assert_eq!(report.cut, None);
     }
@@ -304,10 +303,10 @@ fn a_failed_assertion_cuts_nothing() {
 #[test]
 fn an_initial_state_that_is_a_fault_is_not_overlooked() {
     let loaded = load("byte x = 1 / 0; active proctype P() { x = 1 }");
-    for engine in [Engine::Explicit, Engine::Symbolic, Engine::Auto] {
+    for engine in [Choice::Named("explicit"), Choice::Named("symbolic"), Choice::Auto] {
         let options = CheckOptions { engine, ..CheckOptions::default() };
-        let report = ample::check(&loaded.system, &options, &mut Silent);
-        let expected = if engine == Engine::Symbolic { Verdict::Unknown } else { Verdict::Violated };
+        let report = ample::check(&loaded.system, &options);
+        let expected = if engine == Choice::Named("symbolic") { Verdict::Unknown } else { Verdict::Violated };
         assert_eq!(report.answer("assertions").unwrap().verdict(), expected, "{engine:?}");
     }
 }
@@ -315,8 +314,8 @@ fn an_initial_state_that_is_a_fault_is_not_overlooked() {
 #[test]
 fn json_tells_what_cut_runs() {
     let loaded = load(CUT[1].0);
-    let options = CheckOptions { engine: Engine::Explicit, ..CheckOptions::default() };
-    let report = ample::states(&loaded.system, &options, &mut Silent);
+    let options = CheckOptions { engine: Choice::Named("explicit"), ..CheckOptions::default() };
+    let report = ample::states(&loaded.system, &options);
     let json = serde_json::to_value(&report).unwrap();
     assert_eq!(json["cut"]["steps"], 2);
     assert_eq!(json["cut"]["exact"], true);

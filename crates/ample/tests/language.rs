@@ -1,7 +1,7 @@
 //! A language of fifty lines: each line of a text is a state, and the states that it leads to. It shows all that a
 //! language has to do, and that every engine and every command takes it.
 
-use ample::{CheckOptions, Engine, LoadOptions, Silent, Verdict};
+use ample::{CheckOptions, Choice, LoadOptions, Verdict};
 use ample_lang::language::{Given, LANGUAGES, Language, Read};
 use ample_lang::{Diagnostic, Rejected};
 use ample_logic::{Dialect, parse_with};
@@ -100,6 +100,7 @@ fn empty_process(name: &str) -> ProcessType {
         provided: None,
         priority: 1,
         unreachable_labels: Vec::new(),
+        structure: None,
         span: None,
     }
 }
@@ -112,6 +113,8 @@ fn step(from: usize, to: usize, label: &str) -> Edge {
         communication: None,
         effect: Vec::new(),
         keeps_control: false,
+        action: None,
+        origin: Vec::new(),
         span: None,
         label: label.to_owned(),
     }
@@ -132,12 +135,12 @@ fn every_engine_takes_a_new_language() {
     let property =
         |text: &str| ample::Property { name: text.into(), question: question(text), text: text.into(), span: None };
     let properties = vec![property("G F 1"), property("F (2 | 3)"), ample::Property::deadlock()];
-    for engine in [Engine::Explicit, Engine::Symbolic, Engine::Auto] {
+    for engine in [Choice::Named("explicit"), Choice::Named("symbolic"), Choice::Auto] {
         let options = CheckOptions { engine, properties: Some(properties.clone()), ..CheckOptions::default() };
-        let report = ample::check(&model.system, &options, &mut Silent);
+        let report = ample::check(&model.system, &options);
         let verdicts: Vec<Verdict> = report.answers.iter().map(|answer| answer.verdict()).collect();
         assert_eq!(verdicts, [Verdict::Violated, Verdict::Holds, Verdict::Holds], "{engine:?}");
-        let states = ample::states(&model.system, &CheckOptions { engine, ..CheckOptions::default() }, &mut Silent);
+        let states = ample::states(&model.system, &CheckOptions { engine, ..CheckOptions::default() });
         assert_eq!(states.statistics.states, 3, "{engine:?}");
     }
 }

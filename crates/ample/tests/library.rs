@@ -1,7 +1,7 @@
 //! Models as Rust values against models of ample's languages: the same system, checked both ways, has the same verdicts.
 
 use ample::model::{Model, Path, Verdict};
-use ample::{CheckOptions, Engine, Move, PartialOrder, Property, Question, Silent, System};
+use ample::{CheckOptions, Choice, Move, PartialOrder, Property, Question, System};
 use ample_model::random::{Features, system};
 use ample_model::{Interpreter, State, Temporal};
 
@@ -37,12 +37,12 @@ fn property(name: &str, question: fn(Temporal) -> Question, formula: Temporal) -
 fn answers(system: &System, properties: Vec<Property>) -> (Vec<ample::Verdict>, Option<usize>) {
     let options = CheckOptions {
         properties: Some(properties),
-        engine: Engine::Explicit,
+        engine: Choice::Named("explicit"),
         partial_order: PartialOrder::None,
         no_vacuity: true,
         ..CheckOptions::default()
     };
-    let report = ample::check(system, &options, &mut Silent);
+    let report = ample::check(system, &options);
     let length = report.answers[0].trace().map(|trace| trace.prefix.len());
     (report.answers.iter().map(|answer| answer.verdict()).collect(), length)
 }

@@ -126,7 +126,7 @@ fn run(command: &str, folder: &Path) -> Result<Vec<String>, String> {
 }
 
 /// A line without what differs from run to run.
-fn settled(line: &str) -> String {
+fn normalised(line: &str) -> String {
     let timing = line.contains(" used, ") && line.contains(" seconds");
     let bare = line.trim().strip_suffix(" seconds").is_some_and(|number| number.parse::<f64>().is_ok());
     if timing || bare { "(time and memory)".into() } else { line.trim_end().to_owned() }
@@ -145,7 +145,7 @@ fn matches(shown: &[String], printed: &[String]) -> bool {
 }
 
 fn is_like(shown: &str, printed: &str) -> bool {
-    let (shown, printed) = (settled(shown), settled(printed));
+    let (shown, printed) = (normalised(shown), normalised(printed));
     let Some((before, _)) = shown.split_once('…') else { return shown == printed };
     let Some(mut left) = printed.strip_prefix(before) else { return false };
     let parts: Vec<&str> = shown.split('…').skip(1).collect();

@@ -1,6 +1,6 @@
 //! Milestones models from text to answer: the thesis's examples with its figures, and what the language promises.
 
-use ample::{CheckOptions, Property, Question, Silent, System, Verdict};
+use ample::{CheckOptions, Property, Question, System, Verdict};
 
 const RUNNING: &str = "
 ACTION Gpp; GE0; xExMy; END
@@ -45,13 +45,13 @@ fn model(text: &str) -> System {
 }
 
 fn states(system: &System) -> u64 {
-    ample::states(system, &CheckOptions::default(), &mut Silent).statistics.states
+    ample::states(system, &CheckOptions::default()).statistics.states
 }
 
 fn verdict(system: &System, property: Property) -> Verdict {
     let id = property.id();
     let options = CheckOptions { properties: Some(vec![property]), ..CheckOptions::default() };
-    ample::check(system, &options, &mut Silent).answer(&id).expect("it was asked").verdict()
+    ample::check(system, &options).answer(&id).expect("it was asked").verdict()
 }
 
 fn ctl(system: &System, text: &str) -> Verdict {
@@ -78,7 +78,7 @@ fn globals(variables: &str, commands: &str) -> System {
 fn the_running_example_has_seven_states_and_its_formulas_their_verdicts() {
     let system = model(RUNNING);
     assert_eq!(states(&system), 7);
-    let report = ample::check(&system, &CheckOptions::default(), &mut Silent);
+    let report = ample::check(&system, &CheckOptions::default());
     for (property, expected) in [
         ("deadlock", Verdict::Holds),
         ("assertions", Verdict::Holds),
@@ -274,7 +274,7 @@ fn producers_and_consumers_have_as_many_states_as_in_the_thesis() {
     for (m, expected) in [(1, 1_059), (2, 51_859)] {
         let system = model(&producers_and_consumers(m));
         assert_eq!(states(&system), expected, "m = {m}");
-        let report = ample::check(&system, &CheckOptions::default(), &mut Silent);
+        let report = ample::check(&system, &CheckOptions::default());
         assert_eq!(report.answer("deadlock").expect("asked").verdict(), Verdict::Holds);
         for property in ["ltl:P1", "ltl:P2"] {
             assert_eq!(report.answer(property).expect(property).verdict(), Verdict::Violated, "m = {m}: {property}");

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ample::{CheckOptions, Fairness, Silent, Verdict};
+use ample::{CheckOptions, Fairness, Verdict};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -28,14 +28,14 @@ fn disagreements(expected: &Expected) -> Vec<String> {
     };
     let mut wrong = Vec::new();
     if let Some(states) = expected.states {
-        let report = ample::states(&loaded.system, &CheckOptions::default(), &mut Silent);
+        let report = ample::states(&loaded.system, &CheckOptions::default());
         if report.statistics.states != states {
             wrong.push(format!("{name}: {} states, expected {states}", report.statistics.states));
         }
     }
     let properties = vec![ample::Property::deadlock(), ample::Property::assertions()];
     let options = CheckOptions { properties: Some(properties), ..CheckOptions::default() };
-    let report = ample::check(&loaded.system, &options, &mut Silent);
+    let report = ample::check(&loaded.system, &options);
     for (property, violated) in [("deadlock", expected.deadlock), ("assertions", expected.assertions)] {
         let Some(violated) = violated else { continue };
         let wanted = if violated { Verdict::Violated } else { Verdict::Holds };
@@ -49,7 +49,7 @@ fn disagreements(expected: &Expected) -> Vec<String> {
         let named = |property: &ample::Property| asked.iter().any(|(name, ..)| *name == property.id());
         let properties = ample::stated(&loaded.system).into_iter().filter(named).collect();
         let options = CheckOptions { properties: Some(properties), fairness, ..CheckOptions::default() };
-        let report = ample::check(&loaded.system, &options, &mut Silent);
+        let report = ample::check(&loaded.system, &options);
         for (property, _, violated) in asked {
             let wanted = if *violated { Verdict::Violated } else { Verdict::Holds };
             let got = report.answer(property).map(ample::Answer::verdict);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ample::{
-    Answer, CheckOptions, Engine, Outcome, Property, Question, Reason, Silent, System, Trace, Verdict, Violation,
+    Answer, CheckOptions, Choice, Outcome, PetriOptions, Property, Question, Reason, System, Trace, Verdict, Violation,
 };
 use ample_model::{Expr, Interpreter, State};
 
@@ -118,7 +118,7 @@ fn questions(random: &mut Random, system: &System) -> Vec<Property> {
 
 fn answers(system: &System, properties: &[Property], options: CheckOptions) -> Vec<Answer> {
     let options = CheckOptions { properties: Some(properties.to_vec()), ..options };
-    ample::check(system, &options, &mut Silent).answers
+    ample::check(system, &options).answers
 }
 
 fn verdicts(system: &System, properties: &[Property], options: CheckOptions) -> Vec<Outcome> {
@@ -148,22 +148,36 @@ fn confront(seed: u64) -> usize {
     let system = &loaded.system;
     let properties = questions(random, system);
     // With a limit on the depth, nets are models like all others.
-    let general = CheckOptions { engine: Engine::Explicit, max_depth: Some(1 << 40), ..CheckOptions::default() };
+    let general =
+        CheckOptions { engine: Choice::Named("explicit"), max_depth: Some(1 << 40), ..CheckOptions::default() };
     let expected = verdicts(system, &properties, general);
     let mut compared = 0;
-    let mut ways = vec![(Engine::Auto, None), (Engine::Explicit, None), (Engine::Symbolic, None), (Engine::Sog, None)];
+    let mut ways = vec![
+        (Choice::Auto, None),
+        (Choice::Named("explicit"), None),
+        (Choice::Named("symbolic"), None),
+        (Choice::Named("sog"), None),
+    ];
     if seed.is_multiple_of(4) {
         // So short that second attempts and rounds are needed.
-        ways.extend([Engine::Auto, Engine::Symbolic].map(|engine| (engine, Some(Duration::from_micros(50)))));
+        ways.extend([Choice::Auto, Choice::Named("symbolic")].map(|engine| (engine, Some(Duration::from_micros(50)))));
     }
-    for (engine, first_turn) in ways {
-        let given = answers(system, &properties, CheckOptions { engine, first_turn, ..CheckOptions::default() });
+    for (engine, first_slice) in ways {
+        let given = answers(
+            system,
+            &properties,
+            CheckOptions {
+                engine,
+                engines: PetriOptions { first_slice, ..PetriOptions::default() }.into(),
+                ..CheckOptions::default()
+            },
+        );
         for ((property, expected), answer) in properties.iter().zip(&expected).zip(&given) {
             let given = &answer.outcome;
             let of = format!("seed {seed}, {engine:?}, {}", property.text);
             match (expected, given) {
                 (_, Outcome::Unknown(Reason::Unsupported(why))) => {
-                    assert!(engine == Engine::Sog && !why.contains("internal error"), "{of}: {why}");
+                    assert!(engine == Choice::Named("sog") && !why.contains("internal error"), "{of}: {why}");
                 }
                 (Outcome::Unknown(why), _) => panic!("{of}: the general engine does not know: {why}"),
                 (expected, given) => {
@@ -174,7 +188,7 @@ fn confront(seed: u64) -> usize {
                     // Where the start is enough, nothing but it is shown.
                     let is_shown = !is_ctl || answer.end.is_some() || !shows_something(expected);
                     // What follows from the structure of the net alone is known without a run.
-                    assert!(is_shown || first_turn.is_some(), "{of}: nothing is shown");
+                    assert!(is_shown || first_slice.is_some(), "{of}: nothing is shown");
                     compared += 1;
                 }
             }
@@ -283,7 +297,7 @@ fn what_runs_can_show_is_shown_by_every_engine() {
             Property { name: plain.text.clone(), question, text: plain.text.clone(), span: None }
         };
         let properties: Vec<Property> = plain.iter().map(property).collect();
-        for engine in [Engine::Auto, Engine::Explicit, Engine::Symbolic] {
+        for engine in [Choice::Auto, Choice::Named("explicit"), Choice::Named("symbolic")] {
             let given = answers(system, &properties, CheckOptions { engine, ..CheckOptions::default() });
             for (plain, answer) in plain.iter().zip(&given) {
                 let of = format!("seed {seed}, {engine:?}, {}", plain.text);

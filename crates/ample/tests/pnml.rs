@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ample::{CheckOptions, Engine, Examination, LoadOptions, Verdict};
+use ample::{CheckOptions, Choice, Examination, LoadOptions, Verdict};
 
 /// Larger ones take too long for a test.
 const MOST_STATES: u64 = 10_000;
@@ -18,7 +18,7 @@ fn corpus() -> Option<PathBuf> {
 }
 
 fn explicit() -> CheckOptions {
-    CheckOptions { engine: Engine::Explicit, ..CheckOptions::default() }
+    CheckOptions { engine: Choice::Named("explicit"), ..CheckOptions::default() }
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn state_counts_are_those_of_the_contest() {
             continue;
         }
         let loaded = ample::load(&path, &LoadOptions::default()).expect("the net is right");
-        let report = ample::states(&loaded.system, &explicit(), &mut ample::Limits::new());
+        let report = ample::states(&loaded.system, &explicit());
         assert_eq!(report.statistics.states, states, "{}", columns[0]);
     }
 }
@@ -59,7 +59,7 @@ fn examinations_have_the_answers_of_the_contest() {
     ] {
         let property = loaded.examination(examination).expect("it is a net");
         let options = CheckOptions { properties: Some(vec![property]), ..explicit() };
-        let report = ample::check(&loaded.system, &options, &mut ample::Limits::new());
+        let report = ample::check(&loaded.system, &options);
         assert_eq!(report.answers[0].verdict(), verdict, "{}", examination.name());
     }
 }
@@ -125,10 +125,10 @@ fn examinations_of_coloured_nets_are_about_places_and_transitions_of_the_file() 
     for (name, text, verdicts) in nets {
         let loaded = ample::load_text("coloured.pnml", text, &LoadOptions::default()).expect("the net is right");
         for (examination, verdict) in [OneSafe, StableMarking, QuasiLiveness, Liveness].into_iter().zip(verdicts) {
-            for engine in [Engine::Auto, Engine::Explicit, Engine::Symbolic] {
+            for engine in [Choice::Auto, Choice::Named("explicit"), Choice::Named("symbolic")] {
                 let property = loaded.examination(examination).expect("it is a net");
                 let options = CheckOptions { engine, properties: Some(vec![property]), ..CheckOptions::default() };
-                let report = ample::check(&loaded.system, &options, &mut ample::Limits::new());
+                let report = ample::check(&loaded.system, &options);
                 let found = report.answers[0].verdict();
                 assert_eq!(found, verdict, "{name}: {} by {engine:?}", examination.name());
             }
@@ -150,7 +150,7 @@ fn examinations_of_coloured_nets_have_the_answers_of_the_contest() {
         let loaded = ample::load(&path, &LoadOptions::default()).expect("the net is right");
         let property = loaded.examination(examination).expect("it is a net");
         let options = CheckOptions { properties: Some(vec![property]), ..CheckOptions::default() };
-        let report = ample::check(&loaded.system, &options, &mut ample::Limits::new());
+        let report = ample::check(&loaded.system, &options);
         let expected = if columns[3] == "TRUE" { Verdict::Holds } else { Verdict::Violated };
         assert_eq!(report.answers[0].verdict(), expected, "{line}");
     }
@@ -168,7 +168,7 @@ fn typed_formulas_are_checked() {
         let question = ample::Question::Ctl(loaded.ctl(formula).expect("the formula is right"));
         let property = ample::Property { name: "f".into(), question, text: formula.into(), span: None };
         let options = CheckOptions { properties: Some(vec![property]), ..explicit() };
-        let report = ample::check(&loaded.system, &options, &mut ample::Limits::new());
+        let report = ample::check(&loaded.system, &options);
         assert_eq!(report.answers[0].verdict(), verdict, "{formula}");
     }
 }
@@ -201,11 +201,7 @@ fn nets_and_formulas_in_utf_16_are_read() {
         let text = ample::read_text(&list, &LoadOptions::default()).expect(name);
         let properties = loaded.formulas("f.xml", &text).expect(name);
         assert_eq!(properties[0].name, "é", "{name}");
-        let report = ample::check(
-            &loaded.system,
-            &CheckOptions { properties: Some(properties), ..explicit() },
-            &mut ample::Limits::new(),
-        );
+        let report = ample::check(&loaded.system, &CheckOptions { properties: Some(properties), ..explicit() });
         assert_eq!(report.answers[0].value, Some(1), "{name}");
         [path, list].iter().for_each(|path| std::fs::remove_file(path).expect("it is there"));
     }
@@ -240,7 +236,7 @@ fn a_wide_net_with_few_markings_is_checked_about_as_fast_as_it_is_counted() {
     let text = readers_and_writers(1000);
     let loaded = ample::load_text("rw.pnml", text, &LoadOptions::default()).expect("the net is right");
     let begun = std::time::Instant::now();
-    let counted = ample::states(&loaded.system, &explicit(), &mut ample::Limits::new());
+    let counted = ample::states(&loaded.system, &explicit());
     let counting = begun.elapsed();
     assert_eq!(counted.statistics.states, 1024 + 1000);
     let properties = vec![
@@ -248,10 +244,10 @@ fn a_wide_net_with_few_markings_is_checked_about_as_fast_as_it_is_counted() {
         loaded.examination(Examination::Liveness).expect("it is a net"),
         loaded.examination(Examination::QuasiLiveness).expect("it is a net"),
     ];
-    for engine in [Engine::Auto, Engine::Explicit] {
+    for engine in [Choice::Auto, Choice::Named("explicit")] {
         let begun = std::time::Instant::now();
         let options = CheckOptions { engine, properties: Some(properties.clone()), ..CheckOptions::default() };
-        let report = ample::check(&loaded.system, &options, &mut ample::Limits::new());
+        let report = ample::check(&loaded.system, &options);
         for answer in &report.answers {
             assert_eq!(answer.verdict(), Verdict::Holds, "{} by {engine:?}", answer.property);
         }

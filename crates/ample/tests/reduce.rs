@@ -5,7 +5,7 @@ mod support;
 use std::path::PathBuf;
 
 use ample::reduce::{Choice, Point, ReduceOptions, Reduction, Safety, Scheme};
-use ample::{Algorithm, LoadOptions, Loaded, Silent};
+use ample::{Algorithm, Budget, LoadOptions, Loaded};
 use serde_json::Value;
 use support::{Folder, ample, errors, json, text};
 
@@ -22,7 +22,7 @@ fn load_text(text: &str) -> Loaded {
 }
 
 fn reduce(loaded: &Loaded) -> Reduction<'_> {
-    ample::reduce::reduce(&loaded.system, &ReduceOptions::default(), &mut Silent).unwrap()
+    ample::reduce::reduce(&loaded.system, &ReduceOptions::default(), &Budget::unlimited()).unwrap()
 }
 
 /// Why the transitions with those texts do not accord; empty if they do.
@@ -151,7 +151,9 @@ fn choices(loaded: &Loaded, algorithm: Algorithm, most: u64) -> Vec<(Choice, Vec
     let mut all = Vec::new();
     for number in 0..most {
         let point = Point::Number(number);
-        let Ok((scheme, choice)) = ample::reduce::choice(&loaded.system, &point, &options, &mut Silent) else { break };
+        let Ok((scheme, choice)) = ample::reduce::choice(&loaded.system, &point, &options, &Budget::unlimited()) else {
+            break;
+        };
         // For each process that can be let go alone here: how many transitions it has.
         let mut alone = Vec::new();
         for process in scheme.processes() {
@@ -257,7 +259,8 @@ fn a_disabled_member_tells_what_it_waits_for() {
     let loaded = load_text(&std::fs::read_to_string(&file).unwrap());
     // D has ended: A would disturb B, which waits for C.
     let point = Point::Moves(vec![1, 1, 1]);
-    let (_, choice) = ample::reduce::choice(&loaded.system, &point, &ReduceOptions::default(), &mut Silent).unwrap();
+    let (_, choice) =
+        ample::reduce::choice(&loaded.system, &point, &ReduceOptions::default(), &Budget::unlimited()).unwrap();
     let told: Vec<&str> = choice.closures.iter().flat_map(|c| &c.members).map(|m| m.why.as_str()).collect();
     for part in ["both write x", "must get to location", "it may make `go` true, for which"] {
         assert!(told.iter().any(|why| why.contains(part)), "{part}: {told:#?}");

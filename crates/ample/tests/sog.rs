@@ -4,15 +4,13 @@ mod support;
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use ample::sog::{Balance, Canonical, Graph, Kind, SogOptions, build, check, formula};
-use ample::{CheckOptions, Limits, LoadOptions, Loaded, Silent, Verdict};
+use ample::{Budget, CheckOptions, LoadOptions, Loaded, Verdict};
 use ample_model::Expr;
 use ample_petri::net::{Condition, Net};
-use ample_sog::{Lists, Model, Observed, StopFlag};
+use ample_sog::{Lists, Model, Observed};
 use serde_json::Value;
 
 fn net(name: &str) -> PathBuf {
@@ -87,12 +85,13 @@ fn verdicts_are_those_of_the_explicit_engine() {
             let question = ample::Question::Ltl(ltl);
             let property = ample::Property { name: "it".into(), question, text: (*text).into(), span: None };
             let options = CheckOptions { properties: Some(vec![property]), ..CheckOptions::default() };
-            let expected = ample::check(&loaded.system, &options, &mut Silent).answers[0].verdict();
-            for rule in [ample::sog::Rule::Static, ample::sog::Rule::Definition] {
-                let options = SogOptions { threads: 2, rule, ..SogOptions::default() };
-                let judged = check(&loaded.system, &formula(&loaded, text).unwrap(), &options, &mut Silent).unwrap();
+            let expected = ample::check(&loaded.system, &options).answers[0].verdict();
+            for compare_labels in [false, true] {
+                let options = SogOptions { threads: 2, compare_labels, ..SogOptions::default() };
+                let judged =
+                    check(&loaded.system, &formula(&loaded, text).unwrap(), &options, &Budget::unlimited()).unwrap();
                 let found = if judged.violation.is_some() { Verdict::Violated } else { Verdict::Holds };
-                assert_eq!(found, expected, "{name}: {text} {rule:?}");
+                assert_eq!(found, expected, "{name}: {text} {compare_labels}");
             }
         }
     }
@@ -104,10 +103,10 @@ fn states_and_events_are_observed_together() {
     let loaded = ample::load_text(name, text.into(), &LoadOptions::default()).unwrap();
     let atoms = vec![loaded.expression("x > 2").unwrap()];
     let options = SogOptions { atoms, kind: Kind::State, ..SogOptions::default() };
-    let built = build(&loaded.system, &options, &mut Silent).unwrap();
+    let built = build(&loaded.system, &options, &Budget::unlimited()).unwrap();
     assert_eq!((built.graph.size().aggregates, built.graph.size().silent), (2, 1));
     let mixed = formula(&loaded, "G (\"x == 5\" -> G !\"x < 5\")").unwrap();
-    assert!(check(&loaded.system, &mixed, &SogOptions::default(), &mut Silent).unwrap().violation.is_none());
+    assert!(check(&loaded.system, &mixed, &SogOptions::default(), &Budget::unlimited()).unwrap().violation.is_none());
 }
 
 /// A formula with an event groups as one without: to the left about a Promela model, to the right about others.
@@ -128,10 +127,10 @@ fn operators_group_as_in_the_language_of_the_model() {
         let question = ample::Question::Ltl(loaded.ltl(states).unwrap());
         let property = ample::Property { name: "f".into(), question, text: states.into(), span: None };
         let options = CheckOptions { properties: Some(vec![property]), ..CheckOptions::default() };
-        let report = ample::check(&loaded.system, &options, &mut Silent);
+        let report = ample::check(&loaded.system, &options);
         assert_eq!(report.answers[0].verdict() == Verdict::Holds, holds, "{name}");
         let mixed = formula(&loaded, with_event).unwrap();
-        let judged = check(&loaded.system, &mixed, &SogOptions::default(), &mut Silent).unwrap();
+        let judged = check(&loaded.system, &mixed, &SogOptions::default(), &Budget::unlimited()).unwrap();
         assert_eq!(judged.violation.is_none(), holds, "{name}");
     }
 }
@@ -140,11 +139,14 @@ fn operators_group_as_in_the_language_of_the_model() {
 fn atomic_sequences_are_refused() {
     let text = "byte x; active [2] proctype P() { do :: atomic { x = 1; x = 0 } od }";
     let loaded = ample::load_text("atomic.pml", text.into(), &LoadOptions::default()).unwrap();
-    let error = build(&loaded.system, &SogOptions::default(), &mut Silent).unwrap_err();
+    let error = build(&loaded.system, &SogOptions::default(), &Budget::unlimited()).unwrap_err();
     assert!(error.to_string().contains("atomic"), "{error}");
 }
 
-const KINDS: [Kind; 4] = [Kind::Event, Kind::Split(3), Kind::State, Kind::EventState];
+/// Into how many parts successors are split.
+const PARTS: usize = 3;
+
+const KINDS: [Kind; 4] = [Kind::Event, Kind::Split, Kind::State, Kind::EventState];
 const THREADS: [usize; 5] = [1, 2, 3, 4, 8];
 const BALANCES: [Balance; 2] = [Balance::Steal, Balance::MinLoad];
 /// A graph whose sets take more bytes is not small,
@@ -198,22 +200,23 @@ impl Product {
     }
 
     fn options(&self, kind: Kind) -> SogOptions {
-        SogOptions { observe: self.observe.clone(), atoms: self.atoms.clone(), kind, ..SogOptions::default() }
+        SogOptions {
+            observe: self.observe.clone(),
+            atoms: self.atoms.clone(),
+            kind,
+            parts: PARTS,
+            ..SogOptions::default()
+        }
     }
 
     /// The graph as one engine builds it, aggregate after aggregate; `None` if it is not small.
     fn sequential(&self, observed: &Observed) -> Option<Graph> {
         let condition = |expr: &Expr| (String::new(), Condition::of(expr).expect("a place is compared"));
         let model = Lists::new(self.net.clone(), self.atoms.iter().map(condition).collect(), 1 << 28);
-        let stop = StopFlag::default();
-        let late = Arc::clone(&stop);
-        std::thread::spawn(move || {
-            std::thread::sleep(PATIENCE);
-            late.store(true, Ordering::Relaxed);
-        });
+        let budget = Budget::unlimited().with_time(PATIENCE);
         model.with_stack(|| {
-            let mut sets = model.sets(1, &stop).ok()?;
-            ample_sog::build(&mut sets, observed, Canonical::None, SMALL_SETS, &stop).ok()
+            let mut sets = model.sets(1, &budget).ok()?;
+            ample_sog::build(&mut sets, observed, Canonical::None, SMALL_SETS, &budget).ok()
         })
     }
 
@@ -224,7 +227,7 @@ impl Product {
         let atoms: Vec<usize> = (0..self.atoms.len()).collect();
         let observed = match kind {
             Kind::Event => Observed::events(count, &actions),
-            Kind::Split(parts) => Observed::split(count, &actions, parts),
+            Kind::Split => Observed::split(count, &actions, PARTS),
             Kind::State => Observed::events_and_states(count, &[], &atoms),
             Kind::EventState => Observed::events_and_states(count, &actions, &atoms),
         };
@@ -244,8 +247,8 @@ fn builds_are_equal(path: &Path, threads: &[usize], wanted: usize) -> usize {
         for (kind, expected) in &expected {
             for (threads, balance) in threads.iter().flat_map(|n| BALANCES.map(|balance| (*n, balance))) {
                 let options = SogOptions { threads, balance, canonical, ..product.options(*kind) };
-                let mut limits = Limits::new().time(Some(Duration::from_secs(600)));
-                let built = build(&product.loaded.system, &options, &mut limits);
+                let budget = Budget::unlimited().with_time(Duration::from_secs(600));
+                let built = build(&product.loaded.system, &options, &budget);
                 let what = format!("{} {kind:?} {threads} {balance:?} round {round}", path.display());
                 let built = built.unwrap_or_else(|error| panic!("{what}: {error}"));
                 assert!(built.graph == *expected, "{what}: another graph than the sequential one");

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ample::{
-    CheckOptions, Direction, Engine, Exploration, Fairness, Limits, Method, Outcome, Preserve, Property, Question,
-    Reach, Reason, Report, Silent, Symbolic, System, Variant, Verdict,
+    Budget, CheckOptions, Choice, Direction, Fairness, Outcome, PartialOrder, Preserve, Property, Question, Reach,
+    Reason, Symbolic, System, Verdict,
 };
 
 /// Larger ones are for the long run.
@@ -20,20 +20,21 @@ fn milestones(name: &str) -> System {
     ample::load(&path, &Default::default()).unwrap().system
 }
 
-fn with(engine: Engine, symbolic: Symbolic) -> CheckOptions {
-    CheckOptions { engine, symbolic, ..CheckOptions::default() }
+fn with(engine: Choice, symbolic: Symbolic) -> CheckOptions {
+    CheckOptions { engine, engines: symbolic.into(), ..CheckOptions::default() }
 }
 
 fn symbolic() -> CheckOptions {
-    with(Engine::Symbolic, Symbolic::default())
+    with(Choice::Named("symbolic"), Symbolic::default())
 }
 
-fn exploration(exploration: Exploration, preserve: Preserve) -> CheckOptions {
-    with(Engine::Symbolic, Symbolic { exploration: Some(exploration), preserve, ..Symbolic::default() })
+fn exploration(partial_order: PartialOrder, preserve: Preserve) -> CheckOptions {
+    let engine = with(Choice::Named("symbolic"), Symbolic { preserve, ..Symbolic::default() });
+    CheckOptions { partial_order, ..engine }
 }
 
 fn by(reach: Reach) -> CheckOptions {
-    with(Engine::Symbolic, Symbolic { reach, ..Symbolic::default() })
+    with(Choice::Named("symbolic"), Symbolic { reach, ..Symbolic::default() })
 }
 
 fn own_models() -> Vec<PathBuf> {
@@ -48,8 +49,9 @@ fn own_models() -> Vec<PathBuf> {
     files
 }
 
-fn within(seconds: u64, work: impl FnOnce(&mut Limits<'_>) -> Report) -> Report {
-    work(&mut Limits::new().time(Some(Duration::from_secs(seconds))))
+/// The same for so many seconds.
+fn within(seconds: u64, options: CheckOptions) -> CheckOptions {
+    CheckOptions { budget: Budget::unlimited().with_time(Duration::from_secs(seconds)), ..options }
 }
 
 /// Both engines count the same states and give the same verdicts, where both come to an end.
@@ -58,20 +60,20 @@ fn compare(files: &[PathBuf], most_states: u64, seconds: u64) -> (usize, usize) 
     for file in files {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
         let system = ample::load(file, &Default::default()).unwrap().system;
-        let explicit = with(Engine::Explicit, Symbolic::default());
-        let counted = within(5, |limits| ample::states(&system, &explicit, limits));
+        let explicit = with(Choice::Named("explicit"), Symbolic::default());
+        let counted = ample::states(&system, &within(5, explicit.clone()));
         if counted.ended.is_some() || counted.statistics.states > most_states {
             continue;
         }
-        let found = within(seconds, |limits| ample::states(&system, &symbolic(), limits));
+        let found = ample::states(&system, &within(seconds, symbolic()));
         if let Some(reason) = &found.ended {
             println!("{name}: {reason}");
             undecided += 1;
             continue;
         }
         assert_eq!(found.statistics.states, counted.statistics.states, "{name}");
-        let expected = within(20, |limits| ample::check(&system, &explicit, limits));
-        let answers = within(seconds, |limits| ample::check(&system, &symbolic(), limits));
+        let expected = ample::check(&system, &within(20, explicit));
+        let answers = ample::check(&system, &within(seconds, symbolic()));
         for (answer, expected) in answers.answers.iter().zip(&expected.answers) {
             match &answer.outcome {
                 Outcome::Unknown(Reason::Unsupported(why)) if !why.contains("internal error") => {}
@@ -102,15 +104,15 @@ fn both_engines_agree_on_all_our_models() {
 #[test]
 fn every_way_to_reach_states_counts_the_same() {
     let system = milestones("producers_consumers_2.mil");
-    for reach in [Reach::Auto, Reach::By(Method::Frontier), Reach::By(Method::Whole), Reach::By(Method::Chaining)] {
-        let report = ample::states(&system, &by(reach), &mut Silent);
+    for reach in [Reach::Saturation, Reach::Frontier, Reach::BreadthFirst, Reach::Chaining] {
+        let report = ample::states(&system, &by(reach));
         assert_eq!(report.statistics.states, 51_859, "{reach:?}");
     }
 }
 
 #[test]
 fn the_running_example_is_reached_as_the_thesis_tells() {
-    let report = ample::states(&milestones("running_example.mil"), &by(Reach::By(Method::Frontier)), &mut Silent);
+    let report = ample::states(&milestones("running_example.mil"), &by(Reach::Frontier));
     let rounds = report.diagrams.unwrap().rounds;
     let states: Vec<&str> = rounds.iter().map(|(states, _)| states.as_str()).collect();
     assert_eq!(states, ["1", "3", "5", "6", "7", "7"]);
@@ -122,15 +124,15 @@ fn producers_and_consumers_have_the_published_figures() {
     let known = [(1, "1059", 112, 459, 448), (2, "51859", 192, 835, 909), (3, "3807747", 272, 1211, 1368)];
     for (size, states, images, reduced, reduced_images) in known {
         let system = milestones(&format!("producers_consumers_{size}.mil"));
-        let full = ample::states(&system, &by(Reach::By(Method::Frontier)), &mut Silent);
+        let full = ample::states(&system, &by(Reach::Frontier));
         assert_eq!(full.statistics.states.to_string(), states);
         assert_eq!(full.diagrams.unwrap().posts, images);
-        let options = exploration(Exploration::Partial(Variant::All), Preserve::Ctl);
-        let explored = ample::states(&system, &options, &mut Silent);
+        let options = exploration(PartialOrder::Exploration, Preserve::Ctl);
+        let explored = ample::states(&system, &options);
         assert_eq!(explored.statistics.states, reduced);
         assert_eq!(explored.diagrams.unwrap().posts, reduced_images);
     }
-    let large = ample::states(&milestones("producers_consumers_20.mil"), &symbolic(), &mut Silent);
+    let large = ample::states(&milestones("producers_consumers_20.mil"), &symbolic());
     let expected = "1034661805900574442338963195400163594483";
     assert_eq!(large.statistics.many_states.as_deref(), Some(expected));
 }
@@ -139,22 +141,22 @@ fn producers_and_consumers_have_the_published_figures() {
 fn every_exploration_leaves_states_out_and_keeps_the_verdicts() {
     for name in ["producers_consumers_2.mil", "running_example.mil", "turntable_2.mil"] {
         let system = milestones(name);
-        let full = ample::states(&system, &symbolic(), &mut Silent).statistics.states;
-        let expected = ample::check(&system, &symbolic(), &mut Silent);
+        let full = ample::states(&system, &symbolic()).statistics.states;
+        let expected = ample::check(&system, &symbolic());
         let ways = [
-            Exploration::Partial(Variant::All),
-            Exploration::Partial(Variant::New),
-            Exploration::Partial(Variant::NotExpanded),
-            Exploration::ImProviso,
-            Exploration::AReduce,
-            Exploration::Static,
+            PartialOrder::Exploration,
+            PartialOrder::ExplorationNew,
+            PartialOrder::ExplorationUnexpanded,
+            PartialOrder::Improviso,
+            PartialOrder::Areduce,
+            PartialOrder::Static,
         ];
         for way in ways {
             for preserve in [Preserve::Ctl, Preserve::Ltl, Preserve::Deadlocks] {
-                let reduced = ample::states(&system, &exploration(way, preserve), &mut Silent).statistics.states;
+                let reduced = ample::states(&system, &exploration(way, preserve)).statistics.states;
                 assert!(reduced > 0 && reduced <= full, "{name}, {way:?}: {reduced} of {full}");
             }
-            let report = ample::check(&system, &exploration(way, Preserve::Ctl), &mut Silent);
+            let report = ample::check(&system, &exploration(way, Preserve::Ctl));
             for (answer, expected) in report.answers.iter().zip(&expected.answers) {
                 assert_eq!(answer.verdict(), expected.verdict(), "{name}, {way:?}, {}", answer.property);
             }
@@ -171,10 +173,10 @@ fn forward_and_backward_agree_on_a_model_with_faults_and_atomic_sequences() {
          ltl reply { [] ((x == 1) -> <> (y == 1)) }
          ltl never3 { [] !(y == 3) }",
     );
-    let explicit = ample::check(&system, &with(Engine::Explicit, Symbolic::default()), &mut Silent);
+    let explicit = ample::check(&system, &with(Choice::Named("explicit"), Symbolic::default()));
     for direction in [Direction::Backward, Direction::Forward] {
-        let options = with(Engine::Symbolic, Symbolic { direction, ..Symbolic::default() });
-        let report = ample::check(&system, &options, &mut Silent);
+        let options = with(Choice::Named("symbolic"), Symbolic { direction, ..Symbolic::default() });
+        let report = ample::check(&system, &options);
         for (answer, expected) in report.answers.iter().zip(&explicit.answers) {
             assert_eq!(answer.verdict(), expected.verdict(), "{direction:?}, {}", answer.property);
         }
@@ -184,7 +186,7 @@ fn forward_and_backward_agree_on_a_model_with_faults_and_atomic_sequences() {
 #[test]
 fn a_counter_that_leaves_the_sample_gets_more_room() {
     let system = model("int n; active proctype P() { do :: n < 60000 -> n++ :: else -> break od }");
-    let report = ample::states(&system, &symbolic(), &mut Silent);
+    let report = ample::states(&system, &symbolic());
     assert_eq!(report.ended, None);
     assert_eq!(report.statistics.states, 120_003);
     assert!(report.diagrams.unwrap().restarts > 0);
@@ -193,10 +195,10 @@ fn a_counter_that_leaves_the_sample_gets_more_room() {
 #[test]
 fn limits_end_it_with_a_reason() {
     let text = "int a; int b; active proctype P() { do :: a = a * 7 + b :: b = b * 13 + a + 1 od }";
-    let report = within(1, |limits| ample::check(&model(text), &symbolic(), limits));
+    let report = ample::check(&model(text), &within(1, symbolic()));
     assert_eq!(report.verdict(), Verdict::Unknown);
-    let options = CheckOptions { memory_limit: Some(1), ..symbolic() };
-    let report = ample::states(&milestones("producers_consumers_20.mil"), &options, &mut Silent);
+    let options = CheckOptions { budget: Budget::unlimited().with_memory(1), ..symbolic() };
+    let report = ample::states(&milestones("producers_consumers_20.mil"), &options);
     assert_eq!(report.ended, Some(Reason::Memory));
 }
 
@@ -204,7 +206,7 @@ fn limits_end_it_with_a_reason() {
 fn what_one_engine_cannot_finish_the_other_does() {
     // Far too many states to look at one by one.
     let system = milestones("producers_consumers_10.mil");
-    let report = within(60, |limits| ample::states(&system, &CheckOptions::default(), limits));
+    let report = ample::states(&system, &within(60, CheckOptions::default()));
     assert_eq!(report.statistics.many_states.as_deref(), Some("85103701142688067219"));
     assert!(report.choice.unwrap().starts_with("Engine: symbolic"));
 }
@@ -241,7 +243,7 @@ fn in_fair_ctl_the_quantifiers_range_over_fair_runs() {
         let fairness = [Fairness::None, Fairness::Weak, Fairness::Strong];
         for (fairness, verdict) in fairness.into_iter().zip(verdicts) {
             let options = CheckOptions { properties: ctl(&system, text), fairness, ..symbolic() };
-            let report = ample::check(&system, &options, &mut Silent);
+            let report = ample::check(&system, &options);
             assert_eq!(report.verdict(), verdict, "{text}, {fairness:?}: {:?}", report.answers);
         }
     }
@@ -252,7 +254,7 @@ fn a_violated_fair_formula_is_shown_by_a_fair_run_or_not_at_all() {
     let system = model(LAZY);
     let check = |text: &str| {
         let options = CheckOptions { properties: ctl(&system, text), fairness: Fairness::Weak, ..symbolic() };
-        ample::check(&system, &options, &mut Silent).answers.remove(0)
+        ample::check(&system, &options).answers.remove(0)
     };
     let shown = check("AG (y == 0)");
     let trace = shown.trace().unwrap();
@@ -270,20 +272,20 @@ fn a_violated_fair_formula_is_shown_by_a_fair_run_or_not_at_all() {
 fn justice_leaves_out_runs_with_every_engine() {
     let system = model(LAZY);
     let justice = vec![ample::expression(&system, "y == 1").unwrap()];
-    for engine in [Engine::Auto, Engine::Explicit, Engine::Symbolic] {
+    for engine in [Choice::Auto, Choice::Named("explicit"), Choice::Named("symbolic")] {
         let options =
             |properties| CheckOptions { properties, justice: justice.clone(), ..with(engine, Symbolic::default()) };
-        let report = ample::check(&system, &options(ltl(&system, "<> (y == 1)")), &mut Silent);
+        let report = ample::check(&system, &options(ltl(&system, "<> (y == 1)")));
         assert_eq!(report.verdict(), Verdict::Holds, "{engine:?}");
-        let report = ample::check(&system, &options(ltl(&system, "[] <> (x == 0)")), &mut Silent);
+        let report = ample::check(&system, &options(ltl(&system, "[] <> (x == 0)")));
         assert_eq!(report.verdict(), Verdict::Holds, "P never stops, {engine:?}");
-        let report = ample::check(&system, &options(ltl(&system, "[] (x == 0)")), &mut Silent);
+        let report = ample::check(&system, &options(ltl(&system, "[] (x == 0)")));
         assert_eq!(report.verdict(), Verdict::Violated, "{engine:?}");
         assert_eq!(report.answers[0].property, "ltl:asked");
-        let expected = if engine == Engine::Explicit { Verdict::Unknown } else { Verdict::Holds };
-        let report = ample::check(&system, &options(ctl(&system, "AF (y == 1)")), &mut Silent);
+        let expected = if engine == Choice::Named("explicit") { Verdict::Unknown } else { Verdict::Holds };
+        let report = ample::check(&system, &options(ctl(&system, "AF (y == 1)")));
         assert_eq!(report.verdict(), expected, "{engine:?}");
-        let report = ample::check(&system, &options(Some(vec![Property::progress()])), &mut Silent);
+        let report = ample::check(&system, &options(Some(vec![Property::progress()])));
         assert_eq!(report.verdict(), Verdict::Unknown, "{engine:?}");
     }
 }
@@ -298,8 +300,9 @@ fn liveness_as_safety_finds_the_shortest_run() {
         ("[] (y == 0)", Fairness::Strong, Some((1, 2))),
         ("[] <> (x == 0)", Fairness::Weak, None),
     ] {
-        let options = CheckOptions { properties: ltl(&system, text), fairness, ..with(Engine::Symbolic, saving) };
-        let report = ample::check(&system, &options, &mut Silent);
+        let options =
+            CheckOptions { properties: ltl(&system, text), fairness, ..with(Choice::Named("symbolic"), saving) };
+        let report = ample::check(&system, &options);
         let trace = report.answers[0].trace().map(|trace| (trace.prefix.len(), trace.cycle.len()));
         match expected {
             None => assert_eq!(report.verdict(), Verdict::Holds, "{text}, {fairness:?}"),
@@ -318,14 +321,14 @@ fn progress_is_asked_of_runs_that_go_on() {
     let marked = model("bit x; active proctype P() { do :: progress: x = 1 - x od }");
     for (system, verdict) in [(stuck, Verdict::Holds), (endless, Verdict::Violated), (marked, Verdict::Holds)] {
         let options = CheckOptions { properties: Some(vec![Property::progress()]), ..symbolic() };
-        assert_eq!(ample::check(&system, &options, &mut Silent).verdict(), verdict);
+        assert_eq!(ample::check(&system, &options).verdict(), verdict);
     }
 }
 
 #[test]
 fn a_search_that_is_ended_tells_what_it_has_reached() {
     let system = milestones("producers_consumers_20.mil");
-    let report = within(1, |limits| ample::states(&system, &by(Reach::By(Method::Frontier)), limits));
+    let report = ample::states(&system, &within(1, by(Reach::Frontier)));
     assert_eq!(report.ended, Some(Reason::Time));
     assert!(report.statistics.states > 1 && !report.statistics.complete);
     let diagrams = report.diagrams.unwrap();

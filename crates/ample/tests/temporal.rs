@@ -41,6 +41,17 @@ fn every_algorithm_agrees_with_the_naive_one() {
 }
 
 #[test]
+fn synchronous_systems_have_the_verdicts_of_the_naive_evaluation() {
+    let mut suite = Suite::default();
+    match number_from("AMPLE_SEED") {
+        Some(seed) => suite.examine_jointly(seed),
+        None => (0..400).for_each(|seed| suite.examine_jointly(seed)),
+    }
+    assert!(suite.pairs() > 1_000 || number_from("AMPLE_SEED").is_some(), "{} pairs", suite.pairs());
+    suite.finish();
+}
+
+#[test]
 #[ignore = "takes minutes"]
 fn every_algorithm_agrees_with_the_naive_one_on_many_systems() {
     let pairs = number_from("AMPLE_PAIRS").unwrap_or(50_000);

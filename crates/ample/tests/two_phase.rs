@@ -13,8 +13,8 @@ mod generate;
 mod model;
 
 use ample::{
-    CheckOptions, Engine, Fairness, LoadOptions, Observer, Outcome, PartialOrder, Progress, Property, Question, Reason,
-    Report, Search, Silent, System, Verdict,
+    Budget, CheckOptions, Choice, Explicit, Fairness, LoadOptions, Outcome, PartialOrder, Property, Question, Reason,
+    Report, Search, System, Verdict,
 };
 use ample_logic::Formula;
 use ample_model::{AtomTable, Expr, Temporal};
@@ -27,12 +27,8 @@ const MOST_STATES: u64 = 3_000;
 const FORMULAS: usize = 3;
 
 /// Ends a search that has become too large.
-struct Cap(u64);
-
-impl Observer for Cap {
-    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
-        (progress.states > self.0).then_some(Reason::Memory)
-    }
+fn at_most(states: u64) -> Budget {
+    Budget::unlimited().until(move |progress| progress.states > states).0
 }
 
 /// A random formula without X.
@@ -103,19 +99,19 @@ fn questions(system: &System, invariant: &str, random: &mut Random) -> Vec<Prope
 
 fn check(system: &System, properties: &[Property], partial_order: PartialOrder, search: Search) -> Report {
     let options = CheckOptions {
-        engine: Engine::Explicit,
+        engine: Choice::Named("explicit"),
         properties: Some(properties.to_vec()),
-        search,
+        engines: Explicit { search, ..Explicit::default() }.into(),
         partial_order,
-        threads: Some(1),
+        budget: Budget::unlimited().with_threads(1),
         ..CheckOptions::default()
     };
-    ample::check(system, &options, &mut Silent)
+    ample::check(system, &options)
 }
 
 fn count(system: &System, partial_order: PartialOrder) -> Option<u64> {
-    let options = CheckOptions { engine: Engine::Explicit, partial_order, ..CheckOptions::default() };
-    let report = ample::states(system, &options, &mut Cap(MOST_STATES));
+    let options = CheckOptions { engine: Choice::Named("explicit"), partial_order, ..CheckOptions::default() };
+    let report = ample::states(system, &CheckOptions { budget: at_most(MOST_STATES), ..options });
     report.ended.is_none().then_some(report.statistics.states)
 }
 
@@ -234,7 +230,7 @@ fn a_cycle_of_safe_steps_does_not_hide_the_others() {
     assert!(left < all, "{left:?} of {all:?}");
 }
 
-/// The hole in the thesis's extraction (spec 000 §3.4): who takes no part looks at a local variable.
+/// A hole in how Vander Meulen's thesis extracts a process model from a program: who takes no part looks at a local variable.
 const HOLE: &str = "
     byte g;
     active proctype P() { byte pc; pc = 1; pc = 2 }
@@ -258,8 +254,8 @@ const COUNTER: &str = "
 fn phase_one_comes_to_an_end_where_a_process_counts_for_ever() {
     let system = load(COUNTER);
     let options = CheckOptions { partial_order: PartialOrder::TwoPhase, ..CheckOptions::default() };
-    let report = ample::states(&system, &options, &mut Cap(600));
-    assert_eq!(report.ended, Some(Reason::Memory));
+    let report = ample::states(&system, &CheckOptions { budget: at_most(600), ..options });
+    assert_eq!(report.ended, Some(Reason::Interrupted));
 }
 
 #[test]
@@ -275,7 +271,7 @@ fn formulas_with_next_and_fairness_are_checked_in_full_and_say_so() {
         fairness: Fairness::Weak,
         ..CheckOptions::default()
     };
-    let fair = ample::check(&system, &options, &mut Silent);
+    let fair = ample::check(&system, &options);
     assert_eq!(fair.answers[0].verdict(), Verdict::Holds);
     assert!(fair.answers[0].reduction.as_ref().is_some_and(|reduction| reduction.starts_with("none")));
     let unfair = ask(&system, Question::Ltl(eventually), PartialOrder::TwoPhase);

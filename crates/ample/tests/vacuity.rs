@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use ample::{CheckOptions, Engine, Fairness, Limits, LoadOptions, Loaded, Property, Question, Report, Silent, Verdict};
+use ample::{Budget, CheckOptions, Choice, Fairness, LoadOptions, Loaded, Property, Question, Report, Verdict};
 
 /// `a` is never true; `c` and `b` are, in turn; `n` counts up to 4.
 const MODEL: &str = "bool a, b, c; byte n;
 active proctype P() { do :: c = 1; n = (n + 1) % 5; b = 1; b = 0; c = 0 od }";
 
-const ENGINES: [Engine; 4] = [Engine::Auto, Engine::Explicit, Engine::Symbolic, Engine::Sog];
+const ENGINES: [Choice; 4] = [Choice::Auto, Choice::Named("explicit"), Choice::Named("symbolic"), Choice::Named("sog")];
 
 fn load(text: &str) -> Loaded {
     ample::load_text("m.pml", text.into(), &LoadOptions::default()).unwrap()
@@ -22,7 +22,7 @@ fn check(loaded: &Loaded, question: Question, options: CheckOptions) -> Report {
     let mut system = loaded.system.clone();
     let properties = vec![property("p", question)];
     ample::adapt(&mut system, &properties);
-    ample::check(&system, &CheckOptions { properties: Some(properties), ..options }, &mut Silent)
+    ample::check(&system, &CheckOptions { properties: Some(properties), ..options })
 }
 
 /// The warnings of a formula that holds.
@@ -85,7 +85,7 @@ fn branching_formulas_are_looked_at_too() {
         ("AG (EF c -> EF b)", None),
     ];
     let loaded = load(MODEL);
-    for engine in [Engine::Auto, Engine::Explicit, Engine::Symbolic] {
+    for engine in [Choice::Auto, Choice::Named("explicit"), Choice::Named("symbolic")] {
         for (formula, expected) in table {
             let question = Question::Ctl(loaded.ctl(formula).unwrap());
             let warned = warnings(&loaded, question, CheckOptions { engine, ..CheckOptions::default() });
@@ -105,7 +105,7 @@ fn a_justice_that_no_run_has_is_warned_of_by_every_engine() {
     for engine in ENGINES {
         for (justice, vacuous) in [("false", true), ("a", true), ("n == 9", true), ("b", false), ("!b", false)] {
             for fairness in [Fairness::None, Fairness::Weak] {
-                if engine == Engine::Sog && fairness != Fairness::None {
+                if engine == Choice::Named("sog") && fairness != Fairness::None {
                     continue;
                 }
                 let options = CheckOptions {
@@ -176,12 +176,13 @@ fn what_is_not_decided_soon_is_not_mentioned() {
     let text = "byte x[9]; bool a; active [9] proctype P() { do :: x[_pid] = (x[_pid] + 1) % 100 od }";
     let loaded = load(text);
     let question = Question::Ltl(loaded.ltl("a || [] (a -> [] (x[0] >= 0 && x[1] >= 0)) || true").unwrap());
-    let options = CheckOptions { engine: Engine::Explicit, ..CheckOptions::default() };
-    let report = ample::check(
-        &loaded.system,
-        &CheckOptions { properties: Some(vec![property("p", question)]), ..options },
-        &mut Limits::new().memory(Some(2 << 30)),
-    );
+    let options = CheckOptions {
+        engine: Choice::Named("explicit"),
+        properties: Some(vec![property("p", question)]),
+        budget: Budget::unlimited().with_memory(2 << 30),
+        ..CheckOptions::default()
+    };
+    let report = ample::check(&loaded.system, &options);
     assert_eq!(report.verdict(), Verdict::Holds);
     assert_eq!(report.answers[0].warnings, Vec::<String>::new());
 }
@@ -202,9 +203,9 @@ fn our_models_are_not_warned_of() {
             continue;
         }
         looked_at += 1;
-        let time = std::time::Duration::from_secs(5);
-        let options = CheckOptions { properties: Some(properties), time: Some(time), ..CheckOptions::default() };
-        let report = ample::check(&loaded.system, &options, &mut Limits::new().time(Some(time)));
+        let budget = Budget::unlimited().with_time(std::time::Duration::from_secs(5));
+        let options = CheckOptions { properties: Some(properties), budget, ..CheckOptions::default() };
+        let report = ample::check(&loaded.system, &options);
         for answer in &report.answers {
             assert_eq!(answer.warnings, Vec::<String>::new(), "{}: {}", path.display(), answer.property);
         }

@@ -47,7 +47,7 @@ pub fn compare(name: &str, system: &System, bounds: &Bounds, limit: usize) -> Re
             assert_eq!(values.of(lit), expected, "{name}: {what} in {state:?}");
         };
         says("initial", encoding.initial, starts.contains(&state));
-        says("settled", encoding.settled, state.control.is_none());
+        says("visible", encoding.visible, state.control.is_none());
         says("idle", encoding.idle, interpreter.enabled(&state).is_empty());
         says("stuck", encoding.stuck, interpreter.is_deadlock(&state));
         for (expr, holds, fault) in &conditions {
@@ -100,11 +100,11 @@ fn compare_steps(
             assert!(!off.iter().any(|lit| values.of(*lit)), "{name}: {partition:?} in {state:?}");
             continue;
         }
-        let twice = partitions.insert(partition.taken, partition);
+        let twice = partitions.insert(partition.taken.clone(), partition);
         assert!(twice.is_none(), "{name}: {:?} twice in {state:?}", partition.taken);
     }
-    let moves: HashSet<Move> = successors.iter().map(|(taken, _)| *taken).collect();
-    let found: HashSet<Move> = partitions.keys().copied().collect();
+    let moves: HashSet<Move> = successors.iter().map(|(taken, _)| taken.clone()).collect();
+    let found: HashSet<Move> = partitions.keys().cloned().collect();
     assert_eq!(found, moves, "{name}: moves of {state:?}");
     for (taken, successor) in successors {
         let partition = partitions[taken];
@@ -174,7 +174,7 @@ fn search_within(system: &System, encoding: &Encoding) -> Result<Explored, (Stat
     while let Some(bits) = open.pop_front() {
         let value = |bit: u32| bits[bit as usize];
         let values = encoding.dag.values(&value);
-        if values.of(encoding.settled) {
+        if values.of(encoding.visible) {
             explored.states += 1
         } else {
             explored.transient += 1

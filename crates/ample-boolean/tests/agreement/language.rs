@@ -138,7 +138,8 @@ fn a_counter_outgrows_its_bounds_and_is_widened() {
     let interpreter = Interpreter::new(&system);
     let mut state = interpreter.initial_state(0).unwrap().unwrap();
     state.globals[0] = (1 << width(&encoding)) - 1;
-    state.processes[0].location = system.processes[0].edges[partition.taken.edge.index()].from;
+    let (_, edge) = partition.taken.movers().next().unwrap();
+    state.processes[0].location = system.processes[0].edges[edge.index()].from;
     let bits = encoding.bits_of(&system, &state).unwrap();
     let says = |lit| encoding.dag.evaluate(lit, &|bit| bits[bit as usize]);
     assert!(says(partition.overflow) && !says(partition.guard) && !says(partition.violation));

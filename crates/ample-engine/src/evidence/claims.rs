@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use ample_model::{Expr, Fault, Interpreter, LocationId, Move, Observer, State, System, Trace, Violation};
+use ample_model::{Budget, EdgeId, Expr, Fault, Interpreter, LocationId, Move, State, System, Trace, Violation};
 
 use super::{EndState, Invalid, Patience, refuted};
 use super::{Ending, Lasso};
@@ -15,7 +15,7 @@ pub fn validate_with_claim(
     run: &Lasso,
     claim: &Acting,
     fairness: Fairness,
-    observer: &mut dyn Observer,
+    budget: &Budget,
 ) -> Result<(Violation, EndState), Invalid> {
     let interpreter = Interpreter::new(system);
     let Some(Ok(state)) = interpreter.initial_state(&run.start) else {
@@ -31,7 +31,7 @@ pub fn validate_with_claim(
         round: Round::default(),
         trace: Trace { start: run.start.clone(), ..Trace::default() },
     };
-    let mut patience = Patience::new(observer);
+    let mut patience = Patience::new(budget);
     for (number, taken) in run.prefix.iter().enumerate() {
         patience.ask(number)?;
         let step = replay.take(taken).map_err(|why| wrong(number, &why))?;
@@ -93,12 +93,15 @@ struct Replay<'a> {
 impl Replay<'_> {
     /// Performs a move: what is told of it, if it is worth telling.
     fn take(&mut self, taken: &Move) -> Result<Option<ample_model::Step>, String> {
-        if taken.claim().is_some() { self.take_claim(taken) } else { self.take_system(taken).map(Some) }
+        match taken {
+            Move::Claim { edge, .. } => self.take_claim(taken, *edge),
+            _ => self.take_system(taken).map(Some),
+        }
     }
 
-    fn take_claim(&mut self, taken: &Move) -> Result<Option<ample_model::Step>, String> {
+    fn take_claim(&mut self, taken: &Move, edge: EdgeId) -> Result<Option<ample_model::Step>, String> {
         let location = &self.claim.locations[self.at.location.index()];
-        let Some(edge) = location.edges.iter().find(|edge| edge.id == taken.edge) else {
+        let Some(edge) = location.edges.iter().find(|other| other.id == edge) else {
             return Err("the claim does not stand there".into());
         };
         let state = self.at.state.clone();
@@ -140,7 +143,7 @@ impl Replay<'_> {
         }
         if visible {
             let enabled = self.interpreter.enabled(&self.at.state);
-            let movers: HashSet<u32> = enabled.iter().map(|one| one.process).collect();
+            let movers: HashSet<u32> = enabled.iter().filter_map(Move::mover).collect();
             self.round.waiting.retain(|process| movers.contains(process));
             self.round.enabled.extend(enabled);
         }
@@ -148,11 +151,8 @@ impl Replay<'_> {
         if successor.violations.contains(&Fault::NotEnabled) {
             return Err("the move is not executable".into());
         }
-        self.round.taken.insert(*taken);
-        self.round.waiting.remove(&taken.process);
-        if let Some((partner, _)) = taken.partner {
-            self.round.waiting.remove(&partner);
-        }
+        self.round.taken.insert(taken.clone());
+        self.round.waiting.retain(|process| !taken.involves(*process));
         let step = self.interpreter.describe(&self.at.state, taken, &successor);
         self.at.moved = false;
         match successor.state {
@@ -163,7 +163,7 @@ impl Replay<'_> {
     }
 
     fn is_stuck(&self) -> bool {
-        self.at.stopped || self.interpreter.enabled(&self.at.state).is_empty()
+        self.at.stopped || self.interpreter.is_stuck(&self.at.state)
     }
 
     /// A process stands at a label `accept`, and that counts.

@@ -13,13 +13,13 @@ pub use ample_model::{Cell, Contents, EndState, Ending, Evidence, Lasso, Run, St
 use claims::validate_with_claim;
 use runs::{LassoViolation, validate_lasso};
 use trees::validate_tree;
-pub use validate::{Validated, validate};
+pub use validate::{Validated, validate, validate_witness};
 
 use std::time::{Duration, Instant};
 
 use ample_model::{
-    Expr, Fault, Interpreter, Move, Observer, Outcome, Progress, Question, Reason, StartNumber, State, System, Trace,
-    Violation,
+    Budget, Coupling, Expr, Fault, Interpreter, Interrupted, Move, Outcome, Question, Reason, StartNumber, State,
+    System, Trace, Violation,
 };
 
 /// What an engine claims that a run shows.
@@ -70,49 +70,57 @@ pub(crate) fn not_validated(invalid: Invalid, steps: usize) -> Outcome {
         Invalid::Ended(reason) => {
             format!("a violation was found, but {reason} before its {steps} steps were replayed")
         }
-        Invalid::Refuted(why) => format!(
-            "internal error: the counterexample does not replay ({why}); \
-             this is a bug in ample, please report it with the model"
-        ),
+        Invalid::Refuted(why) => does_not_replay("counterexample", &why),
     }))
+}
+
+/// The outcome where a witness was found and refuted.
+pub(crate) fn refuted_witness(why: &str) -> Outcome {
+    Outcome::Unknown(Reason::Unsupported(does_not_replay("witness", why)))
+}
+
+fn does_not_replay(what: &str, why: &str) -> String {
+    format!(
+        "internal error: the {what} does not replay ({why}); this is a bug in ample, please report it with the model"
+    )
 }
 
 /// A replay may go on that long although the time is up: a violation that was found is worth telling.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// The observer is asked every so many steps of a replay.
+/// The budget is asked every so many steps of a replay.
 const ASK_EVERY: usize = 64;
 
-/// Lets an observer end a long replay, after a while of grace.
+/// Lets a budget end a long replay, after a while of grace.
 struct Patience<'a> {
     begun: Instant,
-    observer: &'a mut dyn Observer,
+    budget: &'a Budget,
 }
 
 impl<'a> Patience<'a> {
-    fn new(observer: &'a mut dyn Observer) -> Self {
-        Patience { begun: Instant::now(), observer }
+    fn new(budget: &'a Budget) -> Self {
+        Patience { begun: Instant::now(), budget }
     }
 
     /// Asks now and then, by the number of the step.
     fn ask(&mut self, number: usize) -> Result<(), Invalid> {
         if number % ASK_EVERY == ASK_EVERY - 1
-            && let Some(reason) = self.observer.progress(&Progress::default())
-            && (reason == Reason::Memory || self.begun.elapsed() > GRACE)
+            && let Err(interrupted) = self.budget.check()
+            && (interrupted == Interrupted::Memory || self.begun.elapsed() > GRACE)
         {
-            return Err(Invalid::Ended(reason));
+            return Err(Invalid::Ended(interrupted.into()));
         }
         Ok(())
     }
 }
 
-/// Replays the moves and looks whether they show what is claimed. The observer may end the replay of a very long run.
+/// Replays the moves and looks whether they show what is claimed. The budget may end the replay of a very long run.
 fn validate_run(
     system: &System,
     start: impl Into<StartNumber>,
     moves: &[Move],
     claim: RunViolation<'_>,
-    observer: &mut dyn Observer,
+    budget: &Budget,
 ) -> Result<(Violation, EndState), Invalid> {
     let interpreter = Interpreter::new(system);
     let start = start.into();
@@ -128,7 +136,7 @@ fn validate_run(
         None => return refuted(format!("there is no initial state number {}", trace.start)),
     };
     let seeks_assertion = matches!(claim, RunViolation::Assertion);
-    let mut patience = Patience::new(observer);
+    let mut patience = Patience::new(budget);
     for (number, taken) in moves.iter().enumerate() {
         patience.ask(number)?;
         let successor = interpreter.step(&state, taken);
@@ -148,7 +156,10 @@ fn validate_run(
             return refuted(format!("step {} is a fault: {message}", number + 1));
         }
     }
-    let message = claim.shown_by(&interpreter, &state).map_err(Invalid::Refuted)?;
+    let ended = |interrupted: Interrupted| Invalid::Ended(interrupted.into());
+    let deadlocked =
+        matches!(claim, RunViolation::Deadlock) && interpreter.is_deadlock_within(&state, budget).map_err(ended)?;
+    let message = claim.shown_by(&interpreter, &state, deadlocked).map_err(Invalid::Refuted)?;
     Ok((Violation { message, trace, branches: Vec::new() }, EndState::of(&interpreter, &state)))
 }
 
@@ -158,9 +169,12 @@ fn refuted<T>(why: String) -> Result<T, Invalid> {
 
 impl RunViolation<'_> {
     /// What is wrong with the state, in a sentence; or why it is not what is claimed.
-    fn shown_by(self, interpreter: &Interpreter<'_>, state: &State) -> Result<String, String> {
+    fn shown_by(self, interpreter: &Interpreter<'_>, state: &State, deadlocked: bool) -> Result<String, String> {
         match self {
-            RunViolation::Deadlock if interpreter.is_deadlock(state) => Ok("invalid end state".into()),
+            RunViolation::Deadlock if deadlocked => Ok(match interpreter.system().coupling {
+                Coupling::Interleaving => "invalid end state".into(),
+                Coupling::Synchronous(_) => "deadlock: no next state satisfies all relations".into(),
+            }),
             RunViolation::Deadlock => Err("the run does not end in a deadlock".into()),
             RunViolation::Assertion => Err("no step of the run breaks an assertion".into()),
             RunViolation::Invariant(condition) => match interpreter.evaluate(state, None, condition) {

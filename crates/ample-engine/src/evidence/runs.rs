@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use ample_logic::{Atom, semantics};
 use ample_model::{
-    Expr, Fault, Interpreter, Move, Observer, PropertyAutomaton, State, System, Temporal, Trace, Violation,
+    Budget, Expr, Fault, Interpreter, Move, PropertyAutomaton, State, System, Temporal, Trace, Violation,
 };
 
 use super::{EndState, Invalid, Patience, refuted};
@@ -36,12 +36,12 @@ pub fn validate_lasso(
     run: &Lasso,
     claimed: LassoViolation<'_>,
     fairness: Fairness,
-    observer: &mut dyn Observer,
+    budget: &Budget,
 ) -> Result<(Violation, EndState), Invalid> {
     let interpreter = Interpreter::new(system);
-    let (trace, states) = perform(&interpreter, run, observer)?;
+    let (trace, states) = perform(&interpreter, run, budget)?;
     let replayed = Replayed { interpreter: &interpreter, states, trace: &trace, ending: run.ending };
-    let message = replayed.judge(run, claimed, observer)?;
+    let message = replayed.judge(run, claimed, budget)?;
     replayed.is_fair(run, fairness).map_err(Invalid::Refuted)?;
     if let LassoViolation::Claim(claim) = claimed
         && let Some((steps, message)) = replayed.claim_fault(run, claim)
@@ -58,12 +58,8 @@ pub fn validate_lasso(
 
 /// Performs the moves of the run: what they do, and all states on the way. There is none after a fault, which may only be
 /// the last move of a run without a cycle.
-fn perform(
-    interpreter: &Interpreter<'_>,
-    run: &Lasso,
-    observer: &mut dyn Observer,
-) -> Result<(Trace, Vec<State>), Invalid> {
-    let mut patience = Patience::new(observer);
+fn perform(interpreter: &Interpreter<'_>, run: &Lasso, budget: &Budget) -> Result<(Trace, Vec<State>), Invalid> {
+    let mut patience = Patience::new(budget);
     let mut trace = Trace { start: run.start.clone(), ..Trace::default() };
     let mut states = match interpreter.initial_state(&run.start) {
         Some(Ok(state)) => vec![state],
@@ -127,7 +123,7 @@ impl Replayed<'_> {
 
     /// The run cannot go on.
     fn stops(&self, run: &Lasso) -> bool {
-        self.is_faulty(run) || self.interpreter.enabled(&self.states[self.last()]).is_empty()
+        self.is_faulty(run) || self.interpreter.is_stuck(&self.states[self.last()])
     }
 
     fn is_visible(&self, position: usize) -> bool {
@@ -135,13 +131,13 @@ impl Replayed<'_> {
     }
 
     /// What the run shows, in a sentence.
-    fn judge(&self, run: &Lasso, claimed: LassoViolation<'_>, observer: &mut dyn Observer) -> Result<String, Invalid> {
+    fn judge(&self, run: &Lasso, claimed: LassoViolation<'_>, budget: &Budget) -> Result<String, Invalid> {
         let word = self.word(run).map_err(Invalid::Refuted)?;
         let refuse = |why: &str| Err(Invalid::Refuted(why.to_owned()));
         match claimed {
             LassoViolation::Formula(_) | LassoViolation::Automaton(_) => {
                 if self.ending == Ending::Open {
-                    return self.judge_beginning(run, claimed, observer);
+                    return self.judge_beginning(run, claimed, budget);
                 }
                 if !self.violates(claimed, &word, &self.states) {
                     return refuse("the run does not violate the property");
@@ -206,17 +202,12 @@ impl Replayed<'_> {
     }
 
     /// The run violates the property however it goes on: so it does the way that is found first.
-    fn judge_beginning(
-        &self,
-        run: &Lasso,
-        claimed: LassoViolation<'_>,
-        observer: &mut dyn Observer,
-    ) -> Result<String, Invalid> {
+    fn judge_beginning(&self, run: &Lasso, claimed: LassoViolation<'_>, budget: &Budget) -> Result<String, Invalid> {
         let message = match claimed {
             LassoViolation::Automaton(_) => "every run that begins so is accepted by the automaton".to_owned(),
             _ => "no run that begins so satisfies it".to_owned(),
         };
-        let mut patience = Patience::new(observer);
+        let mut patience = Patience::new(budget);
         let mut states = self.states.clone();
         let mut known: HashMap<State, usize> = HashMap::new();
         let last = states.len() - 1;
@@ -231,8 +222,8 @@ impl Replayed<'_> {
                 }
                 break;
             }
-            let moves = if self.is_faulty(run) { Vec::new() } else { self.interpreter.enabled(state) };
-            let next = moves.into_iter().find_map(|taken| self.interpreter.step(state, &taken).state);
+            let step = || self.interpreter.steps(state).find_map(|(_, successor)| successor.state);
+            let next = if self.is_faulty(run) { None } else { step() };
             let Some(next) = next else {
                 // Stuck, or stopped by a fault.
                 let word = Word { prefix: letters(0, at), cycle: vec![at] };
@@ -353,15 +344,12 @@ impl Replayed<'_> {
         let mut waiting: HashSet<u32> = (0..256).collect();
         for at in cycle {
             if self.is_visible(at) {
-                let movers: HashSet<u32> = enabled(at).iter().map(|taken| taken.process).collect();
+                let movers: HashSet<u32> = enabled(at).iter().filter_map(Move::mover).collect();
                 waiting.retain(|process| movers.contains(process));
             }
         }
         for step in &self.trace.cycle {
-            waiting.remove(&step.taken.process);
-            if let Some((partner, _)) = step.taken.partner {
-                waiting.remove(&partner);
-            }
+            waiting.retain(|process| !step.taken.involves(*process));
         }
         match waiting.into_iter().next() {
             Some(process) => Err(format!("the cycle is not fair: process {process} could move and never does")),

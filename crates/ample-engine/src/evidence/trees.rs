@@ -1,17 +1,21 @@
 //! Evidence in branching time: a run, and what branches off it.
 
 use ample_logic::{Atom, Binary, Dialect, Formula, Unary, print_with, semantics};
-use ample_model::{Branch, Fault, Interpreter, Move, StartNumber, State, Step, System, Temporal, Trace, Violation};
+use ample_model::{
+    Branch, Budget, Fault, Interpreter, Move, StartNumber, State, Step, System, Temporal, Trace, Violation,
+};
 
 use super::Tree;
-use super::{EndState, Invalid, refuted};
+use super::{EndState, Invalid, Patience, refuted};
 
-/// Replays what shows that a formula does not hold.
+/// Replays what shows that a formula has that value.
 pub fn validate_tree(
     system: &System,
     start: impl Into<StartNumber>,
     tree: &Tree,
     temporal: &Temporal,
+    value: bool,
+    budget: &Budget,
 ) -> Result<(Violation, EndState), Invalid> {
     let interpreter = Interpreter::new(system);
     let start = start.into();
@@ -19,12 +23,43 @@ pub fn validate_tree(
         Some(Ok(state)) => state,
         _ => return refuted(format!("there is no initial state number {start}")),
     };
-    let validator = Validator { interpreter: &interpreter, temporal, cells: std::cell::Cell::new(MAX_CELLS) };
-    let mut shown = validator.replay(&state, false, tree).map_err(Invalid::Refuted)?;
+    let mut validator =
+        Validator { interpreter: &interpreter, temporal, cells: MAX_CELLS, patience: Patience::new(budget) };
+    let (formula, holds) = without_negations(&temporal.formula, value);
+    if tree.formula == *formula && tree.holds != holds {
+        return refuted("the tree shows the opposite".into());
+    }
+    if tree.formula != *formula && is_alike(&tree.formula, formula) {
+        // An engine may have found simpler conditions; the run has to show what was asked as well.
+        let asked = Tree { formula: formula.clone(), holds, branches: Vec::new(), ..tree.clone() };
+        validator.replay(&state, false, &asked)?;
+    }
+    let mut shown = validator.replay(&state, false, tree)?;
     straighten(&mut shown);
     let Branch { message, trace, branches, .. } = shown;
     let end = shown.end.map_or_else(|| EndState::of(&interpreter, &validator.end_of(&state, &trace)), |end| *end);
     Ok((Violation { message, trace: Trace { start, ..trace }, branches }, end))
+}
+
+/// A formula without the negations before it, and the value that it has then: that `!EF p` is true is told as the
+/// falsehood of `EF p`.
+fn without_negations(formula: &Formula, value: bool) -> (&Formula, bool) {
+    match formula {
+        Formula::Unary(Unary::Not, inner) => without_negations(inner, !value),
+        _ => (formula, value),
+    }
+}
+
+/// Both ask for a run, with the same operator.
+fn is_alike(one: &Formula, other: &Formula) -> bool {
+    match (one, other) {
+        (Formula::Unary(one, f), Formula::Unary(other, g)) if one == other => match (&**f, &**g) {
+            (Formula::Unary(one, _), Formula::Unary(other, _)) => one == other,
+            (Formula::Binary(one, ..), Formula::Binary(other, ..)) => one == other,
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 /// So many cells are told at the ends of all branches together; those after them have no end.
@@ -86,37 +121,39 @@ struct Validator<'a> {
     interpreter: &'a Interpreter<'a>,
     temporal: &'a Temporal,
     /// How many more cells may be told.
-    cells: std::cell::Cell<usize>,
+    cells: usize,
+    patience: Patience<'a>,
 }
 
 impl Validator<'_> {
     /// The run of the evidence and its branches. If a fault has `stopped` it before, it does not move any more.
-    fn replay(&self, from: &State, stopped: bool, tree: &Tree) -> Result<Branch, String> {
+    fn replay(&mut self, from: &State, stopped: bool, tree: &Tree) -> Result<Branch, Invalid> {
         let mut states = vec![from.clone()];
         let mut trace = Trace::default();
         let moves = tree.prefix.len() + tree.cycle.len();
         let mut faulty = stopped;
         if stopped && moves > 0 {
-            return Err("a run goes on after a fault".into());
+            return refuted("a run goes on after a fault".into());
         }
         for (number, taken) in tree.prefix.iter().chain(&tree.cycle).enumerate() {
-            let (step, next) = self.step(&states[states.len() - 1], taken)?;
+            self.patience.ask(number)?;
+            let (step, next) = self.step(&states[states.len() - 1], taken).map_err(Invalid::Refuted)?;
             if number < tree.prefix.len() { &mut trace.prefix } else { &mut trace.cycle }.push(step);
             match next {
                 Some(next) => states.push(next),
                 None if number + 1 == moves && tree.cycle.is_empty() => faulty = true,
-                None => return Err(format!("step {} is a fault", number + 1)),
+                None => return refuted(format!("step {} is a fault", number + 1)),
             }
         }
         let last = &states[states.len() - 1];
         let turn = &states[tree.prefix.len().min(states.len() - 1)];
         if !tree.cycle.is_empty() && self.interpreter.identity(turn) != self.interpreter.identity(last) {
-            return Err("the cycle does not close".into());
+            return refuted("the cycle does not close".into());
         }
-        if tree.stutters && !faulty && !self.interpreter.enabled(last).is_empty() {
-            return Err("the run is not stuck where it ends".into());
+        if tree.stutters && !faulty && !self.interpreter.is_stuck(last) {
+            return refuted("the run is not stuck where it ends".into());
         }
-        self.judge(&states, tree)?;
+        self.judge(&states, tree).map_err(Invalid::Refuted)?;
         let needed = if faulty { trace.prefix.len() } else { self.needed(&states, tree) };
         trace.prefix.truncate(needed);
         let turn = &states[needed.min(states.len() - 1)];
@@ -154,9 +191,9 @@ impl Validator<'_> {
     }
 
     /// The state in words, as long as that is not too much in all.
-    fn end(&self, state: &State) -> Option<EndState> {
+    fn end(&mut self, state: &State) -> Option<EndState> {
         let cells = state.globals.len() + state.processes.iter().map(|process| process.locals.len() + 1).sum::<usize>();
-        self.cells.set(self.cells.get().checked_sub(cells)?);
+        self.cells = self.cells.checked_sub(cells)?;
         Some(EndState::of(self.interpreter, state))
     }
 

@@ -103,14 +103,20 @@ impl Acting {
 }
 
 fn is_assignment(instruction: &Instruction) -> bool {
-    matches!(instruction, Instruction::Do(Action::Assign(..)) | Instruction::Try(Action::Assign(..), _))
+    match instruction {
+        Instruction::Do(action) | Instruction::Try(action, _) => {
+            matches!(action, Action::Assign(..) | Action::AssignAll(_))
+        }
+        Instruction::Jump(_) | Instruction::Fail(_) => false,
+    }
 }
 
 /// What a claim may do beside looking.
 fn may_act(instruction: &Instruction) -> bool {
     match instruction {
         Instruction::Do(action) | Instruction::Try(action, _) => {
-            matches!(action, Action::Assign(..) | Action::Test(_) | Action::Assert { .. } | Action::Print { .. })
+            let assigns = matches!(action, Action::Assign(..) | Action::AssignAll(_));
+            assigns || matches!(action, Action::Test(_) | Action::Assert { .. } | Action::Print { .. })
         }
         Instruction::Jump(_) | Instruction::Fail(_) => true,
     }

@@ -5,7 +5,7 @@ use ample_model::{ChannelId, LocationId, ProcessId, State};
 
 use super::Compiled;
 use super::layout::{Base, Slot, VariableLayout};
-use super::memory::{Reading, Writing, shape_of};
+use super::memory::{Reading, Writing};
 
 impl Compiled {
     /// The state in the reference interpreter's form.
@@ -15,15 +15,17 @@ impl Compiled {
     pub fn decode(&mut self, state: &[u8]) -> State {
         let program = &*self.program;
         let layout = &program.layout;
-        let memory = Reading::open(state, &mut self.shapes, layout);
+        let memory = Reading::open(state, &mut self.layouts, layout);
         let read = |visible: u32, hidden: u32, slot: &Slot| {
             let base = if is_hidden(slot) { hidden } else { visible };
             memory.cell(base, &slot.cell).wrapping_add(slot.low)
         };
         let cells = |visible, hidden, variables: &[VariableLayout]| -> Vec<i64> {
-            variables.iter().flat_map(|variable| &variable.slots).map(|slot| read(visible, hidden, slot)).collect()
+            let slots =
+                variables.iter().flat_map(|variable| variable.slots.iter().map(|slot| (slot, variable.is_input)));
+            slots.map(|(slot, is_input)| if is_input { 0 } else { read(visible, hidden, slot) }).collect()
         };
-        let channels = (memory.shape.channels.iter())
+        let channels = (memory.layout.channels.iter())
             .map(|place| {
                 let channel = &layout.channels[usize::from(place.kind)];
                 let length = super::layout::Cell::whole(Base::Global, channel.length, place.offset);
@@ -37,7 +39,7 @@ impl Compiled {
                 ChannelState { kind: ChannelId(place.kind.into()), messages }
             })
             .collect();
-        let processes = (memory.shape.frames.iter())
+        let processes = (memory.layout.frames.iter())
             .map(|frame| {
                 let segment = &layout.segments[usize::from(frame.process)];
                 let priority = match &segment.priority {
@@ -53,45 +55,51 @@ impl Compiled {
             })
             .collect();
         State {
-            globals: cells(0, memory.shape.tail, &layout.globals),
+            globals: cells(0, memory.layout.tail, &layout.globals),
             channels,
             processes,
             control: super::successors::control(program, &memory),
             last: layout.last.map_or(0, |cell| memory.cell(0, &cell) as u32),
             monitor: layout.monitor.map_or(0, |cell| memory.cell(0, &cell) as u32),
+            heap: Vec::new(),
         }
     }
 
     /// The packed form of a state; `None` if it is no state of this system.
     pub fn encode(&mut self, state: &State) -> Option<Vec<u8>> {
-        let mut id = 0;
+        let mut place = 0;
         for process in &state.processes {
             let ty =
                 u16::try_from(process.process.0).ok().filter(|ty| usize::from(*ty) < self.program.processes.len())?;
-            id = self.shapes.child(&self.program.layout, id, ty).ok()?;
+            place = self.layouts.child(&self.program.layout, place, ty).ok()?;
         }
         let layout = &self.program.layout;
-        let shape = self.shapes.known(id).clone();
-        let mut bytes = vec![0; shape.length as usize];
-        bytes[..2].copy_from_slice(&id.to_le_bytes());
-        let mut memory = Writing::new(&mut bytes, &mut self.shapes);
+        let known = self.layouts.at(place).clone();
+        let mut bytes = vec![0; known.length as usize];
+        self.layouts.write_number(place, &mut bytes);
+        let mut memory = Writing::new(&mut bytes, &mut self.layouts);
         let mut write = |visible: u32, hidden: u32, slot: &Slot, value: i64| {
             let base = if is_hidden(slot) { hidden } else { visible };
             memory.set(base, &slot.cell, value.wrapping_sub(slot.low));
         };
         let mut cells = |visible, hidden, variables: &[VariableLayout], values: &[i64]| -> Option<()> {
             let mut values = values.iter();
-            for slot in variables.iter().flat_map(|variable| &variable.slots) {
-                write(visible, hidden, slot, *values.next()?);
+            for variable in variables {
+                for slot in &variable.slots {
+                    let value = *values.next()?;
+                    if !variable.is_input {
+                        write(visible, hidden, slot, value);
+                    }
+                }
             }
             values.next().is_none().then_some(())
         };
-        cells(0, shape.tail, &layout.globals, &state.globals)?;
-        for (frame, process) in shape.frames.iter().zip(&state.processes) {
+        cells(0, known.tail, &layout.globals, &state.globals)?;
+        for (frame, process) in known.frames.iter().zip(&state.processes) {
             let segment = &layout.segments[usize::from(frame.process)];
             cells(frame.offset(), frame.hidden(), &segment.locals, &process.locals)?;
         }
-        for (frame, process) in shape.frames.iter().zip(&state.processes) {
+        for (frame, process) in known.frames.iter().zip(&state.processes) {
             let segment = &layout.segments[usize::from(frame.process)];
             if process.location.0 >= frame.locations {
                 return None;
@@ -101,10 +109,10 @@ impl Compiled {
                 memory.set(frame.offset(), cell, process.priority.into());
             }
         }
-        if shape.channels.len() != state.channels.len() {
+        if known.channels.len() != state.channels.len() {
             return None;
         }
-        for (place, channel) in shape.channels.iter().zip(&state.channels) {
+        for (place, channel) in known.channels.iter().zip(&state.channels) {
             let kind = &layout.channels[usize::from(place.kind)];
             if u32::from(place.kind) != channel.kind.0 || channel.messages.len() > kind.capacity as usize {
                 return None;
@@ -130,7 +138,6 @@ impl Compiled {
         if let Some(cell) = &layout.monitor {
             memory.set(0, cell, state.monitor.into());
         }
-        debug_assert_eq!(shape_of(&bytes), id);
         Some(bytes)
     }
 }

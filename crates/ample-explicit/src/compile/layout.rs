@@ -1,15 +1,15 @@
 //! Where everything lives in a packed state.
 //!
-//! A state is a header (shape, and control, last mover and monitor where the system has them), the
+//! A state is a header (the number of its sequence of processes, and control, last mover and monitor where the system has them), the
 //! globals, their channels, and a segment for each live process: location, priority, locals, channels.
 //! Hidden variables come after everything else, so that a store can leave them out. Cells narrower than
 //! a byte share bytes unless they are array elements, so that an element is always an offset away.
 //! All offsets inside a segment are fixed here, once; where a segment starts depends only on which
-//! process types are alive, in order, and that is what a [shape](super::shape) knows.
+//! process types are alive, in order, and that is what a [state layout](super::state_layout) knows.
 
-use ample_model::{Action, Channel, Initial, Overflow, ProcessId, Scalar, System, Type, Variable};
+use ample_model::{Action, Channel, Initial, Overflow, ProcessId, Scalar, System, Type, Variable, VariableKind};
 
-use super::Unsupported;
+use super::CompileError;
 use super::compiler::actions;
 
 /// A state may be this long.
@@ -113,6 +113,7 @@ impl Interval {
             }
             Scalar::Range { low, high, .. } => Interval { low, high },
             Scalar::Enumeration(_) | Scalar::Channel | Scalar::Process => Interval { low: 0, high: 0xff },
+            Scalar::Reference(_) => Interval { low: 0, high: u32::MAX.into() },
             Scalar::Unbounded => Interval::ALL,
         }
     }
@@ -202,14 +203,14 @@ impl Region {
         Region { base, length, open: Vec::new() }
     }
 
-    fn bytes(&mut self, count: u32) -> Result<u32, Unsupported> {
+    fn bytes(&mut self, count: u32) -> Result<u32, CompileError> {
         let offset = self.length;
         self.length =
-            offset.checked_add(count).filter(|end| *end <= MAX_STATE_BYTES).ok_or(Unsupported::StateTooLong)?;
+            offset.checked_add(count).filter(|end| *end <= MAX_STATE_BYTES).ok_or(CompileError::StateTooLong)?;
         Ok(offset)
     }
 
-    fn slot(&mut self, scalar: Scalar, values: Interval, may_share: bool) -> Result<Slot, Unsupported> {
+    fn slot(&mut self, scalar: Scalar, values: Interval, may_share: bool) -> Result<Slot, CompileError> {
         let (bits, kind, low) = representation(values, may_share);
         let cell = if may_share && bits < 8 {
             let (offset, shift) = self.share(bits)?;
@@ -220,7 +221,7 @@ impl Region {
         Ok(Slot { cell, low, scalar, values })
     }
 
-    fn share(&mut self, bits: u32) -> Result<(u32, u8), Unsupported> {
+    fn share(&mut self, bits: u32) -> Result<(u32, u8), CompileError> {
         if let Some((offset, used)) = self.open.iter_mut().find(|(_, used)| used + bits <= 8) {
             let place = (*offset, *used as u8);
             *used += bits;
@@ -237,6 +238,8 @@ impl Region {
 pub struct VariableLayout {
     /// In slot order.
     pub slots: Vec<Slot>,
+    /// It is an input: no part of a state, but of the work area of a joint step, behind the hidden tail.
+    pub is_input: bool,
 }
 
 fn collect_slots(system: &System, ty: &Type, in_array: bool, out: &mut Vec<(Scalar, bool)>) {
@@ -255,21 +258,32 @@ fn collect_slots(system: &System, ty: &Type, in_array: bool, out: &mut Vec<(Scal
     }
 }
 
+/// Puts variables into their regions; how many bytes inputs take, behind the hidden ones.
 fn lay_out(
     system: &System,
     variables: &[Variable],
     parameters: usize,
     visible: &mut Region,
     hidden: &mut Region,
-) -> Result<Vec<VariableLayout>, Unsupported> {
-    let mut layouts = Vec::with_capacity(variables.len());
-    for (number, variable) in variables.iter().enumerate() {
+) -> Result<(Vec<VariableLayout>, u32), CompileError> {
+    let mut layouts = vec![VariableLayout { slots: Vec::new(), is_input: false }; variables.len()];
+    let is_input = |number: &usize| variables[*number].kind == VariableKind::Input;
+    let (inputs, others): (Vec<usize>, Vec<usize>) = (0..variables.len()).partition(is_input);
+    let mut length = None;
+    for number in others.into_iter().chain(inputs) {
+        let variable = &variables[number];
+        let is_input = is_input(&number);
+        if is_input && length.is_none() {
+            // What is shared with a byte of the tail would be part of a state.
+            hidden.open.clear();
+            length = Some(hidden.length);
+        }
         if system.slots(&variable.ty) > MAX_STATE_BYTES {
-            return Err(Unsupported::StateTooLong);
+            return Err(CompileError::StateTooLong);
         }
         let mut scalars = Vec::new();
         collect_slots(system, &variable.ty, false, &mut scalars);
-        let region = if variable.hidden { &mut *hidden } else { &mut *visible };
+        let region = if variable.hidden || is_input { &mut *hidden } else { &mut *visible };
         let mut slots = Vec::with_capacity(scalars.len());
         // All elements of an array must look alike, so that what holds for one slot (it starts with 0,
         // which may lie outside its range) is taken to hold for all of them.
@@ -281,9 +295,11 @@ fn lay_out(
             }
             slots.push(region.slot(scalar, values, !in_array)?);
         }
-        layouts.push(VariableLayout { slots });
+        layouts[number] = VariableLayout { slots, is_input };
     }
-    Ok(layouts)
+    let inputs = length.map_or(0, |length| hidden.length - length);
+    hidden.length -= inputs;
+    Ok((layouts, inputs))
 }
 
 /// A field of a message.
@@ -311,7 +327,7 @@ pub struct ChannelLayout {
 }
 
 impl ChannelLayout {
-    fn new(channel: &Channel) -> Result<ChannelLayout, Unsupported> {
+    fn new(channel: &Channel) -> Result<ChannelLayout, CompileError> {
         let mut message = Region::new(Base::Global, 0);
         let mut fields = Vec::with_capacity(channel.fields.len());
         for scalar in &channel.fields {
@@ -319,7 +335,7 @@ impl ChannelLayout {
             fields.push(Field { slot, wraps: slot.wraps_by_itself() });
         }
         if fields.len() > super::bytecode::FIELDS {
-            return Err(Unsupported::TooManyFields { channel: channel.name.clone(), limit: super::bytecode::FIELDS });
+            return Err(CompileError::TooManyFields { channel: channel.name.clone(), limit: super::bytecode::FIELDS });
         }
         let length = match channel.capacity {
             0..=0xff => Kind::Bits,
@@ -331,7 +347,7 @@ impl ChannelLayout {
             capacity => (capacity.checked_mul(message.length))
                 .and_then(|messages| messages.checked_add(length.bytes()))
                 .filter(|bytes| *bytes <= MAX_STATE_BYTES)
-                .ok_or(Unsupported::StateTooLong)?,
+                .ok_or(CompileError::StateTooLong)?,
         };
         Ok(ChannelLayout { capacity: channel.capacity, length, message: message.length, fields, bytes })
     }
@@ -374,12 +390,12 @@ fn own_channels(
     parameters: usize,
     kinds: &[ChannelLayout],
     region: &mut Region,
-) -> Result<Vec<OwnChannel>, Unsupported> {
+) -> Result<Vec<OwnChannel>, CompileError> {
     let mut own = Vec::new();
     for (variable, declared) in variables.iter().enumerate().skip(parameters) {
         for (slot, initial) in &declared.initial {
             let Initial::Channel(kind) = initial else { continue };
-            let layout = kinds.get(kind.index()).ok_or(Unsupported::Malformed("a channel of no declared kind"))?;
+            let layout = kinds.get(kind.index()).ok_or(CompileError::Malformed("a channel of no declared kind"))?;
             let offset = region.bytes(layout.bytes)?;
             own.push(OwnChannel { offset, kind: kind.index() as u16, variable: variable as u32, slot: *slot });
         }
@@ -413,6 +429,8 @@ pub struct Segment {
 /// All offsets of a system.
 #[derive(Clone, Debug)]
 pub struct Layout {
+    /// Bytes of the number that a state begins with.
+    pub number_bytes: u32,
     /// Who has exclusive control: 0, or the process id plus 1.
     pub control: Option<Cell>,
     /// The process that moved last.
@@ -427,26 +445,27 @@ pub struct Layout {
     pub length: u32,
     /// Bytes of the hidden globals.
     pub hidden: u32,
+    /// Bytes of the inputs, which are no part of a state.
+    pub inputs: u32,
     /// Per process type.
     pub segments: Vec<Segment>,
     /// Per kind of channel.
     pub channels: Vec<ChannelLayout>,
 }
 
-/// Bytes of the shape number that every state begins with.
-pub const SHAPE_BYTES: u32 = 2;
-
 impl Layout {
     /// Lays out a system.
-    pub fn new(system: &System) -> Result<Layout, Unsupported> {
+    ///
+    /// A state begins with a number of so many bytes.
+    pub fn new(system: &System, number_bytes: u32) -> Result<Layout, CompileError> {
         if system.channels.len() > usize::from(u16::MAX) {
-            return Err(Unsupported::TooMany { what: "kinds of channels", limit: usize::from(u16::MAX) });
+            return Err(CompileError::TooMany { what: "kinds of channels", limit: usize::from(u16::MAX) });
         }
         let channels = system.channels.iter().map(ChannelLayout::new).collect::<Result<Vec<_>, _>>()?;
-        let mut visible = Region::new(Base::Global, SHAPE_BYTES);
+        let mut visible = Region::new(Base::Global, number_bytes);
         let mut hidden = Region::new(Base::HiddenGlobal, 0);
         let keeps_control = system.processes.iter().any(|p| p.edges.iter().any(|e| e.keeps_control));
-        let mut header = |wanted: bool, wide: bool| -> Result<Option<Cell>, Unsupported> {
+        let mut header = |wanted: bool, wide: bool| -> Result<Option<Cell>, CompileError> {
             let kind = if wide { Kind::U16 } else { Kind::Bits };
             if wanted { Ok(Some(Cell::whole(Base::Global, kind, visible.bytes(kind.bytes())?))) } else { Ok(None) }
         };
@@ -454,7 +473,7 @@ impl Layout {
         let last = header(system.uses_last, false)?;
         let wide = system.monitor.as_ref().is_some_and(|m| m.locations.len() > 256);
         let monitor = header(system.monitor.is_some(), wide)?;
-        let globals = lay_out(system, &system.globals, 0, &mut visible, &mut hidden)?;
+        let (globals, inputs) = lay_out(system, &system.globals, 0, &mut visible, &mut hidden)?;
         let global_channels = own_channels(&system.globals, 0, &channels, &mut visible)?;
         let keeps_priority = keeps_priority(system);
         let mut next_location = 0;
@@ -469,7 +488,7 @@ impl Layout {
                     false => None,
                 };
                 let parameters = process.parameters as usize;
-                let locals = lay_out(system, &process.locals, parameters, &mut visible, &mut hidden)?;
+                let (locals, _) = lay_out(system, &process.locals, parameters, &mut visible, &mut hidden)?;
                 let channels = own_channels(&process.locals, parameters, &channels, &mut visible)?;
                 let (length, hidden) = (visible.length, hidden.length);
                 let restrained = system.uses_priorities || process.provided.is_some();
@@ -488,9 +507,21 @@ impl Layout {
                     hidden,
                 })
             })
-            .collect::<Result<Vec<_>, Unsupported>>()?;
+            .collect::<Result<Vec<_>, CompileError>>()?;
         let (length, hidden) = (visible.length, hidden.length);
-        Ok(Layout { control, last, monitor, globals, global_channels, length, hidden, segments, channels })
+        Ok(Layout {
+            number_bytes,
+            control,
+            last,
+            monitor,
+            globals,
+            global_channels,
+            length,
+            hidden,
+            inputs,
+            segments,
+            channels,
+        })
     }
 }
 

@@ -12,7 +12,7 @@ use super::bytecode::{FIELDS, NO_BIT, Op, Pc, REGISTERS, Register, ZERO};
 use super::layout::{Base, ChannelLayout, Kind, fit};
 use super::memory::{Memory, Reading, Writing, load, store};
 use super::program::{FirstStep, FirstTest, Program};
-use super::shape::{Frame, ShapeError};
+use super::state_layout::{Frame, LayoutError};
 
 /// How a piece of code ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +116,7 @@ pub struct Machine {
     /// The processes that are being asked whether they are enabled.
     pub asking: Vec<u32>,
     /// A limit that a spawn has run into.
-    pub limit: Option<ShapeError>,
+    pub limit: Option<LayoutError>,
     ticks: u32,
 }
 
@@ -176,11 +176,22 @@ impl Machine {
         self.surroundings.me = NOBODY;
     }
 
+    /// From here on nobody in particular evaluates, and the stretches of a work area begin there.
+    pub fn enter_joint(&mut self, bases: [u32; 4]) {
+        self.surroundings.bases = bases;
+        self.surroundings.me = NOBODY;
+    }
+
+    /// Where a stretch begins.
+    pub fn base(&self, base: Base) -> u32 {
+        self.surroundings.bases[base as usize]
+    }
+
     /// The first test of a guard of the process that evaluates now.
     #[inline(always)]
     pub fn passes(&self, memory: &Reading<'_>, test: &FirstTest) -> bool {
         let at = self.surroundings.bases[test.base as usize & 3] as usize + test.offset as usize;
-        // SAFETY: the byte was verified to lie behind its base, whatever the state's shape.
+        // SAFETY: the byte was verified to lie behind its base, whatever the state's layout.
         let byte = unsafe { *memory.start().add(at) };
         let value = (byte >> (test.shift & 7)) & test.mask;
         (value.wrapping_sub(test.low) <= test.span) == test.inside
@@ -191,7 +202,7 @@ impl Machine {
     pub fn step(&self, memory: &mut Writing<'_>, step: &FirstStep) {
         let FirstStep { shift, mask, keep, value, .. } = *step;
         let at = self.surroundings.bases[step.base as usize & 3] as usize + step.offset as usize;
-        // SAFETY: the byte was verified to lie behind its base, whatever the state's shape.
+        // SAFETY: the byte was verified to lie behind its base, whatever the state's layout.
         let byte = unsafe { &mut *memory.pointer().add(at) };
         let new = ((*byte >> (shift & 7)) & keep).wrapping_add(value) & mask;
         *byte = *byte & !(mask << (shift & 7)) | new << (shift & 7);
@@ -204,7 +215,12 @@ impl Machine {
 
     /// The value of an expression that was compiled for whoever evaluates now.
     pub fn evaluate(&mut self, program: &Program, memory: &Reading<'_>, code: Pc) -> Result<i64, Faulted> {
-        match self.run(program, &mut { memory }, code) {
+        self.evaluate_in(program, &mut { memory }, code)
+    }
+
+    /// The same in any memory; it may give cells values on the way.
+    pub fn evaluate_in<M: Memory>(&mut self, program: &Program, memory: &mut M, code: Pc) -> Result<i64, Faulted> {
+        match self.run(program, memory, code) {
             Verdict::Fault => Err(Faulted),
             _ => Ok(self.registers[0]),
         }
@@ -212,7 +228,7 @@ impl Machine {
 
     /// Runs code that was compiled for the process that evaluates now.
     ///
-    /// The memory has the length of its shape, the surroundings describe a process of that shape whose
+    /// The memory has the length of its layout, the surroundings describe a process of that layout whose
     /// type the code was compiled for, and every cell of the code was found to lie inside its stretch of
     /// the state when it was [verified](super::verify). This is why addresses are not checked here.
     pub fn run<M: Memory>(&mut self, program: &Program, memory: &mut M, code: Pc) -> Verdict {
@@ -375,7 +391,7 @@ impl Machine {
                     }
                 }
                 Op::SelfId { to } => reg!(to) = self.surroundings.me.into(),
-                Op::ProcessCount { to } => reg!(to) = memory.reading().shape.frames.len() as i64,
+                Op::ProcessCount { to } => reg!(to) = memory.reading().layout.frames.len() as i64,
                 Op::Timeout { to } => reg!(to) = self.timeout(program, &memory.reading()).into(),
                 Op::Blocked { to, bit, list } => match self.blocked(program, &memory.reading(), bit, list) {
                     Ok(blocked) => reg!(to) = blocked.into(),
@@ -403,7 +419,7 @@ impl Machine {
                 }
                 Op::FirstOf { to, of, otherwise } => {
                     let reading = memory.reading();
-                    match reading.shape.frames.iter().position(|frame| frame.process == of) {
+                    match reading.layout.frames.iter().position(|frame| frame.process == of) {
                         Some(process) => reg!(to) = process as i64,
                         None => pc = otherwise as usize,
                     }
@@ -429,13 +445,14 @@ impl Machine {
                 }
                 Op::NonProgress { to } => {
                     let reading = memory.reading();
-                    let progress = reading.shape.frames.iter().any(|f| program.locations[reading.location(f)].progress);
+                    let progress =
+                        reading.layout.frames.iter().any(|f| program.locations[reading.location(f)].progress);
                     reg!(to) = (!progress).into();
                 }
                 Op::Accepting { to } => {
                     let reading = memory.reading();
                     reg!(to) =
-                        reading.shape.frames.iter().any(|f| program.locations[reading.location(f)].accept).into();
+                        reading.layout.frames.iter().any(|f| program.locations[reading.location(f)].accept).into();
                 }
                 Op::Open { to, handle } => {
                     let handle = reg!(handle);
@@ -697,7 +714,7 @@ impl Machine {
                 }
                 Op::IsYoungest { to } => {
                     reg!(to) =
-                        (memory.reading().shape.frames.len() as u32 == self.surroundings.me.wrapping_add(1)).into();
+                        (memory.reading().layout.frames.len() as u32 == self.surroundings.me.wrapping_add(1)).into();
                 }
                 Op::End if M::WRITES => {
                     memory.end();
@@ -812,7 +829,7 @@ impl Machine {
         priority: u8,
     ) -> Result<(), Faulted> {
         let surroundings = self.surroundings;
-        let me = memory.reading().shape.frames.len() as u32;
+        let me = memory.reading().layout.frames.len() as u32;
         if me >= program.max_processes {
             self.fail(Fault::TooManyProcesses { limit: program.max_processes });
             return Err(Faulted);
@@ -840,7 +857,7 @@ impl Machine {
         let reading = memory.reading();
         match reading.frame(surroundings.me) {
             Some(frame) => self.enter(frame, surroundings.me),
-            None => self.leave(reading.shape.tail),
+            None => self.leave(reading.layout.tail),
         }
         if verdict == Verdict::Fault { Err(Faulted) } else { Ok(()) }
     }

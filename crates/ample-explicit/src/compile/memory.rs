@@ -1,10 +1,10 @@
 //! The bytes of a state, as code sees them: to look at, or to change.
 //!
-//! Both kinds make sure once, when they are made, that there are as many bytes as the state's shape says.
+//! Both kinds make sure once, when they are made, that there are as many bytes as the state's layout says.
 //! From then on a cell of a segment is known to be there, and is read and written without looking.
 
 use super::layout::{Cell, Kind, Layout};
-use super::shape::{ChannelPlace, Frame, Shape, ShapeError, ShapeId, Shapes};
+use super::state_layout::{ChannelPlace, Frame, LayoutError, LayoutPlace, StateLayout, StateLayouts};
 
 /// What to say of bytes that are no state.
 const NO_STATE: &str = "not a state of this system";
@@ -18,39 +18,40 @@ pub trait Memory {
     /// To look at it.
     fn reading(&self) -> Reading<'_>;
     /// Makes room for a new process.
-    fn spawn(&mut self, layout: &Layout, process: u16) -> Result<(), ShapeError>;
+    fn spawn(&mut self, layout: &Layout, process: u16) -> Result<(), LayoutError>;
     /// Removes the youngest process.
     fn end(&mut self);
 }
 
-/// A state that is looked at. It has as many bytes as its shape says.
+/// A state that is looked at. It has as many bytes as its layout says.
 #[derive(Clone, Copy)]
 pub struct Reading<'a> {
     bytes: &'a [u8],
-    /// Its shape.
-    pub shape: &'a Shape,
+    /// Where everything lies in it.
+    pub layout: &'a StateLayout,
 }
 
 impl<'a> Reading<'a> {
-    /// A state whose shape may be new to this table.
+    /// A state whose layout may be new to this table.
     ///
     /// # Panics
     /// If the bytes are not a state of this system, as far as can be seen.
     #[inline]
-    pub fn open(bytes: &'a [u8], shapes: &'a mut Shapes, layout: &Layout) -> Reading<'a> {
-        shapes.learn(layout, shape_of(bytes));
-        Reading::new(bytes, shapes)
+    pub fn open(bytes: &'a [u8], layouts: &'a mut StateLayouts, layout: &Layout) -> Reading<'a> {
+        layouts.learn(layout, bytes);
+        Reading::new(bytes, layouts)
     }
 
-    /// A state whose shape is known.
+    /// A state whose layout was met before.
     ///
     /// # Panics
     /// If the bytes are not a state of this system, as far as can be seen.
     #[inline]
-    pub fn new(bytes: &'a [u8], shapes: &'a Shapes) -> Reading<'a> {
-        let shape = shapes.known(shape_of(bytes));
-        assert!(bytes.len() == shape.length as usize, "{NO_STATE}");
-        Reading { bytes, shape }
+    pub fn new(bytes: &'a [u8], layouts: &'a StateLayouts) -> Reading<'a> {
+        match layouts.of(bytes) {
+            Some(layout) => Reading { bytes, layout },
+            None => panic!("{NO_STATE}"),
+        }
     }
 
     /// The value of a cell, `base` bytes from the beginning.
@@ -78,13 +79,13 @@ impl<'a> Reading<'a> {
     /// The process of that id.
     #[inline(always)]
     pub fn frame(&self, process: u32) -> Option<&'a Frame> {
-        self.shape.frames.get(process as usize)
+        self.layout.frames.get(process as usize)
     }
 
     /// The channel of that handle.
     #[inline(always)]
     pub fn channel(&self, handle: i64) -> Option<ChannelPlace> {
-        self.shape.channels.get(handle.wrapping_sub(1) as usize).copied()
+        self.layout.channels.get(handle.wrapping_sub(1) as usize).copied()
     }
 
     /// The first byte.
@@ -107,11 +108,58 @@ impl Memory for &Reading<'_> {
         **self
     }
 
-    fn spawn(&mut self, _: &Layout, _: u16) -> Result<(), ShapeError> {
-        Err(ShapeError::TooMany)
+    fn spawn(&mut self, _: &Layout, _: u16) -> Result<(), LayoutError> {
+        Err(LayoutError::TooMany)
     }
 
     fn end(&mut self) {}
+}
+
+/// The work area of a joint step: it begins with a state, and has more bytes behind it.
+pub struct Work<'a> {
+    bytes: &'a mut [u8],
+    layout: &'a StateLayout,
+}
+
+impl<'a> Work<'a> {
+    /// The area, and the layout of the state that it begins with.
+    ///
+    /// # Panics
+    /// If it has fewer bytes than two states.
+    #[inline]
+    pub fn new(bytes: &'a mut [u8], layout: &'a StateLayout) -> Work<'a> {
+        assert!(bytes.len() >= 2 * layout.length as usize, "{NO_STATE}");
+        Work { bytes, layout }
+    }
+}
+
+impl Memory for Work<'_> {
+    const WRITES: bool = true;
+
+    #[inline(always)]
+    fn pointer(&mut self) -> *mut u8 {
+        self.bytes.as_mut_ptr()
+    }
+
+    #[inline(always)]
+    fn reading(&self) -> Reading<'_> {
+        Reading { bytes: self.bytes, layout: self.layout }
+    }
+
+    fn spawn(&mut self, _: &Layout, _: u16) -> Result<(), LayoutError> {
+        Err(LayoutError::TooMany)
+    }
+
+    fn end(&mut self) {}
+}
+
+/// Sets a cell, `base` bytes from the beginning.
+#[inline]
+pub fn set_cell(bytes: &mut [u8], base: u32, cell: &Cell, value: i64) {
+    let at = base as usize + cell.offset as usize;
+    let bytes = &mut bytes[at..at + cell.kind.bytes() as usize];
+    // SAFETY: the slice has as many bytes as the kind writes.
+    unsafe { store(bytes.as_mut_ptr(), cell.kind, cell.shift, cell.mask, value) }
 }
 
 /// Where the location of a process is kept.
@@ -128,43 +176,43 @@ impl From<&Frame> for Seat {
     }
 }
 
-/// A state that changes. It always has as many bytes as its shape says.
+/// A state that changes. It always has as many bytes as its layout says.
 pub struct Writing<'a> {
     bytes: &'a mut Vec<u8>,
-    shapes: &'a mut Shapes,
-    shape: ShapeId,
+    layouts: &'a mut StateLayouts,
+    place: LayoutPlace,
 }
 
 impl<'a> Writing<'a> {
-    /// A state whose shape is known.
+    /// A state whose layout was met before.
     ///
     /// # Panics
     /// If the bytes are not a state of this system, as far as can be seen.
     #[inline]
-    pub fn new(bytes: &'a mut Vec<u8>, shapes: &'a mut Shapes) -> Writing<'a> {
-        let shape = shape_of(bytes);
-        assert!(bytes.len() == shapes.known(shape).length as usize, "{NO_STATE}");
-        Writing { bytes, shapes, shape }
+    pub fn new(bytes: &'a mut Vec<u8>, layouts: &'a mut StateLayouts) -> Writing<'a> {
+        let place = known_place(layouts, bytes);
+        Writing { bytes, layouts, place }
     }
 
     /// A copy of a state, in that buffer.
     #[inline(always)]
-    pub fn copy_of(state: &[u8], bytes: &'a mut Vec<u8>, shapes: &'a mut Shapes, layout: &Layout) -> Writing<'a> {
-        let shape = shape_of(state);
-        shapes.learn(layout, shape);
-        assert!(state.len() == shapes.known(shape).length as usize, "{NO_STATE}");
+    pub fn copy_of(
+        state: &[u8],
+        bytes: &'a mut Vec<u8>,
+        layouts: &'a mut StateLayouts,
+        layout: &Layout,
+    ) -> Writing<'a> {
+        layouts.learn(layout, state);
+        let place = known_place(layouts, state);
         bytes.clear();
         bytes.extend_from_slice(state);
-        Writing { bytes, shapes, shape }
+        Writing { bytes, layouts, place }
     }
 
     /// Sets a cell, `base` bytes from the beginning.
     #[inline]
     pub fn set(&mut self, base: u32, cell: &Cell, value: i64) {
-        let at = base as usize + cell.offset as usize;
-        let bytes = &mut self.bytes[at..at + cell.kind.bytes() as usize];
-        // SAFETY: the slice has as many bytes as the kind writes.
-        unsafe { store(bytes.as_mut_ptr(), cell.kind, cell.shift, cell.mask, value) }
+        set_cell(self.bytes, base, cell, value);
     }
 
     /// Lets a process stand somewhere else.
@@ -189,12 +237,12 @@ impl Memory for Writing<'_> {
 
     #[inline(always)]
     fn reading(&self) -> Reading<'_> {
-        Reading { bytes: self.bytes, shape: self.shapes.known(self.shape) }
+        Reading { bytes: self.bytes, layout: self.layouts.at(self.place) }
     }
 
-    fn spawn(&mut self, layout: &Layout, process: u16) -> Result<(), ShapeError> {
-        let child = self.shapes.child(layout, self.shape, process)?;
-        let (old, new) = (self.shapes.known(self.shape), self.shapes.known(child));
+    fn spawn(&mut self, layout: &Layout, process: u16) -> Result<(), LayoutError> {
+        let child = self.layouts.child(layout, self.place, process)?;
+        let (old, new) = (self.layouts.at(self.place), self.layouts.at(child));
         self.bytes.resize(new.length as usize, 0);
         if new.tail < new.length {
             self.bytes.copy_within(old.tail as usize..old.length as usize, new.tail as usize);
@@ -202,34 +250,34 @@ impl Memory for Writing<'_> {
             let kept = new.tail + (old.length - old.tail);
             self.bytes[kept as usize..].fill(0);
         }
-        self.become_shape(child);
+        self.change_layout(child);
         Ok(())
     }
 
     fn end(&mut self) {
-        let old = self.shapes.known(self.shape);
-        let new = self.shapes.known(old.parent);
+        let old = self.layouts.at(self.place);
+        let new = self.layouts.at(old.parent);
         let hidden = new.length - new.tail;
         self.bytes.copy_within(old.tail as usize..(old.tail + hidden) as usize, new.tail as usize);
         self.bytes.truncate(new.length as usize);
         let parent = old.parent;
-        self.become_shape(parent);
+        self.change_layout(parent);
     }
 }
 
 impl Writing<'_> {
-    fn become_shape(&mut self, shape: ShapeId) {
-        self.shape = shape;
-        self.bytes[..2].copy_from_slice(&shape.to_le_bytes());
+    fn change_layout(&mut self, place: LayoutPlace) {
+        self.place = place;
+        self.layouts.write_number(place, self.bytes);
     }
 }
 
-/// The number of its shape that a state begins with.
+/// The place of the layout of a state that has as many bytes as it says.
 #[inline(always)]
-pub fn shape_of(state: &[u8]) -> ShapeId {
-    match state.first_chunk() {
-        Some(bytes) => ShapeId::from_le_bytes(*bytes),
-        None => panic!("{NO_STATE}"),
+fn known_place(layouts: &StateLayouts, state: &[u8]) -> LayoutPlace {
+    match layouts.place_of(state) {
+        Some(place) if layouts.at(place).length as usize == state.len() => place,
+        _ => panic!("{NO_STATE}"),
     }
 }
 

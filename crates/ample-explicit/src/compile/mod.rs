@@ -1,6 +1,6 @@
 //! A `System`, compiled: a state space over packed bytes.
 //!
-//! The hot core of the explicit engine. A state is a short run of bytes (`layout`, `shape`); guards and
+//! The hot core of the explicit engine. A state is a short run of bytes (`layout`, `sequences`, `state_layout`); guards and
 //! effects are flat code (`bytecode`, `program`) made once by the `compiler`, checked by `verify` and run
 //! by a small evaluator (`machine`); the moves of a state are a sequence that is walked, never built
 //! (`successors`). What a step means is defined by the [reference interpreter](ample_model::interpret),
@@ -27,12 +27,14 @@
 mod bytecode;
 mod compiler;
 mod convert;
+mod joint;
 mod layout;
 mod machine;
 mod memory;
 mod program;
 mod reduced;
-mod shape;
+mod sequences;
+mod state_layout;
 mod successors;
 mod verify;
 
@@ -44,26 +46,28 @@ mod tests;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use ample_model::{EdgeId, Expr, Fault, Move, ProcessId, System};
+use ample_model::{Budget, EdgeId, Expr, Fault, Feature, Interrupted, Move, ProcessId, Reason, StartNumber, System};
 use thiserror::Error;
 
 use crate::liveness::{Concurrent, Processes};
 use crate::space::{Checked, Culprit, StateSpace};
 use bytecode::NOWHERE;
+use compiler::Compilation;
+use joint::{Context, Joint};
 use machine::{Faulted, Machine, Timeout};
-use memory::{Reading, Writing, shape_of};
+use memory::{Reading, Writing};
 use program::{EdgeCode, Program};
-pub use reduced::{Ample, Method, NotReduced, Reduced, Taken, Tally};
-use shape::Shapes;
+pub use reduced::{Ample, Method, NotReduced, Reduced, Tally};
+use state_layout::StateLayouts;
 pub use successors::Transition;
 
 /// How many steps of an atomic sequence are taken in one go. An endless one is cut into pieces that the
 /// store can tell apart.
 pub const MAX_ATOMIC_STEPS: u32 = 1_000;
 
-/// Why a system cannot be compiled.
+/// Why a system was not compiled.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Unsupported {
+pub enum CompileError {
     /// A process type with too many locations.
     #[error("process type {process} has more than {limit} locations, which the explicit engine cannot number")]
     TooManyLocations {
@@ -80,6 +84,9 @@ pub enum Unsupported {
         /// How many there may be.
         limit: usize,
     },
+    /// A kind of system that cannot be compiled.
+    #[error("the explicit engine does not know {0}")]
+    Feature(Feature),
     /// Too many of something else.
     #[error("more than {limit} {what}: the explicit engine cannot keep so many")]
     TooMany {
@@ -102,17 +109,91 @@ pub enum Unsupported {
     /// The system is not well-formed.
     #[error("the system is not well-formed: {0}")]
     Malformed(&'static str),
+    /// There was no time, or no memory, to do so.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+}
+
+impl From<CompileError> for Reason {
+    fn from(error: CompileError) -> Reason {
+        match error {
+            CompileError::Interrupted(interrupted) => interrupted.into(),
+            unsupported => Reason::Unsupported(unsupported.to_string()),
+        }
+    }
+}
+
+/// A system that is compiled once, and shared by all searches and threads.
+///
+/// ```
+/// use ample_explicit::compile::CompiledSystem;
+/// use ample_model::{Budget, Expr, System};
+/// # fn count(system: &System, wanted: Expr) -> Result<(), Box<dyn std::error::Error>> {
+/// let budget = Budget::unlimited();
+/// let compiled = CompiledSystem::new(system, &budget)?;
+/// // As many state spaces as there are searches, each with the expressions that it looks at.
+/// let all = compiled.space(&[], &budget)?;
+/// let some = compiled.space(&[wanted], &budget)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct CompiledSystem<'a> {
+    system: &'a System,
+    compilation: Arc<Compilation>,
+}
+
+impl<'a> CompiledSystem<'a> {
+    /// Compiles a system, within a budget.
+    pub fn new(system: &'a System, budget: &Budget) -> Result<CompiledSystem<'a>, CompileError> {
+        Ok(CompiledSystem { system, compilation: Arc::new(compiler::compile(system, budget)?) })
+    }
+
+    /// What was compiled.
+    pub fn system(&self) -> &'a System {
+        self.system
+    }
+
+    /// Its state space, with expressions over its states that [`Checked::invariant`] evaluates.
+    pub fn space(&self, invariants: &[Expr], budget: &Budget) -> Result<Compiled, CompileError> {
+        self.with_conditions(invariants, &[], budget)
+    }
+
+    /// The same with conditions that processes of the types beside them evaluate.
+    fn with_conditions(
+        &self,
+        invariants: &[Expr],
+        conditions: &[(ProcessId, Expr)],
+        budget: &Budget,
+    ) -> Result<Compiled, CompileError> {
+        let program = compiler::extend(self.system, &self.compilation, invariants, conditions, budget)?;
+        let layouts = StateLayouts::new(&program.layout, Arc::clone(&program.sequences));
+        let joint = program.joint.as_ref().map(|_| Box::new(Joint::new(budget)));
+        Ok(Compiled {
+            program,
+            layouts,
+            joint,
+            machine: Machine::default(),
+            atomic_steps: 0,
+            dead: false,
+            culprit: None,
+            participants: None,
+            most_steps: MAX_ATOMIC_STEPS,
+        })
+    }
 }
 
 /// A compiled system.
 ///
-/// A clone shares the program and the numbering of shapes, and has its own scratch memory: one for each
+/// A clone shares the program and the numbering of layouts, and has its own scratch memory: one for each
 /// thread that searches.
 #[derive(Clone)]
 pub struct Compiled {
     program: Arc<Program>,
-    shapes: Shapes,
+    layouts: StateLayouts,
     machine: Machine,
+    /// Of a synchronous system.
+    joint: Option<Box<Joint>>,
     atomic_steps: u32,
     dead: bool,
     /// The edge that ended the last step in a fault, among all edges.
@@ -124,46 +205,28 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Compiles a system, and expressions over its states that [`Checked::invariant`] evaluates.
-    pub fn new(system: &System, invariants: &[Expr]) -> Result<Compiled, Unsupported> {
-        Compiled::with_conditions(system, invariants, &[])
-    }
-
-    /// The same with conditions that processes of the types beside them evaluate.
-    fn with_conditions(
-        system: &System,
-        invariants: &[Expr],
-        conditions: &[(ProcessId, Expr)],
-    ) -> Result<Compiled, Unsupported> {
-        let program = compiler::compile(system, invariants, conditions)?;
-        let shapes = Shapes::new(&program.layout);
-        Ok(Compiled {
-            program: Arc::new(program),
-            shapes,
-            machine: Machine::default(),
-            atomic_steps: 0,
-            dead: false,
-            culprit: None,
-            participants: None,
-            most_steps: MAX_ATOMIC_STEPS,
-        })
+    /// Compiles a system for a single search, with expressions over its states that [`Checked::invariant`] evaluates.
+    pub fn new(system: &System, invariants: &[Expr]) -> Result<Compiled, CompileError> {
+        let budget = Budget::unlimited();
+        CompiledSystem::new(system, &budget)?.space(invariants, &budget)
     }
 
     /// A limit of this representation that a step ran into, for good: that step was reported as a fault,
     /// but it is none of the system's.
     pub fn limit_reached(&self) -> Option<String> {
-        self.machine.limit.map(|limit| limit.to_string())
+        let interrupted = self.joint.as_ref().and_then(|joint| joint.interrupted);
+        self.machine.limit.map(|limit| limit.to_string()).or_else(|| interrupted.map(|why| why.to_string()))
     }
 
     /// The longest state met so far, in bytes.
     pub fn max_state_bytes(&self) -> usize {
-        self.shapes.longest() as usize
+        self.layouts.longest() as usize
     }
 
     /// How many bytes at the end of the state do not count: two states that differ only there are the
     /// same.
     pub fn hidden_tail(&self, state: &[u8]) -> usize {
-        self.shapes.hidden(&self.program.layout, shape_of(state)) as usize
+        self.layouts.hidden(&self.program.layout, state) as usize
     }
 
     /// Tells a store how many bytes of a state count; goes on to do so while the space is busy.
@@ -177,31 +240,31 @@ impl Compiled {
     pub fn visible(&self) -> impl Fn(&[u8]) -> usize + Clone + use<> {
         let program = Arc::clone(&self.program);
         let always = program.layout.segments.iter().all(|segment| segment.hidden == 0);
-        let shapes = RefCell::new(self.shapes.clone());
+        let layouts = RefCell::new(self.layouts.clone());
         move |state| {
             if always {
                 return state.len() - program.layout.hidden as usize;
             }
-            let mut shapes = shapes.borrow_mut();
-            shapes.learn(&program.layout, shape_of(state));
-            state.len() - shapes.hidden(&program.layout, shape_of(state)) as usize
+            let mut layouts = layouts.borrow_mut();
+            layouts.learn(&program.layout, state);
+            state.len() - layouts.hidden(&program.layout, state) as usize
         }
     }
 
     /// How many processes are alive.
     pub fn process_count(&self, state: &[u8]) -> u32 {
-        self.shapes.known(shape_of(state)).frames.len() as u32
+        self.layouts.of(state).map_or(0, |known| known.frames.len() as u32)
     }
 
     /// Who holds exclusive control.
     pub fn control(&self, state: &[u8]) -> Option<u32> {
-        successors::control(&self.program, &Reading::new(state, &self.shapes))
+        successors::control(&self.program, &Reading::new(state, &self.layouts))
     }
 
     /// The value of the invariant of that number in the state.
     pub fn evaluate(&mut self, number: usize, state: &[u8]) -> Result<i64, Fault> {
-        let memory = Reading::open(state, &mut self.shapes, &self.program.layout);
-        self.machine.leave(memory.shape.tail);
+        let memory = Reading::open(state, &mut self.layouts, &self.program.layout);
+        self.machine.leave(memory.layout.tail);
         self.machine.surroundings.timeout = Timeout::Open;
         self.machine.surroundings.by_mask = false;
         self.machine.surroundings.offered = false;
@@ -211,7 +274,7 @@ impl Compiled {
 
     /// Does a condition hold that a process evaluates? If asking goes wrong it is taken to.
     fn condition(&mut self, number: u32, process: u32, state: &[u8]) -> bool {
-        let memory = Reading::open(state, &mut self.shapes, &self.program.layout);
+        let memory = Reading::open(state, &mut self.layouts, &self.program.layout);
         let (_, code) = self.program.conditions[number as usize];
         self.machine.condition(&self.program, &memory, process, code)
     }
@@ -228,12 +291,12 @@ impl Compiled {
         let is_meant = |code: &&EdgeCode| (usize::from(code.process), code.id) == (claim.index(), edge.0);
         let code = *self.program.edges.iter().find(is_meant).ok_or(None)?;
         self.begin();
-        let tail = Reading::open(state, &mut self.shapes, &self.program.layout).shape.tail;
+        let tail = Reading::open(state, &mut self.layouts, &self.program.layout).layout.tail;
         self.machine.leave(tail);
         self.machine.surroundings.timeout = Timeout::No;
         self.machine.surroundings.by_mask = false;
         self.machine.surroundings.offered = false;
-        let mut memory = Writing::copy_of(state, out, &mut self.shapes, &self.program.layout);
+        let mut memory = Writing::copy_of(state, out, &mut self.layouts, &self.program.layout);
         self.machine.step(&mut memory, &code.step);
         if code.effect != NOWHERE && self.machine.effect(&self.program, &mut memory, code.effect).is_err() {
             return Err(self.machine.fault.take());
@@ -241,14 +304,24 @@ impl Compiled {
         Ok(self.machine.violations.is_empty())
     }
 
-    /// The move that the transition begins with.
+    /// The move that the transition of an interleaving system begins with.
     pub fn first_move(&self, transition: &Transition) -> Move {
         move_of(&self.program, transition)
+    }
+
+    /// The enumerations of a synchronous system, and what they are made with.
+    fn joint(&mut self) -> Option<(&mut Joint, Context<'_>)> {
+        let Compiled { program, layouts, machine, joint, .. } = self;
+        let code = program.joint.as_ref()?;
+        Some((joint.as_deref_mut()?, Context { program, code, layout: layouts.at(0), machine }))
     }
 
     /// All moves that the transition stands for, in order: its own, and those of the atomic sequence that
     /// it runs through. The reference interpreter can replay them.
     pub fn expand(&mut self, state: &[u8], transition: &Transition) -> Vec<Move> {
+        if let Some((joint, mut context)) = self.joint() {
+            return vec![joint.step(&mut context, state, transition.code())];
+        }
         let mut moves = Vec::new();
         let mut out = Vec::new();
         self.run(state, transition, &mut out, |program, taken| moves.push(move_of(program, taken)));
@@ -266,9 +339,9 @@ impl Compiled {
     ) {
         self.begin();
         note(&self.program, transition);
-        let memory = Reading::open(state, &mut self.shapes, &self.program.layout);
+        let memory = Reading::open(state, &mut self.layouts, &self.program.layout);
         let prepared = self.machine.prepare(&self.program, &memory, transition);
-        let mut memory = Writing::copy_of(state, out, &mut self.shapes, &self.program.layout);
+        let mut memory = Writing::copy_of(state, out, &mut self.layouts, &self.program.layout);
         let taken = prepared.and_then(|p| self.machine.take(&self.program, &mut memory, transition, &p));
         self.dead = taken.is_err();
         if self.dead {
@@ -283,7 +356,7 @@ impl Compiled {
     fn run_on(&mut self, out: &mut Vec<u8>, mut note: impl FnMut(&Program, &Transition)) {
         let Some(control) = self.program.layout.control else { return };
         while out[control.offset as usize] != 0 {
-            let memory = Reading::new(out, &self.shapes);
+            let memory = Reading::new(out, &self.layouts);
             let Some(next) = self.machine.first_controlled(&self.program, &memory) else {
                 out[control.offset as usize] = 0;
                 return;
@@ -295,13 +368,28 @@ impl Compiled {
             self.atomic_steps += 1;
             note(&self.program, &next);
             let prepared = self.machine.prepare(&self.program, &memory, &next);
-            let mut memory = Writing::new(out, &mut self.shapes);
+            let mut memory = Writing::new(out, &mut self.layouts);
             let taken = prepared.and_then(|p| self.machine.take(&self.program, &mut memory, &next, &p));
             if taken.is_err() {
                 self.dead = true;
                 self.culprit = Some(next.edge());
                 return;
             }
+        }
+    }
+
+    /// The joint step after that one.
+    fn next_joint(&mut self, state: &[u8], after: Option<&Transition>) -> Option<Transition> {
+        let (joint, mut context) = self.joint()?;
+        joint.next(&mut context, state, after.map(Transition::code)).map(Transition::joint)
+    }
+
+    fn joint_target(&mut self, state: &[u8], transition: &Transition, out: &mut Vec<u8>) {
+        self.begin();
+        let Some((joint, mut context)) = self.joint() else { return };
+        if let Err(fault) = joint.target(&mut context, state, transition.code(), out) {
+            self.machine.fault = Some(fault);
+            self.dead = true;
         }
     }
 
@@ -321,14 +409,14 @@ impl Compiled {
             return None;
         }
         let mut numbers = numbers.into_iter();
-        let root = self.shapes.known(0);
+        let root = self.layouts.at(0);
         out.clear();
         out.resize(root.length as usize, 0);
         self.machine.leave(root.tail);
         self.machine.surroundings.timeout = Timeout::No;
         self.machine.surroundings.by_mask = false;
         self.machine.surroundings.offered = false;
-        let mut memory = Writing::new(out, &mut self.shapes);
+        let mut memory = Writing::new(out, &mut self.layouts);
         if let (Some(cell), Some(monitor)) = (&program.layout.monitor, &program.monitor) {
             memory.set(0, cell, monitor.initial.into());
         }
@@ -356,6 +444,14 @@ impl StateSpace for Compiled {
 
     fn initial(&mut self, index: usize, out: &mut Vec<u8>) -> bool {
         self.begin();
+        if let Some((joint, mut context)) = self.joint() {
+            let started = joint.start(&mut context, index, out);
+            if let Some(Err(fault)) = &started {
+                self.machine.fault = Some(fault.clone());
+                self.dead = true;
+            }
+            return started.is_some();
+        }
         let started = self.start(index, out);
         self.dead = started == Some(Err(Faulted));
         started.is_some()
@@ -363,18 +459,27 @@ impl StateSpace for Compiled {
 
     #[inline]
     fn first(&mut self, state: &[u8]) -> Option<Transition> {
-        let memory = Reading::open(state, &mut self.shapes, &self.program.layout);
+        if self.joint.is_some() {
+            return self.next_joint(state, None);
+        }
+        let memory = Reading::open(state, &mut self.layouts, &self.program.layout);
         self.machine.first(&self.program, &memory)
     }
 
     #[inline]
     fn next(&mut self, state: &[u8], transition: &Transition) -> Option<Transition> {
-        let memory = Reading::open(state, &mut self.shapes, &self.program.layout);
+        if self.joint.is_some() {
+            return self.next_joint(state, Some(transition));
+        }
+        let memory = Reading::open(state, &mut self.layouts, &self.program.layout);
         self.machine.next(&self.program, &memory, transition)
     }
 
     #[inline]
     fn target(&mut self, state: &[u8], transition: &Transition, out: &mut Vec<u8>) {
+        if self.joint.is_some() {
+            return self.joint_target(state, transition, out);
+        }
         if self.participants.is_none() {
             return self.run(state, transition, out, |_, _| {});
         }
@@ -392,7 +497,7 @@ impl StateSpace for Compiled {
 impl Concurrent for Compiled {
     #[inline]
     fn mover(&self, transition: &Transition) -> Option<u32> {
-        Some(transition.process())
+        self.joint.is_none().then(|| transition.process())
     }
 
     #[inline]
@@ -407,11 +512,22 @@ impl Concurrent for Compiled {
     fn actions(&mut self, state: &[u8], transition: &Transition) -> Vec<Move> {
         self.expand(state, transition)
     }
+
+    fn start_number(&mut self, position: usize) -> StartNumber {
+        self.initial(position, &mut Vec::new());
+        match self.joint() {
+            Some((joint, context)) => joint.start_number(&context, &context.program.combinations),
+            None => (position as u64).into(),
+        }
+    }
 }
 
 impl Checked for Compiled {
     fn is_valid_end(&mut self, state: &[u8]) -> bool {
-        let memory = Reading::open(state, &mut self.shapes, &self.program.layout);
+        if self.joint.is_some() {
+            return false;
+        }
+        let memory = Reading::open(state, &mut self.layouts, &self.program.layout);
         let may_stop = match (&self.program.monitor, &self.program.layout.monitor) {
             (Some(monitor), Some(cell)) => {
                 let at = memory.cell(0, cell) as u32;
@@ -419,8 +535,8 @@ impl Checked for Compiled {
             }
             _ => true,
         };
-        let mut at_end = memory.shape.frames.iter().map(|frame| self.program.locations[memory.location(frame)].end);
-        memory.shape.frames.is_empty() || may_stop && at_end.all(|end| end)
+        let mut at_end = memory.layout.frames.iter().map(|frame| self.program.locations[memory.location(frame)].end);
+        memory.layout.frames.is_empty() || may_stop && at_end.all(|end| end)
     }
 
     fn violation(&self) -> Option<String> {
@@ -443,6 +559,11 @@ impl Checked for Compiled {
     }
 
     fn stopped(&mut self, state: &[u8], transition: &Transition, out: &mut Vec<u8>) {
+        if self.joint.is_some() {
+            out.clear();
+            out.extend_from_slice(state);
+            return;
+        }
         self.run(state, transition, out, |_, _| {});
         let steps = self.atomic_steps;
         if steps == 0 {
@@ -473,9 +594,6 @@ impl Checked for Compiled {
 
 fn move_of(program: &Program, transition: &Transition) -> Move {
     let id = |edge: u32| EdgeId(program.edges[edge as usize].id);
-    Move {
-        process: transition.process(),
-        edge: id(transition.edge()),
-        partner: transition.partner().map(|(process, edge)| (process, id(edge))),
-    }
+    let partner = transition.partner().map(|(process, edge)| (process, id(edge)));
+    Move::of(transition.process(), id(transition.edge()), partner)
 }

@@ -4,16 +4,21 @@
 //! of a location lie one after the other, in the order in which they are tried. The evaluator in
 //! [`machine`](super::machine) is one way to run it, native code could be another.
 
+use std::sync::Arc;
+
 use ample_model::{Choice, Combinations, EventKind, Fault, Scalar};
 
 use super::bytecode::{Op, Pc};
-use super::layout::{Base, Layout};
+use super::layout::{Base, Layout, Slot};
+use super::sequences::Sequences;
 
 /// A compiled system.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Program {
     /// Where everything lies in a state.
     pub layout: Layout,
+    /// Which processes can be alive together.
+    pub sequences: Arc<Sequences>,
     /// All code.
     pub ops: Vec<Op>,
     /// Constants of more than 32 bits.
@@ -42,6 +47,8 @@ pub struct Program {
     pub start: Vec<StartCode>,
     /// What watches the communication.
     pub monitor: Option<MonitorCode>,
+    /// How everything moves at once, if it does.
+    pub joint: Option<JointCode>,
     /// Expressions over whole states.
     pub invariants: Vec<Pc>,
     /// Expressions that processes evaluate, and their types.
@@ -244,4 +251,77 @@ pub struct MonitorEdgeCode {
     pub fits: Pc,
     /// The location after it.
     pub to: u32,
+}
+
+/// The plans of a synchronous system.
+#[derive(Clone, Debug)]
+pub struct JointCode {
+    /// How initial states are found.
+    pub initial: PlanCode,
+    /// How joint steps are found.
+    pub step: PlanCode,
+}
+
+/// The stages on the way to an initial state or through a joint step.
+#[derive(Clone, Debug)]
+pub struct PlanCode {
+    /// One after the other.
+    pub stages: Vec<StageCode>,
+    /// How many combinations of choices there are, if that can be told.
+    pub codes: Option<u128>,
+}
+
+impl PlanCode {
+    /// A plan with these stages.
+    pub fn new(stages: Vec<StageCode>) -> PlanCode {
+        let mut counts = stages.iter().filter(|stage| stage.target().is_some()).map(StageCode::count);
+        let codes = counts.try_fold(1u128, |codes, count| codes.checked_mul(u128::from(count.max(1))));
+        PlanCode { stages, codes }
+    }
+
+    /// How many values there are at most in each choice.
+    pub fn counts(&self) -> impl Iterator<Item = u64> + '_ {
+        self.stages.iter().filter(|stage| stage.target().is_some()).map(|stage| stage.count().max(1))
+    }
+}
+
+/// One thing to do on the way.
+#[derive(Clone, Debug)]
+pub enum StageCode {
+    /// A cell gets a value.
+    Define(Pc),
+    /// The cell gets one of these values.
+    Any(TargetCode, Values),
+    /// The cell gets one of the values whose condition, if there is one, holds.
+    Alternatives(TargetCode, Vec<(Pc, Pc)>),
+    /// This must hold.
+    Require(Pc),
+}
+
+impl StageCode {
+    /// The cell that a choice is made for.
+    pub fn target(&self) -> Option<&TargetCode> {
+        match self {
+            StageCode::Any(target, _) | StageCode::Alternatives(target, _) => Some(target),
+            StageCode::Define(_) | StageCode::Require(_) => None,
+        }
+    }
+
+    /// How many values there are at most.
+    pub fn count(&self) -> u64 {
+        self.target().map_or(1, |target| target.count)
+    }
+}
+
+/// A cell that a choice is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct TargetCode {
+    /// Where it is in the work area.
+    pub slot: Slot,
+    /// Its number among all global slots.
+    pub number: u32,
+    /// It is an input.
+    pub is_input: bool,
+    /// How many values there are at most.
+    pub count: u64,
 }

@@ -1,14 +1,15 @@
 //! Random systems that are hard to lay out and to compile.
 //!
 //! [`ample_model::random`] makes small systems for every engine. These are for this one: cells of every
-//! width and rule, arrays of records of arrays, hidden variables, channels of many shapes handed on as
+//! width and rule, arrays of records of arrays, hidden variables, channels of many layouts handed on as
 //! parameters, effects that loop, and lists of blocked edges in any order. Every other system is tame: it
 //! seldom ends in a fault, so that there is more to explore. The seed decides everything.
 
 use ample_model::{
-    Action, BinaryOp, Channel, ChannelId, Communication, Edge, EdgeId, Enumeration, EnumerationId, EventKind, Expr,
-    Index, Initial, Instance, Instruction, Location, LocationId, Monitor, MonitorEdge, Overflow, Pattern, Place,
+    Action, BinaryOp, Channel, ChannelId, Communication, Coupling, Edge, EdgeId, Enumeration, EnumerationId, EventKind,
+    Expr, Index, Initial, Instance, Instruction, Location, LocationId, Monitor, MonitorEdge, Overflow, Pattern, Place,
     ProcessId, ProcessType, Record, RecordId, Role, Scalar, Scope, System, Type, UnaryOp, Variable, VariableId,
+    VariableKind,
 };
 use ample_random::Random;
 
@@ -56,6 +57,9 @@ fn empty(seed: u64) -> System {
         uses_priorities: seed.is_multiple_of(5),
         exclusive: Vec::new(),
         dead_ends: false,
+        coupling: Coupling::Interleaving,
+        actions: Vec::new(),
+        exact_types: false,
     }
 }
 
@@ -227,6 +231,7 @@ impl Maker {
             provided: None,
             priority: 1 + self.random.below(3) as u8,
             unreachable_labels: Vec::new(),
+            structure: None,
             span: None,
         }
     }
@@ -292,6 +297,8 @@ impl Maker {
             communication,
             effect,
             keeps_control: self.random.one_in(3),
+            action: None,
+            origin: Vec::new(),
             span: None,
             label: format!("{from} -> {to}"),
         }
@@ -345,6 +352,10 @@ impl Maker {
                 Action::Assign(place, Expr::Cast(Scalar::INT, sum.into()))
             }
             7 => Action::Assign(self.place(site), Expr::Read(self.place(site))),
+            8 => {
+                let count = 2 + self.random.below(3);
+                Action::AssignAll((0..count).map(|_| (self.place(site), self.expr(site, 1))).collect())
+            }
             _ => Action::Assign(self.place(site), self.expr(site, 2)),
         }
     }
@@ -604,7 +615,7 @@ impl Maker {
 }
 
 fn plain(name: &str, ty: Type) -> Variable {
-    Variable { name: name.into(), ty, initial: Vec::new(), hidden: false, span: None }
+    Variable { name: name.into(), ty, initial: Vec::new(), hidden: false, kind: VariableKind::State, span: None }
 }
 
 fn array(element: Type, length: u32) -> Type {

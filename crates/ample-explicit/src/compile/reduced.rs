@@ -6,9 +6,9 @@
 
 mod safe;
 
-use std::cell::Cell;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use ample_model::{Budget, ChannelId, Expr, Move, ProcessId, System};
 use ample_reduce::algorithms::{Algorithm, Choice, Chooser, Interference};
@@ -20,10 +20,11 @@ use ample_reduce::unfold::{Irreducible, Newcomer, Unfolding, Watch};
 use rapidhash::RapidHashMap;
 
 use super::layout::{Base, Slot};
-use super::memory::{Reading, shape_of};
-use super::{Compiled, Transition, Unsupported};
+use super::memory::Reading;
+use super::state_layout::LayoutPlace;
+use super::{CompileError, Compiled, CompiledSystem, Transition};
 use crate::liveness::{Concurrent, Processes};
-use crate::partial::{Label, Labelled, Partial};
+use crate::partial::{Label, Labelled, Partial, Postponed, Taken};
 use crate::space::{Checked, Culprit, StateSpace};
 
 /// How persistent sets are computed.
@@ -60,9 +61,9 @@ pub enum NotReduced {
     /// Nothing can be left out.
     #[error("{0}")]
     Irreducible(String),
-    /// The system cannot be compiled.
+    /// The system was not compiled.
     #[error(transparent)]
-    Unsupported(#[from] Unsupported),
+    NotCompiled(#[from] CompileError),
 }
 
 impl From<Irreducible> for NotReduced {
@@ -75,11 +76,30 @@ impl From<Irreducible> for NotReduced {
 #[derive(Debug, Default)]
 pub struct Tally {
     /// States with more than one enabled transition.
-    pub asked: Cell<u64>,
+    asked: AtomicU64,
     /// Those where some were left out.
-    pub left: Cell<u64>,
+    left: AtomicU64,
     /// There were too many transitions or processes to look for safe steps.
-    pub full: Cell<bool>,
+    full: AtomicBool,
+}
+
+impl Tally {
+    /// States with more than one enabled transition, and those of them where some were left out.
+    pub fn choices(&self) -> (u64, u64) {
+        (self.asked.load(Ordering::Relaxed), self.left.load(Ordering::Relaxed))
+    }
+
+    /// There were too many transitions or processes to look for safe steps.
+    pub fn is_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
+    }
+
+    /// Another state with more than one enabled transition. Only the search itself counts, so that a load and a store do.
+    fn count(&self, leaves_out: bool) {
+        let (asked, left) = self.choices();
+        self.asked.store(asked + 1, Ordering::Relaxed);
+        self.left.store(left + u64::from(leaves_out), Ordering::Relaxed);
+    }
 }
 
 /// The processes that are there.
@@ -99,16 +119,16 @@ pub struct Reduced<'a> {
     visible: Bits,
     /// A set that is not whole must have no visible transition.
     invisible: bool,
-    tally: Rc<Tally>,
+    tally: Arc<Tally>,
     /// Only deadlocks are looked for.
     only_deadlocks: bool,
-    /// By shape: the cells that tell processes apart, where they lie.
+    /// By layout: the cells that tell processes apart, where they lie.
     cells: Vec<Option<Vec<(u32, Slot)>>>,
     crews: Vec<Crew>,
-    /// By shape and the values of those cells.
-    known: HashMap<(u16, Vec<i64>), usize>,
-    /// The shape, values and crew of the last state.
-    last: Option<(u16, Vec<i64>, usize)>,
+    /// By layout and the values of those cells.
+    known: HashMap<(LayoutPlace, Vec<i64>), usize>,
+    /// The layout, values and crew of the last state.
+    last: Option<(LayoutPlace, Vec<i64>, usize)>,
     members: HashMap<Key, ProcessNumber>,
     now: Now,
     chosen: Vec<TransitionNumber>,
@@ -229,7 +249,7 @@ impl State<'_, '_> {
     /// How many messages there are in a channel.
     fn count(&self, object: ObjectNumber) -> u32 {
         let Some(handle) = self.unfolding.handle(object) else { return 0 };
-        let memory = Reading::new(self.state, &self.space.shapes);
+        let memory = Reading::new(self.state, &self.space.layouts);
         let Some(place) = memory.channel(handle.into()) else { return 0 };
         let layout = &self.space.program.layout.channels[usize::from(place.kind)];
         let cell = super::layout::Cell::whole(Base::Global, layout.length, place.offset);
@@ -244,28 +264,32 @@ const MAX_CREWS: usize = 4_096;
 const UNKNOWN: Label = 1 << 31;
 
 impl<'a> Reduced<'a> {
-    /// Compiles a system, and expressions over its states that [`Checked::invariant`] evaluates; what they look at is
-    /// visible. `looks_further` tells that more than deadlocks is looked for.
+    /// Compiles a system for a single search; see [`of`](Self::of).
     pub fn new(
         system: &'a System,
         invariants: &[Expr],
         looks_further: bool,
         method: Method,
     ) -> Result<Reduced<'a>, NotReduced> {
-        Reduced::within(system, invariants, looks_further, method, &Budget::unlimited())
+        let budget = Budget::unlimited();
+        Reduced::of(&CompiledSystem::new(system, &budget)?, invariants, looks_further, method, &budget)
     }
 
-    /// As [`new`](Self::new), within a budget.
-    pub fn within(
-        system: &'a System,
+    /// The state space of a compiled system, with expressions over its states that [`Checked::invariant`] evaluates; what
+    /// they look at is visible. `looks_further` tells that more than deadlocks is looked for.
+    pub fn of(
+        compiled: &CompiledSystem<'a>,
         invariants: &[Expr],
         looks_further: bool,
         method: Method,
         budget: &Budget,
     ) -> Result<Reduced<'a>, NotReduced> {
-        let mut unfolding = Unfolding::within(system, invariants, budget)?;
+        if compiled.system().synchronous().is_some() {
+            return Err(NotReduced::Irreducible("in a synchronous system everything moves at once".into()));
+        }
+        let mut unfolding = Unfolding::within(compiled.system(), invariants, budget)?;
         let watches = invariants.iter().map(|expr| unfolding.watch(expr)).collect::<Result<_, _>>()?;
-        let space = Compiled::with_conditions(system, invariants, unfolding.expressions())?;
+        let space = compiled.with_conditions(invariants, unfolding.expressions(), budget)?;
         Ok(Reduced {
             space,
             unfolding,
@@ -276,7 +300,7 @@ impl<'a> Reduced<'a> {
             watches,
             visible: Bits::new(),
             invisible: false,
-            tally: Rc::default(),
+            tally: Arc::default(),
             only_deadlocks: !looks_further && invariants.is_empty(),
             cells: Vec::new(),
             crews: Vec::new(),
@@ -290,8 +314,8 @@ impl<'a> Reduced<'a> {
     }
 
     /// How often a choice was made, and how often it left something out.
-    pub fn tally(&self) -> Rc<Tally> {
-        Rc::clone(&self.tally)
+    pub fn tally(&self) -> Arc<Tally> {
+        Arc::clone(&self.tally)
     }
 
     /// Tells a store how many bytes of a state count; see [`Compiled::visible`].
@@ -316,41 +340,41 @@ impl<'a> Reduced<'a> {
 
     /// The number of the crew of a state.
     fn crew(&mut self, state: &[u8]) -> usize {
-        let shape = shape_of(state);
-        self.space.shapes.learn(&self.space.program.layout, shape);
-        if self.cells.len() <= usize::from(shape) {
-            self.cells.resize(usize::from(shape) + 1, None);
+        self.space.layouts.learn(&self.space.program.layout, state);
+        let layout = self.space.layouts.place_of(state).unwrap_or(0);
+        if self.cells.len() <= layout as usize {
+            self.cells.resize(layout as usize + 1, None);
         }
-        if self.cells[usize::from(shape)].is_none() {
-            self.cells[usize::from(shape)] = Some(self.telling_cells(state));
+        if self.cells[layout as usize].is_none() {
+            self.cells[layout as usize] = Some(self.telling_cells(state));
         }
-        let memory = Reading::new(state, &self.space.shapes);
-        let Some(cells) = &self.cells[usize::from(shape)] else { return 0 };
+        let memory = Reading::new(state, &self.space.layouts);
+        let Some(cells) = &self.cells[layout as usize] else { return 0 };
         let value = |(base, slot): &(u32, Slot)| memory.cell(*base, &slot.cell) + slot.low;
         if let Some((last, values, crew)) = &self.last
-            && *last == shape
+            && *last == layout
             && cells.iter().map(value).eq(values.iter().copied())
         {
             return *crew;
         }
         let values: Vec<i64> = cells.iter().map(value).collect();
-        let crew = match self.known.get(&(shape, values.clone())) {
+        let crew = match self.known.get(&(layout, values.clone())) {
             Some(crew) => *crew,
             None => {
                 let crew = self.new_crew(state, &values);
-                self.known.insert((shape, values.clone()), crew);
+                self.known.insert((layout, values.clone()), crew);
                 crew
             }
         };
-        self.last = Some((shape, values, crew));
+        self.last = Some((layout, values, crew));
         crew
     }
 
     /// The cells that tell the processes of a state apart.
     fn telling_cells(&self, state: &[u8]) -> Vec<(u32, Slot)> {
-        let memory = Reading::new(state, &self.space.shapes);
+        let memory = Reading::new(state, &self.space.layouts);
         let mut cells = Vec::new();
-        for frame in &memory.shape.frames {
+        for frame in &memory.layout.frames {
             let locals = &self.space.program.layout.segments[usize::from(frame.process)].locals;
             for (variable, slot) in self.unfolding.constants(ProcessId(frame.process.into())) {
                 let slot = locals[variable.index()].slots[*slot as usize];
@@ -363,12 +387,12 @@ impl<'a> Reduced<'a> {
     /// Unfolds the processes that were not there before.
     #[cold]
     fn new_crew(&mut self, state: &[u8], values: &[i64]) -> usize {
-        let memory = Reading::new(state, &self.space.shapes);
-        let kinds: Vec<ChannelId> = memory.shape.channels.iter().map(|place| ChannelId(place.kind.into())).collect();
+        let memory = Reading::new(state, &self.space.layouts);
+        let kinds: Vec<ChannelId> = memory.layout.channels.iter().map(|place| ChannelId(place.kind.into())).collect();
         let mut rest = values;
         let mut processes = Vec::new();
         let mut grown = false;
-        for (id, frame) in memory.shape.frames.iter().enumerate() {
+        for (id, frame) in memory.layout.frames.iter().enumerate() {
             let process = ProcessId(frame.process.into());
             let (constants, others) = rest.split_at(self.unfolding.constants(process).len());
             rest = others;
@@ -421,25 +445,25 @@ impl<'a> Reduced<'a> {
     fn look_at(&mut self, state: &[u8]) {
         let crew = self.crew(state);
         let crew = &self.crews[crew];
-        let memory = Reading::new(state, &self.space.shapes);
+        let memory = Reading::new(state, &self.space.layouts);
         let now = &mut self.now;
         for process in now.there.drain(..) {
             now.locations[process as usize] = None;
         }
-        now.full = crew.processes.len() < memory.shape.frames.len()
+        now.full = crew.processes.len() < memory.layout.frames.len()
             || self.unfolding.is_full()
             || self.crews.len() > MAX_CREWS;
         now.enabled.clear();
         now.is_enabled.clear();
         now.alive.clear();
         // A state keeps its labels: they are in its sleep set.
-        if crew.processes.len() < memory.shape.frames.len() {
+        if crew.processes.len() < memory.layout.frames.len() {
             return;
         }
         now.locations.resize(self.unfolding.scheme().processes.len(), None);
         now.held.resize(self.unfolding.scheme().conditions.len(), (0, false));
         now.time += 1;
-        for (frame, process) in memory.shape.frames.iter().zip(&crew.processes) {
+        for (frame, process) in memory.layout.frames.iter().zip(&crew.processes) {
             let location = memory.location(frame) as u32 - frame.first_location;
             now.locations[*process as usize] = Some(location);
             now.there.push(*process);
@@ -658,20 +682,20 @@ impl Reduced<'_> {
         self.take_in(enabled);
         // A closure may take long where there are many transitions.
         if self.now.full || self.method != Method::Guards && self.budget.check().is_err() {
-            self.tally.asked.set(self.tally.asked.get() + 1);
+            self.tally.count(false);
             return out.extend(all);
         }
         let Reduced { space, unfolding, guards, chooser, visible, invisible, method, now, chosen, recall, .. } = self;
         if *method == Method::Guards {
-            let memory = Reading::new(state, &space.shapes);
+            let memory = Reading::new(state, &space.layouts);
             let layout = &space.program.layout;
-            let there = now.there.iter().zip(&memory.shape.frames);
+            let there = now.there.iter().zip(&memory.layout.frames);
             let standing =
                 there.map(|(process, frame)| (*process, memory.location(frame) as u32 - frame.first_location));
             let ids: &[ProcessNumber] = &now.there;
             guards.prepare(unfolding, standing, |process, variable, slot| {
                 let id = ids.iter().position(|other| *other == process).unwrap_or(0);
-                let frame = &memory.shape.frames[id];
+                let frame = &memory.layout.frames[id];
                 let slot = layout.segments[usize::from(frame.process)].locals[variable.index()].slots[slot as usize];
                 memory.cell(frame.bases[slot.cell.base as usize], &slot.cell) + slot.low
             });
@@ -705,8 +729,7 @@ impl Reduced<'_> {
         self.now.alive = alive;
         let chosen = &self.chosen;
         out.extend(all.filter(|position| chosen.contains(&enabled[*position as usize].label)));
-        self.tally.asked.set(self.tally.asked.get() + 1);
-        self.tally.left.set(self.tally.left.get() + u64::from(out.len() < enabled.len()));
+        self.tally.count(out.len() < enabled.len());
     }
 }
 
@@ -717,35 +740,12 @@ impl Reduced<'_> {
 /// The sets of the states on the search's path lie on a stack; a transition knows its place there.
 pub struct Ample<'a> {
     space: Reduced<'a>,
-    frames: Vec<Frame>,
-    /// Those of all frames: first what is in the set, then the rest.
-    transitions: Vec<Transition>,
+    postponed: Postponed<Transition>,
     enabled: Vec<Labelled<Transition>>,
     positions: Vec<u32>,
     puts_off: bool,
     may_get_lost: bool,
 }
-
-/// The transitions of a state.
-#[derive(Clone, Copy)]
-struct Frame {
-    start: u32,
-    /// So many are in the set.
-    chosen: u32,
-}
-
-/// A transition, and where those after it are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taken {
-    transition: Transition,
-    /// So many frames are below its own, if there is one.
-    frame: u32,
-    /// Its place in the frame.
-    position: u32,
-}
-
-/// The place of a transition of a state where nothing is put off.
-const WHOLE: u32 = u32::MAX;
 
 impl<'a> Ample<'a> {
     /// For properties of endless runs: no transition of a set is visible, unless the set is whole.
@@ -756,8 +756,7 @@ impl<'a> Ample<'a> {
         space.invisible = true;
         Ample {
             space,
-            frames: Vec::new(),
-            transitions: Vec::new(),
+            postponed: Postponed::default(),
             enabled: Vec::new(),
             positions: Vec::new(),
             puts_off: true,
@@ -769,77 +768,49 @@ impl<'a> Ample<'a> {
     pub fn compiled(&mut self) -> &mut Compiled {
         self.space.compiled()
     }
-
-    /// A transition of a state where nothing is put off.
-    fn whole(&self, transition: Transition) -> Taken {
-        Taken { transition, frame: self.frames.len() as u32, position: WHOLE }
-    }
-
-    fn end_of(&self, frame: u32) -> u32 {
-        self.frames.get(frame as usize + 1).map_or(self.transitions.len() as u32, |next| next.start)
-    }
 }
 
 impl StateSpace for Ample<'_> {
     type State = [u8];
-    type Transition = Taken;
+    type Transition = Taken<Transition>;
 
     fn initial(&mut self, index: usize, out: &mut Vec<u8>) -> bool {
         self.space.initial(index, out)
     }
 
-    fn first(&mut self, state: &[u8]) -> Option<Taken> {
+    fn first(&mut self, state: &[u8]) -> Option<Taken<Transition>> {
         if !self.puts_off || self.space.is_transient(state) {
-            return self.space.first(state).map(|first| self.whole(first));
+            return self.space.first(state).map(|first| self.postponed.of_all(first));
         }
         self.enabled.clear();
         self.space.enabled(state, &mut self.enabled);
         if self.enabled.len() <= 1 {
-            return self.enabled.first().map(|one| self.whole(one.transition));
+            return self.enabled.first().map(|one| self.postponed.of_all(one.transition));
         }
         self.space.persistent(state, &self.enabled, &mut self.positions);
         if self.positions.len() == self.enabled.len() {
-            return self.enabled.first().map(|one| self.whole(one.transition));
+            return self.enabled.first().map(|one| self.postponed.of_all(one.transition));
         }
-        let start = self.transitions.len() as u32;
         let (enabled, positions) = (&self.enabled, &self.positions);
-        self.transitions.extend(positions.iter().map(|position| enabled[*position as usize].transition));
+        let at = |position: u32| enabled[position as usize].transition;
         let others = (0..enabled.len() as u32).filter(|position| !positions.contains(position));
-        self.transitions.extend(others.map(|position| enabled[position as usize].transition));
-        self.frames.push(Frame { start, chosen: positions.len() as u32 });
-        let frame = self.frames.len() as u32 - 1;
-        Some(Taken { transition: self.transitions[start as usize], frame, position: 0 })
+        self.postponed.push(positions.iter().map(|position| at(*position)), others.map(at))
     }
 
-    fn next(&mut self, state: &[u8], last: &Taken) -> Option<Taken> {
-        // What lies above belongs to states that the search has left.
-        let own = if last.position == WHOLE { last.frame as usize } else { last.frame as usize + 1 };
-        if let Some(above) = self.frames.get(own) {
-            self.transitions.truncate(above.start as usize);
-            self.frames.truncate(own);
+    fn next(&mut self, state: &[u8], last: &Taken<Transition>) -> Option<Taken<Transition>> {
+        self.postponed.return_to(last);
+        if last.is_of_all() {
+            return self.space.next(state, &last.transition).map(|transition| last.with(transition));
         }
-        if last.position == WHOLE {
-            return self.space.next(state, &last.transition).map(|next| Taken { transition: next, ..*last });
-        }
-        let frame = self.frames[last.frame as usize];
-        let position = last.position + 1;
-        let at = frame.start + position;
-        let is_chosen = position < frame.chosen || last.position >= frame.chosen;
-        (is_chosen && at < self.transitions.len() as u32).then(|| Taken {
-            transition: self.transitions[at as usize],
-            frame: last.frame,
-            position,
-        })
+        self.postponed.next(last)
     }
 
-    fn target(&mut self, state: &[u8], taken: &Taken, out: &mut Vec<u8>) {
+    fn target(&mut self, state: &[u8], taken: &Taken<Transition>, out: &mut Vec<u8>) {
         self.space.target(state, &taken.transition, out);
         // Nothing is independent of a step that ends the run.
         let ends = self.space.is_dead() || self.may_get_lost && self.space.is_transient(out);
-        if taken.position != WHOLE && ends {
-            let all = self.end_of(taken.frame);
-            let frame = &mut self.frames[taken.frame as usize];
-            frame.chosen = all - frame.start;
+        if ends {
+            self.postponed.choose_all(taken);
         }
     }
 }
@@ -861,7 +832,7 @@ impl Checked for Ample<'_> {
         self.space.culprit()
     }
 
-    fn stopped(&mut self, state: &[u8], taken: &Taken, out: &mut Vec<u8>) {
+    fn stopped(&mut self, state: &[u8], taken: &Taken<Transition>, out: &mut Vec<u8>) {
         self.space.stopped(state, &taken.transition, out);
     }
 
@@ -877,17 +848,8 @@ impl Checked for Ample<'_> {
         self.space.invariant(number, state)
     }
 
-    fn rest(&mut self, _: &[u8], last: &Taken) -> Option<Taken> {
-        if last.position == WHOLE {
-            return None;
-        }
-        let frame = *self.frames.get(last.frame as usize)?;
-        let (position, end) = (last.position + 1, self.end_of(last.frame));
-        (frame.start + position < end).then(|| Taken {
-            transition: self.transitions[(frame.start + position) as usize],
-            frame: last.frame,
-            position,
-        })
+    fn rest(&mut self, _: &[u8], last: &Taken<Transition>) -> Option<Taken<Transition>> {
+        self.postponed.rest(last)
     }
 
     fn put_off(&mut self, may: bool) {
@@ -896,7 +858,7 @@ impl Checked for Ample<'_> {
 }
 
 impl Concurrent for Ample<'_> {
-    fn mover(&self, taken: &Taken) -> Option<u32> {
+    fn mover(&self, taken: &Taken<Transition>) -> Option<u32> {
         self.space.space.mover(&taken.transition)
     }
 
@@ -908,7 +870,7 @@ impl Concurrent for Ample<'_> {
         self.space.space.note_participants();
     }
 
-    fn actions(&mut self, state: &[u8], taken: &Taken) -> Vec<Move> {
+    fn actions(&mut self, state: &[u8], taken: &Taken<Transition>) -> Vec<Move> {
         self.space.space.expand(state, &taken.transition)
     }
 }

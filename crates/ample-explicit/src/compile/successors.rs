@@ -13,7 +13,7 @@ use super::bytecode::{NO_BIT, NOWHERE, Pc};
 use super::machine::{Faulted, Machine, Timeout, Verdict, arity};
 use super::memory::{Memory, Reading, Seat, Writing};
 use super::program::{EdgeCode, Program};
-use super::shape::Frame;
+use super::state_layout::Frame;
 
 /// What to say of a transition that the state does not have.
 const OTHER_STATE: &str = "a transition of another state";
@@ -51,6 +51,18 @@ pub struct Transition {
 const _: () = assert!(size_of::<Transition>() == 24);
 
 impl Transition {
+    /// The joint step of that number.
+    pub(super) fn joint(code: u128) -> Transition {
+        let [low, high] = [code as u64, (code >> 64) as u64];
+        let (edge, partner_edge) = (high as u32, (high >> 32) as u32);
+        Transition { executable: low, edge, partner_edge, process: 0, partner: ALONE, flags: 0 }
+    }
+
+    /// The number of a joint step.
+    pub(super) fn code(&self) -> u128 {
+        u128::from(self.executable) | u128::from(self.edge) << 64 | u128::from(self.partner_edge) << 96
+    }
+
     /// The id of the process that moves.
     pub fn process(&self) -> u32 {
         self.process.into()
@@ -124,7 +136,7 @@ impl Machine {
     }
 
     fn everybody(&mut self, program: &Program, memory: &Reading<'_>, flags: u8) -> Option<Transition> {
-        let processes = memory.shape.frames.len() as u32;
+        let processes = memory.layout.frames.len() as u32;
         (0..processes).rev().find_map(|process| self.first_of(program, memory, process, flags))
     }
 
@@ -283,7 +295,7 @@ impl Machine {
     }
 
     fn is_youngest(&self, memory: &Reading<'_>, process: u32) -> bool {
-        process as usize + 1 == memory.shape.frames.len()
+        process as usize + 1 == memory.layout.frames.len()
     }
 
     /// Who can take the message: the first receiver, or the first one after that one. Leaves the sender
@@ -296,7 +308,7 @@ impl Machine {
         after: Option<(u32, u32)>,
     ) -> Option<(u32, u32, u8)> {
         let surroundings = self.surroundings;
-        let processes = memory.shape.frames.len() as u32;
+        let processes = memory.layout.frames.len() as u32;
         let start = after.map_or(processes, |(process, _)| process + 1);
         let mut found = None;
         for process in (0..start).rev().filter(|process| *process != sender) {
@@ -402,7 +414,7 @@ impl Machine {
         }
         let saved = self.save();
         let mine = self.priority(program, memory, process);
-        let processes = memory.shape.frames.len() as u32;
+        let processes = memory.layout.frames.len() as u32;
         let mut result = Ok(true);
         for other in (0..processes).filter(|other| *other != process) {
             if self.priority(program, memory, other) <= mine {

@@ -5,9 +5,14 @@ use std::collections::{HashSet, VecDeque};
 use ample_lang::promela::{self, preprocess::FileLoader};
 use ample_model::interpret::Interpreter;
 use ample_model::random::{self, Features};
-use ample_model::{BinaryOp, Expr, Scalar, State, System, UnaryOp};
+use ample_model::{
+    BinaryOp, Budget, Cancellation, Coupling, Expr, Initial, Interrupted, Place, Reason, Scalar, Scope, State,
+    Synchronous, System, Type, UnaryOp, Variable, VariableId, VariableKind,
+};
 
-use super::{Compiled, MAX_ATOMIC_STEPS, Transition, Unsupported};
+use super::sequences::Sequences;
+use super::{Ample, CompileError, Compiled, CompiledSystem, MAX_ATOMIC_STEPS, Reduced, Transition};
+use crate::liveness::Concurrent;
 use crate::space::{Checked, StateSpace};
 
 /// A model in Promela.
@@ -106,7 +111,7 @@ fn compare_state(
     state: &State,
 ) {
     let expected = interpreter.enabled(state);
-    let moves: Vec<_> = transitions(space, bytes).iter().map(|t| space.expand(bytes, t)[0]).collect();
+    let moves: Vec<_> = transitions(space, bytes).iter().map(|t| space.expand(bytes, t).remove(0)).collect();
     assert_eq!(moves, expected, "{name}: moves of {state:#?}");
     assert_eq!(space.is_valid_end(bytes), interpreter.is_end_state(state), "{name}: {state:?}");
     assert_eq!(space.is_transient(bytes), state.control.is_some(), "{name}: {state:?}");
@@ -133,7 +138,11 @@ fn compare_step(
     for (number, taken) in moves.iter().enumerate() {
         if number > 0 {
             assert!(current.control.is_some(), "{name}: {moves:?} goes on without control in {current:#?}");
-            assert_eq!(interpreter.enabled(&current), [*taken], "{name}: {moves:?} goes on in {current:#?}");
+            assert_eq!(
+                interpreter.enabled(&current),
+                std::slice::from_ref(taken),
+                "{name}: {moves:?} goes on in {current:#?}"
+            );
         }
         let successor = interpreter.step(&current, taken);
         sentences.extend(successor.violations.iter().map(ToString::to_string));
@@ -212,7 +221,7 @@ fn the_models_step_as_the_interpreter_says() {
 fn cells_narrower_than_a_byte_share_bytes_unless_they_are_elements() {
     let text = "bit a, b; unsigned u : 3; byte d; bit array[4]; short s; int i; unsigned w : 4; \
                 active proctype P() { skip }";
-    // Shape, a b u together, d, array, s, i, w for which they leave no room, location.
+    // StateLayout, a b u together, d, array, s, i, w for which they leave no room, location.
     assert_eq!(initial(&mut compiled(text)).len(), 2 + 1 + 1 + 4 + 2 + 4 + 1 + 1);
 }
 
@@ -277,7 +286,7 @@ fn processes_with_many_locations_and_many_options() {
 }
 
 #[test]
-fn clones_number_shapes_alike() {
+fn clones_number_layouts_alike() {
     let text = "proctype A() { skip } proctype B() { skip; skip } \
                 active proctype P() { do :: run A() :: run B() od }";
     let mut one = compiled(text);
@@ -289,6 +298,266 @@ fn clones_number_shapes_alike() {
         assert_eq!(other.decode(state), decoded);
         assert_eq!(other.encode(&decoded).as_ref(), Some(state));
     }
+}
+
+/// Models that create processes, in more and less regular ways.
+fn creating() -> Vec<String> {
+    let three = "proctype A() { skip } proctype B() { skip; skip } proctype C() { byte x; x = 1; x = 2 }";
+    vec![
+        // One after the other.
+        format!("{three} init {{ run A(); run B(); run C(); run A() }}"),
+        // Any number of one type.
+        "proctype A() { skip } init { byte i; do :: i < 5 -> run A(); i++ :: else -> break od }".into(),
+        // In any order: more sequences than two bytes can number.
+        format!("{three} active proctype P() {{ do :: run A() :: run B() :: run C() od }}"),
+        // By several processes, beside some that were there before.
+        format!("{three} proctype D() {{ run A(); run B() }} active [2] proctype P() {{ run D(); run C() }}"),
+        // By itself.
+        "active proctype A() { if :: run A() :: skip fi }".into(),
+        // Nothing.
+        "active [3] proctype A() { byte x; do :: x < 2 -> x++ :: else -> break od }".into(),
+    ]
+}
+
+/// All states that can be reached depth first, at most that many, with few enough processes for a number without a hash.
+fn reach_depth_first(space: &mut Compiled, limit: usize) -> HashSet<Vec<u8>> {
+    let mut stack = vec![initial(space)];
+    let mut states = HashSet::from([stack[0].clone()]);
+    let mut out = Vec::new();
+    while let Some(state) = stack.pop() {
+        for transition in transitions(space, &state) {
+            space.target(&state, &transition, &mut out);
+            let is_state = !space.is_dead() && space.process_count(&out) < 16;
+            if is_state && states.len() < limit && states.insert(out.clone()) {
+                stack.push(out.clone());
+            }
+        }
+    }
+    states
+}
+
+#[test]
+fn a_state_is_the_same_bytes_in_every_search_and_compilation() {
+    for text in creating() {
+        let system = model(&text);
+        let mut wide = Compiled::new(&system, &[]).unwrap();
+        let mut deep = Compiled::new(&system, &[]).unwrap();
+        let mut third = Compiled::new(&system, &[Expr::Const(1)]).unwrap();
+        let mut found: HashSet<Vec<u8>> = reach(&mut wide, 600).into_iter().collect();
+        let is_whole = found.len() < 600;
+        found.retain(|state| wide.process_count(state) < 16);
+        let other = reach_depth_first(&mut deep, 600);
+        assert!(!is_whole || found == other, "{text}");
+        for (states, space) in [(&found, &mut wide), (&other, &mut deep)] {
+            for bytes in states {
+                // Somebody who has never met the state understands it, and would write it alike.
+                let state = third.decode(bytes);
+                assert_eq!(space.decode(bytes), state, "{text}");
+                let mut fresh = Compiled::new(&system, &[]).unwrap();
+                assert_eq!(fresh.hidden_tail(bytes), space.hidden_tail(bytes), "{text}");
+                assert_eq!(fresh.encode(&state).as_ref(), Some(bytes), "{text}");
+                assert_eq!(transitions(&mut fresh, bytes), transitions(space, bytes), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sequences_and_numbers_belong_to_each_other() {
+    for text in creating() {
+        let system = model(&text);
+        let budget = Budget::unlimited();
+        let sequences = Sequences::of(&system, &mut budget.pace()).unwrap();
+        let mut numbers = 0;
+        for number in 0..3_000 {
+            let Some(sequence) = sequences.sequence(number) else { break };
+            assert_eq!(sequences.number(&sequence), Some(number), "{text}: {sequence:?}");
+            numbers += 1;
+        }
+        assert!(numbers > 3, "{text}");
+        assert_eq!(sequences.number(&[99]), None, "{text}");
+    }
+}
+
+#[test]
+fn long_sequences_of_many_types_are_told_by_a_hash() {
+    let types: String = (0..9).map(|n| format!("proctype Q{n}() {{ false }} ")).collect();
+    let runs: String = (0..9).map(|n| format!(":: run Q{n}() ")).collect();
+    let text = format!("{types} active proctype P() {{ do {runs} od }}");
+    let system = model(&text);
+    let mut space = Compiled::new(&system, &[]).unwrap();
+    let mut other = Compiled::new(&system, &[]).unwrap();
+    let (mut state, mut again, mut out) = (initial(&mut space), initial(&mut other), Vec::new());
+    for step in 0..40 {
+        let transition = transitions(&mut space, &state)[step * 7 % 9];
+        space.target(&state, &transition, &mut out);
+        state = out.clone();
+        other.target(&again, &transition, &mut out);
+        again = out.clone();
+        assert_eq!(state, again, "after {step} steps");
+        assert_eq!(space.clone().decode(&state), other.decode(&state), "after {step} steps");
+    }
+    assert_eq!(space.process_count(&state), 41);
+}
+
+#[test]
+fn compiled_systems_are_shared_and_spaces_are_sent_between_threads() {
+    fn is_shared<T: Send + Sync>() {}
+    fn is_sent<T: Send>() {}
+    is_shared::<CompiledSystem<'_>>();
+    is_sent::<Compiled>();
+    is_sent::<Reduced<'_>>();
+    is_sent::<Ample<'_>>();
+    is_sent::<crate::partial::TwoPhase<Reduced<'_>>>();
+    let system = model("byte x; active [3] proctype P() { do :: x < 40 -> x++ :: break od }");
+    let budget = Budget::unlimited();
+    let compiled = CompiledSystem::new(&system, &budget).unwrap();
+    let count = |invariants: &[Expr]| reach_depth_first(&mut compiled.space(invariants, &budget).unwrap(), 1_000).len();
+    let counts: Vec<usize> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|n| scope.spawn(move || count(&vec![Expr::Const(1); n]))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(counts.iter().all(|count| *count == counts[0] && *count > 100), "{counts:?}");
+}
+
+/// Everything that the two say about the reachable states of a synchronous system, up to a number of them, is the same:
+/// how many there are, and how many steps.
+fn agree_jointly(name: &str, system: &System, limit: usize) -> (usize, usize) {
+    let interpreter = Interpreter::new(system);
+    let parts = system.synchronous().expect("a synchronous system");
+    let mut space = Compiled::new(system, &parts.invariant).unwrap_or_else(|why| panic!("{name}: {why}"));
+    let (mut seen, mut queue): (HashSet<Vec<u8>>, VecDeque<Vec<u8>>) = Default::default();
+    let (mut out, mut steps) = (Vec::new(), 0);
+    let expected: Vec<_> = interpreter.starts().take(limit).collect();
+    for (position, (number, start)) in expected.iter().enumerate() {
+        assert!(space.initial(position, &mut out), "{name}: initial state {position}");
+        assert_eq!(space.start_number(position), *number, "{name}: initial state {position}");
+        match start {
+            Err(fault) => assert_eq!(space.violation(), Some(fault.to_string()), "{name}: initial state {position}"),
+            Ok(state) => {
+                assert_eq!((space.violation(), &space.decode(&out)), (None, state), "{name}: initial state {position}");
+                if seen.insert(out.clone()) {
+                    queue.push_back(out.clone());
+                }
+            }
+        }
+    }
+    assert!(expected.len() == limit || !space.initial(expected.len(), &mut out), "{name}: more initial states");
+    while let Some(bytes) = queue.pop_front() {
+        let state = space.decode(&bytes);
+        assert_eq!(space.encode(&state).as_deref(), Some(&bytes[..]), "{name}: {state:?}");
+        assert_eq!(space.is_valid_end(&bytes), interpreter.is_end_state(&state), "{name}");
+        for (number, conjunct) in parts.invariant.iter().enumerate() {
+            let expected = interpreter.evaluate(&state, None, conjunct);
+            assert_eq!(space.evaluate(number, &bytes), expected, "{name}: {conjunct:?} in {state:?}");
+        }
+        let expected = interpreter.successors(&state);
+        let found = transitions(&mut space, &bytes);
+        assert_eq!(found.len(), expected.len(), "{name}: steps of {state:?}");
+        steps += found.len();
+        // Not in the order in which they were found.
+        for (transition, (taken, successor)) in found.iter().zip(&expected).rev() {
+            assert_eq!(space.expand(&bytes, transition), std::slice::from_ref(taken), "{name}: {state:?}");
+            space.target(&bytes, transition, &mut out);
+            assert_eq!(space.violation(), successor.violation(), "{name}: {taken:?} in {state:?}");
+            assert_eq!(space.is_dead(), successor.state.is_none(), "{name}: {taken:?} in {state:?}");
+            let Some(next) = &successor.state else { continue };
+            assert_eq!(space.decode(&out), *next, "{name}: {taken:?} in {state:?}");
+            if seen.len() < limit && seen.insert(out.clone()) {
+                queue.push_back(out.clone());
+            }
+        }
+        // As a depth-first search goes on after it has been elsewhere.
+        let mut elsewhere = space.clone();
+        for pair in found.windows(2) {
+            elsewhere.first(&out.clone());
+            assert_eq!(elsewhere.next(&bytes, &pair[0]), Some(pair[1]), "{name}: {state:?}");
+        }
+    }
+    (seen.len(), steps)
+}
+
+#[test]
+fn random_synchronous_systems_step_as_the_interpreter_says() {
+    let (mut states, mut steps) = (0, 0);
+    for seed in 0..600 {
+        let system = random::synchronous(seed, seed % 3 == 0);
+        let (more_states, more_steps) = agree_jointly(&format!("seed {seed}"), &system, 60);
+        states += more_states;
+        steps += more_steps;
+    }
+    assert!(states > 2_000 && steps > 10_000, "{states} states, {steps} steps");
+}
+
+fn global(number: u32, scalar: Scalar) -> Place {
+    Place { scope: Scope::Global, variable: VariableId(number), offset: 0, indices: Vec::new(), scalar }
+}
+
+fn variable(name: &str, scalar: Scalar, first: Option<i64>) -> Variable {
+    let initial = first.map(|value| (0, Initial::Value(Expr::Const(value)))).into_iter().collect();
+    let (name, ty) = (name.to_owned(), Type::Scalar(scalar));
+    Variable { name, ty, initial, kind: VariableKind::State, hidden: false, span: None }
+}
+
+#[test]
+fn steps_with_too_many_choices_for_a_number_are_told_by_their_position() {
+    let mut system = System::new("wide", "by hand");
+    let mut parts = Synchronous::default();
+    let bit = Scalar::Int { bits: 1, signed: false };
+    for number in 0..200u32 {
+        let place = global(number, bit);
+        let same = Expr::binary(BinaryOp::Equal, Expr::Next(place.clone()), Expr::Read(place.clone()));
+        // The first three cells do what they like.
+        if number > 2 {
+            parts.relations.push(same);
+            parts.init.push(Expr::binary(BinaryOp::Equal, Expr::Read(place), Expr::Const(1)));
+        }
+        system.globals.push(variable(&format!("x{number}"), bit, None));
+    }
+    system.coupling = Coupling::Synchronous(parts);
+    let mut space = Compiled::new(&system, &[]).unwrap();
+    assert_eq!(space.program.joint.as_ref().unwrap().step.codes, None);
+    assert_eq!(agree_jointly("wide", &system, 1_000), (8, 64));
+    let states = (0..8).filter(|position| space.initial(*position, &mut Vec::new())).count();
+    assert!(states == 8 && !space.initial(8, &mut Vec::new()));
+}
+
+#[test]
+fn a_search_for_a_joint_step_that_there_is_not_ends_with_the_budget() {
+    let mut system = System::new("endless", "by hand");
+    let mut parts = Synchronous::default();
+    let word = Scalar::Int { bits: 32, signed: false };
+    let places = [0, 1].map(|number| global(number, word));
+    let [x, y] = places.map(Expr::Next);
+    let square = Expr::binary(BinaryOp::Multiply, x.clone(), x);
+    parts.relations.push(Expr::binary(
+        BinaryOp::Equal,
+        square,
+        Expr::binary(BinaryOp::Subtract, y, Expr::Const(1 << 40)),
+    ));
+    for name in ["x", "y"] {
+        system.globals.push(variable(name, word, Some(0)));
+    }
+    system.coupling = Coupling::Synchronous(parts);
+    let budget = Budget::unlimited().with_time(std::time::Duration::from_millis(50));
+    let compiled = CompiledSystem::new(&system, &budget).unwrap();
+    let mut space = compiled.space(&[], &budget).unwrap();
+    let state = initial(&mut space);
+    assert_eq!(space.first(&state), None);
+    assert_eq!(space.limit_reached(), Some("the time limit was reached".into()));
+}
+
+#[test]
+fn a_budget_ends_the_compilation() {
+    let steps: String = (0..20_000).map(|step| format!("x = {}; ", step % 7)).collect();
+    let system = model(&format!("byte x; active proctype P() {{ {steps} }}"));
+    let cancellation = Cancellation::new();
+    cancellation.cancel();
+    let budget = Budget::unlimited().with_cancellation(&cancellation);
+    let error = CompiledSystem::new(&system, &budget).unwrap_err();
+    assert_eq!(error, CompileError::Interrupted(Interrupted::Cancelled));
+    assert_eq!(Reason::from(error), Reason::Interrupted);
+    assert!(CompiledSystem::new(&system, &Budget::unlimited()).is_ok());
 }
 
 #[test]
@@ -339,16 +608,16 @@ fn what_cannot_be_compiled_is_refused_with_a_sentence() {
     let system = model("byte x; active proctype P() { skip }");
     let refused = |invariant: Expr| Compiled::new(&system, &[invariant]).err();
     let to_the_right = (0..100).fold(Expr::LastMover, |sum, _| Expr::binary(BinaryOp::Add, Expr::ProcessCount, sum));
-    assert!(matches!(refused(to_the_right), Some(Unsupported::TooDeep { .. })));
+    assert!(matches!(refused(to_the_right), Some(CompileError::TooDeep { .. })));
     let nested = (0..300).fold(Expr::Timeout, |x, _| Expr::unary(UnaryOp::Complement, x));
-    assert!(matches!(refused(nested), Some(Unsupported::TooDeep { .. })));
+    assert!(matches!(refused(nested), Some(CompileError::TooDeep { .. })));
     let long = (0..1_000).fold(Expr::Timeout, |x, _| Expr::binary(BinaryOp::And, x, Expr::NonProgress));
     assert_eq!(refused(long), None);
     let mut large = system.clone();
     large.globals[0].ty =
         ample_model::Type::Array { element: ample_model::Type::Scalar(Scalar::INT).into(), length: 300_000 };
     large.globals[0].initial.clear();
-    assert_eq!(Compiled::new(&large, &[]).err(), Some(Unsupported::StateTooLong));
+    assert_eq!(Compiled::new(&large, &[]).err(), Some(CompileError::StateTooLong));
 }
 
 #[test]

@@ -4,36 +4,49 @@
 //! every cell of every instruction is found to lie inside the header, the globals, or the segment of the
 //! process type whose code it is, every jump to stay within that code, and every code to come to an end.
 
-use super::Unsupported;
+use ample_budget::Pace;
+
+use super::CompileError;
 use super::bytecode::{Array, FIELDS, NOWHERE, Op, Pc, REGISTERS, Register, ZERO};
 use super::layout::{Base, Cell, Kind, Layout};
-use super::program::{EdgeCode, FirstStep, FirstTest, Program};
+use super::program::{EdgeCode, FirstStep, FirstTest, Program, StageCode};
 
 /// Whose code an instruction is: that of a process type, or of nobody in particular.
 pub type Owner = Option<usize>;
 
-/// Checks all code of a program; `owners` says whose code each instruction is.
-pub fn verify(program: &Program, owners: &[Owner]) -> Result<(), Unsupported> {
-    let verifier = Verifier { program, owners };
-    for (at, op) in program.ops.iter().enumerate() {
+/// The owner of the code that runs in the work area of a joint step, where the next state is behind the bases of locals.
+pub const JOINT: Owner = Some(usize::MAX);
+
+/// Checks the code of a program from the instruction of that number on, where what is before has been checked already;
+/// `owners` says whose code each instruction is.
+pub fn verify(program: &Program, first: usize, owners: &[Owner], pace: &mut Pace<'_>) -> Result<(), CompileError> {
+    let verifier = Verifier { program, first, owners };
+    for (at, op) in program.ops.iter().enumerate().skip(first) {
+        pace.step()?;
         if !verifier.is_sound(at, op) {
-            return Err(Unsupported::Malformed("code that does not verify (this is a bug of the compiler)"));
+            return Err(CompileError::Malformed("code that does not verify (this is a bug of the compiler)"));
         }
     }
-    if verifier.entries_are_sound() { Ok(()) } else { Err(Unsupported::Malformed("code with an unsound entry")) }
+    if verifier.entries_are_sound() { Ok(()) } else { Err(CompileError::Malformed("code with an unsound entry")) }
 }
 
 struct Verifier<'a> {
     program: &'a Program,
+    first: usize,
     owners: &'a [Owner],
 }
 
 impl Verifier<'_> {
     fn is_sound(&self, at: usize, op: &Op) -> bool {
-        let owner = self.owners[at];
-        let goes_on = self.owners.get(at + 1) == Some(&owner);
+        let owner = self.owners[at - self.first];
+        let goes_on = self.is_code_of(at + 1, owner);
         let ends = matches!(op, Op::Yes | Op::No | Op::Done | Op::End | Op::Trap { .. } | Op::Jump { .. });
         (ends || goes_on) && self.operands_are_sound(owner, op)
+    }
+
+    /// The instruction of that number is one of those, and its owner's code.
+    fn is_code_of(&self, at: usize, owner: Owner) -> bool {
+        at.checked_sub(self.first).and_then(|at| self.owners.get(at)) == Some(&owner)
     }
 
     fn operands_are_sound(&self, owner: Owner, op: &Op) -> bool {
@@ -41,7 +54,7 @@ impl Verifier<'_> {
         let layout = &program.layout;
         let cell = |cell: &Cell| inside(layout, owner, cell, 0);
         let bits = |cell: &Cell| cell.kind == Kind::Bits && inside(layout, owner, cell, 0);
-        let jump = |to: &Pc| self.owners.get(*to as usize) == Some(&owner);
+        let jump = |to: &Pc| self.is_code_of(*to as usize, owner);
         let r = |registers: &[Register]| registers.iter().all(|register| usize::from(*register) < REGISTERS);
         let zero = |register: &Register| *register == ZERO || r(&[*register]);
         match op {
@@ -147,7 +160,7 @@ impl Verifier<'_> {
             Op::Spawn { process, .. } => usize::from(*process) < program.processes.len(),
             Op::Assert { test, text } => r(&[*test]) && (*text as usize) < program.texts.len(),
             Op::SetPriority { process, priority } => r(&[*process, *priority]),
-            Op::End => owner.is_some(),
+            Op::End => owner.is_some() && owner != JOINT,
             Op::Trap { fault } => (*fault as usize) < program.faults.len(),
         }
     }
@@ -159,10 +172,7 @@ impl Verifier<'_> {
 
     /// The process type that an edge belongs to.
     fn owner_of_edge(&self, edge: u32) -> Owner {
-        self.program.layout.segments.iter().position(|segment| {
-            let locations = &self.program.locations[segment.first_location as usize..][..segment.locations as usize];
-            locations.iter().any(|location| (location.first_edge..location.end_edge).contains(&edge))
-        })
+        self.program.edges.get(edge as usize).map(|edge| usize::from(edge.process))
     }
 
     fn shortcuts_are_sound(&self, owner: Owner, edge: &EdgeCode) -> bool {
@@ -176,7 +186,8 @@ impl Verifier<'_> {
     /// Every table points to code of the right owner.
     fn entries_are_sound(&self) -> bool {
         let program = self.program;
-        let entry = |pc: Pc, owner: Owner| pc == NOWHERE || self.owners.get(pc as usize) == Some(&owner);
+        let is_old = |pc: Pc| (pc as usize) < self.first;
+        let entry = |pc: Pc, owner: Owner| pc == NOWHERE || is_old(pc) || self.is_code_of(pc as usize, owner);
         let globals = program.globals.iter().all(|global| entry(global.code, None));
         let invariants = program.invariants.iter().all(|pc| entry(*pc, None));
         let conditions = program.conditions.iter().all(|(owner, pc)| entry(*pc, Some(usize::from(*owner))));
@@ -202,7 +213,25 @@ impl Verifier<'_> {
                         && codes.into_iter().all(|pc| entry(pc, owner))
                 })
         });
-        globals && invariants && conditions && monitor && processes
+        globals && invariants && conditions && monitor && processes && self.joint_is_sound()
+    }
+}
+
+impl Verifier<'_> {
+    /// The stages of plans have code for the work area, and choose values for cells in it.
+    fn joint_is_sound(&self) -> bool {
+        let entry = |pc: &Pc| (*pc as usize) < self.first || self.is_code_of(*pc as usize, JOINT);
+        let stage = |stage: &StageCode| match stage {
+            StageCode::Define(code) | StageCode::Require(code) => entry(code),
+            StageCode::Any(target, _) => inside(&self.program.layout, JOINT, &target.slot.cell, 0),
+            StageCode::Alternatives(target, codes) => {
+                let when = |when: &Pc| *when == NOWHERE || entry(when);
+                inside(&self.program.layout, JOINT, &target.slot.cell, 0)
+                    && codes.iter().all(|(condition, value)| when(condition) && entry(value))
+            }
+        };
+        let mut plans = self.program.joint.iter().flat_map(|joint| [&joint.initial, &joint.step]);
+        plans.all(|plan| plan.stages.iter().all(stage))
     }
 }
 
@@ -210,6 +239,9 @@ impl Verifier<'_> {
 fn region(layout: &Layout, owner: Owner, base: Base) -> u32 {
     let segment = owner.and_then(|owner| layout.segments.get(owner));
     match base {
+        Base::HiddenGlobal if owner == JOINT => layout.hidden + layout.inputs,
+        Base::Local if owner == JOINT => layout.length,
+        Base::HiddenLocal if owner == JOINT => layout.hidden,
         Base::Global => layout.length,
         Base::HiddenGlobal => layout.hidden,
         Base::Local => segment.map_or(0, |segment| segment.length),

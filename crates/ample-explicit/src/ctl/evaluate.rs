@@ -5,8 +5,6 @@
 //! cycles; both have explicit stacks, one after the other where searches are nested: a search that needs the value of
 //! an operand has that operand's search run to its end first.
 
-use ample_model::observer::Observer;
-
 use super::kripke::{Halted, Kripke, Successors};
 use super::nodes::{Id, Node, Nodes};
 use super::number::Number;
@@ -63,8 +61,8 @@ struct Base {
 }
 
 /// Evaluates formulas in states, and remembers.
-pub(super) struct Evaluator<'a, S: StateSpace, St, O: ?Sized> {
-    pub(super) kripke: Kripke<'a, S, St, O>,
+pub(super) struct Evaluator<'a, S: StateSpace, St> {
+    pub(super) kripke: Kripke<'a, S, St>,
     nodes: Nodes,
     /// By the number of the node.
     values: Vec<Values>,
@@ -78,14 +76,13 @@ pub(super) struct Evaluator<'a, S: StateSpace, St, O: ?Sized> {
     places: Vec<Vec<u32>>,
 }
 
-impl<'a, S, St, O> Evaluator<'a, S, St, O>
+impl<'a, S, St> Evaluator<'a, S, St>
 where
     S: Checked,
     St: ExactStore<S::State, Side = Number>,
-    O: Observer + ?Sized,
     Buffer<S>: Default,
 {
-    pub(super) fn new(kripke: Kripke<'a, S, St, O>, nodes: Nodes) -> Self {
+    pub(super) fn new(kripke: Kripke<'a, S, St>, nodes: Nodes) -> Self {
         let mut evaluator = Evaluator {
             kripke,
             nodes,
@@ -150,7 +147,7 @@ where
         self.kripke.open(state)
     }
 
-    /// Tells the observer how it goes, if it is time to.
+    /// Tells the budget how it goes, if it is time to.
     #[inline]
     pub(super) fn tell_if_due(&mut self) -> Result<(), Halted> {
         if self.kripke.is_due() { self.kripke.tell(self.held(), self.frames.len()) } else { Ok(()) }

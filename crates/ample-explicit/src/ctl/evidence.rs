@@ -5,9 +5,8 @@
 //! there is none, it is looked for among the states that the evaluator knows to satisfy the formula: it has seen a path
 //! there, so that there is one, and nothing has to be explored that was not.
 
-use ample_logic::explain::{PathShape, explaining};
+use ample_logic::explain::{PathFormula, explaining};
 use ample_logic::{Binary, Formula, Unary};
-use ample_model::observer::Observer;
 
 use super::evaluate::Evaluator;
 use super::kripke::Halted;
@@ -82,8 +81,8 @@ impl Way {
 }
 
 /// Finds evidence.
-pub(super) struct Explainer<'e, 'a, S: StateSpace, St, O: ?Sized> {
-    evaluator: &'e mut Evaluator<'a, S, St, O>,
+pub(super) struct Explainer<'e, 'a, S: StateSpace, St> {
+    evaluator: &'e mut Evaluator<'a, S, St>,
     /// How many more paths may be looked for.
     left: usize,
     /// How many states were looked at.
@@ -92,14 +91,13 @@ pub(super) struct Explainer<'e, 'a, S: StateSpace, St, O: ?Sized> {
     step: Option<(u32, u32)>,
 }
 
-impl<'e, 'a, S, St, O> Explainer<'e, 'a, S, St, O>
+impl<'e, 'a, S, St> Explainer<'e, 'a, S, St>
 where
     S: Checked,
     St: ExactStore<S::State, Side = Number>,
-    O: Observer + ?Sized,
     Buffer<S>: Default,
 {
-    pub(super) fn new(evaluator: &'e mut Evaluator<'a, S, St, O>) -> Self {
+    pub(super) fn new(evaluator: &'e mut Evaluator<'a, S, St>) -> Self {
         Explainer { evaluator, left: MAX_PATHS, work: 0, step: None }
     }
 
@@ -115,7 +113,7 @@ where
                     return Ok(None);
                 }
                 self.left -= 1;
-                let Some(shape) = PathShape::showing(path, exists) else { return Ok(None) };
+                let Some(shape) = PathFormula::showing(path, exists) else { return Ok(None) };
                 self.explain_path(formula, exists, &shape, state).map(Some)
             }
             Formula::Binary(op, f, g) => {
@@ -197,22 +195,22 @@ where
         &mut self,
         formula: &Formula,
         value: bool,
-        shape: &PathShape,
+        shape: &PathFormula,
         state: u32,
     ) -> Result<Evidence<S::Transition>, Halted> {
         // The way, the operand that holds in so many of its states, and the one that holds in the last.
         let (way, along, at_end) = match shape {
-            PathShape::Next(f) => {
+            PathFormula::Next(f) => {
                 let id = self.node(f, value)?;
                 (self.next(id, state)?, None, Some(f))
             }
-            PathShape::Until(f, g) => {
+            PathFormula::Until(f, g) => {
                 let ids = (self.node(f, value)?, self.node(g, value)?);
                 let way = self.until(ids, state)?;
                 let before = way.last();
                 (way, Some((f, before)), Some(g))
             }
-            PathShape::Release(f, g) => {
+            PathFormula::Release(f, g) => {
                 let ids = (self.node(f, value)?, self.node(g, value)?);
                 let (way, released) = self.release(ids, state)?;
                 let all = way.last() + 1;

@@ -8,7 +8,7 @@
 use std::borrow::Borrow;
 use std::mem;
 
-use ample_model::observer::{Observer, Progress};
+use ample_budget::{Budget, Progress};
 use ample_model::outcome::{Reason, Statistics};
 
 use super::number::Number;
@@ -54,12 +54,12 @@ struct Passed<T> {
 }
 
 /// The states and what is known of them.
-pub(super) struct Kripke<'a, S: StateSpace, St, O: ?Sized> {
+pub(super) struct Kripke<'a, S: StateSpace, St> {
     space: &'a mut S,
     store: &'a mut St,
-    observer: &'a mut O,
+    budget: &'a Budget,
     options: &'a Options,
-    /// States that will be stored or opened before the observer is told.
+    /// States that will be stored or opened before the budget is told.
     countdown: u64,
     pacing: Pacing,
     /// Each visible state, by its number.
@@ -77,24 +77,23 @@ pub(super) struct Kripke<'a, S: StateSpace, St, O: ?Sized> {
     pub(super) met_fault: bool,
     /// Why the search ended.
     pub(super) ended: Option<Reason>,
-    /// The observer has ended it, and is not to be asked again.
+    /// The budget has ended it, and is not to be asked again.
     pub(super) is_cancelled: bool,
     /// What was done so far, without what is only known in the end.
     pub(super) statistics: Statistics,
 }
 
-impl<'a, S, St, O> Kripke<'a, S, St, O>
+impl<'a, S, St> Kripke<'a, S, St>
 where
     S: Checked,
     St: ExactStore<S::State, Side = Number>,
-    O: Observer + ?Sized,
     Buffer<S>: Default,
 {
     /// The states in an empty store. Lists of successors are kept if each state will be opened more than once.
     pub(super) fn new(
         space: &'a mut S,
         store: &'a mut St,
-        observer: &'a mut O,
+        budget: &'a Budget,
         options: &'a Options,
         keep_lists: bool,
     ) -> Self {
@@ -102,7 +101,7 @@ where
         Kripke {
             space,
             store,
-            observer,
+            budget,
             options,
             countdown: pacing.first(),
             pacing,
@@ -339,13 +338,13 @@ where
         Halted
     }
 
-    /// Is it time to tell the observer?
+    /// Is it time to tell the budget?
     #[inline]
     pub(super) fn is_due(&self) -> bool {
         self.countdown == 0
     }
 
-    /// Tells the observer how it goes, with so many bytes held elsewhere.
+    /// Tells the budget how it goes, with so many bytes held elsewhere.
     #[cold]
     pub(super) fn tell(&mut self, held: usize, pending: usize) -> Result<(), Halted> {
         self.countdown = self.pacing.next();
@@ -357,11 +356,11 @@ where
             memory: (self.bytes() + held) as u64,
             nodes: 0,
         };
-        match self.observer.progress(&progress) {
-            None => Ok(()),
-            Some(reason) => {
+        match self.budget.report(&progress) {
+            Ok(()) => Ok(()),
+            Err(interrupted) => {
                 self.is_cancelled = true;
-                Err(self.halt(reason))
+                Err(self.halt(interrupted.into()))
             }
         }
     }

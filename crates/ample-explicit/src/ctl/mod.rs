@@ -18,7 +18,7 @@
 //! use ample_explicit::space::{Checked, StateSpace};
 //! use ample_explicit::store::{ExactStore, HashStore};
 //! use ample_logic::{Atoms, Dialect, parse};
-//! use ample_model::observer::Silent;
+//! use ample_budget::Budget;
 //!
 //! #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 //! enum Lamp {
@@ -80,7 +80,7 @@
 //! let mut atoms = Atoms::from_iter(["on"]);
 //! let mut ask = |text: &str, store: &mut HashStore<Lamp, Number>| {
 //!     let formula = parse(text, Dialect::Smv, &mut atoms).unwrap();
-//!     ctl::check(&mut Switch, store, &formula, &Options::default(), &mut Silent).unwrap()
+//!     ctl::check(&mut Switch, store, &formula, &Options::default(), &Budget::unlimited()).unwrap()
 //! };
 //!
 //! assert_eq!(ask("AF on", &mut HashStore::default()).verdict, Some(true));
@@ -111,8 +111,8 @@ pub use number::Number;
 
 use std::time::Instant;
 
+use ample_budget::Budget;
 use ample_logic::Formula;
-use ample_model::observer::Observer;
 use ample_model::outcome::{Reason, Statistics};
 
 use crate::space::{Buffer, Checked};
@@ -137,7 +137,7 @@ pub enum Dead {
 pub struct Options {
     /// What happens in a state without transitions.
     pub dead: Dead,
-    /// The observer is told after every so many states, new ones or ones that a search comes back to. It may end
+    /// The budget is told after every so many states, new ones or ones that a search comes back to. It may end
     /// the search, for one when the memory that it is told of is more than there should be.
     pub report_every: u64,
 }
@@ -156,7 +156,7 @@ pub struct Report<T> {
     pub verdict: Option<bool>,
     /// What shows it, in the handles of the store. If the formula is false: for the first initial state where it is.
     /// If it is true, for the initial state, provided that there is only one and a path can show it. None also if the
-    /// observer ended the search for evidence or the store was full.
+    /// budget ended the search for evidence or the store was full.
     pub evidence: Option<Evidence<T>>,
     /// Why the search ended before there was a verdict.
     pub ended: Option<Reason>,
@@ -170,24 +170,23 @@ pub struct Report<T> {
 ///
 /// An initial state that is a fault is skipped; one that is transient stands for the visible states that it leads to.
 /// See the [module](self) for an example.
-pub fn check<S, St, O>(
+pub fn check<S, St>(
     space: &mut S,
     store: &mut St,
     formula: &Formula,
     options: &Options,
-    observer: &mut O,
+    budget: &Budget,
 ) -> Result<Report<S::Transition>, NotCtl>
 where
     S: Checked,
     St: ExactStore<S::State, Side = Number>,
-    O: Observer + ?Sized,
     Buffer<S>: Default,
 {
     let start = Instant::now();
     let mut nodes = Nodes::default();
     let root = nodes.read(formula)?;
     let keep_lists = nodes.temporal() > 1;
-    let kripke = Kripke::new(space, store, observer, options, keep_lists);
+    let kripke = Kripke::new(space, store, budget, options, keep_lists);
     let mut evaluator = Evaluator::new(kripke, nodes);
     let decision = decide(&mut evaluator, root).ok();
     let statistics = Statistics { complete: decision.is_some(), ..statistics(&evaluator) };
@@ -221,11 +220,10 @@ struct Origin {
 }
 
 /// Evaluates the formula in the initial states.
-fn decide<S, St, O>(evaluator: &mut Evaluator<'_, S, St, O>, formula: Id) -> Result<Decision, Halted>
+fn decide<S, St>(evaluator: &mut Evaluator<'_, S, St>, formula: Id) -> Result<Decision, Halted>
 where
     S: Checked,
     St: ExactStore<S::State, Side = Number>,
-    O: Observer + ?Sized,
     Buffer<S>: Default,
 {
     let mut origins = Origins { last: None, is_one: true };
@@ -271,15 +269,14 @@ impl Origins {
 }
 
 /// What shows the answer.
-fn explain<S, St, O>(
-    evaluator: &mut Evaluator<'_, S, St, O>,
+fn explain<S, St>(
+    evaluator: &mut Evaluator<'_, S, St>,
     formula: &Formula,
     Decision { verdict, origin }: Decision,
 ) -> Result<Option<Evidence<S::Transition>>, Halted>
 where
     S: Checked,
     St: ExactStore<S::State, Side = Number>,
-    O: Observer + ?Sized,
     Buffer<S>: Default,
 {
     let Some(Origin { index, through, state }) = origin else { return Ok(None) };
@@ -297,11 +294,10 @@ where
 }
 
 /// What was done so far.
-fn statistics<S, St, O>(evaluator: &Evaluator<'_, S, St, O>) -> Statistics
+fn statistics<S, St>(evaluator: &Evaluator<'_, S, St>) -> Statistics
 where
     S: Checked,
     St: ExactStore<S::State, Side = Number>,
-    O: Observer + ?Sized,
     Buffer<S>: Default,
 {
     let store = evaluator.kripke.store();

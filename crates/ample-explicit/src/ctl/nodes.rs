@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use ample_logic::explain::PathShape;
+use ample_logic::explain::PathFormula;
 use ample_logic::{Atom, Binary, Formula, Unary};
 use thiserror::Error;
 
@@ -112,11 +112,11 @@ impl Nodes {
                 Ok(self.not(f))
             }
             Formula::Unary(Unary::Exists, path) => {
-                let shape = PathShape::of(path).ok_or(NotCtl::Mixed)?;
+                let shape = PathFormula::of(path).ok_or(NotCtl::Mixed)?;
                 self.exists(&shape, |nodes, f| nodes.read_at(f, levels + 1, temporal + 1))
             }
             Formula::Unary(Unary::All, path) => {
-                let shape = PathShape::of(path).ok_or(NotCtl::Mixed)?.dual();
+                let shape = PathFormula::of(path).ok_or(NotCtl::Mixed)?.dual();
                 let counterexample = self.exists(&shape, |nodes, f| {
                     let f = nodes.read_at(f, levels + 1, temporal + 1)?;
                     Ok(nodes.not(f))
@@ -136,19 +136,19 @@ impl Nodes {
     /// There is a path of that shape, whose operands are read with `read`.
     fn exists<E>(
         &mut self,
-        shape: &PathShape,
+        shape: &PathFormula,
         mut read: impl FnMut(&mut Self, &Formula) -> Result<Id, E>,
     ) -> Result<Id, E> {
         Ok(match shape {
-            PathShape::Next(f) => {
+            PathFormula::Next(f) => {
                 let f = read(self, f)?;
                 self.next(f)
             }
-            PathShape::Until(f, g) => {
+            PathFormula::Until(f, g) => {
                 let (f, g) = (read(self, f)?, read(self, g)?);
                 self.until(f, g)
             }
-            PathShape::Release(f, g) => {
+            PathFormula::Release(f, g) => {
                 let (f, g) = (read(self, f)?, read(self, g)?);
                 self.release(f, g)
             }

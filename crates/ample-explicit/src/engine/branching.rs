@@ -1,16 +1,17 @@
 //! Branching time, by the explicit engine.
 
-use crate::compile::{Compiled, NotReduced};
+use crate::compile::NotReduced;
 use crate::ctl::{self, Evidence, Number};
 use crate::liveness::{Behind, Concurrent, Stopping, Stops, Tagged};
 use crate::space::Checked;
 use crate::store::{ExactStore, FlatStore, Visible, Whole};
 use ample_logic::Formula;
-use ample_model::{Observer, Reason, StartNumber, Statistics, System, Temporal, Tree};
+use ample_model::{Budget, Reason, StartNumber, Statistics, System, Temporal, Tree};
 
 use super::options::Options;
-use super::reduction::PartialOrder;
-use super::two_phase::{self, Guard};
+use super::reduction::Reduction;
+use super::subject::Subject;
+use super::two_phase;
 use super::{Limited, REPORT_EVERY, has_hidden_variables, room_for_the_store};
 
 /// What the search found.
@@ -33,65 +34,55 @@ pub struct Found {
 }
 
 /// Looks at a formula in the initial states.
-pub fn look_at(
-    system: &System,
-    temporal: &Temporal,
-    options: &Options,
-    observer: &mut dyn Observer,
-) -> Result<Found, String> {
-    if options.partial_order != PartialOrder::TwoPhase {
-        return look_everywhere(system, temporal, options, observer);
+pub fn look_at(system: &Subject<'_>, temporal: &Temporal, options: &Options, budget: &Budget) -> Result<Found, String> {
+    if options.reduction() != Reduction::TwoPhase {
+        return look_everywhere(system, temporal, budget);
     }
-    match in_two_phases(system, temporal, options, observer)? {
+    match in_two_phases(system, temporal, budget)? {
         Ok(found) => Ok(found),
         Err(why) => {
-            let found = look_everywhere(system, temporal, options, observer)?;
+            let found = look_everywhere(system, temporal, budget)?;
             Ok(Found { note: Some(format!("no partial-order reduction: {why}")), ..found })
         }
     }
 }
 
 /// Looks at the states that are left when safe steps are taken at once; or why nothing may be left out.
-fn in_two_phases(
-    system: &System,
-    temporal: &Temporal,
-    options: &Options,
-    observer: &mut dyn Observer,
-) -> Result<Result<Found, String>, String> {
+fn in_two_phases(system: &Subject<'_>, temporal: &Temporal, budget: &Budget) -> Result<Result<Found, String>, String> {
     if temporal.formula.has_next() {
         return Ok(Err("the formula says what comes next (it uses X)".into()));
     }
-    let (mut space, tally) = match two_phase::space(system, &temporal.atoms, options) {
+    let (mut space, tally) = match two_phase::space(system, &temporal.atoms, budget) {
         Ok(ready) => ready,
         Err(NotReduced::Irreducible(why)) => return Ok(Err(why)),
-        Err(NotReduced::Unsupported(unsupported)) => return Err(unsupported.to_string()),
+        Err(NotReduced::NotCompiled(error)) => {
+            return Ok(Ok(Found { ended: Some(error.into()), ..Found::default() }));
+        }
     };
-    let mut guard = Guard { observer, tally };
+    let guarded = two_phase::guarded(budget, &tally);
     let visible = two_phase::visible(&space);
     let found = if has_hidden_variables(system) {
-        search(&mut space, visible, &asked(system, temporal), options, &mut guard)?
+        search(&mut space, visible, &asked(system, temporal), &guarded)?
     } else {
-        search(&mut space, Whole, &asked(system, temporal), options, &mut guard)?
+        search(&mut space, Whole, &asked(system, temporal), &guarded)?
     };
-    if guard.tally.full.get() {
+    if tally.is_full() {
         return Ok(Err(two_phase::FULL.into()));
     }
     Ok(Ok(Found { reduction: Some(two_phase::describe(space.phases())), ..found }))
 }
 
 /// Looks at all states.
-fn look_everywhere(
-    system: &System,
-    temporal: &Temporal,
-    options: &Options,
-    observer: &mut dyn Observer,
-) -> Result<Found, String> {
-    let mut space = Compiled::new(system, &temporal.atoms).map_err(|unsupported| unsupported.to_string())?;
+fn look_everywhere(system: &Subject<'_>, temporal: &Temporal, budget: &Budget) -> Result<Found, String> {
+    let mut space = match system.space(&temporal.atoms, budget) {
+        Ok(space) => space,
+        Err(error) => return Ok(Found { ended: Some(error.into()), ..Found::default() }),
+    };
     if !has_hidden_variables(system) {
-        return search(&mut space, Whole, &asked(system, temporal), options, observer);
+        return search(&mut space, Whole, &asked(system, temporal), budget);
     }
     let visible = space.visible();
-    search(&mut space, visible, &asked(system, temporal), options, observer)
+    search(&mut space, visible, &asked(system, temporal), budget)
 }
 
 /// A formula, and what it makes of a state without moves.
@@ -109,16 +100,17 @@ fn search<S: Checked<State = [u8]> + Concurrent + Limited>(
     space: &mut S,
     visible: impl Visible,
     asked: &Asked<'_>,
-    options: &Options,
-    observer: &mut dyn Observer,
+    budget: &Budget,
 ) -> Result<Found, String> {
-    let room = options.settings.memory_limit.map_or(usize::MAX, room_for_the_store);
+    let room = room_for_the_store(budget);
     let mut space = Stopping::new(space);
     let mut store = FlatStore::<Number, _>::with_visible(Behind(visible)).limit(room);
     let branching = ctl::Options { report_every: REPORT_EVERY, dead: asked.dead };
-    let report = ctl::check(&mut space, &mut store, asked.formula, &branching, observer).map_err(|e| e.to_string())?;
-    let evidence =
-        report.evidence.map(|evidence| ((evidence.start as u64).into(), tree(*space.space(), &store, &evidence)));
+    let report = ctl::check(&mut space, &mut store, asked.formula, &branching, budget).map_err(|e| e.to_string())?;
+    let evidence = report.evidence.map(|evidence| {
+        let start = space.space().start_number(evidence.start);
+        (start, tree(*space.space(), &store, &evidence))
+    });
     let (mut verdict, mut ended) = (report.verdict, report.ended);
     if let Some(limit) = space.space().limit() {
         (verdict, ended) = (None, Some(Reason::Unsupported(limit)));

@@ -8,10 +8,11 @@ use crate::compile::{Compiled, Transition};
 use crate::liveness::{self, Behind, Concurrent, Judged, Lasso, MAX_STATES, Number, Processes, Stops, Tagged};
 use crate::space::{Checked, StateSpace};
 use crate::store::{ExactStore, FlatStore, Handle, Visible, Whole};
-use ample_model::{EdgeId, Move, Observer, Reason, Statistics, System};
+use ample_model::{Budget, EdgeId, Move, Reason, Statistics};
 
 use super::liveness::{Found, limits};
 use super::options::Options;
+use super::subject::Subject;
 use super::{has_hidden_variables, room_for_the_store, start_of};
 use ample_engine::temporal::claim::Acting;
 use ample_model::evidence::{self, Ending};
@@ -32,29 +33,29 @@ const ACCEPTING: u64 = 1;
 const MAX_DEPTH: usize = 100;
 
 /// Looks for a run that the claim accepts.
-pub fn look_for(system: &System, claim: &Acting, options: &Options, observer: &mut dyn Observer) -> Found {
+pub fn look_for(system: &Subject<'_>, claim: &Acting, options: &Options, budget: &Budget) -> Found {
     // The end of the claim, a failed assertion and a fault have numbers of their own.
     if claim.locations.len() + 3 > MAX_STATES / 2 {
         return Found::nothing("the never claim has too many locations");
     }
-    let space = match Compiled::new(system, &claim.atoms) {
+    let space = match system.space(&claim.atoms, budget) {
         Ok(space) => space,
-        Err(unsupported) => return Found::nothing(unsupported),
+        Err(error) => return Found::not_compiled(error),
     };
     let visible = space.visible();
     let mut product =
         Claimed { space, claim, known: (Vec::new(), Vec::new()), refused: None, stops: Stops::new(), calm: true };
     if has_hidden_variables(system) {
-        search(&mut product, visible, options, observer)
+        search(&mut product, visible, options, budget)
     } else {
-        search(&mut product, Whole, options, observer)
+        search(&mut product, Whole, options, budget)
     }
 }
 
-fn search(product: &mut Claimed<'_>, visible: impl Visible, options: &Options, observer: &mut dyn Observer) -> Found {
-    let room = options.settings.memory_limit.map_or(usize::MAX, room_for_the_store);
+fn search(product: &mut Claimed<'_>, visible: impl Visible, options: &Options, budget: &Budget) -> Found {
+    let room = room_for_the_store(budget);
     let mut store = FlatStore::<Number, _>::with_visible(Behind(visible)).limit(room);
-    let report = liveness::components(product, &mut store, &limits(options), observer);
+    let report = liveness::components(product, &mut store, &limits(options), budget);
     let run = report.found.map(|lasso| product.run(&store, &lasso));
     let limit = product.space.limit_reached().or(product.refused.take());
     let ended = match limit {
@@ -166,7 +167,7 @@ impl Claimed<'_> {
 
     fn run(&mut self, store: &impl ExactStore<[u8]>, lasso: &Lasso<Turn>) -> evidence::Lasso {
         let first = lasso.prefix.first().map_or(lasso.end, |(state, _)| *state);
-        let start = start_of(self, store, Some(first));
+        let start = (start_of(self, store, Some(first)) as u64).into();
         let mut prefix = self.moves(store, &lasso.prefix);
         let cycle = self.moves(store, &lasso.cycle);
         if lasso.cycle.is_empty() {
@@ -195,7 +196,7 @@ impl Claimed<'_> {
 
     fn moves_of_way(&self, way: u32) -> Vec<Move> {
         let edges = self.known.1.get(way as usize).map_or(&[][..], |way| &way.edges);
-        edges.iter().map(|edge| Move::of_claim(self.claim.id, *edge)).collect()
+        edges.iter().map(|edge| Move::Claim { claim: self.claim.id, edge: *edge }).collect()
     }
 }
 

@@ -1,17 +1,18 @@
 //! Endless runs, by the explicit engine: the product of the system with an automaton, and emptiness.
 
 use crate::check as safety;
-use crate::compile::{Ample, Compiled, Method, NotReduced, Reduced};
+use crate::compile::{Ample, CompileError, Compiled, Method, NotReduced, Reduced};
 use crate::liveness::{self, Behind, BuchiAutomaton, Concurrent, Lasso, Number, Product, Step, Stops, Tagged};
 use crate::partial::TwoPhase;
 use crate::space::Checked;
 use crate::store::{ExactStore, FlatStore, Handle, Marks, Parent, Visible, Whole};
-use ample_model::{Expr, Move, Observer, Reason, Statistics, System};
+use ample_model::{Budget, Expr, Move, Reason, Statistics, System};
 
 use super::options::{Emptiness, Options, Search};
-use super::partial::Trial;
-use super::reduction::{Methods, PartialOrder};
-use super::two_phase::{self, Guard};
+use super::partial::trial;
+use super::reduction::{Methods, Reduction};
+use super::subject::Subject;
+use super::two_phase;
 use super::{
     Limited, Patience, REPORT_EVERY, SEQUENTIAL, atomic, has_hidden_variables, is_sequential, room_for_the_store,
     start_of,
@@ -51,29 +52,28 @@ pub struct Found {
 }
 
 impl Found {
+    pub(super) fn not_compiled(error: CompileError) -> Found {
+        Found { ended: Some(error.into()), ..Found::default() }
+    }
+
     pub(super) fn nothing(why: impl ToString) -> Found {
         Found { ended: Some(Reason::Unsupported(why.to_string())), ..Found::default() }
     }
 }
 
 /// Looks for a run that the automaton accepts.
-pub fn look_for(
-    system: &System,
-    specification: Specification<'_>,
-    options: &Options,
-    observer: &mut dyn Observer,
-) -> Found {
+pub fn look_for(system: &Subject<'_>, specification: Specification<'_>, options: &Options, budget: &Budget) -> Found {
     if specification.automaton.len() > liveness::MAX_STATES {
         return Found::nothing("the automaton of the formula has too many states");
     }
-    if options.emptiness == Emptiness::Nested && options.settings.fairness != Fairness::None {
+    if options.explicit.emptiness == Emptiness::Nested && options.settings.fairness != Fairness::None {
         return Found::nothing("the nested search knows no fairness; `--emptiness components` does");
     }
-    let whole = match reduced(system, &specification, options, observer) {
-        Ok(found) => return shorten(system, specification, options, observer, found),
+    let whole = match reduced(system, &specification, options, budget) {
+        Ok(found) => return shorten(system, specification, options, budget, found),
         Err(why) => why,
     };
-    let found = look_everywhere(system, specification, options, observer);
+    let found = look_everywhere(system, specification, options, budget);
     match whole {
         Everything::Asked => found,
         Everything::Plainly(why) => Found { reduction: Some(format!("none, because {why}")), ..found },
@@ -93,39 +93,39 @@ enum Everything {
 
 /// Looks at all orders of steps.
 fn look_everywhere(
-    system: &System,
+    system: &Subject<'_>,
     specification: Specification<'_>,
     options: &Options,
-    observer: &mut dyn Observer,
+    budget: &Budget,
 ) -> Found {
-    let space = match Compiled::new(system, specification.atoms) {
+    let space = match system.space(specification.atoms, budget) {
         Ok(space) => space,
-        Err(unsupported) => return Found::nothing(unsupported),
+        Err(error) => return Found::not_compiled(error),
     };
     if !has_hidden_variables(system) {
-        return search(system, space, Whole, specification, options, observer);
+        return search(system, space, Whole, specification, options, budget);
     }
     let visible = space.visible();
-    search(system, space, visible, specification, options, observer)
+    search(system, space, visible, specification, options, budget)
 }
 
 /// Looks at some orders of steps that stand for all; or why not.
 fn reduced(
-    system: &System,
+    system: &Subject<'_>,
     specification: &Specification<'_>,
     options: &Options,
-    observer: &mut dyn Observer,
+    budget: &Budget,
 ) -> Result<Found, Everything> {
-    let method = match options.partial_order {
-        PartialOrder::None => return Err(Everything::Asked),
-        PartialOrder::Auto | PartialOrder::TwoPhase => Method::Guards,
-        PartialOrder::By(Methods { persistent: Some(algorithm), .. }) => super::partial::method(algorithm),
-        PartialOrder::By(_) => return Err(Everything::Plainly("only persistent sets can be used for it".into())),
+    let method = match options.reduction() {
+        Reduction::None => return Err(Everything::Asked),
+        Reduction::Auto | Reduction::TwoPhase => Method::Guards,
+        Reduction::By(Methods { persistent: Some(algorithm), .. }) => super::partial::method(algorithm),
+        Reduction::By(_) => return Err(Everything::Plainly("only persistent sets can be used for it".into())),
     };
     if options.settings.fairness != Fairness::None {
         return Err(Everything::Plainly("under fairness every step of every process counts".into()));
     }
-    if options.emptiness == Emptiness::Nested {
+    if options.explicit.emptiness == Emptiness::Nested {
         return Err(Everything::Plainly("the nested search looks at states twice".into()));
     }
     if let Err(why) = &specification.stutter_invariant {
@@ -134,30 +134,34 @@ fn reduced(
     if is_sequential(system) {
         return Err(Everything::Plainly(SEQUENTIAL.into()));
     }
-    let space = match Reduced::within(system, specification.atoms, true, method, &options.settings.budget) {
+    let compiled = match system.compiled() {
+        Ok(compiled) => compiled,
+        Err(error) => return Ok(Found::not_compiled(error)),
+    };
+    let space = match Reduced::of(compiled, specification.atoms, true, method, budget) {
         Ok(space) => space,
         Err(NotReduced::Irreducible(why)) => return Err(Everything::Because(why)),
-        Err(NotReduced::Unsupported(unsupported)) => return Ok(Found::nothing(unsupported)),
+        Err(NotReduced::NotCompiled(error)) => return Ok(Found::not_compiled(error)),
     };
-    if options.partial_order == PartialOrder::TwoPhase {
-        return in_two_phases(system, space, specification, options, observer);
+    if options.reduction() == Reduction::TwoPhase {
+        return in_two_phases(system, space, specification, options, budget);
     }
     let hidden = has_hidden_variables(system);
     let visible = space.visible_bytes();
     let tally = space.tally();
     let mut product = Product::new(Ample::new(space, atomic::may_be_endless(system)), specification.automaton.clone())
         .stutters(specification.stutters);
-    let is_auto = options.partial_order == PartialOrder::Auto;
-    let mut trial = Trial { observer, tally: is_auto.then_some(tally), useless: false };
+    let is_auto = options.reduction() == Reduction::Auto;
+    let (trial, useless) = trial(budget, is_auto.then_some(tally));
     let found = if hidden {
-        in_components(&mut product, visible, options, &mut trial)
+        in_components(&mut product, visible, options, &trial)
     } else {
-        in_components(&mut product, Whole, options, &mut trial)
+        in_components(&mut product, Whole, options, &trial)
     };
-    if trial.useless {
+    if useless.is_cancelled() {
         return Err(Everything::Plainly("hardly anything could be left out".into()));
     }
-    let reduction = format!("{}, proviso on cycles", options.partial_order.algorithm());
+    let reduction = format!("{}, proviso on cycles", options.reduction().algorithm());
     Ok(Found { reduction: Some(reduction), ..found })
 }
 
@@ -167,18 +171,19 @@ fn in_two_phases(
     space: Reduced<'_>,
     specification: &Specification<'_>,
     options: &Options,
-    observer: &mut dyn Observer,
+    budget: &Budget,
 ) -> Result<Found, Everything> {
-    let mut guard = Guard { observer, tally: space.tally() };
+    let tally = space.tally();
+    let guarded = two_phase::guarded(budget, &tally);
     let visible = space.visible_bytes();
     let mut product =
         Product::new(TwoPhase::new(space), specification.automaton.clone()).stutters(specification.stutters);
     let found = if has_hidden_variables(system) {
-        in_components(&mut product, visible, options, &mut guard)
+        in_components(&mut product, visible, options, &guarded)
     } else {
-        in_components(&mut product, Whole, options, &mut guard)
+        in_components(&mut product, Whole, options, &guarded)
     };
-    if guard.tally.full.get() {
+    if tally.is_full() {
         return Err(Everything::Plainly(two_phase::FULL.into()));
     }
     Ok(Found { reduction: Some(two_phase::describe(product.space().phases())), ..found })
@@ -188,29 +193,28 @@ fn in_components<S: Checked<State = [u8]> + Concurrent + Limited>(
     product: &mut Product<S>,
     visible: impl Visible,
     options: &Options,
-    observer: &mut dyn Observer,
+    budget: &Budget,
 ) -> Found {
-    let room = options.settings.memory_limit.map_or(usize::MAX, room_for_the_store);
+    let room = room_for_the_store(budget);
     let mut store = FlatStore::<Number, _>::with_visible(Behind(visible)).limit(room);
-    let report = liveness::components(product, &mut store, &limits(options), observer);
+    let report = liveness::components(product, &mut store, &limits(options), budget);
     let limit = product.space().limit();
     collect(product, &store, report, limit)
 }
 
 /// A violation that shows in a beginning is looked for once more, to be the shortest, if that is not too far.
 fn shorten(
-    system: &System,
+    system: &Subject<'_>,
     specification: Specification<'_>,
     options: &Options,
-    observer: &mut dyn Observer,
+    budget: &Budget,
     found: Found,
 ) -> Found {
-    if found.run.is_none() || !specification.automaton.is_terminal() || options.search == Search::DepthFirst {
+    if found.run.is_none() || !specification.automaton.is_terminal() || options.explicit.search == Search::DepthFirst {
         return found;
     }
-    let mut patience = Patience { observer, lost: false };
-    let wide = Options { search: Search::BreadthFirst, ..options.clone() };
-    let again = look_everywhere(system, specification, &wide, &mut patience);
+    let wide = options.searching(Search::BreadthFirst);
+    let again = look_everywhere(system, specification, &wide, &Patience::of(budget).budget);
     let length = |run: &evidence::Lasso| run.prefix.len() + run.cycle.len();
     match (found.run, again.run) {
         (Some(run), Some(other)) if length(&other) <= length(&run) => Found { run: Some(other), ..found },
@@ -236,28 +240,28 @@ fn search(
     visible: impl Visible + Clone,
     specification: Specification<'_>,
     options: &Options,
-    observer: &mut dyn Observer,
+    budget: &Budget,
 ) -> Found {
-    let room = options.settings.memory_limit.map_or(usize::MAX, room_for_the_store);
+    let room = room_for_the_store(budget);
     let hasty = options.settings.fairness == Fairness::None || !atomic::may_be_endless(system);
-    let beginning = specification.automaton.is_terminal() && hasty && options.emptiness == Emptiness::Auto;
+    let beginning = specification.automaton.is_terminal() && hasty && options.explicit.emptiness == Emptiness::Auto;
     let mut product = Product::new(space, specification.automaton).stutters(specification.stutters).hasty(hasty);
     let visible = Behind(visible);
-    if beginning && options.search != Search::DepthFirst {
-        let patient = options.search == Search::BreadthFirst;
-        if let Some(found) = shortest(&mut product, visible.clone(), room, patient, options, observer) {
+    if beginning && options.explicit.search != Search::DepthFirst {
+        let patient = options.explicit.search == Search::BreadthFirst;
+        if let Some(found) = shortest(&mut product, visible.clone(), room, patient, options, budget) {
             return found;
         }
     }
     let liveness = limits(options);
-    if options.emptiness == Emptiness::Nested && specification.is_simple {
+    if options.explicit.emptiness == Emptiness::Nested && specification.is_simple {
         let mut store = FlatStore::<Marks, _>::with_visible(visible).limit(room);
-        let report = liveness::nested(&mut product, &mut store, &liveness, observer);
+        let report = liveness::nested(&mut product, &mut store, &liveness, budget);
         let limit = product.space().limit_reached();
         return collect(&mut product, &store, report, limit);
     }
     let mut store = FlatStore::<Number, _>::with_visible(visible).limit(room);
-    let report = liveness::components(&mut product, &mut store, &liveness, observer);
+    let report = liveness::components(&mut product, &mut store, &liveness, budget);
     let limit = product.space().limit_reached();
     collect(&mut product, &store, report, limit)
 }
@@ -269,7 +273,7 @@ fn shortest(
     room: usize,
     patient: bool,
     options: &Options,
-    observer: &mut dyn Observer,
+    budget: &Budget,
 ) -> Option<Found> {
     let safety = safety::Options {
         deadlock: false,
@@ -282,11 +286,11 @@ fn shortest(
     let room = if patient { room } else { room / 4 };
     let mut store = FlatStore::<Parent, _>::with_visible(visible).limit(room);
     let (report, lost) = if patient {
-        (safety::breadth_first(product, &mut store, &safety, observer), false)
+        (safety::breadth_first(product, &mut store, &safety, budget), false)
     } else {
-        let mut patience = Patience { observer, lost: false };
-        let report = safety::breadth_first(product, &mut store, &safety, &mut patience);
-        (report, patience.lost)
+        let patience = Patience::of(budget);
+        let report = safety::breadth_first(product, &mut store, &safety, &patience.budget);
+        (report, patience.is_lost(budget))
     };
     let mut report = report;
     let violation = report.invariants.pop().flatten();
@@ -332,6 +336,7 @@ where
 {
     let first = lasso.prefix.first().map_or(lasso.end, |(state, _)| *state);
     let start = start_of(product, store, Some(first));
+    let start = product.space().start_number(start);
     let (prefix, prefix_tags) = moves(product, store, &lasso.prefix);
     let (cycle, cycle_tags) = moves(product, store, &lasso.cycle);
     let ending = match (lasso.cycle.is_empty(), cycle.is_empty()) {

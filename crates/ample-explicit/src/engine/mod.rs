@@ -9,6 +9,7 @@ pub mod options;
 mod partial;
 pub mod reduce;
 pub mod reduction;
+mod subject;
 mod two_phase;
 pub mod work;
 
@@ -21,16 +22,14 @@ use crate::search::Path;
 use crate::space::Checked;
 use crate::store::{ExactStore, FlatStore, Handle, Parent, Pathless, Visible, Whole};
 use ample_model::evidence;
-use ample_model::{
-    Action, EdgeId, Expr, Instruction, Observer, ProcessType, Progress, Reason, StartNumber, Statistics, System,
-};
+use ample_model::{Action, Budget, Cancellation, EdgeId, Expr, Instruction, ProcessType, Reason, Statistics, System};
 
-use ample_budget::resident_memory;
 use options::{Options, Search};
 use partial::Attempt;
-use reduction::{Algorithm, Methods, PartialOrder};
+use reduction::{Algorithm, Methods, Reduction};
+use subject::Subject;
 
-/// How many new states lie between two looks of the observer: few enough for a limit to be kept to the tenth of
+/// How many new states lie between two looks at the budget: few enough for a limit to be kept to the tenth of
 /// a second, and enough for the looking to cost nothing.
 const REPORT_EVERY: u64 = 64;
 
@@ -56,9 +55,19 @@ impl Request {
     pub fn is_empty(&self) -> bool {
         !self.deadlock && !self.assertions && self.invariants.is_empty()
     }
-}
 
-impl Request {
+    /// What the generic layer is asked.
+    fn safety(&self, options: &Options) -> safety::Options {
+        safety::Options {
+            deadlock: self.deadlock,
+            assertions: self.assertions,
+            invariants: self.invariants.len(),
+            stop_at_first: options.settings.stop_at_first,
+            max_depth: options.settings.max_depth.unwrap_or(u64::MAX),
+            report_every: REPORT_EVERY,
+        }
+    }
+
     /// What has not been found yet. Invariants are all asked for again, so that they keep their numbers.
     fn without(&self, found: &Run) -> Request {
         Request {
@@ -163,74 +172,71 @@ impl Run {
 }
 
 /// Searches the state space of the system.
-pub fn run(system: &System, request: &Request, options: &Options, observer: &mut dyn Observer) -> Run {
-    let methods = match options.partial_order {
-        PartialOrder::Auto if !request.is_empty() => {
-            Methods { persistent: Some(Algorithm::Guards), ..Methods::default() }
-        }
-        PartialOrder::Auto | PartialOrder::None => return run_plain(system, request, options, observer),
-        PartialOrder::By(methods) => methods,
-        PartialOrder::TwoPhase => Methods::default(),
+fn run(system: &Subject<'_>, request: &Request, options: &Options, budget: &Budget) -> Run {
+    let methods = match options.reduction() {
+        Reduction::Auto if !request.is_empty() => Methods { persistent: Some(Algorithm::Guards), ..Methods::default() },
+        Reduction::Auto | Reduction::None => return run_plain(system, request, options, budget),
+        Reduction::By(methods) => methods,
+        Reduction::TwoPhase => Methods::default(),
     };
-    let is_auto = options.partial_order == PartialOrder::Auto;
-    let mut patience = Patience { observer, lost: false };
+    let is_auto = options.reduction() == Reduction::Auto;
+    let patience = Patience::of(budget);
     let attempt = if is_sequential(system) && methods.cache.is_none() {
         Attempt::Irreducible(SEQUENTIAL.into())
-    } else if options.partial_order == PartialOrder::TwoPhase {
-        two_phase::run(system, request, options, patience.observer)
-    } else if is_auto && options.search == Search::Auto {
-        partial::run(system, request, methods, options, &mut patience)
+    } else if options.reduction() == Reduction::TwoPhase {
+        two_phase::run(system, request, options, budget)
+    } else if is_auto && options.explicit.search == Search::Auto {
+        partial::run(system, request, methods, options, &patience.budget)
     } else {
-        partial::run(system, request, methods, options, patience.observer)
+        partial::run(system, request, methods, options, budget)
     };
-    let Patience { observer, lost } = patience;
     let reduced = match attempt {
         Attempt::Done(run) => *run,
         Attempt::Irreducible(why) => {
-            let run = run_plain(system, request, options, observer);
+            let run = run_plain(system, request, options, budget);
             return Run { reduction: Some(format!("none, because {why}")), ..run };
         }
         Attempt::Useless => {
-            let run = run_plain(system, request, options, observer);
+            let run = run_plain(system, request, options, budget);
             return Run { reduction: Some("none, because hardly anything could be left out".into()), ..run };
         }
     };
-    if lost {
-        return run_large(system, request, methods, options, observer, reduced);
+    if patience.is_lost(budget) {
+        return run_large(system, request, methods, options, budget, reduced);
     }
-    shorten(system, request, options, observer, reduced)
+    shorten(system, request, options, budget, reduced)
 }
 
 /// A model that is large even if much is left out: something may be wrong near the start, where breadth-first search
 /// finds it.
 fn run_large(
-    system: &System,
+    system: &Subject<'_>,
     request: &Request,
     methods: Methods,
     options: &Options,
-    observer: &mut dyn Observer,
+    budget: &Budget,
     begun: Run,
 ) -> Run {
-    let mut patience = Patience { observer, lost: false };
-    let wide = Options { search: Search::BreadthFirst, ..options.clone() };
-    let first = run_plain(system, &request.without(&begun), &wide, &mut patience);
+    let patience = Patience::of(budget);
+    let wide = options.searching(Search::BreadthFirst);
+    let first = run_plain(system, &request.without(&begun), &wide, &patience.budget);
     let begun = begun.completed_by(first);
-    if !patience.lost {
+    if !patience.is_lost(budget) {
         return begun;
     }
-    let deep = Options { search: Search::DepthFirst, ..options.clone() };
-    match partial::run(system, &request.without(&begun), methods, &deep, patience.observer) {
+    let deep = options.searching(Search::DepthFirst);
+    match partial::run(system, &request.without(&begun), methods, &deep, budget) {
         Attempt::Done(run) => begun.completed_by(*run),
         Attempt::Irreducible(_) | Attempt::Useless => {
-            let run = run_plain(system, &request.without(&begun), &deep, patience.observer);
+            let run = run_plain(system, &request.without(&begun), &deep, budget);
             begun.completed_by(run)
         }
     }
 }
 
 /// Looks for the shortest counterexamples, not too far.
-fn shorten(system: &System, request: &Request, options: &Options, observer: &mut dyn Observer, run: Run) -> Run {
-    if !run.found_something() || options.search == Search::DepthFirst {
+fn shorten(system: &Subject<'_>, request: &Request, options: &Options, budget: &Budget, run: Run) -> Run {
+    if !run.found_something() || options.explicit.search == Search::DepthFirst {
         return run;
     }
     let again = Request {
@@ -239,12 +245,11 @@ fn shorten(system: &System, request: &Request, options: &Options, observer: &mut
         invariants: request.invariants.clone(),
     };
     let begun = Instant::now();
-    let wide = Options { search: Search::BreadthFirst, ..options.clone() };
-    let mut patience = Patience { observer, lost: false };
-    let short = if options.search == Search::BreadthFirst {
-        run_plain(system, &again, &wide, patience.observer)
+    let wide = options.searching(Search::BreadthFirst);
+    let short = if options.explicit.search == Search::BreadthFirst {
+        run_plain(system, &again, &wide, budget)
     } else {
-        run_plain(system, &again, &wide, &mut patience)
+        run_plain(system, &again, &wide, &Patience::of(budget).budget)
     };
     let mut run = run.shortened_by(short);
     run.statistics.time_s += begun.elapsed().as_secs_f64();
@@ -252,18 +257,16 @@ fn shorten(system: &System, request: &Request, options: &Options, observer: &mut
 }
 
 /// Searches the whole state space of the system.
-fn run_plain(system: &System, request: &Request, options: &Options, observer: &mut dyn Observer) -> Run {
-    let space = match Compiled::new(system, &request.invariants) {
+fn run_plain(system: &Subject<'_>, request: &Request, options: &Options, budget: &Budget) -> Run {
+    let space = match system.space(&request.invariants, budget) {
         Ok(space) => space,
-        Err(unsupported) => {
-            return Run { ended: Some(Reason::Unsupported(unsupported.to_string())), ..Run::default() };
-        }
+        Err(error) => return Run { ended: Some(error.into()), ..Run::default() },
     };
     if !has_hidden_variables(system) {
-        return search(space, Whole, request, options, observer);
+        return search(space, Whole, request, options, budget);
     }
     let visible = space.visible();
-    search(space, visible, request, options, observer)
+    search(space, visible, request, options, budget)
 }
 
 /// Why nothing is left out of a sequential program.
@@ -301,40 +304,33 @@ fn search(
     visible: impl Visible + Clone,
     request: &Request,
     options: &Options,
-    observer: &mut dyn Observer,
+    budget: &Budget,
 ) -> Run {
-    let safety = safety::Options {
-        deadlock: request.deadlock,
-        assertions: request.assertions,
-        invariants: request.invariants.len(),
-        stop_at_first: options.settings.stop_at_first,
-        max_depth: options.settings.max_depth.unwrap_or(u64::MAX),
-        report_every: REPORT_EVERY,
-    };
-    let room = options.settings.memory_limit.map_or(usize::MAX, room_for_the_store);
-    let mut run = |order: Search, room: usize, safety: &safety::Options, observer: &mut dyn Observer| {
+    let safety = request.safety(options);
+    let room = room_for_the_store(budget);
+    let mut run = |order: Search, room: usize, safety: &safety::Options, budget: &Budget| {
         let visible = visible.clone();
         if order == Search::DepthFirst {
             let mut store = FlatStore::<(), _>::with_visible(visible).limit(room);
-            let report = safety::depth_first(&mut space, &mut store, safety, observer);
+            let report = safety::depth_first(&mut space, &mut store, safety, budget);
             collect(&mut space, &store, report)
         } else if request.is_empty() {
             let mut store = FlatStore::<Pathless, _>::with_visible(visible).limit(room);
-            let report = safety::breadth_first(&mut space, &mut store, safety, observer);
+            let report = safety::breadth_first(&mut space, &mut store, safety, budget);
             collect(&mut space, &store, report)
         } else {
             let mut store = FlatStore::<Parent, _>::with_visible(visible).limit(room);
-            let report = safety::breadth_first(&mut space, &mut store, safety, observer);
+            let report = safety::breadth_first(&mut space, &mut store, safety, budget);
             collect(&mut space, &store, report)
         }
     };
     // To count states there is nothing to be found deep down.
-    if options.search != Search::Auto || request.is_empty() {
-        return run(options.search, room, &safety, observer);
+    if options.explicit.search != Search::Auto || request.is_empty() {
+        return run(options.explicit.search, room, &safety, budget);
     }
-    let mut patience = Patience { observer, lost: false };
-    let first = run(Search::BreadthFirst, room / 4, &safety, &mut patience);
-    if !patience.lost && first.ended != Some(Reason::Memory) {
+    let patience = Patience::of(budget);
+    let first = run(Search::BreadthFirst, room / 4, &safety, &patience.budget);
+    if !patience.is_lost(budget) && first.ended != Some(Reason::Memory) {
         return first;
     }
     let open = safety::Options {
@@ -342,28 +338,31 @@ fn search(
         assertions: request.assertions && first.assertions.is_none(),
         ..safety
     };
-    let second = run(Search::DepthFirst, room, &open, patience.observer);
+    let second = run(Search::DepthFirst, room, &open, budget);
     first.completed_by(second)
 }
 
-/// Ends a breadth-first search that has become too wide to find anything soon.
-struct Patience<'a> {
-    observer: &'a mut dyn Observer,
-    lost: bool,
+/// Patience with a breadth-first search, which ends when that has become too wide to find anything soon.
+struct Patience {
+    budget: Budget,
+    lost: Cancellation,
 }
 
-impl Observer for Patience<'_> {
-    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
-        let reason = self.observer.progress(progress);
-        self.lost = reason.is_none() && progress.states > WIDE;
-        if self.lost { Some(Reason::Memory) } else { reason }
+impl Patience {
+    fn of(budget: &Budget) -> Patience {
+        let (budget, lost) = budget.until(|progress| progress.states > WIDE);
+        Patience { budget, lost }
+    }
+
+    /// The search has become too wide, and there is still something left of the whole budget.
+    fn is_lost(&self, whole: &Budget) -> bool {
+        self.lost.is_cancelled() && whole.check().is_ok()
     }
 }
 
-/// The limit is one for the whole process, of which a part is in use already.
-fn room_for_the_store(limit: u64) -> usize {
-    let used = resident_memory().unwrap_or(0);
-    usize::try_from(limit.saturating_sub(used + MARGIN)).unwrap_or(usize::MAX)
+/// What the store may hold.
+fn room_for_the_store(budget: &Budget) -> usize {
+    budget.room().map_or(usize::MAX, |room| usize::try_from(room.saturating_sub(MARGIN)).unwrap_or(usize::MAX))
 }
 
 /// A state space that may run into a limit of its representation.
@@ -427,23 +426,24 @@ where
     for (state, transition) in &path.steps {
         moves.extend(space.actions(store.get(*state), transition));
     }
-    evidence::Run { start: start_of(space, store, path.states().next()), moves }
+    let start = start_of(space, store, path.states().next());
+    evidence::Run { start: space.start_number(start), moves }
 }
 
-/// The number of the initial state that is that one in the store.
-fn start_of<P, S>(space: &mut P, store: &S, first: Option<Handle>) -> StartNumber
+/// The position of the initial state that is that one in the store.
+fn start_of<P, S>(space: &mut P, store: &S, first: Option<Handle>) -> usize
 where
     P: Checked<State = [u8]>,
     S: ExactStore<[u8]>,
 {
     let mut state = Vec::new();
-    let mut number = 0u64;
-    while space.initial(number as usize, &mut state) {
+    let mut position = 0;
+    while space.initial(position, &mut state) {
         let here = if space.is_dead() { None } else { store.find(&state) };
         if here == first {
-            return number.into();
+            return position;
         }
-        number += 1;
+        position += 1;
     }
-    StartNumber::default()
+    0
 }

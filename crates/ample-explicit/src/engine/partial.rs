@@ -3,18 +3,19 @@
 //! The verdict comes from a reduced search; a counterexample is then looked for once more without reduction, breadth
 //! first and not too far, because people read it.
 
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::check as safety;
 use crate::compile::{Method, NotReduced, Reduced, Tally};
 use crate::partial::{self, Counts, Mark};
 use crate::store::{FlatStore, Parent, Visible, Whole};
 use ample_model::facts::Facts;
-use ample_model::{Observer, Progress, Reason, System};
+use ample_model::{Budget, Cancellation, Reason, System};
 
 use super::options::{Options, Search};
-use super::reduction::{Algorithm, Methods, PartialOrder, Proviso};
-use super::{REPORT_EVERY, Request, Run, collect, has_hidden_variables, room_for_the_store};
+use super::reduction::{Algorithm, Methods, Proviso, Reduction};
+use super::subject::Subject;
+use super::{Request, Run, collect, has_hidden_variables, room_for_the_store};
 
 /// So many states are worth looking at before it is judged whether a reduction pays.
 const TRIAL: u64 = 50_000;
@@ -33,34 +34,29 @@ pub enum Attempt {
 }
 
 /// Searches with a reduction.
-pub fn run(
-    system: &System,
-    request: &Request,
-    methods: Methods,
-    options: &Options,
-    observer: &mut dyn Observer,
-) -> Attempt {
+pub fn run(system: &Subject<'_>, request: &Request, methods: Methods, options: &Options, budget: &Budget) -> Attempt {
     // A run-time error cuts runs whatever is asked, and is told. Who names a method gets that method.
     let may_fault = may_fault(system);
-    let is_auto = options.partial_order == PartialOrder::Auto;
+    let is_auto = options.reduction() == Reduction::Auto;
     // Who counts states wants those of the usual check.
     let assertions = request.assertions || request.is_empty() || is_auto && may_fault;
     let looks_further = assertions || !request.invariants.is_empty();
     let method = method(methods.persistent.unwrap_or_default());
-    let space = match Reduced::within(system, &request.invariants, assertions, method, &options.settings.budget) {
+    let reduced = |compiled| Reduced::of(compiled, &request.invariants, assertions, method, budget);
+    let space = match system.compiled().map_err(NotReduced::from).and_then(reduced) {
         Ok(space) => space,
         Err(NotReduced::Irreducible(why)) => return Attempt::Irreducible(why),
-        Err(NotReduced::Unsupported(unsupported)) => {
-            let ended = Some(Reason::Unsupported(unsupported.to_string()));
+        Err(NotReduced::NotCompiled(error)) => {
+            let ended = Some(error.into());
             return Attempt::Done(Box::new(Run { ended, ..Run::default() }));
         }
     };
     let methods = Methods { proviso: proviso(&methods, options, looks_further), ..methods };
     let attempt = if has_hidden_variables(system) {
         let visible = space.visible_bytes();
-        search(space, visible, request, methods, options, observer)
+        search(space, visible, request, methods, options, budget)
     } else {
-        search(space, Whole, request, methods, options, observer)
+        search(space, Whole, request, methods, options, budget)
     };
     match attempt {
         Attempt::Done(run) => {
@@ -93,7 +89,7 @@ pub fn method(algorithm: Algorithm) -> Method {
 fn proviso(methods: &Methods, options: &Options, looks_further: bool) -> Proviso {
     match methods.proviso {
         Proviso::Auto if methods.persistent.is_none() || !looks_further => Proviso::None,
-        Proviso::Auto if options.search == Search::BreadthFirst && !methods.sleep => Proviso::Queue,
+        Proviso::Auto if options.explicit.search == Search::BreadthFirst && !methods.sleep => Proviso::Queue,
         Proviso::Auto if methods.sleep || methods.cache.is_some() => Proviso::Stack,
         Proviso::Auto => Proviso::Components,
         asked => asked,
@@ -106,16 +102,9 @@ fn search(
     request: &Request,
     methods: Methods,
     options: &Options,
-    observer: &mut dyn Observer,
+    budget: &Budget,
 ) -> Attempt {
-    let safety = safety::Options {
-        deadlock: request.deadlock,
-        assertions: request.assertions,
-        invariants: request.invariants.len(),
-        stop_at_first: options.settings.stop_at_first,
-        max_depth: options.settings.max_depth.unwrap_or(u64::MAX),
-        report_every: REPORT_EVERY,
-    };
+    let safety = request.safety(options);
     let reduction = partial::Reduction {
         persistent: methods.persistent.is_some(),
         sleep: methods.sleep,
@@ -127,24 +116,24 @@ fn search(
         },
         cache: methods.cache,
     };
-    let room = options.settings.memory_limit.map_or(usize::MAX, room_for_the_store);
-    let is_trial = options.partial_order == PartialOrder::Auto;
-    let mut trial = Trial { observer, tally: is_trial.then(|| space.tally()), useless: false };
-    let by_queue = reduction.proviso == partial::Proviso::Queue && options.search != Search::DepthFirst;
-    let (run, counts) = if by_queue || options.search == Search::BreadthFirst {
+    let room = room_for_the_store(budget);
+    let is_trial = options.reduction() == Reduction::Auto;
+    let (trial, useless) = trial(budget, is_trial.then(|| space.tally()));
+    let by_queue = reduction.proviso == partial::Proviso::Queue && options.explicit.search != Search::DepthFirst;
+    let (run, counts) = if by_queue || options.explicit.search == Search::BreadthFirst {
         let mut store = FlatStore::<Parent, _>::with_visible(visible).limit(room);
-        match partial::breadth_first(&mut space, &mut store, &safety, &reduction, &mut trial) {
+        match partial::breadth_first(&mut space, &mut store, &safety, &reduction, &trial) {
             Ok(done) => (collect(space.compiled(), &store, done.report), done.counts),
             Err(incompatible) => return refused(incompatible),
         }
     } else {
         let mut store = FlatStore::<Mark, _>::with_visible(visible).limit(room);
-        match partial::depth_first(&mut space, &mut store, &safety, &reduction, &mut trial) {
+        match partial::depth_first(&mut space, &mut store, &safety, &reduction, &trial) {
             Ok(done) => (collect(space.compiled(), &store, done.report), done.counts),
             Err(incompatible) => return refused(incompatible),
         }
     };
-    if trial.useless {
+    if useless.is_cancelled() {
         return Attempt::Useless;
     }
     let mut run = run;
@@ -174,25 +163,15 @@ fn describe(methods: &Methods, counts: &Counts) -> String {
     text
 }
 
-/// Ends a search whose reduction does not pay.
-pub struct Trial<'a> {
-    /// Who is told.
-    pub observer: &'a mut dyn Observer,
-    /// What the choices came to, if that is to be judged.
-    pub tally: Option<Rc<Tally>>,
-    /// It does not.
-    pub useless: bool,
-}
-
-impl Observer for Trial<'_> {
-    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
-        let reason = self.observer.progress(progress);
-        if let Some(tally) = &self.tally
-            && progress.states > TRIAL
-        {
-            self.useless = reason.is_none() && tally.left.get() * WORTH < tally.asked.get();
-            self.tally = None;
+/// A budget that ends a search whose reduction does not pay, if that is to be judged; and whether it has.
+pub fn trial(budget: &Budget, tally: Option<Arc<Tally>>) -> (Budget, Cancellation) {
+    let Some(tally) = tally else { return (budget.clone(), Cancellation::new()) };
+    let is_judged = AtomicBool::new(false);
+    budget.until(move |progress| {
+        if progress.states <= TRIAL || is_judged.swap(true, Ordering::Relaxed) {
+            return false;
         }
-        if self.useless { Some(Reason::Memory) } else { reason }
-    }
+        let (asked, left) = tally.choices();
+        left * WORTH < asked
+    })
 }

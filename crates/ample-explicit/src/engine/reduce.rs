@@ -10,7 +10,7 @@
 //!
 //! let text = "byte x, y; active proctype P() { x = 1; y = 1 } active proctype Q() { y = 2 }";
 //! let model = promela::read("m.pml", text.into(), &mut FileLoader, &[]).unwrap();
-//! let found = reduce(&model.system, &ReduceOptions::default(), &mut ample_model::Silent).unwrap();
+//! let found = reduce(&model.system, &ReduceOptions::default(), &ample_budget::Budget::unlimited()).unwrap();
 //! let scheme = found.scheme.as_ref().unwrap();
 //! let safety = |text: &str| scheme.transitions().iter().find(|t| t.text == text).unwrap().safe;
 //! assert_eq!(safety("x = 1"), Safety::Always);
@@ -20,21 +20,20 @@
 mod choice;
 mod scheme;
 
-use std::time::{Duration, Instant};
-
 use crate::check as safety;
 use crate::compile::{Method, NotReduced, Reduced};
 use crate::partial::{self, Partial};
 use crate::space::{Checked, StateSpace};
 use crate::store::FlatStore;
-use ample_model::{Observer, Progress, Reason, System, Trace};
+use ample_model::{Budget, Cancellation, Reason, System, Trace};
 use serde::Serialize;
 use thiserror::Error;
 
-use ample_engine::settings::Settings;
+use ample_engine::settings::{PartialOrder, Settings};
 
-use super::options::Options;
-use super::reduction::{Algorithm, PartialOrder};
+use super::options::{Explicit, Options};
+use super::reduction::Algorithm;
+use super::room_for_the_store;
 use super::work::states;
 
 pub use choice::{Choice, Closure, Enabled, Member, choice};
@@ -55,16 +54,12 @@ pub struct ReduceOptions {
     pub algorithm: Algorithm,
     /// Each of the two searches ends after so many states.
     pub most_states: u64,
-    /// The time that there is for both. Who ends them is the [`Observer`].
-    pub time: Option<Duration>,
-    /// Bytes that a search may take.
-    pub memory_limit: Option<u64>,
 }
 
 impl Default for ReduceOptions {
     fn default() -> ReduceOptions {
         let algorithm = Algorithm::default();
-        ReduceOptions { algorithm, most_states: MOST_STATES, time: None, memory_limit: None }
+        ReduceOptions { algorithm, most_states: MOST_STATES }
     }
 }
 
@@ -124,22 +119,16 @@ pub struct Reduction<'a> {
 }
 
 /// Searches a model with and without reduction, and tells what that came to.
-pub fn reduce<'a>(
-    system: &'a System,
-    options: &ReduceOptions,
-    observer: &mut dyn Observer,
-) -> Result<Reduction<'a>, ReduceError> {
-    let begun = Instant::now();
+pub fn reduce<'a>(system: &'a System, options: &ReduceOptions, budget: &Budget) -> Result<Reduction<'a>, ReduceError> {
     let mut reduced = None;
     let mut choices = (0, 0);
     let scheme = match space(system, options.algorithm) {
         Err(ReduceError::Irreducible(why)) => Err(why),
         Err(error) => return Err(error),
         Ok(mut space) => {
-            let half = options.time.map(|time| begun + time / 2);
-            reduced = Some(search(&mut space, options, &mut Cap::new(observer, options.most_states, half))?);
-            let tally = space.tally();
-            choices = (tally.asked.get(), tally.left.get());
+            let half = budget.time_left().map_or(budget.clone(), |time| budget.clone().with_time(time / 2));
+            reduced = Some(search(&mut space, &Cap::new(&half, options.most_states))?);
+            choices = space.tally().choices();
             if space.unfolding().is_full() {
                 Err(TOO_MANY.into())
             } else {
@@ -147,7 +136,7 @@ pub fn reduce<'a>(
             }
         }
     };
-    let whole = count(system, options, &mut Cap::new(observer, options.most_states, None));
+    let whole = count(system, &Cap::new(budget, options.most_states));
     Ok(Reduction { whole, reduced, choices, scheme })
 }
 
@@ -162,7 +151,7 @@ fn space(system: &System, algorithm: Algorithm) -> Result<Reduced<'_>, ReduceErr
     };
     let mut space = Reduced::new(system, &[], true, method).map_err(|error| match error {
         NotReduced::Irreducible(why) => ReduceError::Irreducible(why),
-        NotReduced::Unsupported(why) => ReduceError::Unsupported(why.to_string()),
+        NotReduced::NotCompiled(why) => ReduceError::Unsupported(why.to_string()),
     })?;
     let mut state = Vec::new();
     if !space.initial(0, &mut state) || space.is_dead() {
@@ -176,7 +165,7 @@ fn space(system: &System, algorithm: Algorithm) -> Result<Reduced<'_>, ReduceErr
 }
 
 /// The search that `ample check` makes, as far as it is allowed to go.
-fn search(space: &mut Reduced<'_>, options: &ReduceOptions, cap: &mut Cap<'_>) -> Result<Count, ReduceError> {
+fn search(space: &mut Reduced<'_>, cap: &Cap) -> Result<Count, ReduceError> {
     let reduction =
         partial::Reduction { persistent: true, sleep: false, proviso: partial::Proviso::Components, cache: None };
     let safety = safety::Options {
@@ -187,59 +176,48 @@ fn search(space: &mut Reduced<'_>, options: &ReduceOptions, cap: &mut Cap<'_>) -
         max_depth: u64::MAX,
         report_every: REPORT_EVERY,
     };
-    let room = options.memory_limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let room = room_for_the_store(&cap.budget);
     let mut store = FlatStore::<partial::Mark, _>::with_visible(space.visible_bytes()).limit(room);
-    let done = partial::depth_first(space, &mut store, &safety, &reduction, cap)
+    let done = partial::depth_first(space, &mut store, &safety, &reduction, &cap.budget)
         .map_err(|why| ReduceError::Unsupported(why.to_string()))?;
     let limit = space.compiled().limit_reached().map(Reason::Unsupported);
     let statistics = done.report.statistics;
     let ended = cap.told(limit.or(done.report.ended));
-    Ok(Count { states: statistics.states, transitions: statistics.transitions, ended, is_enough: cap.full })
+    Ok(Count { states: statistics.states, transitions: statistics.transitions, ended, is_enough: cap.is_full() })
 }
 
-fn count(system: &System, options: &ReduceOptions, cap: &mut Cap<'_>) -> Count {
+fn count(system: &System, cap: &Cap) -> Count {
     let plain = Options {
-        partial_order: PartialOrder::None,
-        settings: Settings { memory_limit: options.memory_limit, ..Settings::default() },
-        ..Options::default()
+        settings: Settings { partial_order: PartialOrder::None, ..Settings::default() },
+        explicit: Explicit::default(),
     };
-    let report = states(system, &plain, cap);
+    let report = states(system, &plain, &cap.budget);
     let ended = cap.told(report.ended);
     let statistics = report.statistics;
-    Count { states: statistics.states, transitions: statistics.transitions, ended, is_enough: cap.full }
+    Count { states: statistics.states, transitions: statistics.transitions, ended, is_enough: cap.is_full() }
 }
 
-/// Ends a search after so many states, or then.
-struct Cap<'o> {
-    observer: &'o mut dyn Observer,
+/// Ends a search after so many states.
+struct Cap {
+    budget: Budget,
     most: u64,
-    deadline: Option<Instant>,
-    full: bool,
+    full: Cancellation,
 }
 
-impl<'o> Cap<'o> {
-    fn new(observer: &'o mut dyn Observer, most: u64, deadline: Option<Instant>) -> Cap<'o> {
-        Cap { observer, most, deadline, full: false }
+impl Cap {
+    fn new(budget: &Budget, most: u64) -> Cap {
+        let (budget, full) = budget.until(move |progress| progress.states >= most);
+        Cap { budget, most, full }
+    }
+
+    fn is_full(&self) -> bool {
+        self.full.is_cancelled()
     }
 
     fn told(&self, ended: Option<Reason>) -> Option<String> {
         match ended {
-            Some(_) if self.full => Some(format!("it was to end after {} states", self.most)),
+            Some(_) if self.is_full() => Some(format!("it was to end after {} states", self.most)),
             ended => ended.map(|reason| reason.to_string()),
         }
-    }
-}
-
-impl Observer for Cap<'_> {
-    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
-        let reason = self.observer.progress(progress);
-        if reason.is_some() {
-            return reason;
-        }
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Some(Reason::Time);
-        }
-        self.full = progress.states >= self.most;
-        self.full.then_some(Reason::Memory)
     }
 }

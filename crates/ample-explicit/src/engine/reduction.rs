@@ -1,12 +1,16 @@
-//! Which orders of independent steps a search may leave out, as a user says it.
+//! Which orders of independent steps a search may leave out: the methods that the options come to.
 
 use std::fmt;
 
+use ample_engine::settings::PartialOrder;
+use clap::ValueEnum;
+
+use super::options::Explicit;
 pub use crate::partial::{Cache, Replacement};
 
-/// Partial-order reduction: of the orders of steps that do not disturb each other, one may stand for all.
+/// Partial-order reduction, as the explicit engine does it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PartialOrder {
+pub enum Reduction {
     /// As much as keeps every answer: stubborn sets, with a proviso where the property needs one; none where it would
     /// not be sound, which is said then.
     #[default]
@@ -20,17 +24,45 @@ pub enum PartialOrder {
     TwoPhase,
 }
 
-impl PartialOrder {
+impl Reduction {
+    /// What the options come to. Naming an algorithm, a proviso or a cache is naming persistent sets, and with a cache,
+    /// which is of use where states are not visited often, sleep sets as well.
+    pub fn of(explicit: &Explicit, asked: PartialOrder) -> Reduction {
+        let Explicit { algorithm, proviso, .. } = *explicit;
+        let cache = explicit.cache.map(|states| Cache { states, replacement: explicit.cache_policy });
+        let is_named = algorithm != Algorithm::default() || proviso != Proviso::default();
+        let (persistent, sleep) = match asked {
+            PartialOrder::Auto if cache.is_some() => {
+                (true, matches!(proviso, Proviso::Auto | Proviso::None | Proviso::Stack))
+            }
+            PartialOrder::Auto if is_named => (true, false),
+            PartialOrder::Auto => return Reduction::Auto,
+            PartialOrder::None if cache.is_some() => (false, false),
+            PartialOrder::Persistent => (true, false),
+            PartialOrder::Sleep => (false, true),
+            PartialOrder::PersistentSleep => (true, true),
+            PartialOrder::TwoPhase => return Reduction::TwoPhase,
+            PartialOrder::None
+            | PartialOrder::Exploration
+            | PartialOrder::ExplorationNew
+            | PartialOrder::ExplorationUnexpanded
+            | PartialOrder::Improviso
+            | PartialOrder::Areduce
+            | PartialOrder::Static => return Reduction::None,
+        };
+        Reduction::By(Methods { persistent: persistent.then_some(algorithm), sleep, proviso, cache })
+    }
+
     /// How persistent sets are computed, if they are.
     pub fn algorithm(&self) -> Algorithm {
         match self {
-            PartialOrder::By(methods) => methods.persistent.unwrap_or_default(),
-            PartialOrder::Auto | PartialOrder::None | PartialOrder::TwoPhase => Algorithm::default(),
+            Reduction::By(methods) => methods.persistent.unwrap_or_default(),
+            Reduction::Auto | Reduction::None | Reduction::TwoPhase => Algorithm::default(),
         }
     }
 }
 
-/// The methods of partial-order reduction, to be combined (spec 001 §3.2).
+/// The methods of partial-order reduction, to be combined (P. Godefroid's thesis, chapters 4 to 6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Methods {
     /// Take a persistent set of the enabled transitions in each state, computed like that.
@@ -43,35 +75,36 @@ pub struct Methods {
     pub cache: Option<Cache>,
 }
 
-/// How persistent sets are computed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// How persistent sets are computed; the numbers are those of P. Godefroid's thesis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Algorithm {
-    /// Stubborn sets by guards: necessary enabling sets chosen in each state.
+    /// Stubborn sets by guards: necessary enabling sets, chosen anew in each state.
     #[default]
     Guards,
-    /// Algorithm 1 of the thesis: conflicting transitions.
+    /// Conflicting transitions (algorithm 1).
     Conflicting,
-    /// Algorithm 2: Overman's.
+    /// Overman's (algorithm 2).
     Overman,
-    /// Algorithm 3: stubborn sets.
+    /// Stubborn sets (algorithm 3).
     Stubborn,
-    /// Algorithm 4: conditional stubborn sets.
+    /// Conditional stubborn sets (algorithm 4).
     Conditional,
 }
 
 /// How it is made sure that no transition is ignored for ever (the ignoring problem).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Proviso {
-    /// In the way that suits the search, if the property needs it.
+    /// The one that suits the search, if the property needs one.
     #[default]
     Auto,
-    /// It is not; then only deadlocks are decided.
+    /// None: only deadlocks are decided.
     None,
-    /// Something leads off the stack of the depth-first search, or all is taken.
+    /// Some chosen transition leads off the stack, or all enabled ones are taken: depth first.
     Stack,
-    /// All that is enabled is taken somewhere in each terminal component.
+    /// All enabled transitions are taken somewhere in every bottom strongly connected component.
+    #[value(alias = "scc")]
     Components,
-    /// Something leads to a state that is not yet expanded, or all is taken: for breadth-first search.
+    /// Some chosen transition leads to a state that is still to be expanded, or all enabled ones are taken: breadth first.
     Queue,
 }
 

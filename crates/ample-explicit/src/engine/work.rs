@@ -1,12 +1,12 @@
 //! The searches that answer properties: one for all safety properties together, one for each of the others.
 
 use std::collections::{HashMap, VecDeque};
-use std::num::NonZero;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use ample_budget::resident_memory;
-use ample_engine::engine::{Engine, Task};
+use ample_budget::Budget;
+use ample_engine::board::Board;
+use ample_engine::engine::{EXPLICIT, Engine, Fit, Suits, Task, knows};
 use ample_engine::evidence::without_run;
 use ample_engine::faults::{Fallible, Survey};
 use ample_engine::justice;
@@ -15,18 +15,17 @@ use ample_engine::settings::{Fairness, Settings};
 use ample_engine::temporal::ClaimAutomaton;
 use ample_engine::temporal::claim::Acting;
 use ample_engine::workers::run_workers;
-use ample_logic::Acceptance;
-use ample_model::observer::ask_meanwhile;
+use ample_logic::{Acceptance, StutterError, TranslateError};
 use ample_model::{
-    Certainty, EdgeId, Evidence, Observer, Outcome, ProcessId, Progress, Property, PropertyAutomaton, Question, Reason,
-    Statistics, System, Temporal,
+    Certainty, EdgeId, Evidence, Feature, Interrupted, Outcome, ProcessId, Property, PropertyAutomaton, Question,
+    Reason, Statistics, System, Temporal,
 };
 
 use super::automaton::{NoAutomaton, automaton, negation};
 use super::branching::look_at;
 use super::liveness::{Specification, look_for};
-use super::options::{Emptiness, Options, Search};
-use super::reduction::PartialOrder;
+use super::options::{Emptiness, Explicit, Options};
+use super::subject::Subject;
 use super::{Request, Run, claimed};
 use crate::liveness::{BuchiAutomaton, Stops};
 use crate::space::Culprit;
@@ -34,21 +33,9 @@ use crate::space::Culprit;
 /// Who it is.
 const ENGINE: &str = "explicit";
 
-/// The explicit engine: single states, one after the other.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Explicit {
-    /// The order of the search.
-    pub search: Search,
-    /// Which orders of independent steps are left out.
-    pub partial_order: PartialOrder,
-    /// How endless runs are found.
-    pub emptiness: Emptiness,
-}
-
 impl Explicit {
     fn options(&self, settings: &Settings) -> Options {
-        let Explicit { search, partial_order, emptiness } = *self;
-        Options { settings: settings.clone(), search, partial_order, emptiness }
+        Options { settings: settings.clone(), explicit: *self }
     }
 }
 
@@ -57,20 +44,26 @@ impl Engine for Explicit {
         ENGINE
     }
 
-    fn suits(&self, task: &Task<'_>, number: usize) -> Result<(), String> {
+    fn features(&self) -> &'static [Feature] {
+        EXPLICIT
+    }
+
+    fn suits(&self, task: &Task<'_>, number: usize) -> Suits {
+        knows(self, task.system)?;
+        knows_fairness(task.system, task.settings)?;
         match &task.properties[number].question {
-            Question::Ctl(_) => knows_branching(task.settings),
+            Question::Ctl(_) => knows_branching(task.settings).map(|()| Fit::Possible),
             Question::Bound(_) => Err(NO_BOUNDS.into()),
-            question => justice::refusal(question, &task.settings.justice).map_or(Ok(()), |why| Err(why.into())),
+            question => justice::refusal(question, &task.settings.justice).map_or(Ok(Fit::Well), |why| Err(why.into())),
         }
     }
 
-    fn check(&self, task: &Task<'_>, observer: &mut dyn Observer) -> Report {
-        check(task.system, task.properties, &self.options(task.settings), observer)
+    fn check(&self, task: &Task<'_>, board: &Board, budget: &Budget) -> Report {
+        check(task.system, task.properties, &self.options(task.settings), board, budget)
     }
 
-    fn count(&self, task: &Task<'_>, observer: &mut dyn Observer) -> Report {
-        states(task.system, &self.options(task.settings), observer)
+    fn count(&self, task: &Task<'_>, budget: &Budget) -> Report {
+        states(task.system, &self.options(task.settings), budget)
     }
 }
 
@@ -88,25 +81,39 @@ fn knows_branching(settings: &Settings) -> Result<(), String> {
     Ok(())
 }
 
+/// Fairness is a matter of processes.
+fn knows_fairness(system: &System, settings: &Settings) -> Result<(), String> {
+    if system.synchronous().is_some() && settings.fairness != Fairness::None {
+        return Err(
+            "in a synchronous system there are no processes to be fair to; `--justice` says what happens again \
+                    and again"
+                .into(),
+        );
+    }
+    Ok(())
+}
+
 /// Checks properties.
-pub fn check(system: &System, properties: &[Property], options: &Options, observer: &mut dyn Observer) -> Report {
-    let mut work = Work::new(system, options, properties);
-    work.perform(observer);
-    work.report(observer)
+pub fn check(system: &System, properties: &[Property], options: &Options, board: &Board, budget: &Budget) -> Report {
+    let subject = Subject::new(system, budget);
+    let mut work = Work::new(&subject, options, properties, board);
+    work.perform(budget);
+    work.report(budget)
 }
 
 /// Builds the whole state space and counts it.
-pub fn states(system: &System, options: &Options, observer: &mut dyn Observer) -> Report {
-    let run = super::run(system, &Request::default(), options, observer);
+pub fn states(system: &System, options: &Options, budget: &Budget) -> Report {
+    let run = super::run(&Subject::new(system, budget), &Request::default(), options, budget);
     let cut = cut(system, &run, is_partial(&run, &Request::default(), options));
     Report { cut, ..report(system, Vec::new(), run) }
 }
 
 /// The searches that a check consists of.
 struct Work<'a> {
-    system: &'a System,
+    system: &'a Subject<'a>,
     options: &'a Options,
     properties: &'a [Property],
+    board: &'a Board,
     request: Request,
     /// What the search for all safety properties found.
     safety: Run,
@@ -126,7 +133,7 @@ enum Job {
 }
 
 impl<'a> Work<'a> {
-    fn new(system: &'a System, options: &'a Options, properties: &'a [Property]) -> Work<'a> {
+    fn new(system: &'a Subject<'a>, options: &'a Options, properties: &'a [Property], board: &'a Board) -> Work<'a> {
         let mut request = Request::default();
         for property in properties {
             match &property.question {
@@ -137,29 +144,27 @@ impl<'a> Work<'a> {
             }
         }
         let safety = Run { statistics: Statistics { complete: true, ..Statistics::default() }, ..Run::default() };
-        Work { system, options, properties, request, safety, answers: HashMap::new(), took: Duration::ZERO }
+        Work { system, options, properties, board, request, safety, answers: HashMap::new(), took: Duration::ZERO }
     }
 
     /// Performs all searches. If the time is limited, all of them get a little of it first, so that none has to wait
     /// for one that does not end; those that are open then share what is left.
-    fn perform(&mut self, observer: &mut dyn Observer) {
+    fn perform(&mut self, budget: &Budget) {
         let begun = Instant::now();
         let temporal = (0..self.properties.len()).filter(|number| is_temporal(&self.properties[*number]));
         let safety = (!self.request.is_empty()).then_some(Job::Safety);
         let mut open: VecDeque<Job> = safety.into_iter().chain(temporal.map(Job::Temporal)).collect();
-        let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
         // To end at the first violation, one has to look at one after the other.
-        let threads =
-            if self.options.settings.stop_at_first { 1 } else { self.options.settings.threads.unwrap_or_else(cores) };
+        let threads = if self.options.settings.stop_at_first { 1 } else { budget.threads() };
         let workers = threads.clamp(1, open.len().max(1));
-        let clock = Clock { begun: Instant::now(), time: self.options.settings.time, workers: workers as u32 };
+        let clock = Clock { begun: Instant::now(), time: budget.time_left(), workers: workers as u32 };
         if clock.time.is_some() && open.len() > 1 {
             let share = clock.first_share(open.len());
-            open = self.round(open, workers, observer, &|_| share);
+            open = self.round(open, workers, budget, &|_| share);
         }
-        open = self.round(open, workers, observer, &|left| clock.share(left));
+        open = self.round(open, workers, budget, &|left| clock.share(left));
         // What has found the memory taken by others has it for itself now.
-        self.round(open, 1, observer, &|left| Clock { workers: 1, ..clock }.share(left));
+        self.round(open, 1, budget, &|left| Clock { workers: 1, ..clock }.share(left));
         self.took = begun.elapsed();
     }
 
@@ -169,13 +174,13 @@ impl<'a> Work<'a> {
         &mut self,
         jobs: VecDeque<Job>,
         workers: usize,
-        observer: &mut dyn Observer,
+        budget: &Budget,
         deadline: &(dyn Fn(usize) -> Option<Instant> + Sync),
     ) -> VecDeque<Job> {
         if workers == 1 || jobs.len() < 2 {
             let mut cut = VecDeque::new();
             for (number, job) in jobs.iter().enumerate() {
-                let done = self.slice(*job, 1, deadline(jobs.len() - number), observer);
+                let done = self.slice(*job, 1, deadline(jobs.len() - number), budget);
                 if self.keep(*job, done) {
                     cut.push_back(*job);
                 }
@@ -185,14 +190,14 @@ impl<'a> Work<'a> {
         let queue = Mutex::new(jobs);
         let finished = Mutex::new(Vec::new());
         let this = &*self;
-        run_workers(workers, observer, |observer, _| {
+        run_workers(workers, budget, |budget, _| {
             loop {
                 let (job, left) = {
                     let Ok(mut queue) = queue.lock() else { return };
                     let Some(job) = queue.pop_front() else { return };
                     (job, queue.len() + 1)
                 };
-                let done = this.slice(job, workers, deadline(left), observer);
+                let done = this.slice(job, workers, deadline(left), budget);
                 if let Ok(mut finished) = finished.lock() {
                     finished.push((job, done));
                 }
@@ -203,23 +208,26 @@ impl<'a> Work<'a> {
         cut.collect()
     }
 
-    /// Performs a search until then, with its part of the memory.
-    fn slice(&self, job: Job, parts: usize, deadline: Option<Instant>, observer: &mut dyn Observer) -> Done {
-        let memory_limit = self.options.settings.memory_limit.map(|limit| part_of_memory(limit, parts as u64));
-        let options =
-            &Options { settings: Settings { memory_limit, ..self.options.settings.clone() }, ..self.options.clone() };
-        let is_answered = || match job {
-            Job::Safety => self.safety_is_answered(),
-            Job::Temporal(number) => self.is_answered(number),
+    /// Performs a search until then, with its part of the memory; it ends too when another engine has the answer.
+    fn slice(&self, job: Job, parts: usize, deadline: Option<Instant>, budget: &Budget) -> Done {
+        let answered = match job {
+            Job::Safety => self.board.answered(&self.safety_numbers()),
+            Job::Temporal(number) => self.board.answered(&[number]),
         };
-        let mut slice = Slice { observer, deadline, is_answered: &is_answered, cut: false };
+        let mut slice = budget.clone().with_cancellation(&answered);
+        if let Some(deadline) = deadline {
+            slice = slice.with_deadline(deadline);
+        }
+        if parts > 1 {
+            slice = slice.with_memory_share(parts as u64);
+        }
         let result = match job {
-            Job::Safety => Found::Safety(super::run(self.system, &self.request, options, &mut slice)),
+            Job::Safety => Found::Safety(super::run(self.system, &self.request, self.options, &slice)),
             Job::Temporal(number) => {
                 let property = &self.properties[number];
                 let (answer, ended) = match self.unwanted() {
                     Some(outcome) => (answer(property, outcome), None),
-                    None => temporal(self.system, property, options, &mut slice),
+                    None => temporal(self.system, property, self.options, &slice),
                 };
                 Found::Temporal(answer, ended)
             }
@@ -228,32 +236,25 @@ impl<'a> Work<'a> {
             Found::Safety(run) => &run.ended,
             Found::Temporal(_, ended) => ended,
         };
-        let cut = slice.cut || parts > 1 && *ended == Some(Reason::Memory);
+        let is_late = *ended == Some(Reason::Time) && budget.check() != Err(Interrupted::Deadline);
+        let cut = is_late || parts > 1 && *ended == Some(Reason::Memory);
         if let Found::Safety(run) = &result
             && !cut
         {
-            self.post_safety(run, &mut slice);
+            self.post_safety(run, budget);
         }
         Done { result, cut }
     }
 
-    /// Another engine has the answer.
-    fn is_answered(&self, number: usize) -> bool {
-        self.options.settings.board.as_ref().is_some_and(|board| board.is_answered(number))
-    }
-
-    fn safety_is_answered(&self) -> bool {
-        let mut numbers = 0..self.properties.len();
-        numbers.all(|number| is_temporal(&self.properties[number]) || self.is_answered(number))
+    /// The properties that the search for safety properties answers.
+    fn safety_numbers(&self) -> Vec<usize> {
+        (0..self.properties.len()).filter(|number| !is_temporal(&self.properties[*number])).collect()
     }
 
     /// Posts what the search for safety properties has found so far.
-    fn post_safety(&self, run: &Run, observer: &mut dyn Observer) {
-        if self.options.settings.board.is_none() {
-            return;
-        }
-        for (number, answer) in self.safety_answers(run, observer) {
-            self.options.settings.post(number, &answer);
+    fn post_safety(&self, run: &Run, budget: &Budget) {
+        for (number, answer) in self.safety_answers(run, budget) {
+            self.board.post(number, &answer);
         }
     }
 
@@ -261,7 +262,7 @@ impl<'a> Work<'a> {
     fn keep(&mut self, job: Job, done: Done) -> bool {
         match (job, done.result) {
             (Job::Temporal(number), Found::Temporal(answer, ended)) => {
-                self.options.settings.post(number, &answer);
+                self.board.post(number, &answer);
                 self.answers.insert(number, (answer, ended));
             }
             (_, Found::Safety(run)) => {
@@ -280,7 +281,7 @@ impl<'a> Work<'a> {
     }
 
     /// The answers to the safety properties, by their numbers, that follow from what their search has found.
-    fn safety_answers(&self, run: &Run, observer: &mut dyn Observer) -> Vec<(usize, Answer)> {
+    fn safety_answers(&self, run: &Run, budget: &Budget) -> Vec<(usize, Answer)> {
         let undisturbed = undisturbed(run, self.options);
         let mut invariants = run.invariants.iter();
         let mut answers = Vec::new();
@@ -297,7 +298,7 @@ impl<'a> Work<'a> {
             let mut answer = match found {
                 Some(found) => {
                     let evidence = Evidence::Run(found.clone());
-                    violated(self.system, property, &evidence, &self.options.settings, observer)
+                    violated(self.system, property, &evidence, &self.options.settings, budget)
                 }
                 None if undecided => answer(property, Outcome::Unknown(Reason::Unsupported(NO_PROVISO.into()))),
                 None => answer(property, undisturbed.clone()),
@@ -317,10 +318,10 @@ impl<'a> Work<'a> {
         cut(self.system, run, is_partial(run, &self.request, self.options))
     }
 
-    fn report(mut self, observer: &mut dyn Observer) -> Report {
+    fn report(mut self, budget: &Budget) -> Report {
         let mut run = std::mem::take(&mut self.safety);
         let cut = self.cut(&run);
-        let mut safety: HashMap<usize, Answer> = self.safety_answers(&run, observer).into_iter().collect();
+        let mut safety: HashMap<usize, Answer> = self.safety_answers(&run, budget).into_iter().collect();
         let alone = self.answers.is_empty();
         let mut answers = Vec::new();
         for number in 0..self.properties.len() {
@@ -355,12 +356,6 @@ struct Done {
     cut: bool,
 }
 
-/// What one of several searches may take, of the memory that is not in use yet.
-fn part_of_memory(limit: u64, parts: u64) -> u64 {
-    let used = resident_memory().unwrap_or(0).min(limit);
-    used + (limit - used) / parts
-}
-
 /// One part in so many of the time is for the first, short attempts.
 const FIRST_SHARE: u32 = 8;
 
@@ -385,26 +380,6 @@ impl Clock {
         }
         let rest = self.time?.saturating_sub(self.begun.elapsed());
         Some(Instant::now() + rest * self.workers / left as u32)
-    }
-}
-
-/// Ends a search when its share of the time is used up, or its answer is there.
-struct Slice<'a> {
-    observer: &'a mut dyn Observer,
-    deadline: Option<Instant>,
-    /// Another engine has answered what it is for.
-    is_answered: &'a dyn Fn() -> bool,
-    cut: bool,
-}
-
-impl Observer for Slice<'_> {
-    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
-        let reason = self.observer.progress(progress);
-        if reason.is_none() && (self.is_answered)() {
-            return Some(Reason::Interrupted);
-        }
-        self.cut = reason.is_none() && self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        if self.cut { Some(Reason::Time) } else { reason }
     }
 }
 
@@ -445,14 +420,8 @@ fn undisturbed(run: &Run, options: &Options) -> Outcome {
     }
 }
 
-fn violated(
-    system: &System,
-    property: &Property,
-    evidence: &Evidence,
-    settings: &Settings,
-    observer: &mut dyn Observer,
-) -> Answer {
-    Answer::violated(system, property, ENGINE, evidence, settings, observer)
+fn violated(system: &System, property: &Property, evidence: &Evidence, settings: &Settings, budget: &Budget) -> Answer {
+    Answer::violated(system, property, ENGINE, evidence, settings, budget)
 }
 
 /// Of a search that may ignore steps for ever.
@@ -468,19 +437,14 @@ fn stopped() -> Outcome {
 }
 
 /// A property of endless runs, in a search of its own: the answer, and why the search ended early if it did.
-fn temporal(
-    system: &System,
-    property: &Property,
-    options: &Options,
-    observer: &mut dyn Observer,
-) -> (Answer, Option<Reason>) {
-    match judge(system, property, options, observer) {
+fn temporal(system: &Subject<'_>, property: &Property, options: &Options, budget: &Budget) -> (Answer, Option<Reason>) {
+    match judge(system, property, options, budget) {
         Ok(answered) => {
             let fallible = Survey::of(system).fallible(property, &options.settings.justice);
             if fallible.is_empty() {
                 answered
             } else {
-                evaluable(system, property, &fallible, options, observer, answered)
+                evaluable(system, property, &fallible, options, budget, answered)
             }
         }
         Err(why) => (answer(property, Outcome::Unknown(Reason::Unsupported(why))), None),
@@ -489,24 +453,24 @@ fn temporal(
 
 /// The answer to a property in which a fault was taken for false: if it holds, it is looked whether there is one.
 fn evaluable(
-    system: &System,
+    system: &Subject<'_>,
     property: &Property,
     fallible: &Fallible,
     options: &Options,
-    observer: &mut dyn Observer,
+    budget: &Budget,
     (answer, ended): (Answer, Option<Reason>),
 ) -> (Answer, Option<Reason>) {
     if answer.verdict() == Verdict::Violated || matches!(ended, Some(Reason::Time | Reason::Interrupted)) {
         return (fallible.told(system, answer), ended);
     }
     let request = Request { invariants: vec![fallible.invariant()], ..Request::default() };
-    let mut run = super::run(system, &request, options, observer);
+    let mut run = super::run(system, &request, options, budget);
     if let Some(statistics) = &answer.statistics {
         run.add(statistics);
     }
     let outcome = match run.invariants.first() {
         Some(Some(found)) => {
-            violated(system, property, &Evidence::Run(found.clone()), &options.settings, observer).outcome
+            violated(system, property, &Evidence::Run(found.clone()), &options.settings, budget).outcome
         }
         _ if run.only_deadlocks && run.ended.is_none() => Outcome::Unknown(Reason::Unsupported(NO_PROVISO.into())),
         _ => undisturbed(&run, options),
@@ -519,18 +483,21 @@ fn evaluable(
 
 /// A property in branching time.
 fn branching(
-    system: &System,
+    system: &Subject<'_>,
     property: &Property,
     temporal: &Temporal,
     options: &Options,
-    observer: &mut dyn Observer,
+    budget: &Budget,
 ) -> Result<(Answer, Option<Reason>), String> {
     knows_branching(&options.settings)?;
-    let found = look_at(system, temporal, options, observer)?;
+    let found = look_at(system, temporal, options, budget)?;
     let answer = match (found.verdict, found.evidence) {
-        (Some(true), _) => answer(property, Outcome::Holds(Certainty::Proved)),
+        (Some(true), Some((start, tree))) => {
+            Answer::witnessed(system, property, ENGINE, &Evidence::Tree(start, tree), budget)
+        }
+        (Some(true), None) => answer(property, Outcome::Holds(Certainty::Proved)),
         (Some(false), Some((start, tree))) => {
-            violated(system, property, &Evidence::Tree(start, tree), &options.settings, observer)
+            violated(system, property, &Evidence::Tree(start, tree), &options.settings, budget)
         }
         (Some(false), None) => answer(property, without_run(&property.question, "by explicit search")),
         (None, _) => answer(property, Outcome::Unknown(found.ended.clone().unwrap_or(Reason::Interrupted))),
@@ -542,41 +509,42 @@ fn branching(
 
 /// A never claim that changes the state.
 fn acted_upon(
-    system: &System,
+    system: &Subject<'_>,
     property: &Property,
     claim: &Acting,
     options: &Options,
-    observer: &mut dyn Observer,
+    budget: &Budget,
 ) -> (Answer, Option<Reason>) {
-    let found = claimed::look_for(system, claim, options, observer);
+    let found = claimed::look_for(system, claim, options, budget);
     let answer = match found.run {
         None => answer(property, found.ended.clone().map_or(Outcome::Holds(Certainty::Proved), Outcome::Unknown)),
-        Some(lasso) => violated(system, property, &Evidence::Lasso(lasso), &options.settings, observer),
+        Some(lasso) => violated(system, property, &Evidence::Lasso(lasso), &options.settings, budget),
     };
     let answer = Answer { statistics: Some(found.statistics), ..answer };
     (tell_stops(system, &found.stops, answer), found.ended)
 }
 
 fn judge(
-    system: &System,
+    system: &Subject<'_>,
     property: &Property,
     options: &Options,
-    observer: &mut dyn Observer,
+    budget: &Budget,
 ) -> Result<(Answer, Option<Reason>), String> {
+    knows_fairness(system, &options.settings)?;
     if let Some(why) = justice::refusal(&property.question, &options.settings.justice) {
         return Err(why.into());
     }
     if let Question::Never(claim) = property.question
         && let Some(acting) = Acting::of(system, claim)?
     {
-        return Ok(acted_upon(system, property, &acting, options, observer));
+        return Ok(acted_upon(system, property, &acting, options, budget));
     }
-    let simple = options.emptiness == Emptiness::Nested;
+    let simple = options.explicit.emptiness == Emptiness::Nested;
     let claim;
     let specification = match &property.question {
         Question::Ltl(temporal) => {
             let acceptance = if simple { Acceptance::Buchi } else { Acceptance::Generalised };
-            let automaton = match negation(temporal, acceptance, observer) {
+            let automaton = match negation(temporal, acceptance, budget) {
                 Ok(automaton) => automaton,
                 Err(NoAutomaton::Refused(why)) => return Err(why),
                 Err(NoAutomaton::Ended(reason)) => {
@@ -584,11 +552,13 @@ fn judge(
                 }
             };
             let formula = &temporal.formula;
-            let invariant =
-                ask_meanwhile(observer, |budget| ample_logic::is_stutter_invariant_within(formula, budget).ok());
-            let invariant = match invariant {
-                Ok(invariant) => invariant.flatten(),
-                Err(reason) => return Ok((answer(property, Outcome::Unknown(reason.clone())), Some(reason))),
+            let invariant = match ample_logic::is_stutter_invariant_within(formula, budget) {
+                Ok(invariant) => Some(invariant),
+                Err(StutterError::Translate(TranslateError::Interrupted(interrupted))) => {
+                    let reason = Reason::from(interrupted);
+                    return Ok((answer(property, Outcome::Unknown(reason.clone())), Some(reason)));
+                }
+                Err(_) => None,
             };
             let stutter_invariant = match invariant {
                 Some(true) => Ok(()),
@@ -609,7 +579,7 @@ fn judge(
             let stutter_invariant = Err("an automaton may count steps");
             Specification { automaton, atoms, stutters: true, is_simple: simple, stutter_invariant }
         }
-        Question::Ctl(temporal) => return branching(system, property, temporal, options, observer),
+        Question::Ctl(temporal) => return branching(system, property, temporal, options, budget),
         Question::Bound(_) => return Err(NO_BOUNDS.into()),
         question => {
             claim = match question {
@@ -629,10 +599,10 @@ fn judge(
             Specification { automaton, atoms, stutters: *stutters, is_simple: true, stutter_invariant }
         }
     };
-    let found = look_for(system, specification, options, observer);
+    let found = look_for(system, specification, options, budget);
     let mut answer = match found.run {
         None => answer(property, found.ended.clone().map_or(Outcome::Holds(Certainty::Proved), Outcome::Unknown)),
-        Some(lasso) => violated(system, property, &Evidence::Lasso(lasso), &options.settings, observer),
+        Some(lasso) => violated(system, property, &Evidence::Lasso(lasso), &options.settings, budget),
     };
     answer.statistics = Some(found.statistics);
     answer.note = found.note;

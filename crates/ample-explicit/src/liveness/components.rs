@@ -11,20 +11,19 @@
 
 use std::borrow::Borrow;
 
-use ample_model::observer::Observer;
+use ample_budget::Budget;
 use ample_model::outcome::Reason;
 
 use super::lasso::Seek;
-use super::{Concurrent, Fairness, Judged, Number, Options, Over, Processes, Report, SearchObserver, streett};
+use super::{Concurrent, Fairness, Judged, Number, Options, Over, Processes, Report, SearchCounts, streett};
 use crate::space::Buffer;
 use crate::store::{ExactStore, Handle, Inserted};
 
 /// Looks for an accepted run by strongly connected components. The store must be empty.
-pub fn components<P, St, O>(space: &mut P, store: &mut St, options: &Options, observer: &mut O) -> Report<P::Transition>
+pub fn components<P, St>(space: &mut P, store: &mut St, options: &Options, budget: &Budget) -> Report<P::Transition>
 where
     P: Judged + Concurrent,
     St: ExactStore<P::State, Side = Number>,
-    O: Observer + ?Sized,
     Buffer<P>: Default,
 {
     if options.fairness == Fairness::Weak {
@@ -34,7 +33,7 @@ where
         all: space.all_marks(),
         weak: options.fairness == Fairness::Weak,
         strong: options.fairness == Fairness::Strong,
-        observed: SearchObserver::new(options, observer),
+        observed: SearchCounts::new(options, budget),
         space,
         store,
         max_depth: options.max_depth,
@@ -65,7 +64,7 @@ where
         watch.ended = Some(Reason::Depth);
     }
     space.put_off(false);
-    let lasso = found.map(|seek| seek.lasso(space, store, options.fairness, watch.observer));
+    let lasso = found.map(|seek| seek.lasso(space, store, options.fairness, watch.budget));
     watch.report(lasso, store.bytes(), store.state_bytes())
 }
 
@@ -87,11 +86,11 @@ struct Service {
     entry: Processes,
 }
 
-struct Search<'a, P: Judged, St, O: ?Sized> {
+struct Search<'a, P: Judged, St> {
     all: u64,
     weak: bool,
     strong: bool,
-    observed: SearchObserver<'a, O>,
+    observed: SearchCounts<'a>,
     space: &'a mut P,
     store: &'a mut St,
     max_depth: u64,
@@ -110,11 +109,10 @@ struct Search<'a, P: Judged, St, O: ?Sized> {
     found: Option<Seek<P::Transition>>,
 }
 
-impl<P, St, O> Search<'_, P, St, O>
+impl<P, St> Search<'_, P, St>
 where
     P: Judged + Concurrent,
     St: ExactStore<P::State, Side = Number>,
-    O: Observer + ?Sized,
     Buffer<P>: Default,
 {
     fn from(&mut self, out: &mut Buffer<P>) -> Result<(), Over> {
@@ -160,7 +158,7 @@ where
     }
 
     /// The transition out of a state after that one. On a cycle nothing may be ignored for ever, so that what was is
-    /// taken where the cycle is closed (spec 001 §1.7, the closed-cycle proviso).
+    /// taken where the cycle is closed (P. Godefroid's thesis, chapter 7, the closed-cycle proviso).
     #[inline]
     fn after(&mut self, state: Handle, last: &P::Transition) -> Option<P::Transition> {
         let next = self.space.next(self.store.get(state), last);

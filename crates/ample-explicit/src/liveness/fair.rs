@@ -2,7 +2,7 @@
 
 use std::ops::BitOrAssign;
 
-use ample_model::Move;
+use ample_model::{Move, StartNumber};
 
 use crate::space::StateSpace;
 
@@ -72,4 +72,10 @@ pub trait Concurrent: StateSpace {
     /// All moves that the transition stands for, in order. The first is the action that it takes; there is none if
     /// it only repeats the state.
     fn actions(&mut self, state: &Self::State, transition: &Self::Transition) -> Vec<Move>;
+
+    /// The number that the model gives to the initial state of that position. They differ where not every combination of
+    /// first values is an initial state.
+    fn start_number(&mut self, position: usize) -> StartNumber {
+        (position as u64).into()
+    }
 }

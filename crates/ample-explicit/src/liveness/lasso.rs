@@ -7,8 +7,8 @@
 use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use ample_budget::{Budget, Progress};
 use ample_model::Move;
-use ample_model::observer::{Observer, Progress};
 
 use super::{Concurrent, Fairness, Judged, Member};
 use crate::space::Buffer;
@@ -43,15 +43,14 @@ const PATIENCE: usize = 200_000;
 const MAX_PATIENCE: usize = 2_000_000;
 /// A state with so many steps out of it counts once.
 const STEPS_PER_STATE: usize = 4;
-/// The observer is asked every so many steps.
+/// The budget is asked every so many steps.
 const ASK_EVERY: usize = 64;
 
 impl<T: Copy> Seek<T> {
-    pub fn lasso<P, St, O>(self, space: &mut P, store: &mut St, fairness: Fairness, observer: &mut O) -> Lasso<T>
+    pub fn lasso<P, St>(self, space: &mut P, store: &mut St, fairness: Fairness, budget: &Budget) -> Lasso<T>
     where
         P: Judged<Transition = T> + Concurrent,
         St: ExactStore<P::State, Side: Member>,
-        O: Observer + ?Sized,
         Buffer<P>: Default,
     {
         match self {
@@ -60,7 +59,7 @@ impl<T: Copy> Seek<T> {
                     let first = space.first(store.get(state));
                     first.is_some_and(|first| space.condemns(store.get(state), &first))
                 };
-                let (prefix, end) = shorter(space, store, path.len(), goal, observer).unwrap_or((path, end));
+                let (prefix, end) = shorter(space, store, path.len(), goal, budget).unwrap_or((path, end));
                 Lasso { prefix, end, cycle: Vec::new() }
             }
             Seek::Component { mut path, end, members } => {
@@ -76,10 +75,10 @@ impl<T: Copy> Seek<T> {
                         Some((path, end))
                     }
                     None if store.side(end).is_member() => Some((path, end)),
-                    None => search(space, store, Bounds { seen_only: true, ..Bounds::NONE }, goal, observer),
+                    None => search(space, store, Bounds { seen_only: true, ..Bounds::NONE }, goal, budget),
                 };
                 let length = known.as_ref().map_or(usize::MAX, |(path, _)| path.len());
-                let short = shorter(space, store, length, goal, observer);
+                let short = shorter(space, store, length, goal, budget);
                 let (prefix, end) = short.or(known).unwrap_or((Vec::new(), members[0]));
                 let cycle = Round::new(space, store, &members, fairness).close(end);
                 Lasso { prefix, end, cycle }
@@ -89,21 +88,20 @@ impl<T: Copy> Seek<T> {
 }
 
 /// A way of fewer steps than `length` from an initial state to one where `goal` holds, if one is found soon.
-fn shorter<P, St, O>(
+fn shorter<P, St>(
     space: &mut P,
     store: &mut St,
     length: usize,
     goal: impl Fn(&mut P, &St, Handle) -> bool,
-    observer: &mut O,
+    budget: &Budget,
 ) -> Option<Road<P::Transition>>
 where
     P: Judged,
     St: ExactStore<P::State, Side: Member>,
-    O: Observer + ?Sized,
     Buffer<P>: Default,
 {
     let patience = (store.len() + PATIENCE).min(MAX_PATIENCE);
-    search(space, store, Bounds { length, patience, seen_only: false }, goal, observer)
+    search(space, store, Bounds { length, patience, seen_only: false }, goal, budget)
 }
 
 /// How far to search.
@@ -112,7 +110,7 @@ struct Bounds {
     length: usize,
     /// Look at so many states.
     patience: usize,
-    /// Look only at states that are in the store; and whatever the observer says, as it will not take long.
+    /// Look only at states that are in the store; and whatever the budget says, as it will not take long.
     seen_only: bool,
 }
 
@@ -121,17 +119,16 @@ impl Bounds {
 }
 
 /// The shortest way from an initial state to one where `goal` holds, within bounds.
-fn search<P, St, O>(
+fn search<P, St>(
     space: &mut P,
     store: &mut St,
     bounds: Bounds,
     goal: impl Fn(&mut P, &St, Handle) -> bool,
-    observer: &mut O,
+    budget: &Budget,
 ) -> Option<Road<P::Transition>>
 where
     P: Judged,
     St: ExactStore<P::State, Side: Member>,
-    O: Observer + ?Sized,
     Buffer<P>: Default,
 {
     let mut parents: HashMap<Handle, Option<(Handle, P::Transition)>> = HashMap::new();
@@ -175,7 +172,7 @@ where
             arrivals += 1;
             let ask = arrivals % ASK_EVERY == 0 && !bounds.seen_only;
             let progress = || Progress { memory: store.bytes() as u64, ..Progress::default() };
-            if arrivals / STEPS_PER_STATE > bounds.patience || ask && observer.progress(&progress()).is_some() {
+            if arrivals / STEPS_PER_STATE > bounds.patience || ask && budget.report(&progress()).is_err() {
                 return None;
             }
             space.target(store.get(state), &transition, &mut out);
@@ -244,9 +241,9 @@ where
         let state = self.store.get(member);
         let mut cursor = self.space.first(state);
         while let Some(transition) = cursor {
-            if let Some(action) = self.space.actions(state, &transition).first() {
+            if let Some(action) = self.space.actions(state, &transition).into_iter().next() {
                 let next = self.numbers.len() as u32;
-                self.actions.insert(*self.numbers.entry(*action).or_insert(next));
+                self.actions.insert(*self.numbers.entry(action).or_insert(next));
             }
             cursor = self.space.next(state, &transition);
         }

@@ -31,7 +31,7 @@ pub use stopping::{Stopping, Stops};
 
 use std::time::Instant;
 
-use ample_model::observer::{Observer, Progress};
+use ample_budget::{Budget, Progress};
 use ample_model::outcome::{Reason, Statistics};
 
 use crate::pacing::Pacing;
@@ -60,7 +60,7 @@ pub struct Options {
     pub fairness: Fairness,
     /// Do not expand states at this depth.
     pub max_depth: u64,
-    /// The observer is told after every so many arrivals at a state.
+    /// The budget is told after every so many arrivals at a state.
     pub report_every: u64,
 }
 
@@ -134,9 +134,9 @@ impl Side for Number {
 /// The search is over.
 struct Over;
 
-/// Counts, and tells the observer.
-struct SearchObserver<'a, O: ?Sized> {
-    observer: &'a mut O,
+/// Counts, and tells the budget.
+struct SearchCounts<'a> {
+    budget: &'a Budget,
     statistics: Statistics,
     start: Instant,
     pacing: Pacing,
@@ -144,11 +144,11 @@ struct SearchObserver<'a, O: ?Sized> {
     ended: Option<Reason>,
 }
 
-impl<'a, O: Observer + ?Sized> SearchObserver<'a, O> {
-    fn new(options: &Options, observer: &'a mut O) -> Self {
+impl<'a> SearchCounts<'a> {
+    fn new(options: &Options, budget: &'a Budget) -> Self {
         let pacing = Pacing::new(options.report_every);
         let (statistics, start) = (Statistics::default(), Instant::now());
-        SearchObserver { observer, statistics, start, pacing, countdown: pacing.first(), ended: None }
+        SearchCounts { budget, statistics, start, pacing, countdown: pacing.first(), ended: None }
     }
 
     /// An arrival at a state; true if the search has to end.
@@ -165,7 +165,7 @@ impl<'a, O: Observer + ?Sized> SearchObserver<'a, O> {
         self.countdown == 0
     }
 
-    /// Tells the observer how it goes; true if the search has to end.
+    /// Tells the budget how it goes; true if the search has to end.
     #[cold]
     fn tell(&mut self, pending: usize, memory: usize) -> Result<(), Over> {
         self.countdown = self.pacing.next();
@@ -178,9 +178,9 @@ impl<'a, O: Observer + ?Sized> SearchObserver<'a, O> {
             nodes: 0,
         };
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(memory as u64);
-        match self.observer.progress(&progress) {
-            Some(reason) => self.end(reason),
-            None => Ok(()),
+        match self.budget.report(&progress) {
+            Ok(()) => Ok(()),
+            Err(interrupted) => self.end(interrupted.into()),
         }
     }
 

@@ -8,11 +8,11 @@
 
 use std::borrow::Borrow;
 
-use ample_model::observer::Observer;
+use ample_budget::Budget;
 use ample_model::outcome::Reason;
 
 use super::lasso::Seek;
-use super::{Concurrent, Fairness, Judged, Member, Options, Over, Report, SearchObserver};
+use super::{Concurrent, Fairness, Judged, Member, Options, Over, Report, SearchCounts};
 use crate::space::Buffer;
 use crate::store::{ExactStore, Handle, Inserted, Marked, Marks};
 
@@ -38,16 +38,15 @@ impl Member for Marks {
 }
 
 /// Looks for an accepted run by nested depth-first search. The store must be empty. Fairness is not looked at.
-pub fn nested<P, St, O>(space: &mut P, store: &mut St, options: &Options, observer: &mut O) -> Report<P::Transition>
+pub fn nested<P, St>(space: &mut P, store: &mut St, options: &Options, budget: &Budget) -> Report<P::Transition>
 where
     P: Judged + Concurrent,
     St: ExactStore<P::State, Side = Marks>,
-    O: Observer + ?Sized,
     Buffer<P>: Default,
 {
     let mut search = Search {
         all: space.all_marks(),
-        observed: SearchObserver::new(options, observer),
+        observed: SearchCounts::new(options, budget),
         space,
         store,
         max_depth: options.max_depth,
@@ -73,13 +72,13 @@ where
     if truncated && watch.ended.is_none() {
         watch.ended = Some(Reason::Depth);
     }
-    let lasso = found.map(|seek| seek.lasso(space, store, Fairness::None, watch.observer));
+    let lasso = found.map(|seek| seek.lasso(space, store, Fairness::None, watch.budget));
     watch.report(lasso, store.bytes(), store.state_bytes())
 }
 
-struct Search<'a, P: Judged, St, O: ?Sized> {
+struct Search<'a, P: Judged, St> {
     all: u64,
-    observed: SearchObserver<'a, O>,
+    observed: SearchCounts<'a>,
     space: &'a mut P,
     store: &'a mut St,
     max_depth: u64,
@@ -93,11 +92,10 @@ struct Search<'a, P: Judged, St, O: ?Sized> {
     found: Option<Seek<P::Transition>>,
 }
 
-impl<P, St, O> Search<'_, P, St, O>
+impl<P, St> Search<'_, P, St>
 where
     P: Judged + Concurrent,
     St: ExactStore<P::State, Side = Marks>,
-    O: Observer + ?Sized,
     Buffer<P>: Default,
 {
     fn colours(&self, state: Handle) -> u8 {

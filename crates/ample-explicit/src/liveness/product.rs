@@ -142,7 +142,7 @@ pub struct Step<T> {
 /// let automaton = BuchiAutomaton::of(&translate(&never, &atoms, Default::default())?)?;
 /// let mut product = Product::new(Counter, automaton);
 /// let mut store = HashStore::default();
-/// let report = components(&mut product, &mut store, &Options::default(), &mut ample_model::Silent);
+/// let report = components(&mut product, &mut store, &Options::default(), &ample_budget::Budget::unlimited());
 ///
 /// // It may stay at three for ever.
 /// let lasso = report.found.unwrap();

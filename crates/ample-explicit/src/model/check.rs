@@ -231,10 +231,10 @@ impl<'m, M: Model> Check<'m, M> {
         };
         let mut space = Space::new(graph, &self.conditions, invariants.clone());
         let mut store: HashStore<StateNumber, Parent> = HashStore::default();
-        let mut budget = self.budget.clone();
+
         let report = match self.depth_first {
-            true => safety::depth_first(&mut space, &mut store, &options, &mut budget),
-            false => safety::breadth_first(&mut space, &mut store, &options, &mut budget),
+            true => safety::depth_first(&mut space, &mut store, &options, &self.budget),
+            false => safety::breadth_first(&mut space, &mut store, &options, &self.budget),
         };
         let ended = graph.interrupted.clone().or(report.ended);
         let undecided = || ended.clone().map_or(Verdict::Holds, Verdict::Unknown);
@@ -284,7 +284,7 @@ impl<'m, M: Model> Check<'m, M> {
         };
         let mut product = Product::new(Space::new(graph, &self.conditions, self.all_conditions()), watcher);
         let mut store = HashStore::default();
-        let report = liveness::components(&mut product, &mut store, &options, &mut self.budget.clone());
+        let report = liveness::components(&mut product, &mut store, &options, &self.budget);
         drop(product);
         // A state that was not expanded completely may look stuck.
         if let Some(reason) = graph.interrupted.clone().or(report.ended) {
@@ -317,7 +317,7 @@ impl<'m, M: Model> Check<'m, M> {
         let options = ctl::Options { report_every: REPORT_EVERY, ..ctl::Options::default() };
         let mut store = HashStore::default();
         let mut space = Space::new(graph, &self.conditions, self.all_conditions());
-        let report = match ctl::check(&mut space, &mut store, formula, &options, &mut self.budget.clone()) {
+        let report = match ctl::check(&mut space, &mut store, formula, &options, &self.budget) {
             Ok(report) => report,
             Err(why) => return Found::unknown(why.to_string()),
         };

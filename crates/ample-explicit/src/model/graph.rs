@@ -218,7 +218,7 @@ impl<M: Model> Concurrent for Space<'_, '_, M> {
     fn note_participants(&mut self) {}
 
     fn actions(&mut self, _: &StateNumber, transition: &Transition) -> Vec<Move> {
-        let of = |process: u8| Move { process: process.into(), edge: EdgeId(0), partner: None };
+        let of = |process: u8| Move::Process { process: process.into(), edge: EdgeId(0) };
         transition.process.map(of).into_iter().collect()
     }
 }

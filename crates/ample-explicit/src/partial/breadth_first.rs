@@ -7,7 +7,7 @@
 
 use std::borrow::Borrow;
 
-use ample_model::observer::Observer;
+use ample_budget::Budget;
 use ample_model::outcome::Reason;
 
 use super::ahead::Ahead;
@@ -21,25 +21,24 @@ use crate::store::{ExactStore, Handle, Inserted, Linked, Side};
 
 /// Checks breadth-first with a reduction. The paths to violations are shortest ones of the reduced graph. The store must
 /// be empty.
-pub fn breadth_first<S, St, O>(
+pub fn breadth_first<S, St>(
     space: &mut S,
     store: &mut St,
     options: &Options,
     reduction: &Reduction,
-    observer: &mut O,
+    budget: &Budget,
 ) -> Result<Reduced<S::Transition>, Incompatible>
 where
     S: Partial,
     St: ExactStore<S::State>,
     St::Side: Linked,
-    O: Observer + ?Sized,
     Buffer<S>: Default,
 {
     reduction.for_breadth_first()?;
     let mut search = Search {
         space,
         store,
-        safety: Safety::new(options, observer),
+        safety: Safety::new(options, budget),
         reduction: *reduction,
         enabled: Vec::new(),
         chosen: Vec::new(),
@@ -56,10 +55,10 @@ where
     Ok(search.finish())
 }
 
-struct Search<'a, S: Partial, St, O: ?Sized> {
+struct Search<'a, S: Partial, St> {
     space: &'a mut S,
     store: &'a mut St,
-    safety: Safety<'a, S::Transition, O>,
+    safety: Safety<'a, S::Transition>,
     reduction: Reduction,
     /// What is enabled in the state that is expanded, and which of it is taken.
     enabled: Vec<Labelled<S::Transition>>,
@@ -79,12 +78,11 @@ struct Search<'a, S: Partial, St, O: ?Sized> {
     counts: Counts,
 }
 
-impl<S, St, O> Search<'_, S, St, O>
+impl<S, St> Search<'_, S, St>
 where
     S: Partial,
     St: ExactStore<S::State>,
     St::Side: Linked,
-    O: Observer + ?Sized,
     Buffer<S>: Default,
 {
     fn run(&mut self) -> Result<(), Over> {

@@ -1,4 +1,4 @@
-//! A visited set of bounded size (spec 001 §1.8).
+//! A visited set of bounded size (P. Godefroid's thesis, §8.4).
 //!
 //! A state that the search has entered is held; one that it has left is loose and may make room for another. The
 //! states lie in numbered slots, found through chains of equal hashes; a slot keeps its memory when its state goes,

@@ -1,4 +1,4 @@
-//! Partial-order search: of all the orders of independent transitions, as few as will do (spec 001).
+//! Partial-order search: of all the orders of independent transitions, as few as will do (P. Godefroid's thesis).
 //!
 //! A state space that knows which of its transitions are independent is [`Partial`]. It chooses persistent sets; the
 //! searches here follow them, keep sleep sets, and see to it that no transition is ignored for ever (the ignoring problem).
@@ -16,7 +16,7 @@
 //! use ample_explicit::partial::{self, Label, Labelled, Mark, Partial, Reduction};
 //! use ample_explicit::space::{Checked, StateSpace};
 //! use ample_explicit::store::{HashStore, Parent};
-//! use ample_model::observer::Silent;
+//! use ample_budget::Budget;
 //!
 //! /// Three runners, each of whom has nine steps to go.
 //! struct Race;
@@ -74,7 +74,7 @@
 //! let options = Options::default();
 //! let search = |reduction| {
 //!     let mut store: HashStore<[u8; 3], Mark> = HashStore::default();
-//!     partial::depth_first(&mut Race, &mut store, &options, &reduction, &mut Silent).unwrap()
+//!     partial::depth_first(&mut Race, &mut store, &options, &reduction, &Budget::unlimited()).unwrap()
 //! };
 //! let full = search(Reduction::default());
 //! assert_eq!((full.counts.stored, full.counts.transitions), (1000, 2701));
@@ -88,7 +88,7 @@
 //! assert!(reduced.report.deadlock.is_some());
 //!
 //! let mut store: HashStore<[u8; 3], Parent> = HashStore::default();
-//! let reduced = partial::breadth_first(&mut Race, &mut store, &options, &persistent, &mut Silent).unwrap();
+//! let reduced = partial::breadth_first(&mut Race, &mut store, &options, &persistent, &Budget::unlimited()).unwrap();
 //! assert_eq!(reduced.report.deadlock.unwrap().path.len(), 27);
 //! ```
 
@@ -100,6 +100,7 @@ mod components;
 mod depth_first;
 mod labels;
 mod mark;
+mod postponed;
 mod reduction;
 pub mod two_phase;
 mod visited;
@@ -107,6 +108,7 @@ mod visited;
 pub use breadth_first::breadth_first;
 pub use depth_first::depth_first;
 pub use mark::Mark;
+pub use postponed::{Postponed, Taken};
 pub use reduction::{Cache, Counts, Incompatible, Proviso, Reduced, Reduction, Replacement};
 pub use two_phase::{Phases, ProcessModel, TwoPhase};
 

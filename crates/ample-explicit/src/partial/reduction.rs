@@ -43,7 +43,7 @@ pub enum Proviso {
     Queue,
 }
 
-/// A visited set that forgets (spec 001 §1.8).
+/// A visited set that forgets (P. Godefroid's thesis, §8.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cache {
     /// How many states it holds at most, those on the stack among them.
@@ -53,14 +53,14 @@ pub struct Cache {
 }
 
 /// Which state makes room for another. A state on the stack never does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Replacement {
     /// The one that the search left first.
     #[default]
     Oldest,
-    /// Any.
+    /// One at random.
     Random,
-    /// Of a handful taken at random, the one where the search has arrived least often.
+    /// Of a handful taken at random, the one that the search has met least often.
     LeastVisited,
 }
 
@@ -109,8 +109,8 @@ impl Reduction {
     }
 }
 
-/// What the search did, in the terms of spec 001 §3.3. States inside atomic sequences count like all others, and an
-/// initial state counts as an arrival: `stored + cleared + matched` is `transitions`.
+/// What the search did, in the terms of P. Godefroid's thesis (§8.4). States inside atomic sequences count like all
+/// others, and an initial state counts as an arrival: `stored + cleared + matched` is `transitions`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// States in the store in the end.

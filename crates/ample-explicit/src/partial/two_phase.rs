@@ -1,11 +1,13 @@
-//! Two-Phase (Nalumasu and Gopalakrishnan; spec 000 §2.4): steps that nobody can disturb and nobody sees are taken at
-//! once, and only where there is none left all orders are looked at.
+//! Two-Phase (R. Nalumasu, G. Gopalakrishnan: An efficient partial order reduction algorithm with an alternative
+//! proviso implementation, 2002): steps that nobody can disturb and nobody sees are taken at once, and only where there
+//! is none left all orders are looked at.
 //!
 //! A step is *safe* in a state if it is the only one of its process there, invisible, and a persistent set by itself.
 //! *Phase 1* takes safe steps, process by process in a fixed order, and again while that leads anywhere. It looks for
 //! cycles among its own states only, so that a cycle of safe steps is left: a process that has closed one is done. *Phase
 //! 2* takes all that is enabled. Every state is therefore followed by safe steps and then by a state of which nothing is
-//! left out, which is all that branching-time properties without *next* need (spec 000 §1.5); there is no proviso.
+//! left out, which is all that branching-time properties without *next* need (R. Gerth, R. Kuiper, D. Peled,
+//! W. Penczek: A partial order approach to branching time logic model checking, 1999); there is no proviso.
 //!
 //! Here this is a transformation: in [`TwoPhase`] a transition is one of the space with the safe steps that follow it,
 //! and so the states between are not kept. It is right wherever Phase 1 ends, which is why it may end after
@@ -16,7 +18,7 @@
 //! use ample_explicit::partial::{Label, Labelled, Partial, ProcessModel, TwoPhase};
 //! use ample_explicit::space::{Checked, StateSpace};
 //! use ample_explicit::store::{HashStore, Parent};
-//! use ample_model::observer::Silent;
+//! use ample_budget::Budget;
 //!
 //! /// Three runners with nine steps to go. The invariant looks at the first one.
 //! struct Race;
@@ -69,7 +71,7 @@
 //!
 //! let options = Options { invariants: 1, ..Options::default() };
 //! let mut store: HashStore<[u8; 3], Parent> = HashStore::default();
-//! let report = check::breadth_first(&mut TwoPhase::new(Race), &mut store, &options, &mut Silent);
+//! let report = check::breadth_first(&mut TwoPhase::new(Race), &mut store, &options, &Budget::unlimited());
 //! // Of 1000 states there are left the first, and one for each place of the first runner.
 //! assert_eq!(report.statistics.states, 11);
 //! assert!(report.invariants[0].is_some());

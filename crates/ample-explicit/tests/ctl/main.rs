@@ -6,7 +6,9 @@ use ample_explicit::space::StateSpace;
 use ample_explicit::store::{ExactStore, FlatStore, HashStore};
 use ample_lang::promela::{self, preprocess::FileLoader};
 use ample_logic::{Atom, Atoms, Dialect, Formula, parse};
-use ample_model::observer::{Observer, Progress, Silent};
+use std::sync::{Arc, Mutex};
+
+use ample_budget::{Budget, Progress};
 use ample_model::outcome::Reason;
 use ample_model::{BinaryOp, Expr, Place, Scalar, Scope, VariableId};
 
@@ -235,7 +237,7 @@ fn paths_may_be_long() {
     let mut graph = Labelled { initial: vec![0], edges, labels, ..Labelled::default() };
     let depth = |graph: &mut Labelled, text: &str| {
         let mut store = HashStore::<u32, Number>::default();
-        let report = ctl::check(graph, &mut store, &formula(text), &Options::default(), &mut Silent).unwrap();
+        let report = ctl::check(graph, &mut store, &formula(text), &Options::default(), &Budget::unlimited()).unwrap();
         assert_eq!(report.verdict, Some(true), "{text}");
         (report.statistics.states, report.statistics.depth, report.evidence.map_or(0, |evidence| evidence.path.len()))
     };
@@ -254,43 +256,37 @@ fn paths_may_be_long() {
 fn what_is_not_ctl_is_refused() {
     for (text, why) in [("F p", NotCtl::Mixed), ("A (F p & G q)", NotCtl::Mixed)] {
         let mut store = HashStore::<u32, Number>::default();
-        let report = ctl::check(&mut line(), &mut store, &formula(text), &Options::default(), &mut Silent);
+        let report = ctl::check(&mut line(), &mut store, &formula(text), &Options::default(), &Budget::unlimited());
         assert_eq!(report, Err(why));
     }
     let nested = formula(&format!("{}p", "E X ".repeat(201)));
     let mut store = HashStore::<u32, Number>::default();
-    let report = ctl::check(&mut line(), &mut store, &nested, &Options::default(), &mut Silent);
+    let report = ctl::check(&mut line(), &mut store, &nested, &Options::default(), &Budget::unlimited());
     assert_eq!(report, Err(NotCtl::TooDeep));
 }
 
-/// Ends the search when it is told for that time.
-struct Impatient {
-    left: usize,
-    told: Vec<Progress>,
-}
-
-impl Observer for Impatient {
-    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
-        self.told.push(*progress);
-        self.left -= 1;
-        (self.left == 0).then_some(Reason::Time)
-    }
-}
-
 #[test]
-fn the_observer_is_told_and_can_end_the_search() {
+fn the_budget_is_told_and_can_end_the_search() {
     let vertices = 10_000;
     let edges = (1..=vertices).map(|next| vec![next % vertices]).collect();
     let mut graph = Labelled { initial: vec![0], edges, labels: vec![0; 10_000], ..Labelled::default() };
     let options = Options { report_every: 1000, ..Options::default() };
     let mut ask = |text: &str, left: usize| {
-        let mut observer = Impatient { left, told: Vec::new() };
+        let told = Arc::new(Mutex::new(Vec::<Progress>::new()));
+        let seen = Arc::clone(&told);
+        let is_last = move |progress: &Progress| {
+            let mut seen = seen.lock().unwrap();
+            seen.push(*progress);
+            seen.len() == left
+        };
+        let budget = Budget::unlimited().until(is_last).0;
         let mut store = HashStore::<u32, Number>::default();
-        let report = ctl::check(&mut graph, &mut store, &formula(text), &options, &mut observer).unwrap();
-        (report, observer.told)
+        let report = ctl::check(&mut graph, &mut store, &formula(text), &options, &budget).unwrap();
+        let told = told.lock().unwrap().clone();
+        (report, told)
     };
     let (report, told) = ask("A G !p", 3);
-    assert_eq!((report.verdict, report.ended, report.statistics.complete), (None, Some(Reason::Time), false));
+    assert_eq!((report.verdict, report.ended, report.statistics.complete), (None, Some(Reason::Interrupted), false));
     assert_eq!(told.len(), 3);
     assert!(told.windows(2).all(|pair| pair[0].states + 1000 >= pair[1].states && pair[0].memory <= pair[1].memory));
     // A search over states that are known tells too; and evidence can be given up.
@@ -306,7 +302,8 @@ fn a_full_store_ends_the_search() {
     let edges = (1..=100_000).map(|next| vec![next % 100_000]).collect();
     let mut graph = Labelled { initial: vec![0], edges, labels: vec![0; 100_000], ..Labelled::default() };
     let mut store = HashStore::<u32, Number>::default().limit(100_000);
-    let report = ctl::check(&mut graph, &mut store, &formula("E F p"), &Options::default(), &mut Silent).unwrap();
+    let report =
+        ctl::check(&mut graph, &mut store, &formula("E F p"), &Options::default(), &Budget::unlimited()).unwrap();
     assert_eq!((report.verdict, report.ended), (None, Some(Reason::Memory)));
     assert!(report.statistics.store_bytes <= 100_000 && report.statistics.memory_bytes > 100_000 / 2);
 }
@@ -338,7 +335,7 @@ fn compiled_models_are_checked_with_their_atomic_sequences() {
         let mut space = Compiled::new(&lowered.system, &atoms).unwrap();
         let mut store = FlatStore::<Number, _>::with_visible(space.visible());
         let options = Options::default();
-        let report = ctl::check(&mut space, &mut store, &formula(text), &options, &mut Silent).unwrap();
+        let report = ctl::check(&mut space, &mut store, &formula(text), &options, &Budget::unlimited()).unwrap();
         assert_eq!(report.verdict, Some(truth), "{text}");
         if let Some(evidence) = &report.evidence {
             let mut out = Vec::new();

@@ -1,9 +1,9 @@
 //! Is evidence what it says, and is the answer right?
 
+use ample_budget::Budget;
 use ample_explicit::ctl::{self, Dead, Evidence, Number, Options, Report};
 use ample_explicit::store::{ExactStore, HashStore};
 use ample_logic::{Binary, Formula, Unary};
-use ample_model::observer::Silent;
 
 use crate::graph::Labelled;
 use crate::meaning::Meaning;
@@ -108,7 +108,7 @@ impl Witness<'_> {
 pub fn check(graph: &Labelled, formula: &Formula, dead: Dead) -> Report<usize> {
     let mut store = HashStore::<u32, Number>::default();
     let options = Options { dead, report_every: 3 };
-    let report = ctl::check(&mut graph.clone(), &mut store, formula, &options, &mut Silent).unwrap();
+    let report = ctl::check(&mut graph.clone(), &mut store, formula, &options, &Budget::unlimited()).unwrap();
     let meaning = Meaning::new(graph, dead);
     let starts: Vec<(usize, u32)> = (0..graph.initial.len())
         .filter(|index| !graph.faulty_initial.contains(index))

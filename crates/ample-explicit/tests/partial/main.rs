@@ -1,17 +1,19 @@
-//! Partial-order search on small systems: the examples of spec 001, and random systems against the plain search.
+//! Partial-order search on small systems: the examples of P. Godefroid's thesis, and random systems against the plain
+//! search.
 
 mod system;
 
 use std::collections::BTreeSet;
 use std::iter;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
 
+use ample_budget::{Budget, Progress};
 use ample_explicit::check::{self, Options, Report};
 use ample_explicit::partial::{self, Cache, Counts, Incompatible, Mark, Proviso, Reduced, Reduction, Replacement};
 use ample_explicit::search::Path;
 use ample_explicit::space::{Checked, StateSpace};
 use ample_explicit::store::{ExactStore, FlatStore, Parent, Side, Store};
-use ample_model::observer::{Observer, Progress, Silent};
 use ample_model::outcome::Reason;
 use ample_random::Random;
 use system::{Method, System};
@@ -72,13 +74,13 @@ fn contents<D: Side>(system: &System, store: &FlatStore<D>) -> (BTreeSet<Vec<u8>
 }
 
 fn depth_first(system: &System, options: &Options, reduction: &Reduction) -> Run {
-    depth_first_observed(system, options, reduction, &mut Silent)
+    depth_first_observed(system, options, reduction, &Budget::unlimited())
 }
 
-fn depth_first_observed(system: &System, options: &Options, reduction: &Reduction, observer: &mut dyn Observer) -> Run {
+fn depth_first_observed(system: &System, options: &Options, reduction: &Reduction, budget: &Budget) -> Run {
     let mut system = system.clone();
     let mut store = FlatStore::<Mark>::default();
-    let reduced = partial::depth_first(&mut system, &mut store, options, reduction, observer).unwrap();
+    let reduced = partial::depth_first(&mut system, &mut store, options, reduction, budget).unwrap();
     replay(&mut system, &store, &reduced.report);
     check_counts(&reduced.counts, &reduced.report);
     let (states, locals) = contents(&system, &store);
@@ -88,7 +90,7 @@ fn depth_first_observed(system: &System, options: &Options, reduction: &Reductio
 fn breadth_first(system: &System, options: &Options, reduction: &Reduction) -> Run {
     let mut system = system.clone();
     let mut store = FlatStore::<Parent>::default();
-    let reduced = partial::breadth_first(&mut system, &mut store, options, reduction, &mut Silent).unwrap();
+    let reduced = partial::breadth_first(&mut system, &mut store, options, reduction, &Budget::unlimited()).unwrap();
     replay(&mut system, &store, &reduced.report);
     check_counts(&reduced.counts, &reduced.report);
     let (states, locals) = contents(&system, &store);
@@ -98,7 +100,7 @@ fn breadth_first(system: &System, options: &Options, reduction: &Reduction) -> R
 /// The search without any reduction, by other code.
 fn plain(system: &System, options: &Options) -> (Report<u16>, BTreeSet<Vec<u8>>, Locals) {
     let mut store = FlatStore::new();
-    let report = check::depth_first(&mut system.clone(), &mut store, options, &mut Silent);
+    let report = check::depth_first(&mut system.clone(), &mut store, options, &Budget::unlimited());
     let (states, locals) = contents(system, &store);
     (report, states, locals)
 }
@@ -344,7 +346,8 @@ fn with_sleep_sets_a_transition_is_taken_once() {
         for reduction in [SLEEP, BOTH, STACK_SLEEP] {
             system.log = Some(Vec::new());
             let mut store = FlatStore::<Mark>::default();
-            let reduced = partial::depth_first(&mut system, &mut store, &nothing(), &reduction, &mut Silent).unwrap();
+            let reduced =
+                partial::depth_first(&mut system, &mut store, &nothing(), &reduction, &Budget::unlimited()).unwrap();
             again += reduced.counts.again;
             let mut log = system.log.take().unwrap();
             let taken = log.len();
@@ -370,7 +373,7 @@ fn a_cache_changes_nothing_but_the_work() {
                 let more = [0, 1, 3, 10][(seed % 4) as usize];
                 let cache = Some(Cache { states: kept.deepest as usize + more, replacement });
                 let context = format!("seed {seed} {reduction:?} {cache:?}");
-                let run = depth_first_observed(&system, &all(), &Reduction { cache, ..reduction }, &mut After(10));
+                let run = depth_first_observed(&system, &all(), &Reduction { cache, ..reduction }, &after(10));
                 let found = &run.reduced.report;
                 if found.ended.is_some() {
                     // What a small cache forgets is found again and again, and maybe by a longer way.
@@ -390,14 +393,13 @@ fn a_cache_changes_nothing_but_the_work() {
 }
 
 /// Ends the search when it is told for that many times how it goes.
-struct After(u32);
-
-impl Observer for After {
-    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
+fn after(times: u32) -> Budget {
+    let told = AtomicU32::new(0);
+    let is_last = move |progress: &Progress| {
         assert!(progress.memory > 0);
-        self.0 -= 1;
-        (self.0 == 0).then_some(Reason::Time)
-    }
+        told.fetch_add(1, Ordering::Relaxed) + 1 == times
+    };
+    Budget::unlimited().until(is_last).0
 }
 
 #[test]
@@ -421,18 +423,19 @@ fn limits_are_kept() {
     let options = Options { report_every: 7, ..nothing() };
     for (reduction, _) in DEPTH_FIRST {
         let mut store = FlatStore::<Mark>::default();
-        let reduced = partial::depth_first(&mut system, &mut store, &options, &reduction, &mut After(3)).unwrap();
-        assert_eq!((reduced.report.ended, reduced.counts.transitions), (Some(Reason::Time), 21));
+        let reduced = partial::depth_first(&mut system, &mut store, &options, &reduction, &after(3)).unwrap();
+        assert_eq!((reduced.report.ended, reduced.counts.transitions), (Some(Reason::Interrupted), 21));
         let mut store = FlatStore::<Mark>::default().limit(600);
-        let reduced = partial::depth_first(&mut system, &mut store, &options, &reduction, &mut Silent).unwrap();
+        let reduced =
+            partial::depth_first(&mut system, &mut store, &options, &reduction, &Budget::unlimited()).unwrap();
         assert_eq!(reduced.report.ended, Some(Reason::Memory));
         let run = depth_first(&system, &Options { max_depth: 3, ..nothing() }, &reduction);
         assert_eq!((run.reduced.report.ended, run.reduced.counts.deepest), (Some(Reason::Depth), 4));
     }
     for (reduction, _) in BREADTH_FIRST {
         let mut store = FlatStore::<Parent>::default();
-        let reduced = partial::breadth_first(&mut system, &mut store, &options, &reduction, &mut After(3)).unwrap();
-        assert_eq!((reduced.report.ended, reduced.counts.transitions), (Some(Reason::Time), 21));
+        let reduced = partial::breadth_first(&mut system, &mut store, &options, &reduction, &after(3)).unwrap();
+        assert_eq!((reduced.report.ended, reduced.counts.transitions), (Some(Reason::Interrupted), 21));
         let run = breadth_first(&system, &Options { max_depth: 3, ..nothing() }, &reduction);
         assert_eq!((run.reduced.report.ended, run.reduced.report.statistics.depth), (Some(Reason::Depth), 3));
     }
@@ -443,7 +446,7 @@ fn what_does_not_go_together_is_an_error() {
     let cache = Some(Cache { states: 100, replacement: Replacement::Oldest });
     let depth_first = |reduction: Reduction| {
         let mut store = FlatStore::<Mark>::default();
-        partial::depth_first(&mut system::example_6_1(), &mut store, &all(), &reduction, &mut Silent).err()
+        partial::depth_first(&mut system::example_6_1(), &mut store, &all(), &reduction, &Budget::unlimited()).err()
     };
     let components = Reduction { proviso: Proviso::Components, ..BOTH };
     assert_eq!(depth_first(components), Some(Incompatible::SleepWithComponents));
@@ -451,7 +454,8 @@ fn what_does_not_go_together_is_an_error() {
     assert_eq!(depth_first(QUEUE), Some(Incompatible::QueueDepthFirst));
     let breadth_first = |reduction: Reduction| {
         let mut store = FlatStore::<Parent>::default();
-        let result = partial::breadth_first(&mut system::example_6_1(), &mut store, &all(), &reduction, &mut Silent);
+        let result =
+            partial::breadth_first(&mut system::example_6_1(), &mut store, &all(), &reduction, &Budget::unlimited());
         assert!(result.is_ok() || store.is_empty());
         result.err()
     };

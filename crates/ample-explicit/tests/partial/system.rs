@@ -1,4 +1,5 @@
-//! Small concurrent systems, written down in a test: processes with locations, variables, guards (spec 001 §1.1).
+//! Small concurrent systems, written down in a test: processes with locations, variables, guards (P. Godefroid's
+//! thesis, §2.1).
 
 use std::collections::{HashMap, HashSet};
 
@@ -497,7 +498,7 @@ pub fn around_a_choice() -> System {
     system
 }
 
-/// The fixture of spec 001 §1.5, which needs what slept to be woken up.
+/// The fixture of P. Godefroid's thesis, chapter 5, which needs what slept to be woken up.
 pub fn revisited() -> System {
     let rules = vec![
         rule(0, 0, 1, &[(0, 0)], &[Effect::Set(0, 0)]),

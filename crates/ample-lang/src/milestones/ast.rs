@@ -1,17 +1,12 @@
 //! The syntax tree of a Milestones text: what was written, with its places, before any name is looked up.
 
+use ample_logic::grammar::Operator;
+use ample_logic::{self as logic, Unary};
 use ample_model::Span;
 
 use super::model::{Arithmetic, Comparison, Logic};
 
-/// A name.
-#[derive(Clone, Debug)]
-pub struct Name {
-    /// Its letters.
-    pub text: String,
-    /// Where it stands.
-    pub span: Span,
-}
+pub use crate::source::Name;
 
 /// A whole text.
 #[derive(Clone, Debug, Default)]
@@ -112,7 +107,7 @@ pub struct Expr {
     /// Where its operator stands; the same as `span` if it has none.
     pub operator: Span,
     /// How high its tree is.
-    pub height: u32,
+    pub height: usize,
 }
 
 /// What an expression is.
@@ -133,31 +128,19 @@ pub enum ExprKind {
     Binary(Binary, Expr, Expr),
 }
 
-/// Operators with one operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Unary {
-    Not,
-    Next,
-    Always,
-    Eventually,
-    All,
-    Exists,
-}
-
 /// Operators with two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Binary {
     Arithmetic(Arithmetic),
     Compare(Comparison),
-    And,
-    Or,
-    Implies,
-    Iff,
-    Until,
-    WeakUntil,
-    Release,
+    Logical(logic::Binary),
+}
+
+impl Operator<logic::Binary> for Binary {
+    fn logical(self) -> Option<logic::Binary> {
+        if let Binary::Logical(op) = self { Some(op) } else { None }
+    }
 }
 
 impl Expr {
@@ -166,21 +149,9 @@ impl Expr {
         match &*self.kind {
             ExprKind::Number(_) | ExprKind::Truth(_) | ExprKind::Name(_) | ExprKind::Member { .. } => false,
             ExprKind::Unary(op, x) => *op != Unary::Not || x.is_temporal(),
-            ExprKind::Binary(op, x, y) => op.is_temporal() || x.is_temporal() || y.is_temporal(),
+            ExprKind::Binary(op, x, y) => {
+                op.logical().is_some_and(logic::Binary::is_temporal) || x.is_temporal() || y.is_temporal()
+            }
         }
-    }
-}
-
-impl Unary {
-    /// `X`, `G` or `F`.
-    pub fn is_path_operator(self) -> bool {
-        matches!(self, Unary::Next | Unary::Always | Unary::Eventually)
-    }
-}
-
-impl Binary {
-    /// `U`, `W` or `R`.
-    pub fn is_temporal(self) -> bool {
-        matches!(self, Binary::Until | Binary::WeakUntil | Binary::Release)
     }
 }

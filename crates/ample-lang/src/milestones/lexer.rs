@@ -1,6 +1,10 @@
 //! Text to tokens. The signs of the printed grammar (`∧`, `≤`, `×`, …) are read as well as their plain spellings.
 
+use ample_budget::Budget;
 use ample_model::{SourceId, Span};
+
+use crate::cursor;
+use crate::watch::Watch;
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +32,23 @@ pub struct Token {
     pub kind: Kind,
     /// Where it stands.
     pub span: Span,
+}
+
+impl cursor::Token for Token {
+    type Op = Op;
+    type Keyword = Keyword;
+
+    fn op(self) -> Option<Op> {
+        if let Kind::Op(op) = self.kind { Some(op) } else { None }
+    }
+
+    fn keyword(self) -> Option<Keyword> {
+        if let Kind::Keyword(keyword) = self.kind { Some(keyword) } else { None }
+    }
+
+    fn is_end(self) -> bool {
+        self.kind == Kind::End
+    }
 }
 
 /// The words of the language.
@@ -144,9 +165,17 @@ const OPS: &[(&str, Op)] = &[
 
 /// All tokens of a text. The last one is its end, and there is only one such.
 pub fn tokenize(source: SourceId, text: &str) -> Vec<Token> {
+    tokenize_within(source, text, &Watch::new(&Budget::unlimited()))
+}
+
+/// As [`tokenize`]; when the budget is exhausted, the rest is left out.
+pub(super) fn tokenize_within(source: SourceId, text: &str, watch: &Watch<'_>) -> Vec<Token> {
     let mut lexer = Lexer { text, next: 0 };
     let mut tokens = Vec::new();
     loop {
+        if watch.step().is_err() {
+            lexer.next = text.len();
+        }
         let open_comment = lexer.skip_gap();
         let start = open_comment.unwrap_or(lexer.next);
         let kind = if open_comment.is_some() { Kind::OpenComment } else { lexer.kind() };

@@ -15,15 +15,17 @@ mod parallel;
 
 use std::collections::HashMap;
 
+use ample_budget::Budget;
 use ample_model::{
-    Action, Edge, EdgeId, Expr, Initial, Instance, Instruction, Location, LocationId, ProcessId, ProcessType, Property,
-    Question, Role, Scalar, Source, System, Temporal, Type, Variable,
+    Action, Coupling, Edge, Expr, Initial, Instance, Instruction, LocationId, ProcessId, ProcessType, Property,
+    Question, Scalar, Source, System, Temporal, Type, Variable, VariableKind,
 };
 
 use super::model::{self, ActionId, Command, GlobalCommand, Label, Logic, Model, Process};
 use super::parser::{Notation, parse_formula};
 use super::resolve::{Names, alone};
 use crate::diagnostic::{Diagnostic, Rejected};
+use crate::watch::Watch;
 use exclusive::alternatives;
 use expression::{all, any, condition, is_at, temporal};
 use parallel::{Step, in_order};
@@ -46,7 +48,12 @@ pub struct Lowered {
 
 /// Makes a system of a model.
 pub fn lower(model: &Model) -> Result<Lowered, Rejected> {
-    let mut lower = Lower { model, variables: Vec::new(), errors: Vec::new() };
+    lower_within(model, &Watch::new(&Budget::unlimited()))
+}
+
+/// As [`lower`]; what it gives when the budget is exhausted is of no use.
+pub(super) fn lower_within(model: &Model, watch: &Watch<'_>) -> Result<Lowered, Rejected> {
+    let mut lower = Lower { watch, model, variables: Vec::new(), errors: Vec::new() };
     lower.variables = model.variables.iter().map(|variable| lower.variable(variable)).collect();
     let mut processes: Vec<ProcessType> = model.processes.iter().map(|process| lower.process(process)).collect();
     if !model.commands.is_empty() {
@@ -75,6 +82,9 @@ pub fn lower(model: &Model) -> Result<Lowered, Rejected> {
         uses_priorities: false,
         exclusive: Vec::new(),
         dead_ends: false,
+        coupling: Coupling::Interleaving,
+        actions: Vec::new(),
+        exact_types: true,
     };
     Ok(Lowered { system, warnings: model.warnings.clone() })
 }
@@ -90,6 +100,7 @@ fn property(model: &Model, stated: &model::Property) -> Property {
 }
 
 struct Lower<'a> {
+    watch: &'a Watch<'a>,
     model: &'a Model,
     /// Those of the model, then temporaries.
     variables: Vec<Variable>,
@@ -114,6 +125,7 @@ impl<'a> Lower<'a> {
             ty: Type::Scalar(Scalar::Int { bits: variable.bits, signed: false }),
             initial: vec![(0, initial)],
             hidden: false,
+            kind: VariableKind::State,
             span: Some(variable.span),
         }
     }
@@ -132,13 +144,16 @@ impl<'a> Lower<'a> {
         let mut temporaries = Temporaries::new(&process.name);
         let mut edges = Vec::new();
         for command in &process.commands {
+            if self.watch.step().is_err() {
+                break;
+            }
             if let Label::Local(action) = command.action {
                 let effect = self.assignments(&command.assignments, &mut temporaries);
                 let guard = self.enabled(process, command);
                 edges.push(edge(guard, effect, &process.actions[action], command.span));
             }
         }
-        ProcessType { span: Some(process.span), ..standing(&process.name, edges) }
+        ProcessType { span: Some(process.span), ..ProcessType::of_edges(&process.name, edges) }
     }
 
     /// What must hold for a command of a process to fire.
@@ -182,8 +197,12 @@ impl<'a> Lower<'a> {
         let mut temporaries = Temporaries::new("main");
         let mut edges = Vec::new();
         for action in (0..self.model.actions.len()).map(ActionId) {
+            if self.watch.step().is_err() {
+                break;
+            }
             let participants: Vec<&Process> = self.model.participants(action).collect();
-            let choices: Vec<_> = participants.iter().map(|process| alternatives(process, action)).collect();
+            let choices: Vec<_> =
+                participants.iter().map(|process| alternatives(process, action, self.watch)).collect();
             let commands: Vec<&GlobalCommand> = self.model.commands_of(action).collect();
             let count = choices.iter().fold(commands.len(), |count, some| count.saturating_mul(some.len()));
             if count > MAX_EDGES {
@@ -192,12 +211,15 @@ impl<'a> Lower<'a> {
             }
             for command in commands {
                 for combination in combinations(&choices) {
+                    if self.watch.steps(1 + choices.len()).is_err() {
+                        break;
+                    }
                     let chosen: Vec<_> = participants.iter().copied().zip(combination).collect();
                     edges.push(self.rendezvous(command, &chosen, &mut temporaries));
                 }
             }
         }
-        standing("main", edges)
+        ProcessType::of_edges("main", edges)
     }
 
     fn too_many(&mut self, action: ActionId, count: usize) {
@@ -260,7 +282,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// All ways to take one of each.
+/// All combinations of one of each.
 fn combinations<'b, T>(choices: &'b [Vec<T>]) -> Vec<Vec<&'b T>> {
     let mut combinations = vec![Vec::new()];
     for some in choices {
@@ -292,6 +314,7 @@ impl Temporaries {
                 ty: Type::Scalar(Scalar::Int { bits: 32, signed: false }),
                 initial: Vec::new(),
                 hidden: true,
+                kind: VariableKind::State,
                 span: None,
             });
         }
@@ -307,26 +330,10 @@ fn edge(guard: Vec<Expr>, effect: Vec<Instruction>, label: &str, span: ample_mod
         communication: None,
         effect,
         keeps_control: false,
+        action: None,
+        origin: Vec::new(),
         span: Some(span),
         label: label.to_owned(),
-    }
-}
-
-/// A process that stands at its one location for ever.
-fn standing(name: &str, edges: Vec<Edge>) -> ProcessType {
-    let location = Location { edges: (0..edges.len()).map(EdgeId::from).collect(), ..Location::default() };
-    ProcessType {
-        name: name.to_owned(),
-        role: Role::Process,
-        parameters: 0,
-        locals: Vec::new(),
-        locations: vec![location],
-        edges,
-        initial: LocationId(0),
-        provided: None,
-        priority: 1,
-        unreachable_labels: Vec::new(),
-        span: None,
     }
 }
 

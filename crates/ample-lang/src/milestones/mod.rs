@@ -19,6 +19,7 @@ use ample_model::{Source, SourceId};
 
 use crate::diagnostic::Rejected;
 use crate::refused::{Block, RefusedFormula, read_apart};
+use crate::watch::Watch;
 use lexer::{Keyword, Kind, Op, Token, tokenize};
 
 pub use lower::{Lowered, ctl, expression, ltl};
@@ -34,9 +35,13 @@ pub use model::Model;
 /// # Ok::<(), ample_lang::Rejected>(())
 /// ```
 pub fn parse(name: &str, text: &str) -> Result<Model, Rejected> {
+    parse_within(name, text, &Watch::new(&Budget::unlimited()))
+}
+
+fn parse_within(name: &str, text: &str, watch: &Watch<'_>) -> Result<Model, Rejected> {
     let source = Source { path: name.to_owned(), text: text.to_owned() };
-    let tree = parser::parse(&source)?;
-    resolve::resolve(name, source, &tree)
+    let tree = watch.finish(parser::parse(&source, watch))?;
+    watch.finish(resolve::resolve(name, source, &tree, watch))
 }
 
 /// Reads a model; `name` is what reports call it.
@@ -53,9 +58,9 @@ pub fn read(name: &str, text: &str) -> Result<Lowered, Rejected> {
 
 /// As [`read`], within a budget.
 pub fn read_within(name: &str, text: &str, budget: &Budget) -> Result<Lowered, Rejected> {
-    let parsed = parse(name, text)?;
-    budget.check()?;
-    lower::lower(&parsed)
+    let watch = Watch::new(budget);
+    let parsed = parse_within(name, text, &watch)?;
+    watch.finish(lower::lower_within(&parsed, &watch))
 }
 
 /// As [`read_within`], but a formula that is refused is no reason to refuse the model: it is left out.

@@ -8,12 +8,17 @@ mod expression;
 
 use std::collections::HashSet;
 
+use ample_budget::Budget;
+use ample_logic::grammar::Context;
 use ample_model::{Source, SourceId, Span};
 
 use super::ast::{Assignment, Command, Declaration, Expr, Instances, Name, ProcessType, Stated, Text};
-use super::lexer::{Keyword, Kind, Op, Token, tokenize};
+use super::lexer::{Keyword, Kind, Op, Token, tokenize_within};
 use super::model::Logic;
+use crate::cursor::{Cursor, Failed, Parse};
 use crate::diagnostic::{Diagnostic, Rejected, closest};
+use crate::watch::Watch;
+use expression::Written;
 
 /// After so many errors the rest of the text is not looked at.
 pub(super) const MAX_ERRORS: usize = 20;
@@ -41,9 +46,9 @@ impl From<Logic> for Notation {
     }
 }
 
-/// Parses a model.
-pub fn parse(source: &Source) -> Result<Text, Rejected> {
-    let mut parser = Parser::new(source, HashSet::new());
+/// Parses a model. When the budget is exhausted, the rest is left out.
+pub(super) fn parse(source: &Source, watch: &Watch<'_>) -> Result<Text, Rejected> {
+    let mut parser = Parser::new(source, HashSet::new(), watch);
     parser.sections();
     let Parser { text, errors, .. } = parser;
     if errors.is_empty() { Ok(text) } else { Err(Rejected::new(vec![source.clone()], errors)) }
@@ -51,7 +56,9 @@ pub fn parse(source: &Source) -> Result<Text, Rejected> {
 
 /// Parses an expression or a formula that stands alone. `names` are those of the model: they are no operators.
 pub fn parse_formula(source: &Source, names: HashSet<String>, notation: Notation) -> Result<Expr, Rejected> {
-    let mut parser = Parser::new(source, names);
+    let budget = Budget::unlimited();
+    let watch = Watch::new(&budget);
+    let mut parser = Parser::new(source, names, &watch);
     parser.alone = true;
     parser.notation = notation;
     match parser.whole_formula() {
@@ -60,27 +67,20 @@ pub fn parse_formula(source: &Source, names: HashSet<String>, notation: Notation
     }
 }
 
-/// Parsing failed; the reason has been reported.
-#[derive(Debug)]
-struct Failed;
-
-/// What a parsing function gives.
-type Parse<T> = Result<T, Failed>;
-
 struct Parser<'a> {
+    watch: &'a Watch<'a>,
     source: &'a Source,
     tokens: Vec<Token>,
     next: usize,
     errors: Vec<Diagnostic>,
     text: Text,
-    nesting: usize,
+    /// What the grammar of formulas remembers.
+    context: Context<Written>,
     notation: Notation,
     /// The names that are no operators of temporal logic, whatever they look like.
     names: HashSet<String>,
     /// How many letters of the next token have been read as operators: `GF` is two.
     letters: usize,
-    /// Between the brackets of `A [ f U g ]`, where `U` binds weakest.
-    in_brackets: bool,
     /// What is read is a formula on its own and no model.
     alone: bool,
     /// Where the section MAIN begins.
@@ -89,19 +89,40 @@ struct Parser<'a> {
     in_comment: bool,
 }
 
+impl Cursor for Parser<'_> {
+    type Token = Token;
+
+    fn state(&self) -> (&[Token], usize) {
+        (&self.tokens, self.next)
+    }
+
+    fn step_over(&mut self, _: Token) {
+        // A text that there is no time to read ends here.
+        self.next = if self.watch.step().is_ok() { self.next + 1 } else { self.tokens.len() - 1 };
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) -> Failed {
+        if !self.in_comment {
+            self.errors.push(diagnostic);
+        }
+        self.in_comment |= self.peek().kind == Kind::OpenComment;
+        Failed
+    }
+}
+
 impl<'a> Parser<'a> {
-    fn new(source: &'a Source, names: HashSet<String>) -> Self {
+    fn new(source: &'a Source, names: HashSet<String>, watch: &'a Watch<'a>) -> Self {
         Parser {
+            watch,
             source,
-            tokens: tokenize(SourceId(0), &source.text),
+            tokens: tokenize_within(SourceId(0), &source.text, watch),
             next: 0,
             errors: Vec::new(),
             text: Text::default(),
-            nesting: 0,
+            context: Context::default(),
             notation: Notation::State,
             names,
             letters: 0,
-            in_brackets: false,
             alone: false,
             main: None,
             in_comment: false,
@@ -109,27 +130,6 @@ impl<'a> Parser<'a> {
     }
 
     // Looking at tokens.
-
-    fn token_at(&self, ahead: usize) -> Token {
-        // The lexer puts an end there.
-        self.tokens[(self.next + ahead).min(self.tokens.len() - 1)]
-    }
-
-    fn peek(&self) -> Token {
-        self.token_at(0)
-    }
-
-    fn at(&self, op: Op) -> bool {
-        self.peek().kind == Kind::Op(op)
-    }
-
-    fn op_at(&self, ahead: usize, op: Op) -> bool {
-        self.token_at(ahead).kind == Kind::Op(op)
-    }
-
-    fn at_keyword(&self, keyword: Keyword) -> bool {
-        self.peek().kind == Kind::Keyword(keyword)
-    }
 
     /// At a word that begins or ends a section, or at the end of the text.
     fn at_border(&self) -> bool {
@@ -144,22 +144,6 @@ impl<'a> Parser<'a> {
     }
 
     // Taking tokens.
-
-    fn take(&mut self) -> Token {
-        let token = self.peek();
-        if token.kind != Kind::End {
-            self.next += 1;
-        }
-        token
-    }
-
-    fn eat(&mut self, op: Op) -> bool {
-        let found = self.at(op);
-        if found {
-            self.take();
-        }
-        found
-    }
 
     fn eat_separators(&mut self) {
         while self.at(Op::Semicolon) || self.at(Op::Comma) {
@@ -188,22 +172,6 @@ impl<'a> Parser<'a> {
     }
 
     // Reporting.
-
-    fn report(&mut self, diagnostic: Diagnostic) -> Failed {
-        if !self.in_comment {
-            self.errors.push(diagnostic);
-        }
-        self.in_comment |= self.peek().kind == Kind::OpenComment;
-        Failed
-    }
-
-    fn error(&mut self, span: Span, message: impl Into<String>) -> Failed {
-        self.report(Diagnostic::error(span, message))
-    }
-
-    fn error_with_help(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) -> Failed {
-        self.report(Diagnostic::error(span, message).with_help(help))
-    }
 
     /// The error that the next token is not what should stand here.
     fn unexpected(&mut self, expected: &str) -> Failed {
@@ -251,7 +219,7 @@ impl<'a> Parser<'a> {
     /// From the token with this index to the last one taken.
     fn span_from(&self, start: usize) -> Span {
         let first = self.tokens.get(start).map_or(self.peek().span, |token| token.span);
-        let last = self.next.checked_sub(1).and_then(|at| self.tokens.get(at)).map_or(first, |token| token.span);
+        let last = self.previous().map_or(first, |token| token.span);
         Span { end: last.end.max(first.end), ..first }
     }
 

@@ -15,6 +15,7 @@ use super::model::{
 };
 use super::parser::MAX_ERRORS;
 use crate::diagnostic::{Diagnostic, Rejected, Severity, closest, counted};
+use crate::watch::Watch;
 use expression::Resolver;
 pub(super) use expression::{May, alone};
 pub(super) use names::{Known, Names};
@@ -22,9 +23,9 @@ pub(super) use names::{Known, Names};
 /// Process ids are kept in a byte, and the global actions need one.
 const MAX_PROCESSES: u64 = 254;
 
-/// Resolves a parsed text.
-pub fn resolve(name: &str, source: Source, text: &Text) -> Result<Model, Rejected> {
-    let mut work = Work { text, diagnostics: Vec::new(), names: Names::default(), model: empty(name, source) };
+/// Resolves a parsed text; what it gives when the budget is exhausted is of no use.
+pub(super) fn resolve(name: &str, source: Source, text: &Text, watch: &Watch<'_>) -> Result<Model, Rejected> {
+    let mut work = Work { watch, text, diagnostics: Vec::new(), names: Names::default(), model: empty(name, source) };
     work.globals();
     let types = work.types();
     work.processes(&types);
@@ -34,7 +35,7 @@ pub fn resolve(name: &str, source: Source, text: &Text) -> Result<Model, Rejecte
     let failed = work.failed();
     let Work { mut diagnostics, mut model, .. } = work;
     if !failed {
-        diagnostics.extend(never_firing(&model, text));
+        diagnostics.extend(never_firing(&model, text, watch));
         diagnostics.sort_by_key(|diagnostic| diagnostic.span.map(|span| span.start));
         model.warnings = diagnostics;
         return Ok(model);
@@ -72,6 +73,7 @@ struct Type<'a> {
 }
 
 struct Work<'a> {
+    watch: &'a Watch<'a>,
     text: &'a Text,
     diagnostics: Vec<Diagnostic>,
     names: Names,
@@ -266,6 +268,9 @@ impl<'a> Work<'a> {
 
     fn instances(&mut self, group: &ast::Instances, of: &Type<'_>, count: usize) {
         for index in 0..count {
+            if self.watch.steps(1 + of.variables.len()).is_err() {
+                return;
+            }
             let name = format!("{}[{index}]", group.name.text);
             let first = self.model.variables.len();
             let owner = Some(self.model.processes.len());
@@ -321,7 +326,10 @@ impl<'a> Work<'a> {
     }
 
     fn commands_of(&mut self, of: &Type<'_>, own: &HashMap<String, Known>) -> Vec<Command> {
-        of.tree.commands.iter().filter_map(|command| self.command(of, command, own)).collect()
+        let watch = self.watch;
+        let in_time = |_: &&ast::Command| watch.step().is_ok();
+        let commands = of.tree.commands.iter().take_while(in_time);
+        commands.filter_map(|command| self.command(of, command, own)).collect()
     }
 
     fn command(&mut self, of: &Type<'_>, tree: &ast::Command, own: &HashMap<String, Known>) -> Option<Command> {
@@ -366,6 +374,9 @@ impl<'a> Work<'a> {
 
     fn global_commands(&mut self) {
         for tree in &self.text.commands {
+            if self.watch.step().is_err() {
+                return;
+            }
             let action = self.model.actions.iter().position(|action| *action == tree.action.text).map(ActionId);
             if action.is_none() {
                 self.unknown_global_action(&tree.action);
@@ -421,6 +432,9 @@ impl<'a> Work<'a> {
         let mut numbers = HashMap::new();
         let mut seen: HashSet<(Logic, String)> = HashSet::new();
         for stated in &self.text.formulas {
+            if self.watch.step().is_err() {
+                return;
+            }
             let number: &mut usize = numbers.entry(stated.logic).or_default();
             *number += 1;
             let prefix = if stated.logic == Logic::Ctl { "ctl" } else { "ltl" };
@@ -451,9 +465,12 @@ fn table(of: &Type<'_>, first: usize) -> HashMap<String, Known> {
 }
 
 /// Warnings about global actions that can never fire.
-fn never_firing(model: &Model, text: &Text) -> Vec<Diagnostic> {
+fn never_firing(model: &Model, text: &Text, watch: &Watch<'_>) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
     for (index, name) in text.actions.iter().enumerate() {
+        if watch.steps(1 + model.commands.len()).is_err() {
+            break;
+        }
         let action = ActionId(index);
         let lacking = model.participants(action).find(|process| process.commands_of(action).next().is_none());
         let reason = match lacking {

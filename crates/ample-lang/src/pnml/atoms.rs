@@ -8,8 +8,8 @@ use ample_model::{BinaryOp, EdgeId, Expr, Place, Scope, Shared, System, Type, Un
 
 use super::Names;
 use super::document::MOST_CANDIDATES;
-use super::watch::Watch;
 use crate::diagnostic::closest;
+use crate::watch::Watch;
 
 /// At most so many parts in the expressions of one formula: a colour is short to write, and long when it is unfolded.
 /// What formulas share counts once, for the first of them.

@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use ample_model::Span;
 
 use super::MAX_ERRORS;
-use super::watch::Watch;
 use super::xml::{Element, Item, Read, Reader};
 use crate::diagnostic::{Diagnostic, closest};
+use crate::watch::Watch;
 
 /// The largest number of tokens in a marking or on an arc. Sums of many such numbers still fit.
 pub const MAX_TOKENS: u64 = 1 << 48;
@@ -51,13 +51,13 @@ pub struct Transition<'t> {
     pub condition: Option<Box<Element<'t>>>,
 }
 
-/// Which way an arc goes.
+/// The direction of an arc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// From the place to the transition.
-    Takes,
+    Input,
     /// From the transition to the place.
-    Adds,
+    Output,
 }
 
 /// An arc.
@@ -65,7 +65,7 @@ pub enum Way {
 pub struct Arc<'t> {
     pub place: usize,
     pub transition: usize,
-    pub way: Way,
+    pub direction: Direction,
     /// How many tokens, if they are all alike.
     pub weight: u64,
     pub inscription: Option<Box<Element<'t>>>,
@@ -345,7 +345,8 @@ type LooseArc<'t> = (Cow<'t, str>, Cow<'t, str>, Arc<'t>);
 fn arc<'t>(kind: Kind, mut element: Element<'t>, warnings: &mut Vec<Diagnostic>) -> Read<LooseArc<'t>> {
     is_normal(&element)?;
     let (source, target) = (element.required("source")?, element.required("target")?);
-    let mut arc = Arc { place: 0, transition: 0, way: Way::Takes, weight: 1, inscription: None, span: element.span };
+    let mut arc =
+        Arc { place: 0, transition: 0, direction: Direction::Input, weight: 1, inscription: None, span: element.span };
     for child in std::mem::take(&mut element.children) {
         match (child.name, kind) {
             ("inscription", Kind::PlaceTransition) => arc.weight = number(&child, 1, "the weight of an arc")?,
@@ -440,9 +441,9 @@ fn connect<'t>(net: &mut Document<'t>, loose: Loose<'t>, watch: &Watch<'_>, erro
             }
         };
         let ends = (end(&source), end(&to));
-        let (place, transition, way) = match ends {
-            (Some(Node::Place(place)), Some(Node::Transition(transition))) => (place, transition, Way::Takes),
-            (Some(Node::Transition(transition)), Some(Node::Place(place))) => (place, transition, Way::Adds),
+        let (place, transition, direction) = match ends {
+            (Some(Node::Place(place)), Some(Node::Transition(transition))) => (place, transition, Direction::Input),
+            (Some(Node::Transition(transition)), Some(Node::Place(place))) => (place, transition, Direction::Output),
             (Some(Node::Place(_)), Some(Node::Place(_))) => {
                 errors.push(between(&arc, &source, &to, "places"));
                 continue;
@@ -453,7 +454,7 @@ fn connect<'t>(net: &mut Document<'t>, loose: Loose<'t>, watch: &Watch<'_>, erro
             }
             _ => continue,
         };
-        (arc.place, arc.transition, arc.way) = (place, transition, way);
+        (arc.place, arc.transition, arc.direction) = (place, transition, direction);
         arcs.push(arc);
     }
 }
@@ -503,7 +504,7 @@ fn target(
 ) -> Option<Node> {
     let first = references.get(start)?;
     let mut current = first;
-    // A chain that is longer than there are references goes round.
+    // A chain that is longer than there are references is cyclic.
     for _ in 0..=references.len().min(MAX_CHAIN) {
         match names.get(&*current.to) {
             Some(Node::Reference(next)) => current = references.get(*next)?,

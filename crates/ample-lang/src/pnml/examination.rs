@@ -10,7 +10,7 @@ use ample_model::{AtomTable, BinaryOp, EdgeId, Expr, Initial, Property, Question
 
 use super::Names;
 use super::atoms::{Atoms, Problem, balanced, joined};
-use super::watch::Watch;
+use crate::watch::Watch;
 
 /// A question about a whole net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,11 +9,11 @@ use ample_model::{BinaryOp, Expr, Property, Question, Source, Span, System, Unar
 
 use super::atoms::{Atoms, Problem, TOO_LARGE, balanced};
 use super::tree::Tree;
-use super::watch::Watch;
 use super::xml::{Element, Item, Read, Reader};
 use super::{MAX_ERRORS, Names, typed};
 use crate::diagnostic::{Diagnostic, Rejected};
 use crate::refused::RefusedFormula;
+use crate::watch::Watch;
 
 /// Reads a formula file of the Model Checking Contest about a net; `name` is what reports call it.
 ///

@@ -4,14 +4,14 @@
 //! ever: guarded by the tokens that it needs, with an assignment for every place whose tokens really change.
 
 use ample_model::{
-    Action, BinaryOp, Edge, EdgeId, Expr, Initial, Instance, Instruction, Location, LocationId, Overflow, Place,
-    ProcessId, ProcessType, Role, Scalar, Scope, Source, Span, System, Type, Variable, VariableId,
+    Action, BinaryOp, Coupling, Edge, Expr, Initial, Instance, Instruction, LocationId, Overflow, Place, ProcessId,
+    ProcessType, Scalar, Scope, Source, Span, System, Type, Variable, VariableId, VariableKind,
 };
 
-use super::document::{Document, Way};
+use super::document::{Direction, Document};
 use super::units::Units;
-use super::watch::Watch;
 use super::xml::Read;
+use crate::watch::Watch;
 
 /// A net without colours.
 #[derive(Debug, Default)]
@@ -56,9 +56,9 @@ impl Flat {
         for arc in &document.arcs {
             watch.step()?;
             let transition = &mut transitions[arc.transition];
-            let arcs = match arc.way {
-                Way::Takes => &mut transition.takes,
-                Way::Adds => &mut transition.adds,
+            let arcs = match arc.direction {
+                Direction::Input => &mut transition.takes,
+                Direction::Output => &mut transition.adds,
             };
             arcs.push((arc.place as u32, arc.weight));
         }
@@ -97,6 +97,7 @@ pub fn lowered(net: Flat, units: &Units, watch: &Watch<'_>) -> Read<(Vec<Variabl
             ty: Type::Scalar(scalar),
             initial: vec![(0, Initial::Value(Expr::Const(place.tokens as i64)))],
             hidden: false,
+            kind: VariableKind::State,
             span: Some(place.span),
         });
     }
@@ -110,20 +111,7 @@ pub fn lowered(net: Flat, units: &Units, watch: &Watch<'_>) -> Read<(Vec<Variabl
 
 /// The system that a net is.
 pub fn system(name: &str, source: Source, (globals, edges): (Vec<Variable>, Vec<Edge>), units: Units) -> System {
-    let location = Location { edges: (0..edges.len()).map(EdgeId::from).collect(), ..Location::default() };
-    let process = ProcessType {
-        name: "net".to_owned(),
-        role: Role::Process,
-        parameters: 0,
-        locals: Vec::new(),
-        locations: vec![location],
-        edges,
-        initial: LocationId(0),
-        provided: None,
-        priority: 1,
-        unreachable_labels: Vec::new(),
-        span: None,
-    };
+    let process = ProcessType::of_edges("net", edges);
     System {
         name: name.to_owned(),
         language: "pnml".to_owned(),
@@ -141,6 +129,9 @@ pub fn system(name: &str, source: Source, (globals, edges): (Vec<Variable>, Vec<
         uses_priorities: false,
         exclusive: units.exclusive,
         dead_ends: true,
+        coupling: Coupling::Interleaving,
+        actions: Vec::new(),
+        exact_types: false,
     }
 }
 
@@ -160,6 +151,8 @@ fn edge(transition: FlatTransition, scalar: Scalar) -> Edge {
         communication: None,
         effect: changes.map(|(place, change)| assignment(place, change, scalar)).collect(),
         keeps_control: false,
+        action: None,
+        origin: Vec::new(),
         span: Some(transition.span),
         label: transition.name,
     }

@@ -17,7 +17,6 @@ mod tree;
 mod typed;
 mod unfold;
 mod units;
-mod watch;
 mod xml;
 
 use std::collections::HashMap;
@@ -26,8 +25,8 @@ use ample_budget::{Budget, Interrupted};
 use ample_model::{EdgeId, Source, SourceId, Span, System, VariableId};
 
 use crate::diagnostic::{Diagnostic, Rejected};
+use crate::watch::Watch;
 use document::Kind;
-use watch::Watch;
 
 pub use examination::Examination;
 pub use formulas::{Formulas, Refused, formulas, formulas_within};

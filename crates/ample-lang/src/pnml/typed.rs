@@ -12,8 +12,8 @@ use ample_model::{BinaryOp, Expr, Source, SourceId, Span, System, Temporal};
 use super::Names;
 use super::atoms::{Atoms, Problem};
 use super::tree::Tree;
-use super::watch::Watch;
 use crate::diagnostic::{Diagnostic, Rejected};
+use crate::watch::Watch;
 
 /// The notation of formulas.
 const DIALECT: Dialect = Dialect::Plain;

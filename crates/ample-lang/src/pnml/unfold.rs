@@ -17,12 +17,12 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use ample_model::{EdgeId, VariableId};
 
 use super::colours::{Colours, Guard, Part, Simple, Summand};
-use super::document::{Arc, Document, MAX_TOKENS, Way};
+use super::document::{Arc, Direction, Document, MAX_TOKENS};
 use super::lower::{Flat, FlatPlace, FlatTransition};
-use super::watch::Watch;
 use super::xml::Read;
 use super::{MAX_ERRORS, Names};
 use crate::diagnostic::Diagnostic;
+use crate::watch::Watch;
 use join::{Plan, Table};
 
 /// At most so many places in the result.
@@ -159,9 +159,9 @@ impl<'w> Coloured<'w> {
         let (mut takes, mut adds) = (Vec::new(), Vec::new());
         for arc in arcs {
             let label = self.label(document, arc)?;
-            match arc.way {
-                Way::Takes => takes.push(label),
-                Way::Adds => adds.push(label),
+            match arc.direction {
+                Direction::Input => takes.push(label),
+                Direction::Output => adds.push(label),
             }
         }
         let slots = renumber(&mut guards, &mut takes, &mut adds);

@@ -12,8 +12,8 @@ use quick_xml::errors::{Error, IllFormedError, SyntaxError};
 use quick_xml::events::Event;
 use quick_xml::events::attributes::Attributes;
 
-use super::watch::Watch;
 use crate::diagnostic::Diagnostic;
+use crate::watch::Watch;
 
 /// What reading gives.
 pub type Read<T> = Result<T, Diagnostic>;

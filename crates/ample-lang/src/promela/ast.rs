@@ -1,21 +1,16 @@
 //! The syntax tree of Promela, as parsed: names not yet resolved, inline calls already expanded.
 
-use ample_model::Span;
+use ample_logic as logic;
+use ample_logic::grammar::Operator;
+use ample_model::{BinaryOp, Span, UnaryOp};
+
+pub use crate::source::Name;
 
 /// A whole model: its units in source order.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     /// Proctypes, declarations, claims, … in source order.
     pub units: Vec<Unit>,
-}
-
-/// A name with its place.
-#[derive(Clone, Debug)]
-pub struct Name {
-    /// The identifier.
-    pub text: String,
-    /// Where it stands.
-    pub span: Span,
 }
 
 /// A top-level unit.
@@ -323,8 +318,9 @@ impl Expr {
 
     /// Whether it is a temporal operator with its operands, of which a path quantifier can speak.
     pub fn is_path_formula(&self) -> bool {
+        use logic::Unary::{Finally, Globally, Next};
         match &*self.kind {
-            ExprKind::Unary(op, _) => matches!(op, Unary::Next | Unary::Always | Unary::Eventually),
+            ExprKind::Unary(op, _) => matches!(op, Unary::Logical(Next | Finally | Globally)),
             ExprKind::Binary(op, ..) => op.is_temporal(),
             _ => false,
         }
@@ -333,64 +329,50 @@ impl Expr {
 
 /// Operators with one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum Unary {
-    Negate,
-    Not,
-    Complement,
-    Next,
-    Always,
-    Eventually,
-    All,
-    Exists,
+    /// Those of the logic.
+    Logical(logic::Unary),
+    /// Those of numbers.
+    Arithmetic(UnaryOp),
 }
 
 impl Unary {
     /// An operator of temporal logic, the path quantifiers included.
     pub fn is_temporal(self) -> bool {
-        matches!(self, Unary::Next | Unary::Always | Unary::Eventually | Unary::All | Unary::Exists)
+        self.logical().is_some_and(|op| op != logic::Unary::Not)
+    }
+}
+
+impl Operator<logic::Unary> for Unary {
+    fn logical(self) -> Option<logic::Unary> {
+        if let Unary::Logical(op) = self { Some(op) } else { None }
     }
 }
 
 /// Operators with two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum Binary {
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    Remainder,
-    BitAnd,
-    BitOr,
-    BitXor,
-    ShiftLeft,
-    ShiftRight,
-    Equal,
-    NotEqual,
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-    And,
-    Or,
-    Implies,
-    Iff,
-    Until,
-    WeakUntil,
-    Release,
-    StrongRelease,
+    /// Those of the logic, `&&` and `||` among them.
+    Logical(logic::Binary),
+    /// Those of numbers, comparisons included.
+    Arithmetic(BinaryOp),
 }
 
 impl Binary {
     /// An operator of temporal logic: the until and its kin.
     pub fn is_temporal(self) -> bool {
-        matches!(self, Binary::Until | Binary::WeakUntil | Binary::Release | Binary::StrongRelease)
+        self.logical().is_some_and(logic::Binary::is_temporal)
     }
 
     /// An operator that only formulas have: a temporal one, an implication or an equivalence.
     pub fn is_of_formulas(self) -> bool {
-        self.is_temporal() || matches!(self, Binary::Implies | Binary::Iff)
+        self.logical().is_some_and(|op| !matches!(op, logic::Binary::And | logic::Binary::Or))
+    }
+}
+
+impl Operator<logic::Binary> for Binary {
+    fn logical(self) -> Option<logic::Binary> {
+        if let Binary::Logical(op) = self { Some(op) } else { None }
     }
 }
 

@@ -8,13 +8,17 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use ample_budget::Budget;
 use ample_model::{SourceId, Span};
+
+use crate::cursor;
+use crate::watch::Watch;
 
 /// An interned piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Symbol(u32);
 
-/// The interned pieces of text. The keywords come first, so that a symbol's number tells whether it is one.
+/// The interned pieces of text. The keywords come first, so that a symbol's number shows whether it is one.
 #[derive(Clone, Debug)]
 pub struct Symbols {
     numbers: HashMap<Rc<str>, Symbol>,
@@ -131,6 +135,23 @@ pub struct Token {
     pub distance: u8,
 }
 
+impl cursor::Token for Token {
+    type Op = Op;
+    type Keyword = Keyword;
+
+    fn op(self) -> Option<Op> {
+        if let Kind::Op(op) = self.kind { Some(op) } else { None }
+    }
+
+    fn keyword(self) -> Option<Keyword> {
+        if let Kind::Keyword(keyword) = self.kind { Some(keyword) } else { None }
+    }
+
+    fn is_end(self) -> bool {
+        self.kind == Kind::End
+    }
+}
+
 macro_rules! words {
     ($(#[$doc:meta])* $type:ident $table:ident { $($text:literal $name:ident,)* }) => {
         $(#[$doc])*
@@ -187,10 +208,18 @@ pub fn classify(kind: Kind) -> Kind {
 
 /// All tokens of a text; there is none for its end.
 pub fn tokenize(source: SourceId, text: &str, symbols: &mut Symbols) -> Vec<Token> {
+    tokenize_within(source, text, symbols, &Watch::new(&Budget::unlimited()))
+}
+
+/// As [`tokenize`]; when the budget is exhausted, the rest is left out.
+pub(super) fn tokenize_within(source: SourceId, text: &str, symbols: &mut Symbols, watch: &Watch<'_>) -> Vec<Token> {
     let mut lexer = Lexer { cursor: Cursor::new(text), source, symbols, buffer: String::new() };
     let mut tokens = Vec::new();
     while let Some(token) = lexer.next_token(tokens.is_empty()) {
         tokens.push(token);
+        if watch.step().is_err() {
+            break;
+        }
     }
     tokens
 }

@@ -17,6 +17,7 @@ use ample_model::SourceId;
 
 use crate::diagnostic::Rejected;
 use crate::refused::{Block, RefusedFormula, read_apart};
+use crate::watch::Watch;
 use lexer::{Kind, Op, Symbols, Token, tokenize};
 
 /// Reads a model: `text` is the content of the file shown as `path`, `loader` finds what it includes,
@@ -46,9 +47,9 @@ pub fn read_within(
     defines: &[(String, String)],
     budget: &Budget,
 ) -> Result<Lowered, Rejected> {
-    let parsed = parser::parse(path, text, loader, defines)?;
-    budget.check()?;
-    lower::lower(parsed, path)
+    let watch = Watch::new(budget);
+    let parsed = watch.finish(parser::parse_within(path, text, loader, defines, &watch))?;
+    watch.finish(lower::lower_within(parsed, path, &watch))
 }
 
 /// As [`read_within`], but an `ltl` block that is refused is no reason to refuse the model: it is left out.

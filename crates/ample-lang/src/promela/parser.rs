@@ -19,15 +19,20 @@ mod statement;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use ample_budget::Budget;
+use ample_logic::grammar::{self, Context};
 use ample_model::{Source, Span};
 
 use super::ast::{Expr, ExprKind, Model, Name, Proctype, Stmt, Unit, VarRef};
 use super::lexer::{Bad, Keyword, Kind, Op, Symbol, Symbols, Token};
-use super::preprocess::{Loader, MAX_ERRORS, join, preprocess};
+use super::preprocess::{Loader, MAX_ERRORS, Preprocessed, join, preprocess_within};
+use crate::cursor::{Cursor, Failed, Parse};
 use crate::diagnostic::{Diagnostic, Rejected, Severity, closest};
+use crate::watch::Watch;
+use expression::Written;
 use inline::Inline;
 
-pub use formula::{Context, Notation, parse_formula};
+pub use formula::{Names, Notation, parse_formula};
 
 /// How deep statements and expressions may be nested.
 const MAX_NESTING: usize = 200;
@@ -62,8 +67,19 @@ pub fn parse(
     loader: &mut dyn Loader,
     defines: &[(String, String)],
 ) -> Result<Parsed, Rejected> {
-    let input = preprocess(path, text, loader, defines);
-    let mut parser = Parser::new(input.tokens, input.symbols, input.sources, input.diagnostics);
+    parse_within(path, text, loader, defines, &Watch::new(&Budget::unlimited()))
+}
+
+/// As [`parse`]; when the budget is exhausted, the rest is left out.
+pub(super) fn parse_within(
+    path: &str,
+    text: String,
+    loader: &mut dyn Loader,
+    defines: &[(String, String)],
+    watch: &Watch<'_>,
+) -> Result<Parsed, Rejected> {
+    let input = preprocess_within(path, text, loader, defines, watch);
+    let mut parser = Parser::new(input, watch);
     // What a failed preprocessing leaves is not what was meant: its errors would only mislead.
     let model = if parser.errors() == 0 { parser.model() } else { Model::default() };
     if parser.errors() > 0 {
@@ -72,14 +88,8 @@ pub fn parse(
     Ok(Parsed { model, sources: parser.sources, diagnostics: parser.diagnostics })
 }
 
-/// Parsing of a unit failed; the reason has been reported.
-#[derive(Debug)]
-struct Failed;
-
-/// What a parsing function gives.
-type Parse<T> = Result<T, Failed>;
-
-struct Parser {
+struct Parser<'w> {
+    watch: &'w Watch<'w>,
     symbols: Symbols,
     sources: Vec<Source>,
     diagnostics: Vec<Diagnostic>,
@@ -88,7 +98,8 @@ struct Parser {
     next: usize,
     /// How many parentheses and brackets are open.
     groups: usize,
-    nesting: usize,
+    /// What the grammar of formulas remembers: also how deep statements are nested.
+    context: Context<Written>,
     /// The height of the expression read last.
     height: usize,
     /// Inside a body, where the end of a line may end a statement.
@@ -97,11 +108,6 @@ struct Parser {
     notation: Notation,
     /// The names of the model that a formula is about: they are no operators.
     names: HashSet<Symbol>,
-    /// Between the brackets of `A [ f U g ]`, where the until ends an operand.
-    until_ends: bool,
-    /// The temporal operators that no quantifier stands before, in the order in which they were read, and whether
-    /// they have two operands.
-    unquantified: Vec<(bool, Span)>,
     /// Just behind an inline call or embedded C code, which like a `}` needs no semicolon.
     closed_at: Option<usize>,
     typedefs: HashSet<Symbol>,
@@ -122,8 +128,36 @@ struct Parser {
     formulas: usize,
 }
 
-impl Parser {
-    fn new(tokens: Vec<Token>, symbols: Symbols, sources: Vec<Source>, diagnostics: Vec<Diagnostic>) -> Self {
+impl Cursor for Parser<'_> {
+    type Token = Token;
+
+    /// There is always an end token: `preprocess` and `inline` put one there.
+    fn state(&self) -> (&[Token], usize) {
+        (&self.tokens, self.next)
+    }
+
+    fn step_over(&mut self, token: Token) {
+        match token.kind {
+            Kind::Op(Op::OpenParen | Op::OpenBracket) => self.groups += 1,
+            Kind::Op(Op::CloseParen | Op::CloseBracket) => self.groups = self.groups.saturating_sub(1),
+            _ => {}
+        }
+        // A text that there is no time to read ends here.
+        self.next = if self.watch.step().is_ok() { self.next + 1 } else { self.tokens.len() - 1 };
+    }
+
+    fn report(&mut self, mut diagnostic: Diagnostic) -> Failed {
+        if let (None, Some(&call)) = (&diagnostic.help, self.calls.last()) {
+            diagnostic.help = Some(format!("this is read in a call of the inline `{}`", self.symbols.text(call)));
+        }
+        self.diagnostics.push(diagnostic);
+        Failed
+    }
+}
+
+impl<'w> Parser<'w> {
+    fn new(input: Preprocessed, watch: &'w Watch<'w>) -> Self {
+        let Preprocessed { tokens, symbols, sources, diagnostics } = input;
         let is_proctype =
             |token: &Token| matches!(token.kind, Kind::Keyword(Keyword::Proctype) | Kind::Keyword(Keyword::DProctype));
         let named = tokens.windows(2).filter(|pair| is_proctype(&pair[0])).filter_map(|pair| match pair[1].kind {
@@ -131,6 +165,7 @@ impl Parser {
             _ => None,
         });
         Parser {
+            watch,
             proctypes: named.collect(),
             symbols,
             sources,
@@ -138,13 +173,11 @@ impl Parser {
             tokens: tokens.into(),
             next: 0,
             groups: 0,
-            nesting: 0,
+            context: Context::default(),
             height: 0,
             in_sequence: false,
             notation: Notation::Model,
             names: HashSet::new(),
-            until_ends: false,
-            unquantified: Vec::new(),
             closed_at: None,
             typedefs: HashSet::new(),
             declared: HashSet::new(),
@@ -161,27 +194,6 @@ impl Parser {
 
     // Looking at tokens.
 
-    fn token_at(&self, ahead: usize) -> Token {
-        // There is always an end token: `preprocess` and `inline` put one there.
-        self.tokens[(self.next + ahead).min(self.tokens.len() - 1)]
-    }
-
-    fn peek(&self) -> Token {
-        self.token_at(0)
-    }
-
-    fn at(&self, op: Op) -> bool {
-        self.peek().kind == Kind::Op(op)
-    }
-
-    fn op_at(&self, ahead: usize, op: Op) -> bool {
-        self.token_at(ahead).kind == Kind::Op(op)
-    }
-
-    fn at_keyword(&self, keyword: Keyword) -> bool {
-        self.peek().kind == Kind::Keyword(keyword)
-    }
-
     fn name_at(&self, ahead: usize) -> Option<Symbol> {
         match self.token_at(ahead).kind {
             Kind::Name(symbol) => Some(symbol),
@@ -191,10 +203,6 @@ impl Parser {
 
     fn at_word(&self, word: &str) -> bool {
         self.name_at(0).is_some_and(|symbol| self.symbols.text(symbol) == word)
-    }
-
-    fn previous(&self) -> Option<Kind> {
-        self.next.checked_sub(1).and_then(|at| self.tokens.get(at)).map(|token| token.kind)
     }
 
     /// Whether Spin's lexer would put a semicolon here because a line has ended.
@@ -218,39 +226,13 @@ impl Parser {
             ),
             _ => false,
         };
-        self.in_sequence && self.groups == 0 && self.peek().newline && self.previous().is_some_and(ends)
+        self.in_sequence
+            && self.groups == 0
+            && self.peek().newline
+            && self.previous().is_some_and(|token| ends(token.kind))
     }
 
     // Taking tokens.
-
-    fn take(&mut self) -> Token {
-        let token = self.peek();
-        match token.kind {
-            Kind::Op(Op::OpenParen | Op::OpenBracket) => self.groups += 1,
-            Kind::Op(Op::CloseParen | Op::CloseBracket) => self.groups = self.groups.saturating_sub(1),
-            _ => {}
-        }
-        if token.kind != Kind::End {
-            self.next += 1;
-        }
-        token
-    }
-
-    fn eat(&mut self, op: Op) -> bool {
-        let found = self.at(op);
-        if found {
-            self.take();
-        }
-        found
-    }
-
-    fn eat_keyword(&mut self, keyword: Keyword) -> bool {
-        let found = self.at_keyword(keyword);
-        if found {
-            self.take();
-        }
-        found
-    }
 
     fn expect(&mut self, op: Op, context: &str) -> Parse<Token> {
         if self.at(op) { Ok(self.take()) } else { Err(self.unexpected(&format!("`{}` {context}", op.text()))) }
@@ -275,22 +257,6 @@ impl Parser {
 
     fn errors(&self) -> usize {
         self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count()
-    }
-
-    fn report(&mut self, mut diagnostic: Diagnostic) -> Failed {
-        if let (None, Some(&call)) = (&diagnostic.help, self.calls.last()) {
-            diagnostic.help = Some(format!("this is read in a call of the inline `{}`", self.symbols.text(call)));
-        }
-        self.diagnostics.push(diagnostic);
-        Failed
-    }
-
-    fn error(&mut self, span: Span, message: impl Into<String>) -> Failed {
-        self.report(Diagnostic::error(span, message))
-    }
-
-    fn error_with_help(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) -> Failed {
-        self.report(Diagnostic::error(span, message).with_help(help))
     }
 
     /// The error that the next token is not what should stand here.
@@ -411,14 +377,7 @@ impl Parser {
 
     /// Runs `read` one level deeper, or reports that this is too deep.
     fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
-        if self.nesting >= MAX_NESTING {
-            let span = self.peek().span;
-            return Err(self.error(span, format!("this is nested more than {MAX_NESTING} levels deep")));
-        }
-        self.nesting += 1;
-        let read = read(self);
-        self.nesting -= 1;
-        read
+        grammar::nested(self, read)
     }
 
     // Units.

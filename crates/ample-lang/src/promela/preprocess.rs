@@ -13,11 +13,13 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::rc::Rc;
 
+use ample_budget::Budget;
 use ample_model::{Source, SourceId, Span};
 
-use super::lexer::{Bad, Kind, Op, Symbol, Symbols, Token, classify, tokenize};
+use super::lexer::{Bad, Kind, Op, Symbol, Symbols, Token, classify, tokenize_within};
 use crate::diagnostic::{Diagnostic, Severity, closest};
 use crate::source::Files;
+use crate::watch::Watch;
 use expand::{Frame, Macro};
 
 /// The most tokens that preprocessing may make, those on the way included.
@@ -87,7 +89,7 @@ impl Loader for MemoryLoader {
 /// A preprocessed model.
 #[derive(Debug)]
 pub struct Preprocessed {
-    /// The tokens, keywords told from names, with a [`Kind::End`] at the end.
+    /// The tokens, keywords distinguished from names, with a [`Kind::End`] at the end.
     pub tokens: Vec<Token>,
     /// The texts of the tokens.
     pub symbols: Symbols,
@@ -99,21 +101,34 @@ pub struct Preprocessed {
 
 /// Preprocesses a file that is already read. `defines` are names and values given on the command line.
 pub fn preprocess(path: &str, text: String, loader: &mut dyn Loader, defines: &[(String, String)]) -> Preprocessed {
-    let mut preprocessor = Preprocessor::new(loader);
+    preprocess_within(path, text, loader, defines, &Watch::new(&Budget::unlimited()))
+}
+
+/// As [`preprocess`]; when the budget is exhausted, the rest is left out.
+pub(super) fn preprocess_within(
+    path: &str,
+    text: String,
+    loader: &mut dyn Loader,
+    defines: &[(String, String)],
+    watch: &Watch<'_>,
+) -> Preprocessed {
+    let mut preprocessor = Preprocessor::new(loader, watch);
     let mut tokens = Vec::new();
     // A stop has been reported where it happened.
     let _ = preprocessor.run(path, text, defines, &mut tokens);
     preprocessor.finish(tokens)
 }
 
-/// Cuts words into tokens; told which names are macros.
+/// Splits words into tokens, given which names are macros.
 type Cut<'a> = dyn FnMut(&[Token], &mut Symbols, &dyn Fn(Symbol) -> bool) -> Vec<Token> + 'a;
 
 /// Preprocesses a formula over a model that has been read: the macros that are defined at the model's end are known
 /// in it. `sources` are the model's files as [`preprocess`] gave them. `cut` may cut the words of the formula.
 pub(super) fn preprocess_formula(path: &str, text: String, sources: &[Source], cut: &mut Cut<'_>) -> Preprocessed {
     let mut loader = SourceLoader { sources };
-    let mut preprocessor = Preprocessor::new(&mut loader);
+    let budget = Budget::unlimited();
+    let watch = Watch::new(&budget);
+    let mut preprocessor = Preprocessor::new(&mut loader, &watch);
     let mut tokens = Vec::new();
     if let Ok((id, raw)) = preprocessor.add_source(path.to_owned(), text) {
         // The model has been accepted with whatever there is to say about it.
@@ -157,7 +172,7 @@ pub(super) fn join(first: Span, last: Span) -> Span {
     }
 }
 
-/// Preprocessing cannot go on; the reason has been reported.
+/// Preprocessing cannot go on; the reason has been reported, or the budget is exhausted.
 #[derive(Debug)]
 struct Stop;
 
@@ -184,6 +199,7 @@ struct Condition {
 
 struct Preprocessor<'a> {
     loader: &'a mut dyn Loader,
+    watch: &'a Watch<'a>,
     symbols: Symbols,
     sources: Vec<Source>,
     /// The files read so far by their shown paths, to read and cut up each only once.
@@ -205,9 +221,10 @@ struct Preprocessor<'a> {
 }
 
 impl<'a> Preprocessor<'a> {
-    fn new(loader: &'a mut dyn Loader) -> Self {
+    fn new(loader: &'a mut dyn Loader, watch: &'a Watch<'a>) -> Self {
         Preprocessor {
             loader,
+            watch,
             symbols: Symbols::default(),
             sources: Vec::new(),
             known: HashMap::new(),
@@ -286,7 +303,7 @@ impl<'a> Preprocessor<'a> {
         let id = SourceId(self.sources.len() as u32);
         let too_long = text.len() > MAX_FILE;
         let text = if too_long { String::new() } else { text };
-        let tokens: Rc<[Token]> = tokenize(id, &text, &mut self.symbols).into();
+        let tokens: Rc<[Token]> = tokenize_within(id, &text, &mut self.symbols, self.watch).into();
         self.sources.push(Source { path: path.clone(), text });
         if too_long {
             return Err(self.stop(Span { source: id, start: 0, end: 0 }, format!("`{path}` is too long")));
@@ -318,6 +335,7 @@ impl<'a> Preprocessor<'a> {
     }
 
     fn count(&mut self, tokens: usize, span: Span) -> Result<(), Stop> {
+        self.watch.steps(tokens).map_err(|_| Stop)?;
         self.made = self.made.saturating_add(tokens);
         if self.made <= MAX_TOKENS {
             return Ok(());
@@ -328,6 +346,7 @@ impl<'a> Preprocessor<'a> {
     /// The next token of the files, after all directives before it.
     fn next_from_files(&mut self) -> Result<Token, Stop> {
         loop {
+            self.watch.step().map_err(|_| Stop)?;
             let Some(file) = self.files.last_mut() else {
                 return Ok(blank(Kind::End, Span { source: SourceId(0), start: 0, end: 0 }));
             };
@@ -370,7 +389,7 @@ impl<'a> Preprocessor<'a> {
         self.newline = true;
         let (Some(&hash), Some(&word)) = (line.first(), line.get(1)) else { return Ok(()) };
         let Kind::Name(symbol) = word.kind else {
-            // `# 12 "file"` tells where generated text came from; our places are those of the text itself.
+            // `# 12 "file"` says where generated text came from; our places are those of the text itself.
             let marker = skipping || matches!(word.kind, Kind::Number(_));
             return if marker { Ok(()) } else { self.error(word.span, "expected a directive after `#`") };
         };

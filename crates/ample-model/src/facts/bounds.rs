@@ -27,6 +27,7 @@ impl Bounds {
             }
             Scalar::Range { low, high, .. } => Bounds::new(low, high),
             Scalar::Enumeration(_) | Scalar::Channel | Scalar::Process => Bounds::new(0, 255),
+            Scalar::Reference(_) => Bounds::new(0, u32::MAX.into()),
             Scalar::Unbounded => Bounds::ANY,
         }
     }

@@ -1,13 +1,13 @@
-//! Telling a step in the words of the source, and replaying what was told.
+//! Describing a step in the words of the source, and replaying a trace.
 
 use thiserror::Error;
 
 use super::perform::{Event, Successor};
 use super::state::{ChannelState, ProcessState, State};
-use super::{Fault, Interpreter, Layout};
+use super::{Cell, Fault, Interpreter, Layout};
 use crate::initial::StartNumber;
-use crate::system::{EdgeId, Scalar, Variable};
-use crate::trace::{Change, Message, Move, Step, Trace, claim_of};
+use crate::system::{EdgeId, ProcessType, Scalar, Variable};
+use crate::trace::{Change, Message, Move, Step, Trace};
 
 /// Why a trace is not a run of the system.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -35,8 +35,8 @@ pub enum ReplayError {
         /// Its fault.
         fault: Fault,
     },
-    /// The trace tells of another violation than the one that happens.
-    #[error("step {step}: the trace says {}, the run {}", told(says), told(does))]
+    /// The trace reports another violation than the one that happens.
+    #[error("step {step}: the trace says {}, the run {}", described(says), described(does))]
     OtherViolation {
         /// Which step, from 1.
         step: usize,
@@ -50,12 +50,12 @@ pub enum ReplayError {
     OpenCycle,
 }
 
-fn told(violation: &Option<String>) -> String {
+fn described(violation: &Option<String>) -> String {
     violation.as_ref().map_or_else(|| "nothing goes wrong".into(), |sentence| format!("\"{sentence}\""))
 }
 
 impl Interpreter<'_> {
-    /// The run that these moves make from the initial state of that number, told step by step.
+    /// The run that these moves make from the initial state of that number, described step by step.
     /// Only the last move may end in a fault.
     pub fn run_trace(&self, start: impl Into<StartNumber>, moves: &[Move]) -> Result<Trace, ReplayError> {
         self.run_lasso(start, moves, &[])
@@ -70,7 +70,7 @@ impl Interpreter<'_> {
     ) -> Result<Trace, ReplayError> {
         let start = start.into();
         let mut trace = Trace { start: start.clone(), ..Trace::default() };
-        let moves: Vec<Move> = prefix.iter().chain(cycle).copied().collect();
+        let moves: Vec<Move> = prefix.iter().chain(cycle).cloned().collect();
         self.follow(&start, &moves, prefix.len(), &mut |number, step| {
             if number < prefix.len() {
                 trace.prefix.push(step)
@@ -84,10 +84,10 @@ impl Interpreter<'_> {
 
     /// Performs the trace, move by move, and returns the states it goes through. Refuses a trace with
     /// a move that is not executable where it stands, with a violation that does not happen (or one
-    /// that happens untold), or with a cycle that does not close. What else a step tells is not looked at.
+    /// that is not reported), or with a cycle that does not close. The rest of a step's description is not compared.
     pub fn replay(&self, trace: &Trace) -> Result<Vec<State>, ReplayError> {
         let steps: Vec<&Step> = trace.prefix.iter().chain(&trace.cycle).collect();
-        let moves: Vec<Move> = steps.iter().map(|step| step.taken).collect();
+        let moves: Vec<Move> = steps.iter().map(|step| step.taken.clone()).collect();
         self.follow(&trace.start, &moves, trace.prefix.len(), &mut |number, step| {
             let says = steps[number].violation.clone();
             if says == step.violation {
@@ -134,31 +134,73 @@ impl Interpreter<'_> {
 
     /// The step in the words of the source: who did what, where, and what changed.
     pub fn describe(&self, before: &State, taken: &Move, successor: &Successor) -> Step {
-        let (text, at) = self.statement(before, taken.process, taken.edge);
-        let partner = taken.partner.map(|(process, edge)| {
-            let (text, at) = self.statement(before, process, edge);
-            (self.process_name(before, process), text, at)
-        });
+        let told = self.told(before, taken);
         let changes = successor.state.as_ref().map_or_else(Vec::new, |after| self.changes(before, after));
         let messages = successor.events.iter().map(|event| self.message_of(before, successor, event)).collect();
-        Step {
-            taken: *taken,
-            process: self.process_name(before, taken.process),
-            text,
-            at,
-            partner,
-            changes,
-            messages,
-            printed: successor.printed.clone(),
-            violation: successor.violation(),
+        Step { changes, messages, printed: successor.printed.clone(), violation: successor.violation(), ..told }
+    }
+
+    /// Who does what, and where.
+    fn told(&self, before: &State, taken: &Move) -> Step {
+        let nothing = Step {
+            taken: taken.clone(),
+            process: String::new(),
+            text: String::new(),
+            at: None,
+            partner: None,
+            participants: Vec::new(),
+            inputs: Vec::new(),
+            changes: Vec::new(),
+            messages: Vec::new(),
+            printed: String::new(),
+            violation: None,
+        };
+        let who = |(process, edge): (u32, EdgeId)| {
+            let (text, at) = self.statement(before, process, edge);
+            (self.process_name(before, process), text, at)
+        };
+        match taken {
+            Move::Process { process, edge } => {
+                let (process, text, at) = who((*process, *edge));
+                Step { process, text, at, ..nothing }
+            }
+            Move::Handshake { sender, receiver } => {
+                let (process, text, at) = who(*sender);
+                Step { process, text, at, partner: Some(who(*receiver)), ..nothing }
+            }
+            Move::Action { action, participants } => {
+                let action = self.system.actions.get(action.index());
+                let at = action.and_then(|action| action.span).map(|span| self.system.place_of(span));
+                let process = action.map_or_else(String::new, |action| action.name.clone());
+                Step { process, at, participants: participants.iter().copied().map(who).collect(), ..nothing }
+            }
+            Move::Joint { inputs, choices } => {
+                let (inputs, choices) = (self.named_cells(inputs), self.named_cells(choices));
+                let mut parts: Vec<String> = Vec::new();
+                parts.extend(inputs.iter().map(|cell| format!("{} = {}", cell.name, cell.value)));
+                parts.extend(choices.iter().map(|cell| format!("next({}) = {}", cell.name, cell.value)));
+                Step { text: parts.join(", "), inputs, ..nothing }
+            }
+            Move::Claim { claim, edge } => {
+                let claim = self.system.processes.get(claim.index());
+                let (text, at) = self.statement_of(claim, *edge);
+                Step { process: claim.map_or_else(String::new, |claim| claim.name.clone()), text, at, ..nothing }
+            }
         }
     }
 
-    /// A process in words: `name(id)`; a never claim, which has no id: `name`.
+    /// Global cells with their values, by their slots.
+    fn named_cells(&self, cells: &[(u32, i64)]) -> Vec<Cell> {
+        let named = |(slot, value): &(u32, i64)| {
+            let scalar = self.globals.scalars.get(*slot as usize)?;
+            let name = self.system.global_cell_name(*slot);
+            Some(Cell { name, value: self.system.show_value(*scalar, *value) })
+        };
+        cells.iter().filter_map(named).collect()
+    }
+
+    /// A process in words: `name(id)`.
     pub fn process_name(&self, state: &State, id: u32) -> String {
-        if let Some(claim) = claim_of(id).and_then(|claim| self.system.processes.get(claim.index())) {
-            return claim.name.clone();
-        }
         match state.process(id.into()) {
             Some(process) => format!("{}({id})", self.system.process(process.process).name),
             None => format!("?({id})"),
@@ -193,8 +235,10 @@ impl Interpreter<'_> {
 
     /// The label of an edge and its `file:line`.
     fn statement(&self, state: &State, process: u32, edge: EdgeId) -> (String, Option<String>) {
-        let standing = || state.process(process.into()).map(|process| process.process);
-        let ty = claim_of(process).or_else(standing).and_then(|ty| self.system.processes.get(ty.index()));
+        self.statement_of(state.process(process.into()).map(|process| self.system.process(process.process)), edge)
+    }
+
+    fn statement_of(&self, ty: Option<&ProcessType>, edge: EdgeId) -> (String, Option<String>) {
         match ty.and_then(|ty| ty.edges.get(edge.index())) {
             Some(edge) => (edge.label.clone(), edge.span.map(|span| self.system.place_of(span))),
             None => (String::new(), None),

@@ -1,8 +1,11 @@
 //! The value of an expression in a state, as seen by one process.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use super::state::{ChannelState, ProcessState};
 use super::{Fault, Interpreter, State};
-use crate::expr::{BinaryOp, Expr, Pattern, Place, Scope, UnaryOp};
+use crate::expr::{BinaryOp, Expr, Field, Index, Pattern, Place, Scope, Shared, UnaryOp};
 use crate::system::{Channel, EdgeId, LocationId, ProcessId, Scalar};
 
 /// How many processes may ask after each other by [`Expr::Enabled`] in one evaluation.
@@ -21,7 +24,14 @@ pub(super) struct Context<'a> {
     pub offer: Option<Offer<'a>>,
     /// The processes that are being asked whether they are enabled, innermost first.
     pub asking: Option<&'a Asking<'a>>,
+    /// The state after the joint step, as far as it is known.
+    pub next: Option<&'a State>,
+    /// The values of shared expressions, as long as nothing changes.
+    pub memo: Option<&'a Memo>,
 }
+
+/// The values of shared expressions, by their addresses: each is evaluated once.
+pub(super) type Memo = RefCell<HashMap<usize, i64>>;
 
 /// One half of a handshake: a message that waits to be taken.
 #[derive(Clone, Copy)]
@@ -40,7 +50,12 @@ pub(super) struct Asking<'a> {
 impl<'a> Context<'a> {
     /// The same moment seen by another process.
     pub fn seen_by(self, process: u32) -> Context<'a> {
-        Context { me: Some(process), offer: None, ..self }
+        Context { me: Some(process), offer: None, memo: None, ..self }
+    }
+
+    /// The same in a joint step to that state.
+    pub fn with_next(self, next: &'a State, memo: &'a Memo) -> Context<'a> {
+        Context { next: Some(next), memo: Some(memo), ..self }
     }
 
     /// The arms are short so that the stack stays small on deep expressions.
@@ -48,6 +63,8 @@ impl<'a> Context<'a> {
         match expr {
             Expr::Const(value) => Ok(*value),
             Expr::Read(place) => self.read(place),
+            Expr::Next(place) => self.next(place),
+            Expr::Field(object, field) => self.field(object, field),
             Expr::Unary(op, x) => unary(*op, self.value(x)?),
             Expr::Binary(op, x, y) => self.binary(*op, x, y),
             Expr::Cast(scalar, x) => fit(*scalar, self.value(x)?),
@@ -67,8 +84,18 @@ impl<'a> Context<'a> {
             Expr::Full(handle) => self.full(handle),
             Expr::Poll { channel, patterns, anywhere } => self.poll(channel, patterns, *anywhere),
             Expr::Priority(process) => self.priority(process),
-            Expr::Shared(x) => self.value(x),
+            Expr::Shared(x) => self.shared(x),
         }
+    }
+
+    fn shared(&self, expr: &Shared) -> Result<i64, Fault> {
+        let Some(memo) = self.memo else { return self.value(expr) };
+        if let Some(value) = memo.borrow().get(&expr.address()) {
+            return Ok(*value);
+        }
+        let value = self.value(expr)?;
+        memo.borrow_mut().insert(expr.address(), value);
+        Ok(value)
     }
 
     pub fn holds(&self, expr: &Expr) -> Result<bool, Fault> {
@@ -94,8 +121,11 @@ impl<'a> Context<'a> {
 
     fn slot_in(&self, offsets: &[usize], place: &Place) -> Result<usize, Fault> {
         let base = offsets.get(place.variable.index()).ok_or(Fault::NoProcess)?;
-        let mut slot = base + place.offset as usize;
-        for index in &place.indices {
+        self.slot_from(base + place.offset as usize, &place.indices)
+    }
+
+    fn slot_from(&self, mut slot: usize, indices: &[Index]) -> Result<usize, Fault> {
+        for index in indices {
             let value = self.value(&index.at)?;
             if !(0..i64::from(index.length)).contains(&value) {
                 return Err(Fault::Index { value, length: index.length });
@@ -112,6 +142,23 @@ impl<'a> Context<'a> {
             Scope::Local => &self.my_process()?.locals,
         };
         cells.get(slot).copied().ok_or(Fault::NoProcess)
+    }
+
+    /// The object that an expression refers to, by its index, and the slot of one of its cells.
+    pub fn cell_of(&self, object: &Expr, field: &Field) -> Result<(usize, usize), Fault> {
+        let reference = self.value(object)?;
+        self.state.object(field.record, reference).ok_or(Fault::NoObject)?;
+        Ok((reference as usize - 1, self.slot_from(field.offset as usize, &field.indices)?))
+    }
+
+    fn field(&self, object: &Expr, field: &Field) -> Result<i64, Fault> {
+        let (object, slot) = self.cell_of(object, field)?;
+        self.state.heap[object].cells.get(slot).copied().ok_or(Fault::NoObject)
+    }
+
+    fn next(&self, place: &Place) -> Result<i64, Fault> {
+        let slot = self.slot(place)?;
+        self.next.and_then(|next| next.globals.get(slot)).copied().ok_or(Fault::NoProcess)
     }
 
     fn binary(&self, op: BinaryOp, x: &Expr, y: &Expr) -> Result<i64, Fault> {

@@ -1,4 +1,4 @@
-//! All reachable states, the plain way: the oracle for the tests of every engine.
+//! All reachable states, as plainly as possible: the oracle for the tests of every engine.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 

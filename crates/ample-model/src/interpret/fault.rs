@@ -29,6 +29,15 @@ pub enum Fault {
         /// The value.
         value: i64,
     },
+    /// A reference that refers to no object.
+    #[error("reference to no object")]
+    NoObject,
+    /// More objects than there may be.
+    #[error("too many objects ({limit} max)")]
+    TooManyObjects {
+        /// How many there may be.
+        limit: u32,
+    },
     /// A handle that names no channel.
     #[error("{}", no_channel(*handle))]
     NoChannel {

@@ -1,9 +1,9 @@
 //! Which moves a state allows.
 
 use super::evaluate::{Context, Offer, check_arity, fit};
-use super::{Fault, Interpreter, State};
+use super::{Fault, Interpreter, ProcessState, State};
 use crate::expr::Expr;
-use crate::system::{Channel, Communication, Edge, EdgeId};
+use crate::system::{ActionId, Channel, Communication, Edge, EdgeId};
 use crate::trace::Move;
 
 /// The moves of a state, and the circumstances under which they were found.
@@ -26,20 +26,57 @@ impl Interpreter<'_> {
     /// Control first; then everybody; then everybody once more, with `timeout` true.
     pub(super) fn moves(&self, state: &State) -> Moves {
         if let Some(holder) = state.control {
-            let moves = self.moves_of(state, holder, false);
+            let mut moves = self.moves_of(state, holder, false);
+            moves.extend(self.actions(state, false).filter(|taken| taken.involves(holder)));
             if !moves.is_empty() {
                 return Moves { timeout: false, controlled: true, moves };
             }
         }
         let everybody = |timeout| -> Vec<Move> {
             let ids = (0..state.processes.len() as u32).rev();
-            ids.flat_map(|process| self.moves_of(state, process, timeout)).collect()
+            let alone = ids.flat_map(|process| self.moves_of(state, process, timeout));
+            alone.chain(self.actions(state, timeout)).collect()
         };
         let moves = everybody(false);
         if !moves.is_empty() {
             return Moves { timeout: false, controlled: false, moves };
         }
         Moves { timeout: true, controlled: false, moves: everybody(true) }
+    }
+
+    /// The moves that several processes make together.
+    fn actions<'b>(&'b self, state: &'b State, timeout: bool) -> impl Iterator<Item = Move> + 'b {
+        let actions = (0..self.system.actions.len()).map(ActionId::from);
+        actions.flat_map(move |action| self.moves_by(state, action, timeout))
+    }
+
+    /// The processes whose type lists the action.
+    pub(super) fn listing<'b>(&'b self, state: &'b State, action: ActionId) -> impl Iterator<Item = u32> + 'b {
+        let lists = move |process: &ProcessState| {
+            self.system.process(process.process).edges.iter().any(|edge| edge.action == Some(action))
+        };
+        (0u32..).zip(&state.processes).filter(move |(_, process)| lists(process)).map(|(id, _)| id)
+    }
+
+    /// One move for every combination of edges by which all who list the action can take part.
+    fn moves_by(&self, state: &State, action: ActionId, timeout: bool) -> Vec<Move> {
+        let mut combinations: Vec<Vec<(u32, EdgeId)>> = vec![Vec::new()];
+        for process in self.listing(state, action) {
+            let context = self.context(state, Some(process), Some(timeout));
+            let standing = &state.processes[process as usize];
+            let possible = |id: &&EdgeId| {
+                let edge = self.edge(standing.process, **id);
+                // A fault is an outcome of the move, and the step will say so.
+                edge.action == Some(action) && context.takes_part(edge) != Ok(false)
+            };
+            let edges: Vec<EdgeId> = self.location(standing).edges.iter().filter(possible).copied().collect();
+            let with = |others: &Vec<(u32, EdgeId)>, edge: EdgeId| [&others[..], &[(process, edge)]].concat();
+            combinations =
+                combinations.iter().flat_map(|others| edges.iter().map(move |edge| with(others, *edge))).collect();
+        }
+        combinations.retain(|participants| !participants.is_empty());
+        let taken = |participants: Vec<(u32, EdgeId)>| Move::Action { action, participants: participants.into() };
+        combinations.into_iter().map(taken).collect()
     }
 
     fn moves_of(&self, state: &State, process: u32, timeout: bool) -> Vec<Move> {
@@ -52,13 +89,16 @@ impl Interpreter<'_> {
         let mut moves = Vec::new();
         for &id in &self.location(standing).edges {
             let edge = self.edge(standing.process, id);
-            let alone = Move { process, edge: id, partner: None };
+            if edge.action.is_some() {
+                continue;
+            }
             match may_move.clone().and_then(|_| context.ready(edge)) {
                 Ok(None) => {}
                 // A fault is an outcome of the move, and the step will say so.
-                Ok(Some(Ready::Alone)) | Err(_) => moves.push(alone),
-                Ok(Some(Ready::With(partners))) => {
-                    moves.extend(partners.into_iter().map(|partner| Move { partner: Some(partner), ..alone }));
+                Ok(Some(Ready::Alone)) | Err(_) => moves.push(Move::Process { process, edge: id }),
+                Ok(Some(Ready::With(receivers))) => {
+                    let shake = |receiver| Move::Handshake { sender: (process, id), receiver };
+                    moves.extend(receivers.into_iter().map(shake));
                 }
             }
         }
@@ -95,8 +135,17 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// The evaluating process can take part in an action by this edge, and may move.
+    pub fn takes_part(&self, edge: &Edge) -> Result<bool, Fault> {
+        Ok(self.may_move()? && self.guard_holds(edge)?)
+    }
+
     /// How the evaluating process can take the edge; `None` if it is not executable.
     pub fn ready(&self, edge: &Edge) -> Result<Option<Ready>, Fault> {
+        // It is taken by all who list the action, or not at all.
+        if edge.action.is_some() {
+            return Ok(None);
+        }
         if !self.guard_holds(edge)? {
             return Ok(None);
         }
@@ -111,7 +160,7 @@ impl<'a> Context<'a> {
         Ok(if partners.is_empty() { None } else { Some(Ready::With(partners)) })
     }
 
-    /// Like [`ready`](Self::ready), but a handshake send needs nobody to receive.
+    /// Like [`ready`](Self::ready), but a handshake send needs nobody to receive, and an action nobody else to take part.
     pub fn ready_without_partner(&self, edge: &Edge) -> Result<bool, Fault> {
         if !self.guard_holds(edge)? {
             return Ok(false);

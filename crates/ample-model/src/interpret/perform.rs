@@ -5,21 +5,27 @@ use serde::{Deserialize, Serialize};
 use super::evaluate::{Context, Offer, check_arity, fit};
 use super::moves::Ready;
 use super::print::format_text;
-use super::state::{ChannelState, ProcessState, State};
+use super::state::{ChannelState, Object, ProcessState, State};
 use super::{Fault, Interpreter};
 use crate::expr::{Expr, Pattern, Place, Scope};
 use crate::initial::Choice;
 use crate::system::{
-    Action, ChannelId, Communication, Edge, EdgeId, EventKind, Initial, Instruction, Monitor, MonitorEdge, ProcessId,
-    Variable,
+    Action, ActionId, ChannelId, Communication, Edge, EdgeId, EventKind, Initial, Instruction, Monitor, MonitorEdge,
+    ProcessId, RecordId, Type, Variable,
 };
 use crate::trace::Move;
 
 /// How many instructions an effect may run.
 pub const MAX_INSTRUCTIONS: u32 = 1_000_000;
 
+/// How many objects there may be at once, those that were created in a step included.
+pub const MAX_OBJECTS: u32 = 1 << 16;
+
 /// Handles are kept in a byte.
 const MAX_CHANNELS: usize = 255;
+
+/// No process has this id: a never claim, which is none, performs its effects under it.
+const NOBODY: u32 = u32::MAX;
 
 /// What a move leads to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,7 +69,7 @@ impl Successor {
     }
 }
 
-/// A step under way: the state as it changes, and what is told of it.
+/// A step in progress: the state as it changes, and its description.
 pub(super) struct Run<'a> {
     interpreter: &'a Interpreter<'a>,
     timeout: bool,
@@ -79,7 +85,7 @@ impl<'a> Run<'a> {
     /// Performs a move of the state given to [`Run::new`].
     pub fn perform(mut self, taken: &Move) -> Successor {
         match self.take(taken) {
-            Ok(()) => Successor { state: Some(self.state), ..self.successor },
+            Ok(()) => Successor { state: Some(self.interpreter.canonical(self.state)), ..self.successor },
             Err(fault) => {
                 self.successor.violations.push(fault);
                 self.successor
@@ -88,8 +94,8 @@ impl<'a> Run<'a> {
     }
 
     /// Performs the effect of an edge of a never claim.
-    pub fn perform_claim(mut self, claim: u32, edge: &Edge) -> Successor {
-        match self.effect(claim, &edge.effect) {
+    pub fn perform_claim(mut self, edge: &Edge) -> Successor {
+        match self.effect(NOBODY, &edge.effect) {
             Ok(_) => Successor { state: Some(self.state), ..self.successor },
             Err(fault) => {
                 self.successor.violations.push(fault);
@@ -103,16 +109,22 @@ impl<'a> Run<'a> {
     }
 
     fn take(&mut self, taken: &Move) -> Result<(), Fault> {
-        let edge = self.edge(taken.process, taken.edge)?;
-        let context = self.context(taken.process);
+        let (process, edge, partner) = match taken {
+            Move::Process { process, edge } => (*process, *edge, None),
+            Move::Handshake { sender: (process, edge), receiver } => (*process, *edge, Some(*receiver)),
+            Move::Action { action, participants } => return self.action(*action, participants),
+            Move::Joint { .. } | Move::Claim { .. } => return Err(Fault::NotEnabled),
+        };
+        let edge = self.edge(process, edge)?;
+        let context = self.context(process);
         if !context.may_move()? {
             return Err(Fault::NotEnabled);
         }
-        match (context.ready(edge)?, taken.partner) {
-            (Some(Ready::Alone), None) => self.alone(taken.process, edge),
+        match (context.ready(edge)?, partner) {
+            (Some(Ready::Alone), None) => self.alone(process, edge),
             (Some(Ready::With(partners)), Some(partner)) if partners.contains(&partner) => {
                 let receiving = self.edge(partner.0, partner.1)?;
-                self.handshake((taken.process, edge), (partner.0, receiving))
+                self.handshake((process, edge), (partner.0, receiving))
             }
             _ => Err(Fault::NotEnabled),
         }
@@ -156,6 +168,30 @@ impl<'a> Run<'a> {
         let sender_lives = self.effect(sender.0, &sender.1.effect)?;
         self.arrive(sender.0, sender.1, sender_lives);
         self.arrive(receiver.0, receiver.1, receiver_lives);
+        Ok(())
+    }
+
+    /// All guards are asked before anything happens; then the effects, in the order of the process ids.
+    fn action(&mut self, action: ActionId, participants: &[(u32, EdgeId)]) -> Result<(), Fault> {
+        let ids = participants.iter().map(|(process, _)| *process);
+        if !ids.eq(self.interpreter.listing(&self.state, action)) || participants.is_empty() {
+            return Err(Fault::NotEnabled);
+        }
+        let mut edges = Vec::new();
+        for (process, edge) in participants {
+            let edge = self.edge(*process, *edge)?;
+            if edge.action != Some(action) || !self.context(*process).takes_part(edge)? {
+                return Err(Fault::NotEnabled);
+            }
+            edges.push((*process, edge));
+        }
+        let mut alive = Vec::new();
+        for (process, edge) in &edges {
+            alive.push(self.effect(*process, &edge.effect)?);
+        }
+        for ((process, edge), alive) in edges.into_iter().zip(alive) {
+            self.arrive(process, edge, alive);
+        }
         Ok(())
     }
 
@@ -208,6 +244,9 @@ impl<'a> Run<'a> {
             }
             Action::End => context.is_youngest(),
             Action::Assign(..)
+            | Action::AssignAll(_)
+            | Action::AssignField(_)
+            | Action::Allocate(..)
             | Action::Spawn { .. }
             | Action::Assert { .. }
             | Action::Print { .. }
@@ -222,11 +261,21 @@ impl<'a> Run<'a> {
                 let value = self.context(process).value(value)?;
                 self.assign(process, place, value)
             }
+            Action::AssignAll(pairs) => self.assign_all(process, pairs),
+            Action::AssignField(parts) => {
+                let (object, field, value) = &**parts;
+                let context = self.context(process);
+                let value = fit(field.scalar, context.value(value)?)?;
+                let (object, slot) = context.cell_of(object, field)?;
+                *self.state.heap[object].cells.get_mut(slot).ok_or(Fault::NoObject)? = value;
+                Ok(())
+            }
+            Action::Allocate(place, record) => self.allocate(process, place, *record),
             Action::Communicate(communication) => self.communicate(process, communication),
             Action::Spawn { process: ty, arguments, priority } => {
                 let context = self.context(process);
                 let arguments = arguments.iter().map(|a| context.value(a)).collect::<Result<Vec<_>, _>>()?;
-                self.spawn(*ty, &arguments, *priority)
+                self.spawn(*ty, &arguments, *priority, &mut || 0)
             }
             Action::Assert { condition, text } => {
                 if !self.context(process).holds(condition)? {
@@ -246,7 +295,31 @@ impl<'a> Run<'a> {
     fn assign(&mut self, process: u32, place: &Place, value: i64) -> Result<(), Fault> {
         let value = fit(place.scalar, value)?;
         let slot = self.context(process).slot(place)?;
-        let cells = match place.scope {
+        self.store(process, place.scope, slot, value)
+    }
+
+    /// Everything is evaluated before anything is stored.
+    fn assign_all(&mut self, process: u32, pairs: &[(Place, Expr)]) -> Result<(), Fault> {
+        let context = self.context(process);
+        let mut stores = Vec::new();
+        for (place, value) in pairs {
+            let value = fit(place.scalar, context.value(value)?)?;
+            stores.push((place.scope, context.slot(place)?, value));
+        }
+        stores.into_iter().try_for_each(|(scope, slot, value)| self.store(process, scope, slot, value))
+    }
+
+    fn allocate(&mut self, process: u32, place: &Place, record: RecordId) -> Result<(), Fault> {
+        if self.state.heap.len() >= MAX_OBJECTS as usize {
+            return Err(Fault::TooManyObjects { limit: MAX_OBJECTS });
+        }
+        let cells = vec![0; self.interpreter.system.slots(&Type::Record(record)) as usize];
+        self.state.heap.push(Object { record, cells });
+        self.assign(process, place, self.state.heap.len() as i64)
+    }
+
+    fn store(&mut self, process: u32, scope: Scope, slot: usize, value: i64) -> Result<(), Fault> {
+        let cells = match scope {
             Scope::Global => &mut self.state.globals,
             Scope::Local => match self.state.processes.get_mut(process as usize) {
                 Some(process) => &mut process.locals,
@@ -372,7 +445,13 @@ impl<'a> Run<'a> {
     }
 
     /// Creates a process at the end of the list, with its channels at the end of theirs.
-    pub fn spawn(&mut self, ty: ProcessId, arguments: &[i64], priority: Option<u8>) -> Result<(), Fault> {
+    pub fn spawn(
+        &mut self,
+        ty: ProcessId,
+        arguments: &[i64],
+        priority: Option<u8>,
+        choose: &mut dyn FnMut() -> u64,
+    ) -> Result<(), Fault> {
         let system = self.interpreter.system;
         if self.state.processes.len() >= system.max_processes as usize {
             return Err(Fault::TooManyProcesses { limit: system.max_processes });
@@ -388,7 +467,7 @@ impl<'a> Run<'a> {
         self.state.processes.push(ProcessState { process: ty, location: process.initial, locals, priority });
         let parameters = process.parameters as usize;
         for (number, variable) in process.locals.iter().enumerate().skip(parameters) {
-            self.initialise(Some(id), layout.offsets[number], variable, &mut || 0)?;
+            self.initialise(Some(id), layout.offsets[number], variable, choose)?;
         }
         Ok(())
     }

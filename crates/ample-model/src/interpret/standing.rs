@@ -9,7 +9,8 @@ use super::evaluate::Context;
 use super::state::{ProcessState, State};
 use super::{Interpreter, Layout};
 use crate::expr::{BinaryOp, Expr, Pattern, Place, Scope};
-use crate::system::{Action, Communication, Edge, EdgeId, Instruction, Scalar, Variable};
+use crate::system::{Communication, Edge, EdgeId, Scalar, Type, Variable, VariableKind};
+use crate::trace::Move;
 
 /// A state in the words of the source, usually the one at the end of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,15 +90,17 @@ impl EndState {
             interpreter.cells(&prefix, locals, interpreter.locals(process.process), &process.locals, &mut variables);
             processes.push(standing);
         }
+        interpreter.objects(state, &mut variables);
         EndState { processes, channels: interpreter.buffers(state), variables }
     }
 }
 
 impl Interpreter<'_> {
     fn movable(&self, state: &State) -> Movable {
-        let moves = self.enabled(state);
-        let both = moves.iter().flat_map(|taken| [Some((taken.process, taken.edge)), taken.partner]);
-        both.flatten().collect()
+        if state.processes.is_empty() {
+            return Movable::new();
+        }
+        self.enabled(state).iter().flat_map(Move::movers).collect()
     }
 
     fn standing(&self, state: &State, id: u32, process: &ProcessState, movable: &Movable) -> Standing {
@@ -107,7 +110,7 @@ impl Interpreter<'_> {
         let mut statements: Vec<Statement> = Vec::new();
         for edge in considered {
             let statement = self.statement_at(state, id, edge, movable);
-            // A global action of a Milestones model is an edge for every way to take part in it.
+            // A global action of a Milestones model is an edge for every combination of participants.
             if statements.last() != Some(&statement) {
                 statements.push(statement);
             }
@@ -148,13 +151,7 @@ impl Interpreter<'_> {
 
     /// Some edge of the process assigns to that very place.
     fn assigns(&self, process: &ProcessState, place: &Place) -> bool {
-        let is_assigned = |instruction: &Instruction| match instruction {
-            Instruction::Do(Action::Assign(target, _)) | Instruction::Try(Action::Assign(target, _), _) => {
-                target == place
-            }
-            _ => false,
-        };
-        self.edges_at(process).any(|edge| edge.effect.iter().any(is_assigned))
+        self.edges_at(process).any(|edge| edge.written_places().contains(&place))
     }
 
     fn statement_at(&self, state: &State, id: u32, edge: EdgeId, movable: &Movable) -> Statement {
@@ -183,8 +180,22 @@ impl Interpreter<'_> {
     }
 
     /// The cells of one scope. Channel handles mean nothing to the user, and are left out.
+    /// The cells of the objects on the heap: `#1.field`.
+    fn objects(&self, state: &State, out: &mut Vec<Cell>) {
+        for (number, object) in state.heap.iter().enumerate() {
+            let whole = Variable::new(&format!("#{}", number + 1), Type::Record(object.record));
+            for ((slot, value), scalar) in (0u32..).zip(&object.cells).zip(self.system.scalars(&whole.ty)) {
+                let name = self.system.slot_name(&whole, slot);
+                out.push(Cell { name, value: self.system.show_value(scalar, *value) });
+            }
+        }
+    }
+
     fn cells(&self, prefix: &str, variables: &[Variable], layout: &Layout, values: &[i64], out: &mut Vec<Cell>) {
         for (variable, offset) in variables.iter().zip(&layout.offsets) {
+            if variable.kind == VariableKind::Input {
+                continue;
+            }
             for slot in 0..self.system.slots(&variable.ty) {
                 let at = offset + slot as usize;
                 let (Some(value), Some(scalar)) = (values.get(at), layout.scalars.get(at)) else { return };
@@ -235,7 +246,12 @@ impl Reads<'_> {
                 Err(_) => return None,
             }
         }
-        if holds { self.communication(edge.communication.as_ref()?) } else { None }
+        let system = self.context.interpreter.system;
+        match edge.action.and_then(|action| system.actions.get(action.index())) {
+            _ if !holds => None,
+            Some(action) => Some(format!("not all who take part in {} are ready", action.name)),
+            None => self.communication(edge.communication.as_ref()?),
+        }
     }
 
     /// Why a communication cannot happen.
@@ -300,7 +316,7 @@ impl Reads<'_> {
         self.add(Cell { name, value: system.show_value(place.scalar, value) });
     }
 
-    /// What is not a cell is told as it is written.
+    /// What is not a cell is printed as it is written.
     fn value_of(&mut self, expr: &Expr) {
         let Ok(value) = self.context.value(expr) else { return };
         let of = self.context.my_process().ok().map(|process| process.process);

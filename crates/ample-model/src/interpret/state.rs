@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::system::{ChannelId, LocationId, ProcessId};
+use crate::system::{ChannelId, LocationId, ProcessId, RecordId};
 
 /// A state of a [`System`](crate::System).
 ///
@@ -23,6 +23,19 @@ pub struct State {
     pub last: u32,
     /// Where the monitor stands; 0 if there is none.
     pub monitor: u32,
+    /// The objects; reference `r` is at index `r - 1`. A step leaves those that can be reached, in the order in which they
+    /// are discovered: see [`canonical`](crate::Interpreter::canonical).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub heap: Vec<Object>,
+}
+
+/// An object on the heap.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Object {
+    /// Its type.
+    pub record: RecordId,
+    /// All its slots.
+    pub cells: Vec<i64>,
 }
 
 /// A channel and what it holds.
@@ -51,6 +64,12 @@ impl State {
     /// The channel with that handle.
     pub fn channel(&self, handle: i64) -> Option<&ChannelState> {
         usize::try_from(handle).ok()?.checked_sub(1).and_then(|index| self.channels.get(index))
+    }
+
+    /// The object that a reference of that type refers to.
+    pub fn object(&self, record: RecordId, reference: i64) -> Option<&Object> {
+        let index = usize::try_from(reference).ok()?.checked_sub(1)?;
+        self.heap.get(index).filter(|object| object.record == record)
     }
 
     /// The process with that id.

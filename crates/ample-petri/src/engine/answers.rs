@@ -2,15 +2,17 @@
 
 use ample_logic::{Formula as Logic, Unary};
 use ample_model::{
-    Branch, Certainty, Observer, Outcome, Property, Question, Reason, StartNumber, System, Temporal, Trace, Violation,
+    Branch, Budget, Certainty, Outcome, Property, Question, Reason, StartNumber, System, Temporal, Trace, Violation,
 };
 
 use crate::net::Net;
 
-use super::board::{Board, Finding, Found, NetRun};
-use super::shown::{Again, EvidenceFinder, moves};
+use super::board::{Board, Conclusion, Finding, NetRun};
+use super::explanation::{Again, EvidenceFinder, moves};
 use super::tasks::{Answerable, Wanted};
-use ample_engine::evidence::{EndState, Ending, Evidence, Invalid, Lasso, Run, Tree, needs_run, validate, without_run};
+use ample_engine::evidence::{
+    EndState, Ending, Evidence, Invalid, Lasso, Run, Tree, needs_run, validate, validate_witness, without_run,
+};
 use ample_engine::report::Answer;
 use ample_engine::settings::Settings;
 
@@ -21,15 +23,15 @@ pub fn all(
     properties: &[Property],
     board: &Board<'_>,
     reason: Option<&Reason>,
-    observer: &mut dyn Observer,
+    budget: &Budget,
 ) -> Vec<Answer> {
     let unknown = || Outcome::Unknown(reason.cloned().unwrap_or(Reason::Interrupted));
-    let mut finder = EvidenceFinder::new(net, board, observer);
+    let mut finder = EvidenceFinder::new(net, board, budget);
     let one = |(property, wanted): (&Property, &Answerable)| match wanted {
         Answerable::Not(why) => answer(property, Outcome::Unknown(Reason::Unsupported(why.clone()))),
         Answerable::Ended(reason) => answer(property, Outcome::Unknown(reason.clone())),
         Answerable::Value(task) => match board.found(*task) {
-            Some(Found { finding: Finding::Value(value), engine, how }) => {
+            Some(Conclusion { finding: Finding::Value(value), engine, how }) => {
                 let outcome = Outcome::Holds(Certainty::Proved);
                 Answer { value: Some(value), engine, note: Some(by(how)), ..answer(property, outcome) }
             }
@@ -75,15 +77,16 @@ fn with_source(answer: Answer, wanted: &Wanted, board: &Board<'_>) -> Answer {
     }
 }
 
-/// What was shown, replayed: or how that failed.
-type Shown = Result<(Violation, EndState), Invalid>;
+/// A counterexample or witness that was validated, or how that failed.
+type Validated = Result<(Violation, EndState), Invalid>;
 
 /// Runs that make a formula of branching time true are shown.
 fn holds(system: &System, property: &Property, finder: &mut EvidenceFinder<'_, '_>) -> Answer {
     let proved = answer(property, Outcome::Holds(Certainty::Proved));
     let Question::Ctl(temporal) = &property.question else { return proved };
     let Some(tree) = finder.explain(temporal, true) else { return proved };
-    match shown_by(system, property, tree.clone(), finder.observer()) {
+    let evidence = Evidence::Tree(StartNumber::default(), tree.clone());
+    match validate_witness(system, property, &evidence, finder.budget()) {
         Ok((violation, end)) => {
             let message =
                 if is_short(&tree) { "a marking that satisfies it is reached" } else { "it holds at the start" };
@@ -135,23 +138,23 @@ fn refuted(property: &Property, length: usize, why: &str) -> Answer {
 }
 
 fn violated(system: &System, property: &Property, wanted: &Wanted, finder: &mut EvidenceFinder<'_, '_>) -> Answer {
-    let (shown, length, may_fail) = match &property.question {
+    let (validated, length, may_fail) = match &property.question {
         Question::Ctl(temporal) => match branching(system, property, temporal, finder) {
-            Some((shown, length)) => (Some(shown), length, false),
+            Some((validated, length)) => (Some(validated), length, false),
             None => (None, 0, false),
         },
         _ => match finder.against(wanted) {
             Some((run, may_fail)) => {
                 let length = run.prefix.len() + run.cycle.len();
                 if !may_fail && !finder.can_tell(length) {
-                    return untold(property, &run, finder);
+                    return without_steps(property, &run, finder);
                 }
-                (run_shown(system, property, &run, finder.observer()), length, may_fail)
+                (validated_run(system, property, &run, finder.budget()), length, may_fail)
             }
             None => (None, 0, false),
         },
     };
-    match shown {
+    match validated {
         Some(Ok((violation, end))) => {
             let outcome = Outcome::Violated(Box::new(with_brief_branches(violation)));
             Answer { end: Some(plain(end)), ..answer(property, outcome) }
@@ -163,20 +166,20 @@ fn violated(system: &System, property: &Property, wanted: &Wanted, finder: &mut 
             let violation = Violation { message, trace: Trace::default(), branches: Vec::new() };
             answer(property, Outcome::Violated(Box::new(violation)))
         }
-        Some(Err(_)) | None => shown_again(system, property, finder)
+        Some(Err(_)) | None => explained_again(system, property, finder)
             .unwrap_or_else(|| answer(property, without_run(&property.question, "by complete search"))),
     }
 }
 
 /// The verdict with a counterexample that is looked for anew, where there has to be one.
-fn shown_again(system: &System, property: &Property, finder: &mut EvidenceFinder<'_, '_>) -> Option<Answer> {
+fn explained_again(system: &System, property: &Property, finder: &mut EvidenceFinder<'_, '_>) -> Option<Answer> {
     let (Question::Ltl(temporal) | Question::Ctl(temporal)) = &property.question else { return None };
     if !needs_run(&property.question) {
         return None;
     }
     let (violation, end) = match finder.look_again(temporal)? {
-        Again::Run(run) => run_shown(system, property, &run, finder.observer())?.ok()?,
-        Again::Tree(tree) => shown_by(system, property, tree, finder.observer()).ok()?,
+        Again::Run(run) => validated_run(system, property, &run, finder.budget())?.ok()?,
+        Again::Tree(tree) => validated_tree(system, property, tree, finder.budget()).ok()?,
     };
     let outcome = Outcome::Violated(Box::new(with_brief_branches(violation)));
     Some(Answer { end: Some(plain(end)), ..answer(property, outcome) })
@@ -192,19 +195,19 @@ fn is_certified(wanted: &Wanted) -> bool {
     }
 }
 
-/// A run that is too long to be told step by step was performed on the net only.
-fn untold(property: &Property, run: &NetRun, finder: &EvidenceFinder<'_, '_>) -> Answer {
+/// A run that is too long to be shown step by step was performed on the net only.
+fn without_steps(property: &Property, run: &NetRun, finder: &EvidenceFinder<'_, '_>) -> Answer {
     let length = run.prefix.len() + run.cycle.len();
     if !finder.is_run(run) {
         return refuted(property, length, "a step is not executable");
     }
-    let message = format!("a run of {length} steps shows it, too long to be told");
+    let message = format!("a run of {length} steps shows it, too long to be shown");
     let violation = Violation { message, trace: Trace::default(), branches: Vec::new() };
     answer(property, Outcome::Violated(Box::new(violation)))
 }
 
 /// Replays a run against a property that is not of branching time.
-fn run_shown(system: &System, property: &Property, run: &NetRun, observer: &mut dyn Observer) -> Option<Shown> {
+fn validated_run(system: &System, property: &Property, run: &NetRun, budget: &Budget) -> Option<Validated> {
     let start = StartNumber::default();
     let evidence = match &property.question {
         Question::Deadlock | Question::Invariant(_) => Evidence::Run(Run { start, moves: moves(&run.prefix) }),
@@ -220,13 +223,13 @@ fn run_shown(system: &System, property: &Property, run: &NetRun, observer: &mut 
         }
         _ => return None,
     };
-    Some(validate(system, property, &evidence, &Settings::default(), observer))
+    Some(validate(system, property, &evidence, &Settings::default(), budget))
 }
 
 /// Replays a tree of runs.
-fn shown_by(system: &System, property: &Property, tree: Tree, observer: &mut dyn Observer) -> Shown {
+fn validated_tree(system: &System, property: &Property, tree: Tree, budget: &Budget) -> Validated {
     let evidence = Evidence::Tree(StartNumber::default(), tree);
-    validate(system, property, &evidence, &Settings::default(), observer)
+    validate(system, property, &evidence, &Settings::default(), budget)
 }
 
 /// Replays what shows that a formula of branching time does not hold; and how long it was.
@@ -235,9 +238,9 @@ fn branching(
     property: &Property,
     temporal: &Temporal,
     finder: &mut EvidenceFinder<'_, '_>,
-) -> Option<(Shown, usize)> {
+) -> Option<(Validated, usize)> {
     let tree = finder.explain(temporal, false)?;
-    let shown = shown_by(system, property, tree.clone(), finder.observer()).map(|(violation, end)| {
+    let validated = validated_tree(system, property, tree.clone(), finder.budget()).map(|(violation, end)| {
         let always = is_short(&tree) && is_always(&tree.formula);
         let message = if always {
             "a marking in which it fails is reached".to_owned()
@@ -246,7 +249,7 @@ fn branching(
         };
         (Violation { message, ..violation }, end)
     });
-    Some((shown, length(&tree)))
+    Some((validated, length(&tree)))
 }
 
 /// It is `AG` of something.

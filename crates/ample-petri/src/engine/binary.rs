@@ -5,16 +5,18 @@
 //! a run of the other. Units that only the source vouches for are believed until the reachable markings show that one of
 //! them has two tokens; then all starts again with proved units alone.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::net::Net;
 use crate::structure::encode::{Encoded, encodings};
+use ample_budget::Budget;
+use ample_engine::board::Board;
 use ample_logic::{Formula, Unary};
-use ample_model::{AtomTable, BinaryOp, Expr, Observer, Property, Question, System, Temporal};
+use ample_model::{AtomTable, BinaryOp, Expr, Property, Question, System, Temporal};
 
 use super::Options;
 use ample_engine::report::Report;
-use ample_symbolic::engine::{Options as General, Shape, check_in, states_in};
+use ample_symbolic::engine::{AlternativeEncoding, Options as General, check_in, states_in};
 
 /// What the report calls them.
 const KIND: &str = "Binary decision diagrams";
@@ -27,10 +29,18 @@ pub fn check(
     net: &Net,
     properties: &[Property],
     options: &Options,
-    observer: &mut dyn Observer,
+    board: &Board,
+    budget: &Budget,
 ) -> Report {
-    let (told, asked) = with_successors(system, properties);
-    tell(check_in(&|stop| shapes(system, net, stop), &told, &asked, &as_general(options), observer))
+    let (extended, asked) = with_successors(system, properties);
+    report(check_in(
+        &|budget| alternatives(system, net, budget),
+        &extended,
+        &asked,
+        &as_general(options),
+        board,
+        budget,
+    ))
 }
 
 /// What the symbolic engine for all models is told.
@@ -39,20 +49,19 @@ fn as_general(options: &Options) -> General {
 }
 
 /// Counts the markings of a net.
-pub fn states(system: &System, net: &Net, options: &Options, observer: &mut dyn Observer) -> Report {
-    tell(states_in(&|stop| shapes(system, net, stop), system, &as_general(options), observer))
+pub fn states(system: &System, net: &Net, options: &Options, budget: &Budget) -> Report {
+    report(states_in(&|budget| alternatives(system, net, budget), system, &as_general(options), budget))
 }
 
-/// The shapes of a net, the one with the fewest variables first.
-fn shapes(system: &System, net: &Net, stop: &dyn Fn() -> bool) -> Vec<Shape> {
-    let until = Instant::now() + FOR_STRUCTURE;
-    let found = encodings(system, net, &|| stop() || Instant::now() >= until);
-    let shape = |encoded: Encoded| {
-        let told = described(net, &encoded);
+/// Encodings of a net, the one with the fewest variables first.
+fn alternatives(system: &System, net: &Net, budget: &Budget) -> Vec<AlternativeEncoding> {
+    let found = encodings(system, net, &budget.clone().with_time(FOR_STRUCTURE));
+    let alternative = |encoded: Encoded| {
+        let description = described(net, &encoded);
         let Encoded { system, tokens, is_promised, is_bounded, .. } = encoded;
-        Shape { system, values: tokens, is_declared: is_bounded, is_promised, told }
+        AlternativeEncoding { system, values: tokens, is_declared: is_bounded, is_promised, description }
     };
-    found.into_iter().map(shape).collect()
+    found.into_iter().map(alternative).collect()
 }
 
 fn described(net: &Net, encoded: &Encoded) -> String {
@@ -63,7 +72,7 @@ fn described(net: &Net, encoded: &Encoded) -> String {
 }
 
 /// A report for people who know the net only.
-fn tell(mut report: Report) -> Report {
+fn report(mut report: Report) -> Report {
     for end in report.answers.iter_mut().filter_map(|answer| answer.end.as_mut()) {
         end.processes.clear();
     }

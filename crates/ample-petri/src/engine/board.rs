@@ -1,12 +1,12 @@
 //! The board: what the engines have found out, for all to see.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use crate::evidence::Evidence;
 use crate::net::Condition;
-use ample_model::{Observer, Progress, Reason, Statistics};
+use ample_model::{Budget, Cancellation, Statistics};
 
 use super::deduction::Deduction;
 use super::tasks::{Answerable, Tasks, Wanted};
@@ -40,7 +40,7 @@ pub enum Finding {
 
 /// A finding, and where it comes from.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct Conclusion {
     /// What it is.
     pub finding: Finding,
     /// The engine.
@@ -55,7 +55,7 @@ pub struct Board<'a> {
     pub tasks: &'a Tasks,
     /// How answers follow.
     pub wanted: &'a [Answerable],
-    found: Mutex<Findings>,
+    found: Arc<Mutex<Findings>>,
     /// By task: the answers that depend on it.
     users: Vec<Vec<usize>>,
     /// What shows the truth of formulas, where one run may not be enough.
@@ -64,25 +64,24 @@ pub struct Board<'a> {
     pub begun: Instant,
     /// Lower bounds of sums that were met on the way.
     peaks: Vec<AtomicU64>,
-    settled: AtomicBool,
-    /// Somebody was told to end.
-    over: AtomicBool,
-    /// When all must have ended.
-    deadline: Option<Instant>,
+    /// Cancelled when all answers are known.
+    complete: Cancellation,
+    /// What all of the work may take.
+    budget: Budget,
     /// What the largest search did.
     statistics: Mutex<Statistics>,
 }
 
 /// What was found out about the tasks, and which answers follow.
 struct Findings {
-    found: Vec<Option<Found>>,
+    found: Vec<Option<Conclusion>>,
     deduction: Deduction,
 }
 
 impl Findings {
     fn truth(&self, task: usize) -> Option<bool> {
         match &self.found[task] {
-            Some(Found { finding: Finding::Truth(truth, _), .. }) => Some(*truth),
+            Some(Conclusion { finding: Finding::Truth(truth, _), .. }) => Some(*truth),
             _ => None,
         }
     }
@@ -94,7 +93,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<'a> Board<'a> {
     /// An empty one.
-    pub fn new(tasks: &'a Tasks, wanted: &'a [Answerable], deadline: Option<Instant>) -> Board<'a> {
+    pub fn new(tasks: &'a Tasks, wanted: &'a [Answerable], budget: &Budget) -> Board<'a> {
         let mut users = vec![Vec::new(); tasks.all.len()];
         for (number, wanted) in wanted.iter().enumerate() {
             let mut each = Vec::new();
@@ -104,42 +103,57 @@ impl<'a> Board<'a> {
             each.into_iter().for_each(|task| users[task].push(number));
         }
         let deduction = Deduction::new(tasks.all.len(), wanted);
-        let settled = deduction.is_complete();
+        let complete = Cancellation::new();
+        if deduction.is_complete() {
+            complete.cancel();
+        }
         let findings = Findings { found: vec![None; tasks.all.len()], deduction };
         Board {
             tasks,
             wanted,
-            found: Mutex::new(findings),
+            found: Arc::new(Mutex::new(findings)),
             users,
             evidence: Mutex::new(vec![None; tasks.all.len()]),
             begun: Instant::now(),
             peaks: tasks.sums.iter().map(|_| AtomicU64::new(0)).collect(),
-            settled: AtomicBool::new(settled),
-            over: AtomicBool::new(false),
-            deadline,
+            complete,
+            budget: budget.clone(),
             statistics: Mutex::new(Statistics::default()),
         }
     }
 
     /// All answers are known.
-    pub fn is_settled(&self) -> bool {
-        self.settled.load(Ordering::Relaxed)
+    pub fn is_complete(&self) -> bool {
+        self.complete.is_cancelled()
     }
 
-    /// The answer of that number is not asked for any more: another engine has it.
-    pub fn dismiss(&self, answer: usize) {
-        let mut findings = lock(&self.found);
-        findings.deduction.dismiss(answer);
-        if findings.deduction.is_complete() {
-            self.settled.store(true, Ordering::Relaxed);
-        }
+    /// The same budget, ending when all answers are known.
+    pub fn until_complete(&self, budget: &Budget) -> Budget {
+        budget.clone().with_cancellation(&self.complete)
     }
 
-    /// There is no use in going on: all answers are known, or time is up.
+    /// The same budget; as soon as one of these is cancelled, another engine has the answer of that number, and it is not
+    /// asked for any more.
+    pub fn dismissing(&self, budget: &Budget, answered: Vec<Cancellation>) -> Budget {
+        let (found, complete) = (Arc::clone(&self.found), self.complete.clone());
+        let waiting: Mutex<Vec<(usize, Cancellation)>> = Mutex::new(answered.into_iter().enumerate().collect());
+        budget.clone().with_sink(move |_| {
+            lock(&waiting).retain(|(answer, answered)| {
+                if answered.is_cancelled() {
+                    let mut findings = lock(&found);
+                    findings.deduction.dismiss(*answer);
+                    if findings.deduction.is_complete() {
+                        complete.cancel();
+                    }
+                }
+                !answered.is_cancelled()
+            });
+        })
+    }
+
+    /// There is no use in going on: all answers are known, or all has to end.
     pub fn is_over(&self) -> bool {
-        self.is_settled()
-            || self.over.load(Ordering::Relaxed)
-            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.is_complete() || self.budget.check().is_err()
     }
 
     /// The conditions in the formulas of open tasks.
@@ -158,16 +172,16 @@ impl<'a> Board<'a> {
                 findings.deduction.decide(task, value);
                 true
             }
-            Some(Found { finding: Finding::Truth(old, None), .. }) => {
+            Some(Conclusion { finding: Finding::Truth(old, None), .. }) => {
                 matches!(&finding, Finding::Truth(new, Some(_)) if new == old)
             }
             Some(_) => false,
         };
         if is_better {
-            findings.found[task] = Some(Found { finding, engine, how });
+            findings.found[task] = Some(Conclusion { finding, engine, how });
         }
         if findings.deduction.is_complete() {
-            self.settled.store(true, Ordering::Relaxed);
+            self.complete.cancel();
         }
     }
 
@@ -182,7 +196,7 @@ impl<'a> Board<'a> {
     }
 
     /// What is known about a task.
-    pub fn found(&self, task: usize) -> Option<Found> {
+    pub fn found(&self, task: usize) -> Option<Conclusion> {
         lock(&self.found).found[task].clone()
     }
 
@@ -209,8 +223,8 @@ impl<'a> Board<'a> {
     }
 
     /// There is something to show for the task already.
-    pub fn is_shown(&self, task: usize) -> bool {
-        matches!(&lock(&self.found).found[task], Some(Found { finding: Finding::Truth(_, Some(_)), .. }))
+    pub fn has_evidence(&self, task: usize) -> bool {
+        matches!(&lock(&self.found).found[task], Some(Conclusion { finding: Finding::Truth(_, Some(_)), .. }))
             || lock(&self.evidence)[task].is_some()
     }
 
@@ -250,31 +264,5 @@ impl<'a> Board<'a> {
     /// The value of something wanted.
     pub fn value(&self, wanted: &Wanted) -> Option<bool> {
         wanted.value(&|task| self.truth(task))
-    }
-}
-
-/// An observer that also ends a search when everything is settled, or at a time of its own.
-pub struct Watch<'a, 'b> {
-    /// Whom to tell.
-    pub observer: &'a mut dyn Observer,
-    /// What ends it.
-    pub board: &'a Board<'b>,
-    /// When it ends, if before that.
-    pub until: Option<Instant>,
-    /// The reason for which everything is to end.
-    pub ended: Option<Reason>,
-}
-
-impl Observer for Watch<'_, '_> {
-    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
-        if let Some(reason) = self.observer.progress(progress) {
-            self.ended = Some(reason.clone());
-            self.board.over.store(true, Ordering::Relaxed);
-            return Some(reason);
-        }
-        if self.board.is_settled() {
-            return Some(Reason::Interrupted);
-        }
-        (self.until.is_some_and(|until| Instant::now() >= until)).then_some(Reason::Time)
     }
 }

@@ -4,26 +4,21 @@
 //! Walks find out quickly which conditions do change.
 
 use std::collections::{HashMap, HashSet};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::explicit::search::Questions;
 use crate::explicit::walk::{Patience, walk};
 use crate::net::{Condition, Net};
 use crate::structure::bounds;
-use crate::structure::equation::{Budget, Equation};
-use ample_model::observer::Silent;
+use crate::structure::equation::{Effort, Equation};
+use ample_budget::Budget;
 
 /// The most that one condition may take, as a share of all time.
 const SHARE: u32 = 10;
 
 /// The conditions that have one value in all markings that can be reached, as far as that is found in that time.
-pub fn constants(
-    net: &Net,
-    conditions: Vec<Condition>,
-    time: Duration,
-    stop: &dyn Fn() -> bool,
-) -> HashMap<Condition, bool> {
-    let end = Instant::now() + time;
+pub fn constants(net: &Net, conditions: Vec<Condition>, time: Duration, budget: &Budget) -> HashMap<Condition, bool> {
+    let budget = budget.clone().with_time(time);
     let initial = net.initial();
     let mut known = HashSet::new();
     let (mut now, mut goals) = (Vec::new(), Vec::new());
@@ -36,17 +31,16 @@ pub fn constants(
     }
     let questions = Questions { goals: &goals, ..Questions::default() };
     let patience = Patience { time: time / SHARE, ..Patience::default() };
-    let seen = walk(net, &questions, patience, &mut Silent).goals;
-    let still = |until: Instant| stop() || Instant::now() >= until;
-    let bounds = bounds::bounds(net, &|| still(end));
+    let seen = walk(net, &questions, patience, &budget).goals;
+    let bounds = bounds::bounds(net, &budget);
     let mut constants = HashMap::new();
     let Some(mut equation) = Equation::with_bounds(net, bounds) else { return constants };
     for (((condition, value), goal), seen) in now.into_iter().zip(&goals).zip(&seen) {
-        if seen.is_some() || still(end) {
+        if seen.is_some() || budget.check().is_err() {
             continue;
         }
-        let until = end.min(Instant::now() + time / SHARE);
-        if equation.refute(goal, Budget::new(&|| still(until))).is_refuted() {
+        let part = budget.clone().with_time(time / SHARE);
+        if equation.refute(goal, Effort::new(&part)).is_refuted() {
             constants.insert(condition, value);
         }
     }
@@ -68,7 +62,7 @@ mod tests {
         let at_most = |place, most| Condition::AtMost { terms: vec![(place, 1)], most };
         let (always, never, sometimes) = (at_most(0, 2), at_most(2, 0).negated(), at_most(1, 1));
         let conditions = vec![always.clone(), never.clone(), sometimes.clone()];
-        let known = constants(&net, conditions, Duration::from_secs(2), &|| false);
+        let known = constants(&net, conditions, Duration::from_secs(2), &Budget::unlimited());
         assert_eq!(known, HashMap::from([(always, true), (never, false)]));
     }
 }

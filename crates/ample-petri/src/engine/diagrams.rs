@@ -1,16 +1,13 @@
 //! Attempts with decision diagrams: all reachable markings once, and every task looked up in them.
 
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ample_budget::{Budget, Interrupted};
 use ample_logic::{Formula as Logic, TranslateError, as_ctl, translate_within};
-use ample_model::{Observer, Progress, Reason, Statistics};
+use ample_model::{Reason, Statistics};
 use ample_symbolic::ctl::{Ctl, Evaluator};
+use ample_symbolic::diagram::NODE_BYTES;
 use ample_symbolic::evidence::Explainer;
 use ample_symbolic::product::{Lasso, accepted_run};
 use ample_symbolic::reach::Effort;
@@ -23,15 +20,11 @@ use crate::net::{Condition, Net, Sum};
 use crate::simplify::Simplified;
 use crate::structure::units;
 
-use super::board::{Board, Finding, NetRun, Watch};
-use super::shown::has_evidence;
+use super::board::{Board, Finding, NetRun};
+use super::explanation::has_evidence;
 use super::tasks::Task;
 use ample_engine::report::DiagramStatistics;
 
-/// Bytes for a node, with its share of the tables around it.
-const NODE_BYTES: u64 = 40;
-/// How often the observer is told.
-const TELL_EVERY: Duration = Duration::from_millis(10);
 /// Who it is.
 const ENGINE: &str = "symbolic";
 /// So long runs are looked for when all is known, or a fifth of the time before, but not longer than that.
@@ -50,28 +43,6 @@ pub struct Done {
     pub states: Option<BigUint>,
     /// What the diagrams were like.
     pub diagrams: DiagramStatistics,
-}
-
-/// How large things get, told from thread to thread.
-struct Supervisor {
-    stop: Arc<AtomicBool>,
-    nodes: Arc<AtomicU64>,
-    /// What is asked is known, as far as it will be, and is being shown; until then.
-    shows_until: Mutex<Option<Instant>>,
-}
-
-impl Supervisor {
-    fn lock(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.shows_until.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// From now on it is all about runs. That everything is known is no reason to stop any more.
-    fn begin_to_show(&self, begun: Instant) {
-        let time = (begun.elapsed() / 5).clamp(TO_SHOW.0, TO_SHOW.1);
-        let mut until = self.lock();
-        *until = Some(Instant::now() + time);
-        self.stop.store(false, Ordering::Relaxed);
-    }
 }
 
 /// How the places stand in a diagram.
@@ -94,69 +65,13 @@ pub struct Plan {
     pub until: Instant,
 }
 
-/// Finds all markings and looks at the tasks.
-pub fn attempt(
-    net: &Net,
-    board: &Board<'_>,
-    plan: &Plan,
-    (memory, method): (u64, Method),
-    observer: &mut dyn Observer,
-) -> Done {
-    let supervisor = Supervisor {
-        stop: Arc::new(AtomicBool::new(false)),
-        nodes: Arc::new(AtomicU64::new(0)),
-        shows_until: Mutex::new(None),
-    };
-    let (sender, receiver) = mpsc::channel();
-    let mut watch = Watch { observer, board, until: None, ended: None };
-    // Nothing is asked: the markings are counted.
+/// Makes diagrams of the net, simplified for the tasks of the plan, and looks them up there.
+pub fn attempt(net: &Net, board: &Board<'_>, plan: &Plan, (memory, method): (u64, Method), budget: &Budget) -> Done {
+    // Where nothing is asked the markings are counted, and that is never complete.
     let counts = board.tasks.all.is_empty();
-    let (mut reason, mut is_late) = (None, false);
-    let done = std::thread::scope(|scope| {
-        let supervisor = &supervisor;
-        scope.spawn(move || {
-            let done = with_stack(net.places.len(), || session(net, board, plan, (memory, method), supervisor));
-            // Nobody waits for it if the other side is gone.
-            let _ = sender.send(done);
-        });
-        loop {
-            match receiver.recv_timeout(TELL_EVERY) {
-                Ok(done) => break done,
-                Err(RecvTimeoutError::Timeout) => {
-                    let nodes = supervisor.nodes.load(Ordering::Relaxed);
-                    let progress = Progress { nodes, memory: nodes * NODE_BYTES, ..Progress::default() };
-                    let told = if counts { watch.observer.progress(&progress) } else { watch.progress(&progress) };
-                    let shows_until = supervisor.lock();
-                    let told = match *shows_until {
-                        Some(until) if watch.ended.is_none() => {
-                            (Instant::now() >= until).then_some(Reason::Interrupted)
-                        }
-                        _ => told,
-                    };
-                    is_late |= told.is_none() && shows_until.is_none() && Instant::now() >= plan.until;
-                    if told.is_some() || is_late {
-                        supervisor.stop.store(true, Ordering::Relaxed);
-                    }
-                    reason = reason.take().or(told);
-                }
-                Err(RecvTimeoutError::Disconnected) => {
-                    break Done::default();
-                }
-            }
-        }
-    });
-    done.told(reason, is_late)
-}
-
-impl Done {
-    /// The thread that works does not know why it was asked to end.
-    fn told(mut self, reason: Option<Reason>, is_late: bool) -> Done {
-        if self.ended == Some(Reason::Interrupted) {
-            self.is_late = is_late && reason.is_none();
-            self.ended = if self.is_late { None } else { reason.or(self.ended) };
-        }
-        self
-    }
+    let part = if counts { budget.clone() } else { board.until_complete(budget) };
+    let part = part.with_deadline(plan.until);
+    with_stack(net.places.len(), || session(net, board, plan, (memory, method), (budget, &part)))
 }
 
 fn session(
@@ -164,22 +79,19 @@ fn session(
     board: &Board<'_>,
     plan: &Plan,
     (memory, method): (u64, Method),
-    supervisor: &Supervisor,
+    (whole, budget): (&Budget, &Budget),
 ) -> Done {
     let mut done = Done::default();
-    let stop = || supervisor.stop.load(Ordering::Relaxed);
-    let small = if plan.tasks.is_empty() { None } else { Some(board.tasks.simplified(net, &plan.tasks, &stop)) };
+    let small = if plan.tasks.is_empty() { None } else { Some(board.tasks.simplified(net, &plan.tasks, budget)) };
     let simple = small.as_ref().map_or(net, |small| &small.net);
     let order = match plan.order {
-        Order::Near => units::order(simple, &stop),
+        Order::Near => units::order(simple, budget),
         Order::Written => (0..simple.places.len() as u32).collect(),
     };
-    let limits = Limits { max_nodes: (memory / NODE_BYTES) as usize, stop: Arc::clone(&supervisor.stop) };
+    let limits = Limits { max_nodes: memory as usize / NODE_BYTES, budget: budget.clone() };
     let result = diagrams(simple, &order, limits).and_then(|mut diagrams| {
-        let nodes = Arc::clone(&supervisor.nodes);
-        diagrams.watch(move |size| nodes.store(size.nodes as u64, Ordering::Relaxed));
         let small = small.as_ref();
-        let mut session = Session { net, diagrams: &mut diagrams, board, plan, supervisor, small, unsupported: None };
+        let mut session = Session { net, diagrams: &mut diagrams, board, plan, whole, small, unsupported: None };
         let result = session.answer(method, &mut done);
         done.ended = session.unsupported.take().map(Reason::Unsupported);
         done.diagrams.peak_nodes = diagrams.size().peak;
@@ -187,13 +99,18 @@ fn session(
     });
     done.diagrams.relations = simple.transitions.len();
     if let Err(why) = result {
-        done.ended = Some(match why {
-            SetError::Cancelled => Reason::Interrupted,
-            SetError::Memory => Reason::Memory,
-            other => Reason::Unsupported(other.to_string()),
-        });
+        done.is_late = why == SetError::Deadline && whole.check() != Err(Interrupted::Deadline);
+        done.ended = if done.is_late { None } else { Some(ended(why)) };
     }
     done
+}
+
+/// Why an attempt has ended early.
+fn ended(why: SetError) -> Reason {
+    match why {
+        SetError::Memory | SetError::Cancelled | SetError::Deadline => why.into(),
+        other => Reason::Unsupported(other.to_string()),
+    }
 }
 
 /// The tables of nodes, and what is asked of them.
@@ -202,7 +119,8 @@ struct Session<'a, 'b> {
     diagrams: &'a mut Diagrams,
     board: &'a Board<'b>,
     plan: &'a Plan,
-    supervisor: &'a Supervisor,
+    /// What there is when the plan's time is over, too.
+    whole: &'a Budget,
     /// The net whose markings they hold, if it is not the one that was asked about.
     small: Option<&'a Simplified>,
     /// A formula has no automaton, and why.
@@ -267,19 +185,25 @@ impl Session<'_, '_> {
         }
         let mut formulas = Vec::new();
         let result = self.branching(&reached, &mut formulas).and_then(|()| self.linear(&reached));
-        if result.is_ok() || result == Err(SetError::Cancelled) && board.is_settled() {
-            self.supervisor.begin_to_show(board.begun);
+        if result.is_ok() || result == Err(SetError::Cancelled) && board.is_complete() {
+            self.begin_to_show();
             // What is known stays known if there is no time to show it.
             let _ = self.show(&reached, to_show, formulas);
         }
         result
     }
 
+    /// What is known may be shown although the plan's time is over, and everything is known; but not for long.
+    fn begin_to_show(&mut self) {
+        let time = (self.board.begun.elapsed() / 5).clamp(TO_SHOW.0, TO_SHOW.1);
+        self.diagrams.set_budget(self.whole.clone().with_time(time));
+    }
+
     /// Looks for runs to what can be reached, and for what shows the truth of formulas.
     fn show(&mut self, reached: &Set, goals: Vec<(usize, Set)>, formulas: Vec<Evaluated>) -> Maybe<()> {
         let board = self.board;
         for (task, goal) in goals {
-            if !board.is_shown(task) {
+            if !board.has_evidence(task) {
                 let run = self.run_to(reached, &goal)?.map(NetRun::to);
                 board.settle(task, Finding::Truth(true, run), ENGINE, HOW);
             }
@@ -287,14 +211,14 @@ impl Session<'_, '_> {
         let initial = self.diagrams.initial()?;
         let Some(start) = self.diagrams.pick(&initial) else { return Ok(()) };
         for Evaluated { task, formula, conditions, known } in formulas {
-            if board.is_shown(task) {
+            if board.has_evidence(task) {
                 continue;
             }
             let evaluator = Evaluator::new(self.diagrams, atoms(&conditions), reached.clone())?;
             let evidence = Explainer::new(&mut evaluator.knowing(known)).up_to(LONGEST).runs(&formula, &start)?;
             let evidence = evidence.map(|evidence| Evidence::of_sets(&evidence));
             let evidence = match self.small {
-                Some(small) => evidence.and_then(|evidence| evidence.told(small, self.net)),
+                Some(small) => evidence.and_then(|evidence| evidence.expanded(small, self.net)),
                 None => evidence,
             };
             if let Some(evidence) = evidence {
@@ -361,15 +285,14 @@ impl Session<'_, '_> {
     /// Formulas of linear time: a run of the product with the automaton of the negation, or none.
     fn linear(&mut self, reached: &Set) -> Maybe<()> {
         let board = self.board;
-        let budget = Budget::unlimited().with_cancellation(&Arc::clone(&self.supervisor.stop).into());
+        let budget = self.diagrams.budget().clone();
         for task in self.open() {
             let Task::Linear(formula) = &board.tasks.all[task] else { continue };
             let Some(conditions) = self.conditions(formula) else { continue };
             let options = ample_logic::Options::default();
             let automaton = match translate_within(&!formula.clone(), &ample_logic::Atoms::new(), options, &budget) {
                 Ok(automaton) => automaton,
-                Err(TranslateError::Interrupted(Interrupted::Memory)) => return Err(SetError::Memory),
-                Err(TranslateError::Interrupted(_)) => return Err(SetError::Cancelled),
+                Err(TranslateError::Interrupted(interrupted)) => return Err(interrupted.into()),
                 Err(error) => {
                     self.unsupported = Some(error.to_string());
                     continue;
@@ -377,14 +300,14 @@ impl Session<'_, '_> {
             };
             let run = accepted_run(self.diagrams, &automaton, &atoms(&conditions), reached, &mut Effort::default())?;
             let holds = run.is_none();
-            let run = run.and_then(|run| self.told(&run));
+            let run = run.and_then(|run| self.expanded(&run));
             board.settle(task, Finding::Truth(holds, run), ENGINE, WITH_AUTOMATON);
         }
         Ok(())
     }
 
     /// An endless run as one of the net that was asked about, if that gets back to where its cycle begins.
-    fn told(&self, run: &Lasso) -> Option<NetRun> {
+    fn expanded(&self, run: &Lasso) -> Option<NetRun> {
         let numbers = |actions: &[usize]| -> Vec<u32> { actions.iter().map(|action| *action as u32).collect() };
         let (prefix, cycle) = (numbers(&run.prefix), numbers(&run.cycle));
         let Some(small) = self.small else { return Some(NetRun { prefix, cycle, open: false }) };
@@ -402,7 +325,7 @@ impl Session<'_, '_> {
         }
     }
 
-    /// A run of the net that was asked about; none if it is too long to be told.
+    /// A run of the net that was asked about; none if it is too long to be shown.
     fn run_to(&mut self, reached: &Set, goal: &Set) -> Maybe<Option<Vec<u32>>> {
         let run = run_to_goal(self.diagrams, reached, goal)?;
         Ok(match (run, self.small) {

@@ -16,11 +16,11 @@ use crate::explicit::{Limits, graph};
 use crate::net::{Condition, Net, Sum};
 use crate::simplify::Simplified;
 use crate::structure::bounds;
-use crate::structure::equation::{self, Answer as Solution, Budget, Equation};
+use crate::structure::equation::{self, Answer as Solution, Effort, Equation};
 use ample_logic::{Formula as Logic, as_ctl};
-use ample_model::{Observer, Progress, Reason};
+use ample_model::{Budget, Interrupted, Reason};
 
-use super::board::{Board, Finding, NetRun, Watch};
+use super::board::{Board, Finding, NetRun};
 use super::tasks::Task;
 
 /// Who it is.
@@ -35,7 +35,7 @@ const LONGEST_SLICE: Duration = Duration::from_secs(1800);
 /// Longer than anybody waits.
 const FOR_EVER: Duration = Duration::from_secs(1 << 30);
 
-/// The observer is told after so many looks at a transition.
+/// Progress is reported after so many looks at a transition.
 const STEPS: u64 = 2_000_000;
 /// Orders that are tried for a solution of the state equation.
 const ORDERS: usize = 12;
@@ -58,32 +58,29 @@ pub struct Worker<'a, 'b> {
     pub explored: Option<&'a AtomicBool>,
 }
 
-/// Everything has to end.
-struct Interruption(Reason);
-
 impl Worker<'_, '_> {
-    /// Works until everything is settled; otherwise why it ended.
-    pub fn work(&self, observer: &mut dyn Observer) -> Option<Reason> {
-        self.rounds(observer).err().map(|interruption| interruption.0)
+    /// Works until everything is known; otherwise why it ended.
+    pub fn work(&self, budget: &Budget) -> Option<Reason> {
+        self.rounds(budget).err().map(Reason::from)
     }
 
-    fn rounds(&self, observer: &mut dyn Observer) -> Result<(), Interruption> {
+    fn rounds(&self, budget: &Budget) -> Result<(), Interrupted> {
         let mut known = Vec::new();
         let mut slice = FIRST_SLICE;
         let mut round = 0;
-        self.wait(observer)?;
-        while !self.board.is_settled() {
+        self.wait(budget)?;
+        while !self.board.is_complete() {
             if !self.from_behind {
                 if self.explored.is_none() {
-                    self.all_at_once(&known, slice, observer)?;
+                    self.all_at_once(&known, slice, budget)?;
                 }
-                self.walk(slice / 2, observer)?;
+                self.walk(slice / 2, budget)?;
             }
             if round == 0 {
-                known = self.bounds(observer)?;
+                known = self.bounds(budget)?;
             }
             if !self.from_behind {
-                self.refute(&known, slice, observer)?;
+                self.refute(&known, slice, budget)?;
             }
             let mut open = self.board.open();
             if self.from_behind {
@@ -91,15 +88,15 @@ impl Worker<'_, '_> {
             }
             let mut idle = true;
             for task in open {
-                if !self.board.is_settled() && self.board.truth(task).is_none() && self.take(task) {
+                if !self.board.is_complete() && self.board.truth(task).is_none() && self.take(task) {
                     idle = false;
-                    let result = self.look_at(task, slice, observer);
+                    let result = self.look_at(task, slice, budget);
                     self.release(task);
                     result?;
                 }
             }
             if idle && self.from_behind {
-                self.pause(observer)?;
+                self.pause(budget)?;
                 continue;
             }
             slice = slice.saturating_mul(GROWTH).min(LONGEST_SLICE);
@@ -109,52 +106,44 @@ impl Worker<'_, '_> {
     }
 
     /// What a short exploration decides needs nothing else.
-    fn wait(&self, observer: &mut dyn Observer) -> Result<(), Interruption> {
+    fn wait(&self, budget: &Budget) -> Result<(), Interrupted> {
         let Some(explored) = self.explored else { return Ok(()) };
         let until = Instant::now() + FIRST_SLICE;
-        while !explored.load(Ordering::Relaxed) && !self.board.is_settled() && Instant::now() < until {
+        while !explored.load(Ordering::Relaxed) && !self.board.is_complete() && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(2));
-            if let Some(reason) = observer.progress(&Progress::default()) {
-                return Err(Interruption(reason));
-            }
+            budget.check()?;
         }
         Ok(())
     }
 
     /// Explores the net, for all tasks at once and as long as it takes: no method is to take much longer than this.
-    pub fn explore(&self, observer: &mut dyn Observer) -> Option<Reason> {
-        self.explore_all(observer).err().map(|interruption| interruption.0)
+    pub fn explore(&self, budget: &Budget) -> Option<Reason> {
+        self.explore_all(budget).err().map(Reason::from)
     }
 
-    fn explore_all(&self, observer: &mut dyn Observer) -> Result<(), Interruption> {
-        let first = self.all_at_once(&[], FIRST_SLICE, observer);
+    fn explore_all(&self, budget: &Budget) -> Result<(), Interrupted> {
+        let first = self.all_at_once(&[], FIRST_SLICE, budget);
         // Single formulas may be decided sooner than all of them.
         if let Some(explored) = self.explored {
             explored.store(true, Ordering::Relaxed);
         }
         first?;
         if self.questions().is_empty() {
-            self.whole_graph(&[], 2 * FIRST_SLICE, observer)?;
+            self.whole_graph(&[], 2 * FIRST_SLICE, budget)?;
         }
-        if self.board.is_settled() {
+        if self.board.is_complete() {
             return Ok(());
         }
         // With known bounds markings are smaller, but looking for them must not take longer than looking at markings.
-        let until = Instant::now() + FIRST_SLICE;
-        let known = bounds::bounds(self.net, &|| self.board.is_over() || Instant::now() >= until);
+        let known = bounds::bounds(self.net, &self.slice(FIRST_SLICE, budget));
         if !self.questions().is_empty() {
-            self.all_at_once(&known, FOR_EVER, observer)?;
+            self.all_at_once(&known, FOR_EVER, budget)?;
         }
-        self.whole_graph(&known, FOR_EVER, observer)
+        self.whole_graph(&known, FOR_EVER, budget)
     }
 
     /// All formulas of branching time, on all markings.
-    fn whole_graph(
-        &self,
-        known: &[Option<u64>],
-        slice: Duration,
-        observer: &mut dyn Observer,
-    ) -> Result<(), Interruption> {
+    fn whole_graph(&self, known: &[Option<u64>], slice: Duration, budget: &Budget) -> Result<(), Interrupted> {
         let mut numbers = Vec::new();
         let mut formulas = Vec::new();
         for task in self.board.open() {
@@ -181,11 +170,9 @@ impl Worker<'_, '_> {
             }
             self.board.settle(task, Finding::Truth(value.holds, None), ENGINE, "all markings, and what leads where");
         };
-        self.during(slice, observer, |observer| {
-            let limits = self.limits(known);
-            graph::evaluate(self.net, &formulas, &self.board.tasks.atoms, &limits, observer, &is_open, &mut found)
-        })?;
-        Ok(())
+        let (slice, limits) = (self.slice(slice, budget), self.limits(known));
+        graph::evaluate(self.net, &formulas, &self.board.tasks.atoms, &limits, &slice, &is_open, &mut found);
+        budget.check()
     }
 
     fn take(&self, task: usize) -> bool {
@@ -199,25 +186,14 @@ impl Worker<'_, '_> {
     }
 
     /// There is nothing to do as long as the other worker has the only open task.
-    fn pause(&self, observer: &mut dyn Observer) -> Result<(), Interruption> {
+    fn pause(&self, budget: &Budget) -> Result<(), Interrupted> {
         std::thread::sleep(Duration::from_millis(20));
-        observer.progress(&Progress::default()).map_or(Ok(()), |reason| Err(Interruption(reason)))
+        budget.check()
     }
 
-    /// Does something for a slice of time, under an observer that also knows when everything is settled.
-    fn during<R>(
-        &self,
-        slice: Duration,
-        observer: &mut dyn Observer,
-        work: impl FnOnce(&mut dyn Observer) -> R,
-    ) -> Result<R, Interruption> {
-        let until = Some(Instant::now() + slice);
-        let mut watch = Watch { observer, board: self.board, until, ended: None };
-        let result = work(&mut watch);
-        match watch.ended {
-            Some(reason) => Err(Interruption(reason)),
-            None => Ok(result),
-        }
+    /// What there is for a slice of time; it ends too when everything is known.
+    fn slice(&self, slice: Duration, budget: &Budget) -> Budget {
+        self.board.until_complete(budget).with_time(slice)
     }
 
     fn limits<'k>(&self, known: &'k [Option<u64>]) -> Limits<'k> {
@@ -227,10 +203,9 @@ impl Worker<'_, '_> {
         Limits { bounds: known, memory: self.memory, report_every }
     }
 
-    fn bounds(&self, observer: &mut dyn Observer) -> Result<Vec<Option<u64>>, Interruption> {
-        let until = Instant::now() + 4 * FIRST_SLICE;
-        let known = bounds::bounds(self.net, &|| self.board.is_over() || Instant::now() >= until);
-        observer.progress(&Progress::default()).map_or(Ok(known), |reason| Err(Interruption(reason)))
+    fn bounds(&self, budget: &Budget) -> Result<Vec<Option<u64>>, Interrupted> {
+        let known = bounds::bounds(self.net, &self.slice(4 * FIRST_SLICE, budget));
+        budget.check().map(|()| known)
     }
 
     /// The open tasks that one exploration can answer.
@@ -254,33 +229,26 @@ impl Worker<'_, '_> {
     }
 
     /// One plain exploration for all that it can answer.
-    fn all_at_once(
-        &self,
-        known: &[Option<u64>],
-        slice: Duration,
-        observer: &mut dyn Observer,
-    ) -> Result<(), Interruption> {
+    fn all_at_once(&self, known: &[Option<u64>], slice: Duration, budget: &Budget) -> Result<(), Interrupted> {
         let open = self.questions();
         if open.is_empty() {
             return Ok(());
         }
-        let answers = self
-            .during(slice, observer, |observer| explore(self.net, &open.questions(), &self.limits(known), observer))?;
+        let answers = explore(self.net, &open.questions(), &self.limits(known), &self.slice(slice, budget));
         self.board.note(&answers.statistics);
         self.settle_all(&open, &answers, true, "all markings, one after the other");
-        Ok(())
+        budget.check()
     }
 
-    fn walk(&self, slice: Duration, observer: &mut dyn Observer) -> Result<(), Interruption> {
+    fn walk(&self, slice: Duration, budget: &Budget) -> Result<(), Interrupted> {
         let open = self.questions();
         if open.is_empty() {
             return Ok(());
         }
         let patience = Patience { time: slice, ..Patience::default() };
-        let answers =
-            self.during(slice * 2, observer, |observer| walk(self.net, &open.questions(), patience, observer))?;
+        let answers = walk(self.net, &open.questions(), patience, &self.slice(slice * 2, budget));
         self.settle_all(&open, &answers, false, "a random walk");
-        Ok(())
+        budget.check()
     }
 
     /// Notes what was found, and if the exploration was a whole one also what was not.
@@ -310,37 +278,34 @@ impl Worker<'_, '_> {
     }
 
     /// What the state equation excludes, and where its solutions lead.
-    fn refute(&self, known: &[Option<u64>], slice: Duration, observer: &mut dyn Observer) -> Result<(), Interruption> {
+    fn refute(&self, known: &[Option<u64>], slice: Duration, budget: &Budget) -> Result<(), Interrupted> {
         let all_over = Instant::now() + 4 * slice;
         let Some(mut structure) = Structure::of(self.net, known) else { return Ok(()) };
         for task in self.board.open() {
             if self.board.truth(task).is_some() || Instant::now() >= all_over {
                 continue;
             }
-            let until = Instant::now() + slice;
-            let stop = || self.board.is_over() || Instant::now() >= until;
+            let slice = self.slice(slice, budget);
             match &self.board.tasks.all[task] {
-                Task::Reach(goal) => self.decide(&mut structure, task, goal, &stop),
+                Task::Reach(goal) => self.decide(&mut structure, task, goal, &slice),
                 Task::Dead => {
                     if let Some(goal) = equation::deadlock(self.net) {
-                        self.decide(&mut structure, task, &goal, &stop);
+                        self.decide(&mut structure, task, &goal, &slice);
                     }
                 }
                 Task::Bound(number) => {
-                    self.bound(&mut structure, task, (*number, &self.board.tasks.sums[*number]), &stop);
+                    self.bound(&mut structure, task, (*number, &self.board.tasks.sums[*number]), &slice);
                 }
                 Task::Branching(_) | Task::Linear(_) => {}
             }
-            if let Some(reason) = observer.progress(&Progress::default()) {
-                return Err(Interruption(reason));
-            }
+            budget.check()?;
         }
         Ok(())
     }
 
     /// A goal that the equation excludes, or that one of its solutions leads to.
-    fn decide(&self, structure: &mut Structure<'_>, task: usize, goal: &Condition, stop: &dyn Fn() -> bool) {
-        let finding = match structure.ask(goal, stop) {
+    fn decide(&self, structure: &mut Structure<'_>, task: usize, goal: &Condition, budget: &Budget) {
+        let finding = match structure.ask(goal, budget) {
             Asked::Refuted => Finding::Truth(false, None),
             Asked::Reached(realised) => Finding::Truth(true, Some(NetRun::to(realised.run))),
             Asked::Open => return,
@@ -349,13 +314,13 @@ impl Worker<'_, '_> {
     }
 
     /// The largest value of a sum: larger ones are looked for in growing steps, until the next one is excluded.
-    fn bound(&self, structure: &mut Structure<'_>, task: usize, (number, sum): (usize, &Sum), stop: &dyn Fn() -> bool) {
+    fn bound(&self, structure: &mut Structure<'_>, task: usize, (number, sum): (usize, &Sum), budget: &Budget) {
         let mut step = 1;
-        while !stop() {
+        while budget.check().is_ok() {
             let seen = self.board.peak(number);
             let larger = seen.checked_add(step).and_then(|value| i64::try_from(value).ok());
             let Some(goal) = larger.and_then(|value| sum.at_least(value)) else { return };
-            match structure.ask(&goal, stop) {
+            match structure.ask(&goal, budget) {
                 Asked::Refuted if step == 1 => {
                     let how = "the state equation, and a run";
                     return self.board.settle(task, Finding::Value(seen), ENGINE, how);
@@ -372,17 +337,17 @@ impl Worker<'_, '_> {
     }
 
     /// A search for one task.
-    fn look_at(&self, task: usize, slice: Duration, observer: &mut dyn Observer) -> Result<(), Interruption> {
+    fn look_at(&self, task: usize, slice: Duration, budget: &Budget) -> Result<(), Interrupted> {
         match &self.board.tasks.all[task] {
             Task::Reach(_) | Task::Dead => {
-                let reached = self.during(slice, observer, |observer| self.reach(task, slice, observer))?;
+                let reached = self.reach(task, slice, &self.slice(slice, budget));
                 self.settle_reached(task, reached);
             }
-            Task::Bound(number) => self.largest(task, *number, slice, observer)?,
-            Task::Branching(formula) => self.branching(task, formula, slice, observer)?,
-            Task::Linear(formula) => self.linear(task, formula, slice, observer)?,
+            Task::Bound(number) => self.largest(task, *number, slice, budget),
+            Task::Branching(formula) => self.branching(task, formula, slice, budget),
+            Task::Linear(formula) => self.linear(task, formula, slice, budget),
         }
-        Ok(())
+        budget.check()
     }
 
     fn strategy(&self) -> Strategy {
@@ -390,29 +355,28 @@ impl Worker<'_, '_> {
     }
 
     /// A smaller net with the same answer.
-    fn simplified(&self, task: usize, slice: Duration) -> Simplified {
-        let until = Instant::now() + slice;
-        self.board.tasks.simplified(self.net, &[task], &|| self.board.is_over() || Instant::now() >= until)
+    fn simplified(&self, task: usize, slice: Duration, budget: &Budget) -> Simplified {
+        self.board.tasks.simplified(self.net, &[task], &self.slice(slice, budget))
     }
 
     /// A run to a condition, or to a dead marking.
-    fn reach(&self, task: usize, slice: Duration, observer: &mut dyn Observer) -> Reached {
-        let small = self.simplified(task, slice);
-        if let Some(known) = self.by_structure(task, &small, slice) {
+    fn reach(&self, task: usize, slice: Duration, budget: &Budget) -> Reached {
+        let small = self.simplified(task, slice, budget);
+        if let Some(known) = self.by_structure(task, &small, &self.slice(slice / 2, budget)) {
             return known;
         }
         let limits = self.limits(&[]);
         let mut reached = match &self.board.tasks.all[task] {
             Task::Reach(condition) => match small.translate(condition) {
-                Some(goal) => reduced::reach(&small.net, &goal, self.strategy(), &limits, observer),
-                None => reduced::reach(self.net, condition, self.strategy(), &limits, observer),
+                Some(goal) => reduced::reach(&small.net, &goal, self.strategy(), &limits, budget),
+                None => reduced::reach(self.net, condition, self.strategy(), &limits, budget),
             },
-            _ => reduced::deadlock(&small.net, self.strategy(), &limits, observer),
+            _ => reduced::deadlock(&small.net, self.strategy(), &limits, budget),
         };
         if let Some(run) = reached.run.take() {
             reached.run = small.expand(&run);
             if reached.run.is_none() {
-                // Too long to be told: then it is looked for in the net itself, in other ways.
+                // Too long to be expanded: then it is looked for in the net itself, in other ways.
                 reached.ended = Some(Reason::Memory);
             }
         }
@@ -420,14 +384,13 @@ impl Worker<'_, '_> {
     }
 
     /// What the state equation of the smaller net says; it was asked about the whole one before.
-    fn by_structure(&self, task: usize, small: &Simplified, slice: Duration) -> Option<Reached> {
+    fn by_structure(&self, task: usize, small: &Simplified, budget: &Budget) -> Option<Reached> {
         let mut structure = self.structure_of(small)?;
         let goal = match &self.board.tasks.all[task] {
             Task::Reach(condition) => small.translate(condition)?,
             _ => equation::deadlock(&small.net)?,
         };
-        let until = Instant::now() + slice / 2;
-        match structure.ask(&goal, &|| self.board.is_over() || Instant::now() >= until) {
+        match structure.ask(&goal, budget) {
             Asked::Refuted => Some(Reached { run: None, ended: None, ..Reached::default() }),
             Asked::Reached(realised) => {
                 let run = small.expand(&realised.run)?;
@@ -443,34 +406,24 @@ impl Worker<'_, '_> {
     }
 
     /// The largest value of a sum, in a smaller net.
-    fn largest(
-        &self,
-        task: usize,
-        number: usize,
-        slice: Duration,
-        observer: &mut dyn Observer,
-    ) -> Result<(), Interruption> {
-        let small = self.simplified(task, slice);
-        let Some(sum) = self.board.tasks.translated_sum(&small, number) else { return Ok(()) };
+    fn largest(&self, task: usize, number: usize, slice: Duration, budget: &Budget) {
+        let small = self.simplified(task, slice, budget);
+        let Some(sum) = self.board.tasks.translated_sum(&small, number) else { return };
         if let Some(mut structure) = self.structure_of(&small) {
-            let until = Instant::now() + slice / 2;
-            let stop = || self.board.is_over() || Instant::now() >= until;
-            self.bound(&mut structure, task, (number, &sum), &stop);
+            self.bound(&mut structure, task, (number, &sum), &self.slice(slice / 2, budget));
             if self.board.found(task).is_some() {
-                return Ok(());
+                return;
             }
         }
         let sums = [sum];
         let questions = Questions { sums: &sums, ..Questions::default() };
-        let answers =
-            self.during(slice, observer, |observer| explore(&small.net, &questions, &self.limits(&[]), observer))?;
-        let Some(peak) = answers.peaks.first() else { return Ok(()) };
+        let answers = explore(&small.net, &questions, &self.limits(&[]), &self.slice(slice, budget));
+        let Some(peak) = answers.peaks.first() else { return };
         let value = u64::try_from(peak.value.max(0)).unwrap_or(u64::MAX);
         self.board.raise(number, value);
         if answers.ended.is_none() {
             self.board.settle(task, Finding::Value(value), ENGINE, "all markings of a simplified net");
         }
-        Ok(())
     }
 
     fn settle_reached(&self, task: usize, reached: Reached) {
@@ -486,47 +439,30 @@ impl Worker<'_, '_> {
         }
     }
 
-    fn branching(
-        &self,
-        task: usize,
-        formula: &Logic,
-        slice: Duration,
-        observer: &mut dyn Observer,
-    ) -> Result<(), Interruption> {
-        let small = self.simplified(task, slice);
-        let Some(atoms) = self.board.tasks.translated(&small, formula) else { return Ok(()) };
-        let found = self.during(slice, observer, |observer| {
-            temporal::ctl(&small.net, formula, &atoms, &self.limits(&[]), observer)
-        })?;
+    fn branching(&self, task: usize, formula: &Logic, slice: Duration, budget: &Budget) {
+        let small = self.simplified(task, slice, budget);
+        let Some(atoms) = self.board.tasks.translated(&small, formula) else { return };
+        let found = temporal::ctl(&small.net, formula, &atoms, &self.limits(&[]), &self.slice(slice, budget));
         if let Some(holds) = found.verdict {
-            if let Some(evidence) = found.evidence.and_then(|evidence| evidence.told(&small, self.net)) {
+            if let Some(evidence) = found.evidence.and_then(|evidence| evidence.expanded(&small, self.net)) {
                 self.board.show(task, evidence);
             }
             self.board.settle(task, Finding::Truth(holds, None), ENGINE, "local evaluation");
         }
-        Ok(())
     }
 
-    fn linear(
-        &self,
-        task: usize,
-        formula: &Logic,
-        slice: Duration,
-        observer: &mut dyn Observer,
-    ) -> Result<(), Interruption> {
-        let small = self.simplified(task, slice);
-        let Some(atoms) = self.board.tasks.translated(&small, formula) else { return Ok(()) };
-        let found = self.during(slice, observer, |observer| {
-            temporal::ltl(&small.net, formula, &atoms, self.reduces, &self.limits(&[]), observer)
-        })?;
-        let Some(holds) = found.verdict else { return Ok(()) };
-        let run = found.counterexample.and_then(|run| self.told(&small, run));
+    fn linear(&self, task: usize, formula: &Logic, slice: Duration, budget: &Budget) {
+        let small = self.simplified(task, slice, budget);
+        let Some(atoms) = self.board.tasks.translated(&small, formula) else { return };
+        let limits = self.limits(&[]);
+        let found = temporal::ltl(&small.net, formula, &atoms, self.reduces, &limits, &self.slice(slice, budget));
+        let Some(holds) = found.verdict else { return };
+        let run = found.counterexample.and_then(|run| self.expanded(&small, run));
         self.board.settle(task, Finding::Truth(holds, run), ENGINE, "the product with an automaton");
-        Ok(())
     }
 
     /// An endless run of a simplified net as one of the net, if that gets back to where its cycle begins.
-    fn told(&self, small: &Simplified, run: Endless) -> Option<NetRun> {
+    fn expanded(&self, small: &Simplified, run: Endless) -> Option<NetRun> {
         let open = run.ending == Ending::Open;
         let (prefix, cycle) = small.expand_lasso(&run.prefix, &run.cycle)?;
         let start = fired(self.net, self.net.initial(), &prefix)?;
@@ -554,12 +490,12 @@ impl<'a> Structure<'a> {
         Some(Structure { equation, realiser: Realiser::new(net).ok()? })
     }
 
-    fn ask(&mut self, goal: &Condition, stop: &dyn Fn() -> bool) -> Asked {
-        match self.equation.refute(goal, Budget::new(stop)) {
+    fn ask(&mut self, goal: &Condition, budget: &Budget) -> Asked {
+        match self.equation.refute(goal, Effort::new(budget)) {
             Solution::Refuted => Asked::Refuted,
             Solution::Maybe(None) => Asked::Open,
             Solution::Maybe(Some(counts)) => {
-                self.realiser.realise(&counts, goal, ORDERS, stop).map_or(Asked::Open, Asked::Reached)
+                self.realiser.realise(&counts, goal, ORDERS, budget).map_or(Asked::Open, Asked::Reached)
             }
         }
     }

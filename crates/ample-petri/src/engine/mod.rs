@@ -12,14 +12,15 @@ mod board;
 mod constants;
 mod deduction;
 mod diagrams;
+mod explanation;
 mod explicit;
+pub mod options;
 mod rounds;
-mod shown;
 mod tasks;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::diagram::Method;
@@ -27,19 +28,22 @@ use crate::explicit::Limits;
 use crate::explicit::search::count;
 use crate::net::{Condition, Net};
 use crate::structure::bounds;
-use ample_budget::Interrupted;
-use ample_model::{Observer, Progress, Property, Question, Reason, Statistics, System};
+use ample_budget::{Budget, Cancellation, Interrupted};
+use ample_model::{Property, Question, Reason, Statistics, System};
 
 use self::board::Board;
+pub use self::options::{DiagramKind, PetriOptions};
 use self::rounds::Linear;
 use self::tasks::{Answerable, Tasks};
-use ample_engine::engine::{Engine, Task};
+use ample_engine::board::Board as Answers;
+use ample_engine::engine::{Engine, Fit, Suits, Task};
 use ample_engine::justice;
+use ample_engine::registry::{Choice, Refusal};
 use ample_engine::report::DiagramStatistics;
 use ample_engine::report::{Answer, Report};
-use ample_engine::settings::{Fairness, Settings};
+use ample_engine::settings::{Fairness, PartialOrder, Settings};
 use ample_engine::workers::run_workers;
-use ample_symbolic::engine::{DiagramKind, Reach, Symbolic};
+use ample_symbolic::engine::{Reach, Symbolic};
 
 /// Where nobody sets a limit to the memory.
 const DEFAULT_MEMORY: u64 = 4 << 30;
@@ -47,6 +51,9 @@ const DEFAULT_MEMORY: u64 = 4 << 30;
 const FIRST_ATTEMPT: Duration = Duration::from_millis(1500);
 /// Counting starts with single markings, and for so long with them alone.
 const HEAD_START: Duration = Duration::from_millis(300);
+
+/// When markings are counted, bounds of places are looked for that long.
+const FOR_BOUNDS: Duration = Duration::from_secs(2);
 
 /// So long a formula of linear time is checked on single markings alone.
 const BEFORE_PRODUCTS: Duration = Duration::from_secs(2);
@@ -65,17 +72,22 @@ pub enum Workers {
 
 /// How a net is checked, and what the engine is told like all others.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+struct Options {
     /// What all engines are told.
-    pub settings: Settings,
+    settings: Settings,
     /// Who looks at the net.
-    pub workers: Workers,
-    /// Orders of independent steps may be left out.
-    pub reduces: bool,
+    workers: Workers,
+    /// How nets are checked.
+    petri: PetriOptions,
     /// How diagrams are made.
-    pub symbolic: Symbolic,
-    /// Methods that are tried in turn get so long at first; a moment if nobody says.
-    pub first_turn: Option<Duration>,
+    symbolic: Symbolic,
+}
+
+impl Options {
+    /// Orders of independent steps may be left out.
+    fn reduces(&self) -> bool {
+        self.settings.partial_order != PartialOrder::None
+    }
 }
 
 /// The engine for Petri nets.
@@ -84,105 +96,135 @@ pub struct Petri {
     pub net: Net,
     /// Who looks at the net.
     pub workers: Workers,
-    /// Orders of independent steps may be left out.
-    pub reduces: bool,
+    /// How nets are checked.
+    pub options: PetriOptions,
     /// How diagrams are made.
     pub symbolic: Symbolic,
-    /// Methods that are tried in turn get so long at first; a moment if nobody says.
-    pub first_turn: Option<Duration>,
 }
 
 impl Petri {
+    /// Its name, which is also that of all its workers together.
+    pub const NAME: &'static str = "petri";
+    /// On a net it is also the engine of these names, with a part of its workers.
+    pub const STANDS_FOR: &'static [&'static str] = &["explicit", "symbolic"];
+
     /// For the net that a system is, if it is one and is to be checked as one: nets know neither fairness nor depth.
-    pub fn of(system: &System, settings: &Settings) -> Result<Option<Petri>, Interrupted> {
+    pub fn of(system: &System, settings: &Settings, budget: &Budget) -> Result<Option<Petri>, Interrupted> {
         let is_plain = settings.fairness == Fairness::None && settings.max_depth.is_none();
-        let net = if is_plain { Net::within(system, &settings.budget)? } else { None };
+        let net = if is_plain { Net::within(system, budget)? } else { None };
         let (workers, symbolic) = (Workers::default(), Symbolic::default());
-        Ok(net.map(|net| Petri { net, workers, reduces: true, symbolic, first_turn: None }))
+        Ok(net.map(|net| Petri { net, workers, symbolic, options: PetriOptions::default() }))
+    }
+
+    /// The engine for a task, under one of its names.
+    pub fn engine(
+        options: PetriOptions,
+        symbolic: Symbolic,
+        task: &Task<'_>,
+        choice: Choice,
+        budget: &Budget,
+    ) -> Result<Box<dyn Engine>, Refusal> {
+        let workers = match choice {
+            Choice::Named("explicit") => Workers::Explicit,
+            Choice::Named("symbolic") => Workers::Symbolic,
+            Choice::Auto | Choice::Named(_) => Workers::All,
+        };
+        let is_automaton = |property: &Property| matches!(property.question, Question::Automaton(_));
+        // Automata are for the search for all models.
+        if workers != Workers::Symbolic && task.properties.iter().any(is_automaton) {
+            return Err(Refusal::Unsuitable(tasks::NO_AUTOMATA.to_owned()));
+        }
+        match Petri::of(task.system, task.settings, budget)? {
+            Some(petri) => Ok(Box::new(Petri { workers, options, symbolic, ..petri })),
+            None => Err(Refusal::Unsuitable(NO_NET.to_owned())),
+        }
     }
 
     fn options(&self, settings: &Settings) -> Options {
-        let Petri { workers, reduces, symbolic, first_turn, .. } = *self;
-        Options { settings: settings.clone(), workers, reduces, symbolic, first_turn }
+        let Petri { workers, options: petri, symbolic, .. } = *self;
+        Options { settings: settings.clone(), workers, petri, symbolic }
     }
 }
+
+/// Why another engine is needed.
+const NO_NET: &str = "the engine for Petri nets takes nets only, without fairness and without a limit of depth; `--engine \
+                      auto` checks all models";
 
 impl Engine for Petri {
     fn name(&self) -> &'static str {
         match self.workers {
-            Workers::All => "petri",
+            Workers::All => Petri::NAME,
             Workers::Explicit => "explicit",
             Workers::Symbolic => "symbolic",
         }
     }
 
-    fn suits(&self, task: &Task<'_>, number: usize) -> Result<(), String> {
+    fn suits(&self, task: &Task<'_>, number: usize) -> Suits {
         let why = match &task.properties[number].question {
             Question::Never(_) => Some("a net has no never claim".to_owned()),
             Question::Automaton(_) => Some(tasks::NO_AUTOMATA.to_owned()),
             question => justice::refusal(question, &task.settings.justice).map(str::to_owned),
         };
-        why.map_or(Ok(()), Err)
+        why.map_or(Ok(Fit::Made), Err)
     }
 
-    fn check(&self, task: &Task<'_>, observer: &mut dyn Observer) -> Report {
-        check(task.system, &self.net, task.properties, &self.options(task.settings), observer)
+    fn check(&self, task: &Task<'_>, board: &Answers, budget: &Budget) -> Report {
+        check(task.system, &self.net, task.properties, &self.options(task.settings), board, budget)
     }
 
-    fn count(&self, task: &Task<'_>, observer: &mut dyn Observer) -> Report {
-        states(task.system, &self.net, &self.options(task.settings), observer)
+    fn count(&self, task: &Task<'_>, budget: &Budget) -> Report {
+        states(task.system, &self.net, &self.options(task.settings), budget)
     }
 }
 
 /// The memory that each of so many workers may take.
-fn memory(options: &Options, workers: u64) -> u64 {
-    let used = ample_budget::resident_memory().unwrap_or(0);
-    options.settings.memory_limit.unwrap_or(DEFAULT_MEMORY).saturating_sub(used) / 10 * 8 / workers
+fn memory(budget: &Budget, workers: u64) -> u64 {
+    budget.room().unwrap_or(DEFAULT_MEMORY) / 10 * 8 / workers
 }
 
 /// How diagrams are made.
 fn method(options: &Options) -> Method {
-    use ample_symbolic::reach::Method as Asked;
     match options.symbolic.reach {
-        Reach::By(Asked::Frontier | Asked::Whole) => Method::Bfs,
-        Reach::By(Asked::Chaining) => Method::Chaining,
-        _ => Method::Saturation,
+        Reach::Frontier | Reach::BreadthFirst => Method::Bfs,
+        Reach::Chaining => Method::Chaining,
+        Reach::Saturation | Reach::None => Method::Saturation,
     }
 }
 
 /// Binary decision diagrams are asked for.
 fn is_binary(options: &Options) -> bool {
-    options.workers == Workers::Symbolic && options.symbolic.diagrams == DiagramKind::Binary
+    options.workers == Workers::Symbolic && options.petri.diagrams == DiagramKind::Binary
 }
 
 /// Checks properties of a net: all of them as they are, and, if it turns out meanwhile that conditions in their formulas
 /// never change, those that are left once more with what they come to then.
-pub fn check(
+fn check(
     system: &System,
     net: &Net,
     properties: &[Property],
     options: &Options,
-    observer: &mut dyn Observer,
+    answered: &Answers,
+    budget: &Budget,
 ) -> Report {
     if is_binary(options) {
-        return binary::check(system, net, properties, options, observer);
+        return binary::check(system, net, properties, options, answered, budget);
     }
     let begun = Instant::now();
-    let deadline = options.settings.time.and_then(|time| begun.checked_add(time));
     let has_formulas = properties.iter().any(|one| matches!(one.question, Question::Ctl(_) | Question::Ltl(_)));
-    let first = options.first_turn.unwrap_or(FIRST_ATTEMPT);
-    let most = options.settings.time.map_or(2 * first, |time| (time / 20).min(2 * first));
-    let times = Times { deadline, constants: has_formulas.then_some((first, most)) };
+    let first = options.petri.first_slice.unwrap_or(FIRST_ATTEMPT);
+    let most = budget.time_left().map_or(2 * first, |time| (time / 20).min(2 * first));
+    let constants = has_formulas.then_some((first, most));
     let numbers: Vec<usize> = (0..properties.len()).collect();
-    let mut all = attempt((system, net), (properties, &numbers), Tasks::new(net), options, times, observer);
-    all.answers.iter().enumerate().for_each(|(number, answer)| options.settings.post(number, answer));
+    let mut all = attempt((system, net), (properties, &numbers), Tasks::new(net), options, constants, answered, budget);
+    all.answers.iter().enumerate().for_each(|(number, answer)| answered.post(number, answer));
     if let Some(known) = all.constants.take()
         && !all.open.is_empty()
     {
         let left: Vec<Property> = all.open.iter().map(|number| properties[*number].clone()).collect();
-        let times = Times { deadline, constants: None };
-        let mut rest = attempt((system, net), (&left, &all.open), Tasks::knowing(net, known), options, times, observer);
+        let tasks = Tasks::knowing(net, known);
+        let mut rest = attempt((system, net), (&left, &all.open), tasks, options, None, answered, budget);
         for (number, answer) in all.open.iter().zip(rest.answers.drain(..)) {
+            answered.post(*number, &answer);
             all.answers[*number] = answer;
         }
         all = Attempt { answers: all.answers, ..rest };
@@ -191,14 +233,8 @@ pub fn check(
     report(system, all.answers, all.ended, statistics, all.diagrams)
 }
 
-/// When what is done.
-#[derive(Clone, Copy)]
-struct Times {
-    /// All of it ends.
-    deadline: Option<Instant>,
-    /// After how long it is looked, beside everything else, which conditions never change, and for how long.
-    constants: Option<(Duration, Duration)>,
-}
+/// After how long it is looked, beside everything else, which conditions never change, and for how long.
+type WhenConstants = Option<(Duration, Duration)>;
 
 /// What an attempt at some properties came to.
 struct Attempt {
@@ -217,18 +253,20 @@ fn attempt(
     (properties, numbers): (&[Property], &[usize]),
     mut tasks: Tasks,
     options: &Options,
-    times: Times,
-    observer: &mut dyn Observer,
+    constants: WhenConstants,
+    answered: &Answers,
+    budget: &Budget,
 ) -> Attempt {
-    let add = |property: &Property| match options.settings.budget.check() {
+    let add = |property: &Property| match budget.check() {
         Ok(()) => tasks.add(property),
         Err(interrupted) => Answerable::Ended(interrupted.into()),
     };
     let wanted: Vec<Answerable> = properties.iter().map(add).collect();
-    let board = Board::new(&tasks, &wanted, times.deadline);
-    let mut dismissing = Dismissing { observer, board: &board, answered: options.settings.board.as_deref(), numbers };
-    let (done, constants) = work_beside_constants(net, &board, options, times, &mut dismissing);
-    let answers = answers::all(system, net, properties, &board, done.reason.as_ref(), observer);
+    let board = Board::new(&tasks, &wanted, budget);
+    // What another engine has answered is left alone.
+    let dismissing = board.dismissing(budget, numbers.iter().map(|number| answered.answered(&[*number])).collect());
+    let (done, constants) = work_beside_constants(net, &board, options, constants, &dismissing);
+    let answers = answers::all(system, net, properties, &board, done.reason.as_ref(), budget);
     let is_open = |wanted: &Answerable| match wanted {
         Answerable::Truth(wanted) => board.value(wanted).is_none(),
         Answerable::Value(task) => board.found(*task).is_none(),
@@ -244,62 +282,56 @@ fn attempt(
     Attempt { answers, open, constants, ended, statistics: board.statistics(), diagrams: done.diagrams }
 }
 
-/// Leaves alone what another engine has answered.
-struct Dismissing<'a, 'b> {
-    observer: &'a mut dyn Observer,
-    board: &'a Board<'b>,
-    answered: Option<&'a ample_engine::board::Board>,
-    /// The numbers of the properties there.
-    numbers: &'a [usize],
-}
-
-impl Observer for Dismissing<'_, '_> {
-    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
-        if let Some(answered) = self.answered {
-            let settled = self.numbers.iter().enumerate().filter(|(_, number)| answered.is_answered(**number));
-            settled.for_each(|(answer, _)| self.board.dismiss(answer));
-        }
-        self.observer.progress(progress)
-    }
-}
-
 /// Works at all tasks. Beside that it is looked, after a while, which conditions never change; if there are some, the work
 /// ends and they are given back.
 fn work_beside_constants(
     net: &Net,
     board: &Board<'_>,
     options: &Options,
-    times: Times,
-    observer: &mut dyn Observer,
+    constants: WhenConstants,
+    budget: &Budget,
 ) -> (Ended, Option<HashMap<Condition, bool>>) {
-    if board.is_settled() {
+    if board.is_complete() {
         return (Ended::default(), None);
     }
-    let Some((after, most)) = times.constants else { return (work(net, board, options, observer), None) };
-    let (over, given_up) = (AtomicBool::new(false), AtomicBool::new(false));
-    let is_over = || over.load(Ordering::Relaxed) || board.is_over();
-    std::thread::scope(|scope| {
-        let finder = scope.spawn(|| {
-            while board.begun.elapsed() < after {
-                if is_over() {
-                    return None;
-                }
-                std::thread::sleep(Duration::from_millis(2).min(after));
-            }
-            let known = constants::constants(net, board.conditions(), most, &is_over);
-            if known.is_empty() || is_over() {
-                return None;
-            }
-            given_up.store(true, Ordering::Relaxed);
-            Some(known)
-        });
-        let done = work(net, board, options, &mut Until { observer, over: &given_up });
-        over.store(true, Ordering::Relaxed);
-        match finder.join() {
-            Ok(known) => (done, known),
-            Err(panic) => std::panic::resume_unwind(panic),
+    let Some((after, most)) = constants else { return (work(net, board, options, budget), None) };
+    let (over, given_up) = (Cancellation::new(), Cancellation::new());
+    let done = Mutex::new((Ended::default(), None));
+    run_workers(2, budget, |budget, number| {
+        if number == 0 {
+            let ended = work(net, board, options, &budget.clone().with_cancellation(&given_up));
+            over.cancel();
+            lock(&done).0 = ended;
+            return;
         }
-    })
+        let budget = board.until_complete(budget).with_cancellation(&over);
+        let known = look_for_constants(net, board, (after, most), &budget);
+        if !known.is_empty() && budget.check().is_ok() {
+            lock(&done).1 = Some(known);
+            given_up.cancel();
+        }
+    });
+    done.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits, and then looks which conditions never change.
+fn look_for_constants(
+    net: &Net,
+    board: &Board<'_>,
+    (after, most): (Duration, Duration),
+    budget: &Budget,
+) -> HashMap<Condition, bool> {
+    while board.begun.elapsed() < after {
+        if budget.check().is_err() {
+            return HashMap::new();
+        }
+        std::thread::sleep(Duration::from_millis(2).min(after));
+    }
+    constants::constants(net, board.conditions(), most, budget)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How the work ended.
@@ -309,11 +341,11 @@ struct Ended {
     diagrams: Option<DiagramStatistics>,
 }
 
-fn work(net: &Net, board: &Board<'_>, options: &Options, observer: &mut dyn Observer) -> Ended {
+fn work(net: &Net, board: &Board<'_>, options: &Options, budget: &Budget) -> Ended {
     let busy = Mutex::new(HashSet::new());
-    let reduces = options.reduces;
+    let reduces = options.reduces();
     let explored = AtomicBool::new(false);
-    let is_alone = options.settings.threads == Some(1) && options.workers != Workers::All;
+    let is_alone = budget.thread_limit() == Some(1) && options.workers != Workers::All;
     let worker = |from_behind, memory: u64| explicit::Worker {
         net,
         board,
@@ -325,14 +357,14 @@ fn work(net: &Net, board: &Board<'_>, options: &Options, observer: &mut dyn Obse
     };
     match options.workers {
         Workers::Explicit if is_alone => {
-            Ended { reason: worker(false, memory(options, 1)).work(observer), diagrams: None }
+            Ended { reason: worker(false, memory(budget, 1)).work(budget), diagrams: None }
         }
         Workers::Explicit => {
-            let memory = memory(options, 2);
+            let memory = memory(budget, 2);
             let ended = Mutex::new(None);
-            run_workers(2, observer, |observer, number| {
+            run_workers(2, budget, |budget, number| {
                 let worker = worker(false, memory);
-                let reason = if number == 0 { worker.work(observer) } else { worker.explore(observer) };
+                let reason = if number == 0 { worker.work(budget) } else { worker.explore(budget) };
                 if let Ok(mut ended) = ended.lock() {
                     *ended = ended.take().or(reason);
                 }
@@ -340,33 +372,33 @@ fn work(net: &Net, board: &Board<'_>, options: &Options, observer: &mut dyn Obse
             Ended { reason: ended.into_inner().unwrap_or_default(), diagrams: None }
         }
         Workers::Symbolic => {
-            let limits = (memory(options, 1), method(options));
-            let done = rounds::work(net, board, limits, Linear::All, options.first_turn, observer);
+            let limits = (memory(budget, 1), method(options));
+            let done = rounds::work(net, board, limits, Linear::All, options.petri.first_slice, budget);
             let reason = done.ended.or_else(|| Some(not_simplified()));
             Ended { reason, diagrams: Some(done.diagrams) }
         }
         Workers::All => {
-            let memory = memory(options, 3);
+            let memory = memory(budget, 3);
             let ended = Mutex::new(Ended::default());
-            run_workers(3, observer, |observer, number| {
+            run_workers(3, budget, |budget, number| {
                 let reason = if number == 0 {
-                    worker(false, memory).work(observer)
+                    worker(false, memory).work(budget)
                 } else if number == 2 {
-                    worker(false, memory).explore(observer)
+                    worker(false, memory).explore(budget)
                 } else {
-                    let diagrams = |linear: Linear, observer: &mut dyn Observer| {
-                        rounds::work(net, board, (memory, method(options)), linear, options.first_turn, observer)
+                    let diagrams = |linear: Linear| {
+                        rounds::work(net, board, (memory, method(options)), linear, options.petri.first_slice, budget)
                     };
-                    let mut done = diagrams(Linear::AsBranching, observer);
-                    if done.ended.is_none() && is_left_to_products(board, observer) {
-                        done = diagrams(Linear::All, observer);
+                    let mut done = diagrams(Linear::AsBranching);
+                    if done.ended.is_none() && is_left_to_products(board, budget) {
+                        done = diagrams(Linear::All);
                     }
                     if let Ok(mut ended) = ended.lock() {
                         ended.diagrams = Some(done.diagrams);
                     }
                     match done.ended {
                         // What diagrams cannot do, or not in the room that they have, is looked for in other ways.
-                        None | Some(Reason::Memory | Reason::Unsupported(_)) => worker(true, memory).work(observer),
+                        None | Some(Reason::Memory | Reason::Unsupported(_)) => worker(true, memory).work(budget),
                         reason => reason,
                     }
                 };
@@ -385,9 +417,9 @@ fn not_simplified() -> Reason {
 
 /// What is left is one formula of linear time that the other workers have had some time for. A worker that looks at single
 /// markings would have nothing to do, since somebody has that formula.
-fn is_left_to_products(board: &Board<'_>, observer: &mut dyn Observer) -> bool {
+fn is_left_to_products(board: &Board<'_>, budget: &Budget) -> bool {
     while board.begun.elapsed() < BEFORE_PRODUCTS {
-        if board.is_over() || board.open().len() > 1 || observer.progress(&Progress::default()).is_some() {
+        if board.is_over() || board.open().len() > 1 || budget.check().is_err() {
             return false;
         }
         std::thread::sleep(Duration::from_millis(5));
@@ -396,61 +428,53 @@ fn is_left_to_products(board: &Board<'_>, observer: &mut dyn Observer) -> bool {
 }
 
 /// Counts the markings of a net.
-pub fn states(system: &System, net: &Net, options: &Options, observer: &mut dyn Observer) -> Report {
+fn states(system: &System, net: &Net, options: &Options, budget: &Budget) -> Report {
     if is_binary(options) {
-        return binary::states(system, net, options, observer);
+        return binary::states(system, net, options, budget);
     }
     let begun = Instant::now();
     let (tasks, wanted) = (Tasks::new(net), Vec::new());
-    let board = Board::new(&tasks, &wanted, None);
-    let explicit = |memory: u64, over: &AtomicBool, observer: &mut dyn Observer| {
-        let until = begun + Duration::from_secs(2);
-        let known = bounds::bounds(net, &|| over.load(Ordering::Relaxed) || Instant::now() >= until);
+    let board = Board::new(&tasks, &wanted, budget);
+    let explicit = |memory: u64, budget: &Budget| {
+        let known = bounds::bounds(net, &budget.clone().with_time(FOR_BOUNDS));
         let limits = Limits { bounds: &known, memory: memory as usize, ..Limits::default() };
-        let counts = count(net, &limits, &mut Until { observer, over });
+        let counts = count(net, &limits, budget);
         (counts.statistics, counts.ended)
     };
-    let symbolic = |memory: u64, over: &AtomicBool, observer: &mut dyn Observer| {
-        let done = rounds::work(
-            net,
-            &board,
-            (memory, method(options)),
-            Linear::All,
-            options.first_turn,
-            &mut Until { observer, over },
-        );
+    let symbolic = |memory: u64, budget: &Budget| {
+        let limits = (memory, method(options));
+        let done = rounds::work(net, &board, limits, Linear::All, options.petri.first_slice, budget);
         (board.statistics(), done.ended, done.diagrams)
     };
-    let never = AtomicBool::new(false);
     let (statistics, ended, diagrams) = match options.workers {
         Workers::Explicit => {
-            let (statistics, ended) = explicit(memory(options, 1), &never, observer);
+            let (statistics, ended) = explicit(memory(budget, 1), budget);
             (statistics, ended, None)
         }
         Workers::Symbolic => {
-            let (statistics, ended, diagrams) = symbolic(memory(options, 1), &never, observer);
+            let (statistics, ended, diagrams) = symbolic(memory(budget, 1), budget);
             (statistics, ended, Some(diagrams))
         }
         Workers::All => {
-            let memory = memory(options, 2);
+            let memory = memory(budget, 2);
             let results: Mutex<[Option<Counted>; 2]> = Mutex::new([None, None]);
-            let over = AtomicBool::new(false);
-            run_workers(2, observer, |observer, number| {
+            let over = Cancellation::new();
+            run_workers(2, &budget.clone().with_cancellation(&over), |budget, number| {
                 let counted = if number == 0 {
-                    let (statistics, ended) = explicit(memory, &over, observer);
+                    let (statistics, ended) = explicit(memory, budget);
                     (statistics, ended, None)
                 } else {
-                    while begun.elapsed() < HEAD_START && !over.load(Ordering::Relaxed) {
+                    while begun.elapsed() < HEAD_START && budget.check().is_ok() {
                         std::thread::sleep(Duration::from_millis(5));
                     }
-                    if over.load(Ordering::Relaxed) {
+                    if budget.check().is_err() {
                         return;
                     }
-                    let (statistics, ended, diagrams) = symbolic(memory, &over, observer);
+                    let (statistics, ended, diagrams) = symbolic(memory, budget);
                     (statistics, ended, Some(diagrams))
                 };
                 if counted.1.is_none() {
-                    over.store(true, Ordering::Relaxed);
+                    over.cancel();
                 }
                 if let Ok(mut results) = results.lock() {
                     results[number] = Some(counted);
@@ -467,19 +491,6 @@ pub fn states(system: &System, net: &Net, options: &Options, observer: &mut dyn 
 
 /// A count, why it is not complete, and the diagrams if it was done with them.
 type Counted = (Statistics, Option<Reason>, Option<DiagramStatistics>);
-
-/// Ends a search that is of no use any more.
-struct Until<'a> {
-    observer: &'a mut dyn Observer,
-    over: &'a AtomicBool,
-}
-
-impl Observer for Until<'_> {
-    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
-        let over = self.over.load(Ordering::Relaxed).then_some(Reason::Interrupted);
-        self.observer.progress(progress).or(over)
-    }
-}
 
 fn report(
     system: &System,

@@ -1,15 +1,15 @@
-//! The turns of the worker with decision diagrams.
+//! The time slices of the worker with decision diagrams.
 //!
 //! Which order of the places serves is not known before, nor whether the tasks are better looked at together, in a net
-//! that is simplified for all of them, or each in a smaller net of its own. So all ways take turns, which get longer from
-//! round to round. What has not fitted into the memory once is not tried again.
+//! that is simplified for all of them, or each in a smaller net of its own. So all of them get slices of time, which
+//! get longer from round to round. What has not fitted into the memory once is not tried again.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use crate::diagram::Method;
 use crate::net::Net;
-use ample_model::{Observer, Reason};
+use ample_model::{Budget, Reason};
 
 use super::board::Board;
 use super::diagrams::{Done, Order, Plan, as_branching, attempt};
@@ -40,11 +40,11 @@ pub fn work(
     board: &Board<'_>,
     (memory, method): (u64, Method),
     linear: Linear,
-    first_turn: Option<Duration>,
-    observer: &mut dyn Observer,
+    first_slice: Option<Duration>,
+    budget: &Budget,
 ) -> Done {
-    let mut rounds = Rounds { net, board, memory, method, linear, observer, full: HashSet::new(), next: 0, peak: 0 };
-    let mut slice = first_turn.unwrap_or(FIRST_SLICE).max(LEAST_SLICE);
+    let mut rounds = Rounds { net, board, memory, method, linear, budget, full: HashSet::new(), next: 0, peak: 0 };
+    let mut slice = first_slice.unwrap_or(FIRST_SLICE).max(LEAST_SLICE);
     loop {
         if let Some(mut done) = rounds.round(slice) {
             done.diagrams.peak_nodes = done.diagrams.peak_nodes.max(rounds.peak);
@@ -69,7 +69,7 @@ struct Rounds<'a, 'b> {
     memory: u64,
     method: Method,
     linear: Linear,
-    observer: &'a mut dyn Observer,
+    budget: &'a Budget,
     /// What has not fitted: all tasks together, or one of them, in an order.
     full: HashSet<(Option<usize>, Order)>,
     /// The task that is the next to be looked at on its own.
@@ -131,7 +131,7 @@ impl Rounds<'_, '_> {
             return Turn::Full;
         }
         let plan = Plan { tasks, order, until: Instant::now() + slice };
-        let done = attempt(self.net, self.board, &plan, (self.memory, self.method), self.observer);
+        let done = attempt(self.net, self.board, &plan, (self.memory, self.method), self.budget);
         self.peak = self.peak.max(done.diagrams.peak_nodes);
         match done.ended {
             None if done.is_late => Turn::Late,

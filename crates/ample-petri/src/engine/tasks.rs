@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use crate::net::{Condition, Conditions, Net, Sum};
 use crate::simplify::{Keep, Preserve, Simplified, simplify};
+use ample_budget::Budget;
 use ample_logic::{Atom, Binary, Formula as Logic, Unary, fold_constants};
 use ample_model::{Expr, Property, Question, Reason, Temporal};
 
@@ -259,14 +260,14 @@ impl Tasks {
     }
 
     /// A smaller net with the same answers to these tasks.
-    pub fn simplified(&self, net: &Net, tasks: &[usize], stop: &dyn Fn() -> bool) -> Simplified {
+    pub fn simplified(&self, net: &Net, tasks: &[usize], budget: &Budget) -> Simplified {
         let mut seen = vec![false; net.places.len()];
         let mut what: Option<Preserve> = None;
         for task in tasks {
             let one = self.keeps(&self.all[*task], &mut |place| seen[place as usize] = true);
             what = Some(what.map_or(one, |all| both(all, one)));
         }
-        simplify(net, Keep { places: &seen, what: what.unwrap_or(Preserve::All) }, stop)
+        simplify(net, Keep { places: &seen, what: what.unwrap_or(Preserve::All) }, budget)
     }
 
     /// The atoms that a formula has, on a simplified net; the others are never looked at.

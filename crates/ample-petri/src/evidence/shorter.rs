@@ -1,23 +1,24 @@
 //! Evidence without the transitions that its formula does not need.
 //!
-//! What is found on a simplified net is told with transitions of the net that was asked about, some of which do nothing
+//! What is found on a simplified net is expanded to transitions of the net that was asked about, some of which do nothing
 //! for the formula. Parts of a run are left out, large ones first, as long as what is left still shows what it should,
-//! which is looked at by the meaning of the formula, marking by marking. Where that cannot be told (not every state has
+//! which is looked at by the meaning of the formula, marking by marking. Where that is not known (not every state has
 //! a branch, if there are very many) the run stays as it is.
 
-use ample_logic::explain::{PathShape, sufficient};
+use ample_logic::explain::{PathFormula, sufficient};
 use ample_logic::{Atom, Formula, Unary, semantics};
 
 use super::{Evidence, fired};
 use crate::net::{Condition, Net};
+use ample_budget::Budget;
 
 /// Longer runs stay as they are: every part that is left out costs a look at all of the rest.
 const LONG: usize = 2_000;
 
 impl Evidence {
     /// Leaves out what the formula does not need, as far as time allows. Atom `i` is condition `i`.
-    pub fn shorten(&mut self, net: &Net, atoms: &[Condition], stop: &dyn Fn() -> bool) {
-        let work = Work { net, atoms, stop };
+    pub fn shorten(&mut self, net: &Net, atoms: &[Condition], budget: &Budget) {
+        let work = Work { net, atoms, budget };
         let start = net.initial();
         if self.steps() <= LONG && work.shows(self, &start) {
             work.shorten(self, &start);
@@ -28,7 +29,7 @@ impl Evidence {
 struct Work<'a> {
     net: &'a Net,
     atoms: &'a [Condition],
-    stop: &'a dyn Fn() -> bool,
+    budget: &'a Budget,
 }
 
 impl Work<'_> {
@@ -38,7 +39,7 @@ impl Work<'_> {
         while size > 0 {
             let mut at = 0;
             while at < evidence.prefix.len() {
-                if (self.stop)() {
+                if self.budget.check().is_err() {
                     return;
                 }
                 match self.without(evidence, start, at, size) {
@@ -111,10 +112,10 @@ impl Work<'_> {
         let holds = evidence.holds;
         let (last, is_endless) = (markings.len() - 1, !evidence.cycle.is_empty());
         let value = |at: usize, operand: &Formula| self.value(evidence, at, operand, holds, &markings[at]);
-        match PathShape::showing(path, holds) {
-            Some(PathShape::Next(f)) => last == 1 && !is_endless && value(1, &f),
-            Some(PathShape::Until(f, g)) => !is_endless && value(last, &g) && (0..last).all(|at| value(at, &f)),
-            Some(PathShape::Release(f, g)) => {
+        match PathFormula::showing(path, holds) {
+            Some(PathFormula::Next(f)) => last == 1 && !is_endless && value(1, &f),
+            Some(PathFormula::Until(f, g)) => !is_endless && value(last, &g) && (0..last).all(|at| value(at, &f)),
+            Some(PathFormula::Release(f, g)) => {
                 let decided = is_endless || evidence.stutters || value(last, &f);
                 let count = if is_endless { last } else { last + 1 };
                 decided && (0..count).all(|at| value(at, &g))
@@ -168,7 +169,7 @@ mod tests {
     }
 
     fn shortened(mut evidence: Evidence) -> Evidence {
-        evidence.shorten(&lines(), &atoms(), &|| false);
+        evidence.shorten(&lines(), &atoms(), &Budget::unlimited());
         evidence
     }
 

@@ -1,9 +1,10 @@
 //! The state space of a net in which only the transitions of a stubborn set leave a marking.
 //!
-//! For products with automata: the others are put off, and the search asks for them where it closes a cycle
-//! ([`rest`](Checked::rest)). Which ones those are is remembered as long as the search is on its way below the state.
+//! For products with automata: the others are [postponed](Postponed), and the search asks for them where it closes a
+//! cycle ([`rest`](Checked::rest)).
 
 use ample_explicit::liveness::{Concurrent, Processes};
+use ample_explicit::partial::{Postponed, Taken};
 use ample_explicit::space::{Checked, StateSpace};
 use ample_model::Move;
 
@@ -14,34 +15,11 @@ use super::stubborn::Stubborn;
 pub(super) struct Ample {
     space: NetSpace,
     stubborn: Stubborn,
-    frames: Vec<Frame>,
-    /// Those of all frames: first what is in the set, then the rest.
-    transitions: Vec<Fire>,
+    postponed: Postponed<Fire>,
     enabled: Vec<Fire>,
     kept: Vec<u32>,
     puts_off: bool,
 }
-
-/// The transitions of a state.
-#[derive(Clone, Copy)]
-struct Frame {
-    start: u32,
-    /// So many are in the set.
-    chosen: u32,
-}
-
-/// A transition, and where those after it are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Taken {
-    pub fire: Fire,
-    /// So many frames are below its own, if there is one.
-    frame: u32,
-    /// Its place in the frame.
-    position: u32,
-}
-
-/// The place of a transition of a state where nothing is put off.
-const WHOLE: u32 = u32::MAX;
 
 impl Ample {
     /// The sets must be for runs.
@@ -49,25 +27,11 @@ impl Ample {
         Ample {
             space,
             stubborn,
-            frames: Vec::new(),
-            transitions: Vec::new(),
+            postponed: Postponed::default(),
             enabled: Vec::new(),
             kept: Vec::new(),
             puts_off: true,
         }
-    }
-
-    fn whole(&self, fire: Fire) -> Taken {
-        Taken { fire, frame: self.frames.len() as u32, position: WHOLE }
-    }
-
-    fn end_of(&self, frame: u32) -> u32 {
-        self.frames.get(frame as usize + 1).map_or(self.transitions.len() as u32, |next| next.start)
-    }
-
-    fn at(&self, frame: u32, position: u32) -> Option<Taken> {
-        let at = self.frames.get(frame as usize)?.start + position;
-        (at < self.end_of(frame)).then(|| Taken { fire: self.transitions[at as usize], frame, position })
     }
 
     /// Finds the enabled transitions and those of them that are enough.
@@ -87,48 +51,38 @@ impl Ample {
 
 impl StateSpace for Ample {
     type State = [u8];
-    type Transition = Taken;
+    type Transition = Taken<Fire>;
 
     fn initial(&mut self, index: usize, out: &mut Vec<u8>) -> bool {
         self.space.initial(index, out)
     }
 
-    fn first(&mut self, state: &[u8]) -> Option<Taken> {
+    fn first(&mut self, state: &[u8]) -> Option<Taken<Fire>> {
         if !self.puts_off {
-            return self.space.first(state).map(|first| self.whole(first));
+            return self.space.first(state).map(|first| self.postponed.of_all(first));
         }
         self.choose(state);
         if self.kept.len() == self.enabled.len() {
-            return self.enabled.first().map(|first| self.whole(*first));
+            return self.enabled.first().map(|first| self.postponed.of_all(*first));
         }
-        let start = self.transitions.len() as u32;
-        for is_chosen in [true, false] {
-            let kept = &self.kept;
-            let these = self.enabled.iter().filter(|f| kept.binary_search(&f.transition).is_ok() == is_chosen);
-            self.transitions.extend(these);
-        }
-        self.frames.push(Frame { start, chosen: self.kept.len() as u32 });
-        self.at(self.frames.len() as u32 - 1, 0)
+        let kept = &self.kept;
+        let are = |is_chosen: bool| {
+            let these = self.enabled.iter().copied();
+            these.filter(move |fire| kept.binary_search(&fire.transition).is_ok() == is_chosen)
+        };
+        self.postponed.push(are(true), are(false))
     }
 
-    fn next(&mut self, state: &[u8], last: &Taken) -> Option<Taken> {
-        // What lies above belongs to states that the search has left.
-        let own = if last.position == WHOLE { last.frame as usize } else { last.frame as usize + 1 };
-        if let Some(above) = self.frames.get(own) {
-            self.transitions.truncate(above.start as usize);
-            self.frames.truncate(own);
+    fn next(&mut self, state: &[u8], last: &Taken<Fire>) -> Option<Taken<Fire>> {
+        self.postponed.return_to(last);
+        if last.is_of_all() {
+            return self.space.next(state, &last.transition).map(|transition| last.with(transition));
         }
-        if last.position == WHOLE {
-            return self.space.next(state, &last.fire).map(|fire| Taken { fire, ..*last });
-        }
-        let chosen = self.frames.get(last.frame as usize)?.chosen;
-        let position = last.position + 1;
-        let goes_on = position < chosen || last.position >= chosen;
-        self.at(last.frame, position).filter(|_| goes_on)
+        self.postponed.next(last)
     }
 
-    fn target(&mut self, state: &[u8], taken: &Taken, out: &mut Vec<u8>) {
-        self.space.target(state, &taken.fire, out);
+    fn target(&mut self, state: &[u8], taken: &Taken<Fire>, out: &mut Vec<u8>) {
+        self.space.target(state, &taken.transition, out);
     }
 }
 
@@ -157,8 +111,8 @@ impl Checked for Ample {
         self.space.invariant(number, state)
     }
 
-    fn rest(&mut self, _: &[u8], last: &Taken) -> Option<Taken> {
-        if last.position == WHOLE { None } else { self.at(last.frame, last.position + 1) }
+    fn rest(&mut self, _: &[u8], last: &Taken<Fire>) -> Option<Taken<Fire>> {
+        self.postponed.rest(last)
     }
 
     fn put_off(&mut self, may: bool) {
@@ -167,7 +121,7 @@ impl Checked for Ample {
 }
 
 impl Concurrent for Ample {
-    fn mover(&self, _: &Taken) -> Option<u32> {
+    fn mover(&self, _: &Taken<Fire>) -> Option<u32> {
         None
     }
 
@@ -177,7 +131,7 @@ impl Concurrent for Ample {
 
     fn note_participants(&mut self) {}
 
-    fn actions(&mut self, _: &[u8], _: &Taken) -> Vec<Move> {
+    fn actions(&mut self, _: &[u8], _: &Taken<Fire>) -> Vec<Move> {
         Vec::new()
     }
 }

@@ -10,13 +10,13 @@ use std::rc::Rc;
 
 use ample_explicit::store::{FlatStore, Handle, Inserted, Store};
 use ample_logic::{Binary, Formula, Unary};
-use ample_model::{Observer, Progress, Reason};
+use ample_model::{Budget, Progress, Reason};
 
 use super::layout::Widths;
 use super::relations::Relations;
 use super::space::{Table, TooNarrow};
 use super::test::{Test, Tests};
-use super::{Limits, Telling, widening};
+use super::{Limits, ProgressReports, widening};
 use crate::evidence::Evidence;
 use crate::net::{Condition, Net};
 
@@ -35,7 +35,7 @@ pub struct Value {
 ///
 /// ```
 /// use ample_logic::{Atom, Formula};
-/// use ample_model::observer::Silent;
+/// use ample_budget::Budget;
 /// use ample_petri::explicit::graph::evaluate;
 /// use ample_petri::net::{Condition, Net, Place, Transition};
 ///
@@ -47,7 +47,7 @@ pub struct Value {
 /// let there = [Condition::AtMost { terms: vec![(1, -1)], most: -1 }];
 /// let formulas = [Formula::atom(Atom(0)).finally().all(), Formula::atom(Atom(0)).globally().exists()];
 /// let mut values = Vec::new();
-/// evaluate(&net, &formulas, &there, &Default::default(), &mut Silent, &|_| true, &mut |_, value| values.push(value.holds));
+/// evaluate(&net, &formulas, &there, &Default::default(), &Budget::unlimited(), &|_| true, &mut |_, value| values.push(value.holds));
 /// assert_eq!(values, [true, false]);
 /// ```
 pub fn evaluate(
@@ -55,17 +55,16 @@ pub fn evaluate(
     formulas: &[Formula],
     atoms: &[Condition],
     limits: &Limits<'_>,
-    observer: &mut dyn Observer,
+    budget: &Budget,
     is_open: &dyn Fn(usize) -> bool,
     found: &mut dyn FnMut(usize, Value),
 ) -> Option<Reason> {
-    let built =
-        widening(net, limits, |relations, widths| Graph::build(net, relations, widths, atoms, limits, observer));
+    let built = widening(net, limits, |relations, widths| Graph::build(net, relations, widths, atoms, limits, budget));
     let graph = match built {
         Ok(Ok(graph)) => graph,
         Ok(Err(reason)) | Err(reason) => return Some(reason),
     };
-    let mut evaluation = Evaluation { graph: &graph, atoms: HashMap::new(), work: 0, observer };
+    let mut evaluation = Evaluation { graph: &graph, atoms: HashMap::new(), work: 0, budget };
     for (number, formula) in formulas.iter().enumerate() {
         if !is_open(number) {
             continue;
@@ -78,8 +77,8 @@ pub fn evaluate(
             }
             Err(reason) => return Some(reason),
         }
-        if let Some(reason) = evaluation.observer.progress(&graph.progress()) {
-            return Some(reason);
+        if let Err(interrupted) = budget.report(&graph.progress()) {
+            return Some(interrupted.into());
         }
     }
     None
@@ -144,7 +143,7 @@ impl Graph {
         widths: &Widths,
         atoms: &[Condition],
         limits: &Limits<'_>,
-        observer: &mut dyn Observer,
+        budget: &Budget,
     ) -> Result<Result<Graph, Reason>, TooNarrow> {
         if let Err(reason) = atoms.iter().try_for_each(|atom| relations.check(atom)) {
             return Ok(Err(reason));
@@ -167,7 +166,7 @@ impl Graph {
         // Half of the memory is for the store, which is let go of in the end.
         let mut store = FlatStore::<()>::default().limit(limits.memory / 2);
         let mut handles: Vec<Handle> = Vec::new();
-        let mut telling = Telling::new(limits, observer);
+        let mut reports = ProgressReports::new(limits, budget);
         let mut arrive = |graph: &mut Graph, state: &[u8], from: u32, transition: u32| -> Option<u32> {
             match store.insert(state) {
                 Inserted::Full => None,
@@ -209,8 +208,8 @@ impl Graph {
             }
             graph.starts.push(graph.successors.len());
             number += 1;
-            if telling.is_due((graph.successors.len() - before) as u64 + 1)
-                && let Some(reason) = telling.tell(&graph.progress())
+            if reports.is_due((graph.successors.len() - before) as u64 + 1)
+                && let Some(reason) = reports.report(&graph.progress())
             {
                 return Ok(Err(reason));
             }
@@ -270,7 +269,7 @@ impl Graph {
     }
 }
 
-/// The observer is asked after so many looks at a marking or an edge.
+/// The budget is asked after so many looks at a marking or an edge.
 const ASK_EVERY: usize = 2_000_000;
 /// The sets of so many atoms are kept.
 const KEPT: usize = 64;
@@ -280,9 +279,9 @@ struct Evaluation<'a> {
     graph: &'a Graph,
     /// The sets of atoms that were needed before.
     atoms: HashMap<u32, Rc<Set>>,
-    /// What was done since the observer was asked.
+    /// What was done since the budget was asked.
     work: usize,
-    observer: &'a mut dyn Observer,
+    budget: &'a Budget,
 }
 
 impl Evaluation<'_> {
@@ -292,7 +291,7 @@ impl Evaluation<'_> {
             return Ok(());
         }
         self.work = 0;
-        self.observer.progress(&self.graph.progress()).map_or(Ok(()), Err)
+        Ok(self.budget.report(&self.graph.progress())?)
     }
 
     /// A run that shows the value, where one without branches does.

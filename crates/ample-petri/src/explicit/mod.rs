@@ -32,7 +32,7 @@ pub mod walk;
 
 pub use space::{Fire, NetSpace, TooNarrow};
 
-use ample_model::{Observer, Progress, Reason};
+use ample_model::{Budget, Progress, Reason};
 
 use crate::net::Net;
 use layout::Widths;
@@ -45,7 +45,7 @@ pub struct Limits<'a> {
     pub bounds: &'a [Option<u64>],
     /// The bytes that a search may hold.
     pub memory: usize,
-    /// The observer is told after every so many arrivals at a state.
+    /// Progress is reported after every so many arrivals at a state.
     pub report_every: u64,
 }
 
@@ -91,21 +91,21 @@ fn widening<R>(
     Err(Reason::Memory)
 }
 
-/// Tells the observer now and then, and looks after the memory.
-struct Telling<'a> {
-    observer: &'a mut dyn Observer,
+/// Tells the budget now and then, and looks after the memory.
+struct ProgressReports<'a> {
+    budget: &'a Budget,
     every: u64,
     countdown: u64,
     memory: usize,
 }
 
-impl<'a> Telling<'a> {
-    fn new(limits: &Limits<'_>, observer: &'a mut dyn Observer) -> Telling<'a> {
+impl<'a> ProgressReports<'a> {
+    fn new(limits: &Limits<'_>, budget: &'a Budget) -> ProgressReports<'a> {
         let every = limits.report_every.max(1);
-        Telling { observer, every, countdown: every, memory: limits.memory }
+        ProgressReports { budget, every, countdown: every, memory: limits.memory }
     }
 
-    /// So many more arrivals: is it time to tell?
+    /// So many more arrivals: is it time to report progress?
     #[inline]
     fn is_due(&mut self, arrivals: u64) -> bool {
         self.countdown = self.countdown.saturating_sub(arrivals);
@@ -114,9 +114,9 @@ impl<'a> Telling<'a> {
 
     /// Tells; why to end, if that is so.
     #[cold]
-    fn tell(&mut self, progress: &Progress) -> Option<Reason> {
+    fn report(&mut self, progress: &Progress) -> Option<Reason> {
         self.countdown = self.every;
         let full = progress.memory > self.memory as u64;
-        self.observer.progress(progress).or(full.then_some(Reason::Memory))
+        self.budget.report(progress).err().map(Reason::from).or(full.then_some(Reason::Memory))
     }
 }

@@ -11,6 +11,7 @@ use ample_random::Random;
 
 use super::relations::Relations;
 use crate::net::{Condition, Net};
+use ample_budget::Budget;
 
 /// Runs are not longer.
 const LONGEST: u64 = 20_000_000;
@@ -42,6 +43,7 @@ impl<'n> Realiser<'n> {
     /// A run to the goal that fires no transition more often than that, if one of so many attempts finds one.
     ///
     /// ```
+    /// use ample_budget::Budget;
     /// use ample_petri::explicit::realise::Realiser;
     /// use ample_petri::net::{Condition, Net, Place, Transition};
     ///
@@ -50,7 +52,7 @@ impl<'n> Realiser<'n> {
     /// let places = vec![place("a", 2), place("b", 0), place("c", 0)];
     /// let net = Net { places, transitions: vec![step(1, 2), step(0, 1)], exclusive: vec![] };
     /// let goal = Condition::AtMost { terms: vec![(2, -1)], most: -2 };
-    /// let run = Realiser::new(&net).unwrap().realise(&[(0, 2), (1, 2)], &goal, 4, &|| false);
+    /// let run = Realiser::new(&net).unwrap().realise(&[(0, 2), (1, 2)], &goal, 4, &Budget::unlimited());
     /// assert_eq!(run.unwrap().run, [1, 1, 0, 0]);
     /// ```
     pub fn realise(
@@ -58,13 +60,15 @@ impl<'n> Realiser<'n> {
         counts: &[(u32, u64)],
         goal: &Condition,
         attempts: usize,
-        stop: &dyn Fn() -> bool,
+        budget: &Budget,
     ) -> Option<Realised> {
         let total = counts.iter().try_fold(0u64, |sum, (_, count)| sum.checked_add(*count));
         if total.is_none_or(|total| total > LONGEST) {
             return None;
         }
-        (0..attempts).find_map(|attempt| if stop() { None } else { self.attempt(counts, goal, attempt, stop) })
+        (0..attempts).find_map(
+            |attempt| if budget.check().is_err() { None } else { self.attempt(counts, goal, attempt, budget) },
+        )
     }
 
     /// One attempt: the first fires as often as it can, later ones are more and more cautious.
@@ -73,7 +77,7 @@ impl<'n> Realiser<'n> {
         counts: &[(u32, u64)],
         goal: &Condition,
         attempt: usize,
-        stop: &dyn Fn() -> bool,
+        budget: &Budget,
     ) -> Option<Realised> {
         let mut left = counts.to_vec();
         let mut marking = self.net.initial();
@@ -95,7 +99,7 @@ impl<'n> Realiser<'n> {
                 item.1 -= times;
                 moved = true;
                 steps += 1;
-                if steps % LOOK_EVERY == 0 && stop() {
+                if steps % LOOK_EVERY == 0 && budget.check().is_err() {
                     return None;
                 }
             }
@@ -151,7 +155,8 @@ mod tests {
         let places = vec![place("a", 40_001), place("b", 0), place("c", 0)];
         let net = Net { places, transitions: vec![step(0, 1), step(1, 2)], exclusive: vec![] };
         let goal = Condition::AtMost { terms: vec![(2, -1)], most: -10_000 };
-        let run = Realiser::new(&net).unwrap().realise(&[(0, 20_000), (1, 10_000)], &goal, 1, &|| false).unwrap();
+        let run =
+            Realiser::new(&net).unwrap().realise(&[(0, 20_000), (1, 10_000)], &goal, 1, &Budget::unlimited()).unwrap();
         assert_eq!((run.run.len(), run.marking), (30_000, vec![1, 0, 10_000]));
     }
 
@@ -164,6 +169,6 @@ mod tests {
         let places = vec![place("a", 0), place("b", 0), place("c", 0)];
         let net = Net { places, transitions: vec![one, other], exclusive: vec![] };
         let goal = Condition::AtMost { terms: vec![(2, -1)], most: -1 };
-        assert_eq!(Realiser::new(&net).unwrap().realise(&[(0, 1), (1, 1)], &goal, 8, &|| false), None);
+        assert_eq!(Realiser::new(&net).unwrap().realise(&[(0, 1), (1, 1)], &goal, 8, &Budget::unlimited()), None);
     }
 }

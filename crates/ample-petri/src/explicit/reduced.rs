@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 use std::time::Instant;
 
 use ample_explicit::store::{ExactStore, FlatStore, Handle, Inserted, Parent, Side, Store};
-use ample_model::{Observer, Progress, Reason, Statistics};
+use ample_model::{Budget, Progress, Reason, Statistics};
 
 use super::layout::Widths;
 use super::relations::Relations;
@@ -15,7 +15,7 @@ use super::search::run_to;
 use super::space::{NetSpace, Table, TooNarrow};
 use super::stubborn::{Aim, Stubborn};
 use super::test::Test;
-use super::{Limits, Telling, widening};
+use super::{Limits, ProgressReports, widening};
 use crate::net::{Condition, Net};
 
 /// Which state comes next.
@@ -60,7 +60,7 @@ pub struct Reached {
 /// Looks for a marking where the condition holds.
 ///
 /// ```
-/// use ample_model::observer::Silent;
+/// use ample_budget::Budget;
 /// use ample_petri::explicit::reduced::{Strategy, reach};
 /// use ample_petri::net::{Condition, Net, Place, Transition};
 ///
@@ -70,32 +70,26 @@ pub struct Reached {
 ///
 /// // At least 600 tokens: a byte is not enough for them, and that makes no difference.
 /// let goal = Condition::AtMost { terms: vec![(1, -1)], most: -600 };
-/// let reached = reach(&net, &goal, Strategy::default(), &Default::default(), &mut Silent);
+/// let reached = reach(&net, &goal, Strategy::default(), &Default::default(), &Budget::unlimited());
 /// assert_eq!(reached.run.unwrap().len(), 300);
 /// ```
-pub fn reach(
-    net: &Net,
-    goal: &Condition,
-    strategy: Strategy,
-    limits: &Limits<'_>,
-    observer: &mut dyn Observer,
-) -> Reached {
-    look_for(net, &Aim::Goal(goal.clone()), strategy, limits, observer)
+pub fn reach(net: &Net, goal: &Condition, strategy: Strategy, limits: &Limits<'_>, budget: &Budget) -> Reached {
+    look_for(net, &Aim::Goal(goal.clone()), strategy, limits, budget)
 }
 
 /// Looks for a marking in which no transition can fire.
-pub fn deadlock(net: &Net, strategy: Strategy, limits: &Limits<'_>, observer: &mut dyn Observer) -> Reached {
-    look_for(net, &Aim::Deadlocks, strategy, limits, observer)
+pub fn deadlock(net: &Net, strategy: Strategy, limits: &Limits<'_>, budget: &Budget) -> Reached {
+    look_for(net, &Aim::Deadlocks, strategy, limits, budget)
 }
 
-fn look_for(net: &Net, aim: &Aim, strategy: Strategy, limits: &Limits<'_>, observer: &mut dyn Observer) -> Reached {
+fn look_for(net: &Net, aim: &Aim, strategy: Strategy, limits: &Limits<'_>, budget: &Budget) -> Reached {
     let nothing = |reason| Reached { ended: Some(reason), ..Reached::default() };
     let reached = widening(net, limits, |relations, widths| {
         let stubborn = match Stubborn::with(relations.clone(), aim) {
             Ok(stubborn) => stubborn,
             Err(reason) => return Ok(nothing(reason)),
         };
-        let mut search = Search::new(net, relations, widths, aim, stubborn, strategy, limits, observer);
+        let mut search = Search::new(net, relations, widths, aim, stubborn, strategy, limits, budget);
         let found = search.run()?;
         Ok(search.reached(found))
     });
@@ -121,7 +115,7 @@ struct Search<'a> {
     order: Order,
     /// States that wait: how good they are, when they came, and what they are.
     waiting: BinaryHeap<(u64, u64, Handle)>,
-    telling: Telling<'a>,
+    reports: ProgressReports<'a>,
     statistics: Statistics,
     ended: Option<Reason>,
     start: Instant,
@@ -137,7 +131,7 @@ impl<'a> Search<'a> {
         stubborn: Stubborn,
         strategy: Strategy,
         limits: &Limits<'_>,
-        observer: &'a mut dyn Observer,
+        budget: &'a Budget,
     ) -> Self {
         let start = Instant::now();
         let table = Table::new(net, relations, widths);
@@ -160,7 +154,7 @@ impl<'a> Search<'a> {
             kept: 0,
             order: strategy.order,
             waiting: BinaryHeap::new(),
-            telling: Telling::new(limits, observer),
+            reports: ProgressReports::new(limits, budget),
             statistics: Statistics::default(),
             ended: None,
             start,
@@ -196,8 +190,8 @@ impl<'a> Search<'a> {
                     return Ok(Some(found));
                 }
             }
-            if self.telling.is_due(enabled.len() as u64 + 1) {
-                self.tell();
+            if self.reports.is_due(enabled.len() as u64 + 1) {
+                self.report();
             }
             if self.ended.is_some() {
                 return Ok(None);
@@ -258,7 +252,7 @@ impl<'a> Search<'a> {
     }
 
     #[cold]
-    fn tell(&mut self) {
+    fn report(&mut self) {
         let progress = Progress {
             states: self.statistics.states,
             transitions: self.statistics.transitions,
@@ -266,7 +260,7 @@ impl<'a> Search<'a> {
             memory: self.memory() as u64,
             ..Progress::default()
         };
-        if let Some(reason) = self.telling.tell(&progress) {
+        if let Some(reason) = self.reports.report(&progress) {
             self.ended.get_or_insert(reason);
         }
     }

@@ -10,13 +10,13 @@ use std::time::Instant;
 use ample_explicit::search::retrace;
 use ample_explicit::space::{Checked, StateSpace};
 use ample_explicit::store::{ExactStore, FlatStore, Handle, Inserted, Parent, Side, Store};
-use ample_model::{Observer, Progress, Reason, Statistics};
+use ample_model::{Budget, Progress, Reason, Statistics};
 
 use super::layout::Widths;
 use super::relations::{Relations, Rows};
 use super::space::{NetSpace, Table, TooNarrow};
 use super::test::{Terms, Test, Tests, terms};
-use super::{Limits, Telling, widening};
+use super::{Limits, ProgressReports, widening};
 use crate::net::{Condition, Net, Sum};
 
 /// What is looked for, all of it in one exploration.
@@ -79,12 +79,12 @@ pub struct Counts {
 }
 
 /// Counts all markings.
-pub fn count(net: &Net, limits: &Limits<'_>, observer: &mut dyn Observer) -> Counts {
+pub fn count(net: &Net, limits: &Limits<'_>, budget: &Budget) -> Counts {
     let sum = Sum { terms: (0..net.places.len() as u32).map(|place| (place, 1)).collect(), plus: 0 };
     let sums = [sum];
     let questions = Questions { sums: &sums, ..Questions::default() };
     let counted = widening(net, limits, |relations, widths| {
-        let mut explorer = Explorer::<()>::new(net, relations, widths, &questions, limits, observer)?;
+        let mut explorer = Explorer::<()>::new(net, relations, widths, &questions, limits, budget)?;
         explorer.raised = Some(net.initial());
         explorer.is_exhaustive = true;
         explorer.run()?;
@@ -104,7 +104,7 @@ pub fn count(net: &Net, limits: &Limits<'_>, observer: &mut dyn Observer) -> Cou
 /// Looks for goals, deadlocks and large sums in one exploration, until all that was asked is decided.
 ///
 /// ```
-/// use ample_model::observer::Silent;
+/// use ample_budget::Budget;
 /// use ample_petri::explicit::search::{Questions, explore};
 /// use ample_petri::net::{Condition, Net, Place, Transition};
 ///
@@ -115,12 +115,12 @@ pub fn count(net: &Net, limits: &Limits<'_>, observer: &mut dyn Observer) -> Cou
 ///
 /// let goals = [Condition::AtMost { terms: vec![(0, 1)], most: 1 }];
 /// let questions = Questions { goals: &goals, deadlock: true, ..Questions::default() };
-/// let answers = explore(&net, &questions, &Default::default(), &mut Silent);
+/// let answers = explore(&net, &questions, &Default::default(), &Budget::unlimited());
 /// assert_eq!(answers.goals[0], Some(vec![0, 0]));
 /// assert_eq!(answers.deadlock, Some(vec![0, 0, 0]));
 /// assert!(answers.ended.is_none());
 /// ```
-pub fn explore(net: &Net, questions: &Questions<'_>, limits: &Limits<'_>, observer: &mut dyn Observer) -> Answers {
+pub fn explore(net: &Net, questions: &Questions<'_>, limits: &Limits<'_>, budget: &Budget) -> Answers {
     let nothing =
         |reason| Answers { goals: vec![None; questions.goals.len()], ended: Some(reason), ..Answers::default() };
     let answers = widening(net, limits, |relations, widths| {
@@ -128,7 +128,7 @@ pub fn explore(net: &Net, questions: &Questions<'_>, limits: &Limits<'_>, observ
         if let Err(reason) = fits.and_then(|()| questions.sums.iter().try_for_each(|sum| relations.check_sum(sum))) {
             return Ok(nothing(reason));
         }
-        let mut explorer = Explorer::<Parent>::new(net, relations, widths, questions, limits, observer)?;
+        let mut explorer = Explorer::<Parent>::new(net, relations, widths, questions, limits, budget)?;
         explorer.run()?;
         Ok(explorer.answers())
     });
@@ -160,7 +160,7 @@ struct Explorer<'a, D: Side> {
     space: NetSpace,
     store: FlatStore<D>,
     relations: &'a Relations,
-    telling: Telling<'a>,
+    reports: ProgressReports<'a>,
     goals: Vec<Test>,
     found: Vec<Option<Handle>>,
     /// Goals that are open.
@@ -193,7 +193,7 @@ impl<'a, D: Side> Explorer<'a, D> {
         widths: &Widths,
         questions: &Questions<'_>,
         limits: &Limits<'_>,
-        observer: &'a mut dyn Observer,
+        budget: &'a Budget,
     ) -> Result<Self, TooNarrow> {
         let start = Instant::now();
         let table = Table::new(net, relations, widths);
@@ -215,7 +215,7 @@ impl<'a, D: Side> Explorer<'a, D> {
             store: FlatStore::<D>::default().limit(room),
             helps: helps(relations, questions.goals),
             raises: raises(relations, questions.sums),
-            telling: Telling::new(limits, observer),
+            reports: ProgressReports::new(limits, budget),
             found: vec![None; goals.len()],
             open: goals.len(),
             growing: sums.len(),
@@ -301,8 +301,8 @@ impl<'a, D: Side> Explorer<'a, D> {
             self.deadlocks += 1;
             self.deadlock.get_or_insert(state);
         }
-        if self.telling.is_due(count + 1) {
-            self.tell();
+        if self.reports.is_due(count + 1) {
+            self.report();
         }
         failed.map_or(Ok(()), Err)
     }
@@ -374,7 +374,7 @@ impl<'a, D: Side> Explorer<'a, D> {
     }
 
     #[cold]
-    fn tell(&mut self) {
+    fn report(&mut self) {
         let progress = Progress {
             states: self.statistics.states,
             transitions: self.statistics.transitions,
@@ -383,7 +383,7 @@ impl<'a, D: Side> Explorer<'a, D> {
             memory: self.memory() as u64,
             nodes: 0,
         };
-        if let Some(reason) = self.telling.tell(&progress) {
+        if let Some(reason) = self.reports.report(&progress) {
             self.ended.get_or_insert(reason);
         }
     }

@@ -9,6 +9,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::net::{Condition, Net};
+use ample_budget::Budget;
 
 /// Where a run leads to.
 #[derive(Clone, Copy, Debug)]
@@ -33,12 +34,13 @@ impl Goal<'_> {
 const NEIGHBOURS: usize = 300;
 /// No shortcuts are looked for on shorter runs.
 const SHORT: usize = 12;
-/// Between two questions whether to stop, about so many transitions and places are looked at.
+/// The budget is asked after about so many transitions and places.
 const ASK_EVERY: usize = 1 << 16;
 
 /// A run to the same goal that is not longer. What is no run to the goal stays as it is.
 ///
 /// ```
+/// use ample_budget::Budget;
 /// use ample_petri::explicit::shorten::{Goal, shorten};
 /// use ample_petri::net::{Condition, Net, Place, Transition};
 ///
@@ -52,11 +54,11 @@ const ASK_EVERY: usize = 1 << 16;
 /// let transitions = vec![arc(&[(0, 1)], &[(1, 1)]), arc(&[(1, 1)], &[(0, 1)]), arc(&[(1, 1)], &[(1, 1), (2, 1)])];
 /// let net = Net { places: vec![place(1), place(0), place(0)], transitions, exclusive: vec![] };
 /// let goal = Condition::AtMost { terms: vec![(2, -1)], most: -2 };
-/// let run = shorten(&net, &[0, 1, 0, 2, 1, 0, 1, 0, 2, 2], Goal::Condition(&goal), &|| false);
+/// let run = shorten(&net, &[0, 1, 0, 2, 1, 0, 1, 0, 2, 2], Goal::Condition(&goal), &Budget::unlimited());
 /// assert_eq!(run, [0, 2, 2]);
 /// ```
-pub fn shorten(net: &Net, run: &[u32], goal: Goal<'_>, stop: &dyn Fn() -> bool) -> Vec<u32> {
-    let mut work = Work { net, goal, stop, looks: 0, stopped: false };
+pub fn shorten(net: &Net, run: &[u32], goal: Goal<'_>, budget: &Budget) -> Vec<u32> {
+    let mut work = Work { net, goal, budget, looks: 0, stopped: false };
     let Some(mut best) = work.cut(run) else { return run.to_vec() };
     loop {
         let before = best.len();
@@ -76,7 +78,7 @@ pub fn shorten(net: &Net, run: &[u32], goal: Goal<'_>, stop: &dyn Fn() -> bool) 
 struct Work<'a> {
     net: &'a Net,
     goal: Goal<'a>,
-    stop: &'a dyn Fn() -> bool,
+    budget: &'a Budget,
     looks: usize,
     stopped: bool,
 }
@@ -87,7 +89,7 @@ impl Work<'_> {
         self.looks += looks;
         if self.looks >= ASK_EVERY {
             self.looks = 0;
-            self.stopped = self.stopped || (self.stop)();
+            self.stopped = self.stopped || self.budget.check().is_err();
         }
         self.stopped
     }
@@ -306,7 +308,7 @@ mod tests {
         // All tokens go on in turn, for two rounds.
         let run: Vec<u32> = (0..14).flat_map(|step| (0..5).map(move |ring| ring * 7 + step % 7)).collect();
         let goal = Condition::AtMost { terms: vec![(18, -1)], most: -1 };
-        let short = shorten(&net, &run, Goal::Condition(&goal), &|| false);
+        let short = shorten(&net, &run, Goal::Condition(&goal), &Budget::unlimited());
         assert_eq!(short, [14, 15, 16, 17]);
     }
 
@@ -319,7 +321,7 @@ mod tests {
         net.transitions = (0..29).map(|n| arc(n, n + 1)).chain((0..27).map(|n| arc(n, n + 3))).collect();
         let run: Vec<u32> = (0..27).collect();
         let goal = Condition::AtMost { terms: vec![(27, -1)], most: -1 };
-        let short = shorten(&net, &run, Goal::Condition(&goal), &|| false);
+        let short = shorten(&net, &run, Goal::Condition(&goal), &Budget::unlimited());
         assert_eq!(short.len(), 9);
     }
 
@@ -328,9 +330,9 @@ mod tests {
         let net = rings(1, 3);
         let goal = Condition::AtMost { terms: vec![(2, -1)], most: -1 };
         for run in [vec![1], vec![0], vec![77]] {
-            assert_eq!(shorten(&net, &run, Goal::Condition(&goal), &|| false), run);
+            assert_eq!(shorten(&net, &run, Goal::Condition(&goal), &Budget::unlimited()), run);
         }
-        assert_eq!(shorten(&net, &[0, 1], Goal::Dead, &|| false), [0, 1]);
+        assert_eq!(shorten(&net, &[0, 1], Goal::Dead, &Budget::unlimited()), [0, 1]);
     }
 
     #[test]
@@ -338,7 +340,8 @@ mod tests {
         let net = rings(40, 7);
         let run: Vec<u32> = (0..700).flat_map(|step| (0..40).map(move |ring| ring * 7 + step % 7)).collect();
         let goal = Condition::AtMost { terms: vec![(6, -1), (13, -1)], most: -2 };
-        let short = shorten(&net, &run, Goal::Condition(&goal), &|| true);
+        let short =
+            shorten(&net, &run, Goal::Condition(&goal), &Budget::unlimited().with_time(std::time::Duration::ZERO));
         assert!(short.len() <= run.len());
         let end = crate::evidence::fired(&net, net.initial(), &short).unwrap();
         assert!(goal.holds(&end));

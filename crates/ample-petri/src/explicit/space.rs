@@ -325,7 +325,7 @@ pub struct Fire {
 /// ```
 /// use ample_explicit::check::{self, Options};
 /// use ample_explicit::store::{FlatStore, Parent};
-/// use ample_model::observer::Silent;
+/// use ample_budget::Budget;
 /// use ample_petri::explicit::NetSpace;
 /// use ample_petri::net::{Net, Place, Transition};
 ///
@@ -337,7 +337,7 @@ pub struct Fire {
 ///
 /// let mut space = NetSpace::new(&net, &[], &[]).unwrap();
 /// let mut store = FlatStore::<Parent>::default();
-/// let report = check::breadth_first(&mut space, &mut store, &Options::default(), &mut Silent);
+/// let report = check::breadth_first(&mut space, &mut store, &Options::default(), &Budget::unlimited());
 /// let run: Vec<u32> = report.deadlock.unwrap().path.transitions().map(|fire| fire.transition).collect();
 /// assert_eq!(run, [0, 1]);
 /// assert_eq!(report.statistics.states, 3);

@@ -8,13 +8,13 @@ use std::collections::HashMap;
 
 use ample_explicit::ctl::{self, Dead};
 use ample_explicit::liveness::{self, BuchiAutomaton, Concurrent, Lasso, MAX_STATES, Number, Product, Step};
+use ample_explicit::partial::Taken;
 use ample_explicit::space::{Checked, StateSpace};
 use ample_explicit::store::FlatStore;
-use ample_logic::{Atoms, Binary, Formula, Unary, is_stutter_invariant_within};
-use ample_model::observer::ask_meanwhile;
-use ample_model::{Budget, Observer, Progress, Reason, Statistics};
+use ample_logic::{Atoms, Binary, Formula, TranslateError, Unary, is_stutter_invariant_within};
+use ample_model::{Budget, Cancellation, Reason, Statistics};
 
-use super::ample::{Ample, Taken};
+use super::ample::Ample;
 use super::reduced::{Strategy, reach};
 use super::relations::Relations;
 use super::space::{Fire, NetSpace, TooNarrow};
@@ -83,7 +83,7 @@ pub struct Branching {
 ///
 /// ```
 /// use ample_logic::{Atom, Formula};
-/// use ample_model::observer::Silent;
+/// use ample_budget::Budget;
 /// use ample_petri::explicit::temporal::{Ending, ltl};
 /// use ample_petri::net::{Condition, Net, Place, Transition};
 ///
@@ -100,7 +100,7 @@ pub struct Branching {
 /// // Again and again it is back? Not if it is lost.
 /// let back = Condition::AtMost { terms: vec![(0, -1)], most: -1 };
 /// let formula = Formula::atom(Atom(0)).finally().globally();
-/// let linear = ltl(&net, &formula, &[back], true, &Default::default(), &mut Silent);
+/// let linear = ltl(&net, &formula, &[back], true, &Default::default(), &Budget::unlimited());
 /// assert_eq!(linear.verdict, Some(false));
 /// let run = linear.counterexample.unwrap();
 /// assert_eq!((run.prefix, run.ending), (vec![0, 2], Ending::Stutters));
@@ -111,16 +111,16 @@ pub fn ltl(
     atoms: &[Condition],
     stubborn: bool,
     limits: &Limits<'_>,
-    observer: &mut dyn Observer,
+    budget: &Budget,
 ) -> Linear {
     let ends = |reason| Linear { ended: Some(reason), ..Linear::default() };
     if let Err(reason) = check_atoms(formula, atoms) {
         return ends(reason);
     }
     if let Some(bad) = never(formula, atoms) {
-        return by_reachability(net, &bad, stubborn, limits, observer);
+        return by_reachability(net, &bad, stubborn, limits, budget);
     }
-    let (automaton, invariant) = match translate(formula, observer) {
+    let (automaton, invariant) = match translate(formula, budget) {
         Ok(translated) => translated,
         Err(reason) => return ends(reason),
     };
@@ -134,7 +134,7 @@ pub fn ltl(
             Err(reason) => return Ok(ends(reason)),
         };
         if !reduced {
-            return emptiness(net, (space.clone(), &space), &automaton, |fire| fire.transition, limits, observer);
+            return emptiness(net, (space.clone(), &space), &automaton, |fire| fire.transition, limits, budget);
         }
         let aim = Aim::Runs { visible: visible(relations, formula, atoms) };
         let stubborn = match Stubborn::with(relations.clone(), &aim) {
@@ -142,8 +142,14 @@ pub fn ltl(
             Err(reason) => return Ok(ends(reason)),
         };
         let ample = Ample::new(space.clone(), stubborn);
-        let linear =
-            emptiness(net, (ample, &space), &automaton, |taken: &Taken| taken.fire.transition, limits, observer)?;
+        let linear = emptiness(
+            net,
+            (ample, &space),
+            &automaton,
+            |taken: &Taken<Fire>| taken.transition.transition,
+            limits,
+            budget,
+        )?;
         Ok(Linear { reduced, ..linear })
     });
     linear.unwrap_or_else(ends)
@@ -198,14 +204,8 @@ fn never(formula: &Formula, atoms: &[Condition]) -> Option<Condition> {
     }
 }
 
-fn by_reachability(
-    net: &Net,
-    bad: &Condition,
-    stubborn: bool,
-    limits: &Limits<'_>,
-    observer: &mut dyn Observer,
-) -> Linear {
-    let reached = reach(net, bad, Strategy { stubborn, ..Strategy::default() }, limits, observer);
+fn by_reachability(net: &Net, bad: &Condition, stubborn: bool, limits: &Limits<'_>, budget: &Budget) -> Linear {
+    let reached = reach(net, bad, Strategy { stubborn, ..Strategy::default() }, limits, budget);
     let verdict = if reached.run.is_some() { Some(false) } else { reached.ended.is_none().then_some(true) };
     Linear {
         verdict,
@@ -216,43 +216,27 @@ fn by_reachability(
     }
 }
 
-/// The automaton of the negation, and whether repetitions make no difference to the formula. A large formula may take
-/// long, so that the observer is asked meanwhile.
-fn translate(formula: &Formula, observer: &mut dyn Observer) -> Result<(BuchiAutomaton, bool), Reason> {
-    match ask_meanwhile(observer, |budget| automaton(formula, budget)) {
-        Ok(Some(translated)) => translated.map_err(Reason::Unsupported),
-        Ok(None) => Err(Reason::Unsupported("internal error: the formula could not be translated".into())),
-        Err(reason) => Err(reason),
-    }
-}
-
 /// Larger formulas are not asked whether they can count repetitions, if they look as if they could.
 const MAX_ASKED: usize = 30;
 
-fn automaton(formula: &Formula, budget: &Budget) -> Result<(BuchiAutomaton, bool), String> {
+/// The automaton of the negation, and whether repetitions make no difference to the formula.
+fn translate(formula: &Formula, budget: &Budget) -> Result<(BuchiAutomaton, bool), Reason> {
+    let unsupported = |why: String| Reason::Unsupported(why);
     let options = ample_logic::Options::default();
-    let automaton = ample_logic::translate_within(&!formula.clone(), &Atoms::new(), options, budget);
-    let automaton =
-        BuchiAutomaton::of(&automaton.map_err(|error| error.to_string())?).map_err(|error| error.to_string())?;
+    let automaton = match ample_logic::translate_within(&!formula.clone(), &Atoms::new(), options, budget) {
+        Ok(automaton) => BuchiAutomaton::of(&automaton).map_err(|error| unsupported(error.to_string()))?,
+        Err(TranslateError::Interrupted(interrupted)) => return Err(interrupted.into()),
+        Err(error) => return Err(unsupported(error.to_string())),
+    };
     let invariant =
         !formula.has_next() || formula.size() <= MAX_ASKED && is_stutter_invariant_within(formula, budget) == Ok(true);
     Ok((automaton, invariant))
 }
 
-/// Ends a search as soon as a place was too narrow.
-struct Alert<'a> {
-    observer: &'a mut dyn Observer,
-    space: &'a NetSpace,
-    memory: usize,
-}
-
-impl Observer for Alert<'_> {
-    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
-        if self.space.too_narrow().is_some() || progress.memory > self.memory as u64 {
-            return Some(Reason::Memory);
-        }
-        self.observer.progress(progress)
-    }
+/// A budget that ends a search as soon as a place was too narrow, or it holds more than its memory; and whether it did.
+fn alert(budget: &Budget, space: &NetSpace, memory: usize) -> (Budget, Cancellation) {
+    let space = space.clone();
+    budget.until(move |progress| space.too_narrow().is_some() || progress.memory > memory as u64)
 }
 
 /// Longer states are not copied by the thousand to see that a run goes on.
@@ -265,7 +249,7 @@ fn emptiness<S>(
     automaton: &BuchiAutomaton,
     number: impl Fn(&S::Transition) -> u32,
     limits: &Limits<'_>,
-    observer: &mut dyn Observer,
+    budget: &Budget,
 ) -> Result<Linear, TooNarrow>
 where
     S: Checked<State = [u8]> + Concurrent,
@@ -273,14 +257,15 @@ where
     let mut product = Product::new(runs, automaton.clone()).hasty(space.state_len() <= MAX_COPIED);
     let mut store = FlatStore::<Number>::default().limit(limits.memory);
     let options = liveness::Options { report_every: limits.report_every, ..liveness::Options::default() };
-    let mut alert = Alert { observer, space, memory: limits.memory };
-    let report = liveness::components(&mut product, &mut store, &options, &mut alert);
+    let (alert, full) = alert(budget, space, limits.memory);
+    let report = liveness::components(&mut product, &mut store, &options, &alert);
     if let Some(too_narrow) = space.too_narrow() {
         return Err(too_narrow);
     }
     let counterexample = report.found.map(|lasso| endless(net, &lasso, number, limits));
     let verdict = if counterexample.is_some() { Some(false) } else { report.ended.is_none().then_some(true) };
-    Ok(Linear { verdict, counterexample, ended: report.ended, reduced: false, statistics: report.statistics })
+    let ended = report.ended.map(|reason| if full.is_cancelled() { Reason::Memory } else { reason });
+    Ok(Linear { verdict, counterexample, ended, reduced: false, statistics: report.statistics })
 }
 
 /// A run of the product as one of the net.
@@ -340,19 +325,13 @@ fn some_fire(space: &mut NetSpace, state: &[u8], turn: &mut u32) -> Option<Fire>
 }
 
 /// Whether a CTL formula holds in the initial marking.
-pub fn ctl(
-    net: &Net,
-    formula: &Formula,
-    atoms: &[Condition],
-    limits: &Limits<'_>,
-    observer: &mut dyn Observer,
-) -> Branching {
+pub fn ctl(net: &Net, formula: &Formula, atoms: &[Condition], limits: &Limits<'_>, budget: &Budget) -> Branching {
     let ends = |reason| Branching { ended: Some(reason), ..Branching::default() };
     if let Err(reason) = check_atoms(formula, atoms) {
         return ends(reason);
     }
     if let Some((goal, if_reached)) = reachable(formula, atoms) {
-        let reached = reach(net, &goal, Strategy::default(), limits, observer);
+        let reached = reach(net, &goal, Strategy::default(), limits, budget);
         let verdict =
             if reached.run.is_some() { Some(if_reached) } else { reached.ended.is_none().then_some(!if_reached) };
         let statistics = reached.statistics;
@@ -361,7 +340,7 @@ pub fn ctl(
     }
     let branching =
         widening(net, limits, |relations, widths| match NetSpace::with_widths(net, relations, atoms, widths) {
-            Ok(space) => evaluate(space, formula, limits, observer),
+            Ok(space) => evaluate(space, formula, limits, budget),
             Err(reason) => Ok(ends(reason)),
         });
     branching.unwrap_or_else(ends)
@@ -391,13 +370,13 @@ fn evaluate(
     mut space: NetSpace,
     formula: &Formula,
     limits: &Limits<'_>,
-    observer: &mut dyn Observer,
+    budget: &Budget,
 ) -> Result<Branching, TooNarrow> {
     let shared = space.clone();
-    let mut alert = Alert { observer, space: &shared, memory: limits.memory };
+    let (alert, full) = alert(budget, &shared, limits.memory);
     let mut store = FlatStore::<ctl::Number>::default().limit(limits.memory);
     let options = ctl::Options { dead: Dead::Ends, report_every: limits.report_every };
-    let report = match ctl::check(&mut space, &mut store, formula, &options, &mut alert) {
+    let report = match ctl::check(&mut space, &mut store, formula, &options, &alert) {
         Ok(report) => report,
         Err(error) => {
             let ended = Some(Reason::Unsupported(error.to_string()));
@@ -414,7 +393,7 @@ fn evaluate(
         run,
         cycle: report.evidence.as_ref().map_or(0, |evidence| evidence.cycle),
         evidence: report.evidence.as_ref().map(Evidence::of),
-        ended: report.ended,
+        ended: report.ended.map(|reason| if full.is_cancelled() { Reason::Memory } else { reason }),
         statistics: report.statistics,
     })
 }

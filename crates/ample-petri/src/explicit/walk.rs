@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use ample_model::{Observer, Progress, Reason, Statistics};
+use ample_model::{Budget, Progress, Reason, Statistics};
 use ample_random::Random;
 
 use super::relations::{Relations, Rows};
@@ -38,7 +38,7 @@ impl Default for Patience {
 /// have [ended](Answers::ended), unless there is nothing left to look for.
 ///
 /// ```
-/// use ample_model::observer::Silent;
+/// use ample_budget::Budget;
 /// use ample_petri::explicit::search::Questions;
 /// use ample_petri::explicit::walk::{Patience, walk};
 /// use ample_petri::net::{Net, Place, Transition};
@@ -47,10 +47,10 @@ impl Default for Patience {
 /// let take = Transition { name: "take".into(), takes: vec![(0, 1)], adds: vec![] };
 /// let net = Net { places: vec![place], transitions: vec![take], exclusive: vec![] };
 /// let questions = Questions { deadlock: true, ..Questions::default() };
-/// let answers = walk(&net, &questions, Patience::default(), &mut Silent);
+/// let answers = walk(&net, &questions, Patience::default(), &Budget::unlimited());
 /// assert_eq!(answers.deadlock.unwrap().len(), 50);
 /// ```
-pub fn walk(net: &Net, questions: &Questions<'_>, patience: Patience, observer: &mut dyn Observer) -> Answers {
+pub fn walk(net: &Net, questions: &Questions<'_>, patience: Patience, budget: &Budget) -> Answers {
     let nothing =
         |reason| Answers { goals: vec![None; questions.goals.len()], ended: Some(reason), ..Answers::default() };
     let relations = match Relations::of(net) {
@@ -61,7 +61,7 @@ pub fn walk(net: &Net, questions: &Questions<'_>, patience: Patience, observer: 
     if let Err(reason) = fits.and_then(|()| questions.sums.iter().try_for_each(|sum| relations.check_sum(sum))) {
         return nothing(reason);
     }
-    let mut walker = Walker::new(net, &relations, questions, patience, observer);
+    let mut walker = Walker::new(net, &relations, questions, patience, budget);
     walker.run();
     walker.answers()
 }
@@ -155,7 +155,7 @@ struct Walker<'a> {
     relations: &'a Relations,
     questions: &'a Questions<'a>,
     patience: Patience,
-    observer: &'a mut dyn Observer,
+    budget: &'a Budget,
     helps: Rows<u32>,
     raises: Rows<u32>,
     random: Random,
@@ -176,7 +176,7 @@ impl<'a> Walker<'a> {
         relations: &'a Relations,
         questions: &'a Questions<'a>,
         patience: Patience,
-        observer: &'a mut dyn Observer,
+        budget: &'a Budget,
     ) -> Self {
         let initial = net.initial();
         let peak = |sum| {
@@ -191,7 +191,7 @@ impl<'a> Walker<'a> {
             relations,
             questions,
             patience,
-            observer,
+            budget,
             helps: helps(relations, questions.goals),
             raises: raises(relations, questions.sums),
             random: Random::new(patience.seed),
@@ -384,7 +384,7 @@ impl<'a> Walker<'a> {
         }
         let progress = Progress { transitions: self.steps, ..Progress::default() };
         let late = self.start.elapsed() >= self.patience.time || self.steps >= self.patience.steps;
-        self.answers.ended = self.observer.progress(&progress).or(late.then_some(Reason::Time));
+        self.answers.ended = self.budget.report(&progress).err().map(Reason::from).or(late.then_some(Reason::Time));
     }
 
     fn answers(mut self) -> Answers {

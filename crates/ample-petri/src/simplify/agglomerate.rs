@@ -55,9 +55,9 @@ fn replace(work: &mut Work, place: u32, joined: &[Joined]) -> bool {
     }
     work.budget -= growth;
     for Joined { takes, adds, first, second } in joined {
-        let parts = vec![(work.step(first.0).story, first.1), (work.step(second.0).story, second.1)];
-        let story = work.stories.then(parts);
-        work.add(takes.clone(), adds.clone(), story);
+        let parts = vec![(work.step(first.0).sequence, first.1), (work.step(second.0).sequence, second.1)];
+        let sequence = work.sequences.then(parts);
+        work.add(takes.clone(), adds.clone(), sequence);
     }
     for transition in old {
         work.remove_transition(transition);
@@ -101,7 +101,7 @@ fn post(work: &mut Work, place: u32) -> bool {
     }
     let (emptier, times) = (emptiers[0], spot.initial / portion);
     let Some(raised) = raised(work, emptier, times) else { return false };
-    let start = (work.step(emptier).story, times);
+    let start = (work.step(emptier).sequence, times);
     if !replace(work, place, &joined) {
         return false;
     }
@@ -160,7 +160,7 @@ fn pre(work: &mut Work, place: u32) -> bool {
             joined.push(Joined { takes, adds, first: (*filler, times), second: (*emptier, 1) });
         }
     }
-    let finish: Vec<u32> = fillers.iter().map(|filler| work.step(*filler).story).collect();
+    let finish: Vec<u32> = fillers.iter().map(|filler| work.step(*filler).sequence).collect();
     let done = replace(work, place, &joined);
     if done && work.what != Preserve::Reach {
         work.finish.extend(finish);

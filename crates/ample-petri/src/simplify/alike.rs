@@ -72,8 +72,8 @@ fn join(work: &mut Work, first: u32, second: u32) -> Option<()> {
     }
     let (members, more) = (work.place(first).members.clone(), work.place(second).members.clone());
     for (taker, other) in takers.into_iter().zip(other_takers) {
-        let options = vec![(members.clone(), work.step(taker).story), (more.clone(), work.step(other).story)];
-        work.transitions[taker as usize].story = work.stories.either(options);
+        let options = vec![(members.clone(), work.step(taker).sequence), (more.clone(), work.step(other).sequence)];
+        work.transitions[taker as usize].sequence = work.sequences.either(options);
         work.remove_transition(other);
     }
     for (giver, takes, adds) in redirected {

@@ -54,7 +54,7 @@ pub(super) fn source(work: &mut Work, transition: u32) -> bool {
     if !step.takes.is_empty() || !work.is_invisible(transition) {
         return false;
     }
-    let (story, fed) = (step.story, step.adds.clone());
+    let (sequence, fed) = (step.sequence, step.adds.clone());
     let mut users: Vec<u32> = fed.iter().flat_map(|(place, _)| work.place(*place).takers.iter().copied()).collect();
     users.sort_unstable();
     users.dedup();
@@ -67,8 +67,8 @@ pub(super) fn source(work: &mut Work, transition: u32) -> bool {
         return false;
     }
     for (user, times) in users.iter().zip(times) {
-        let own = work.step(*user).story;
-        work.transitions[*user as usize].story = work.stories.then(vec![(story, times), (own, 1)]);
+        let own = work.step(*user).sequence;
+        work.transitions[*user as usize].sequence = work.sequences.then(vec![(sequence, times), (own, 1)]);
     }
     work.remove_transition(transition);
     for (place, _) in fed {

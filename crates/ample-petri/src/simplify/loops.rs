@@ -4,12 +4,12 @@
 //! get to any other without anyone noticing. The places are joined into one; the moves become transitions without
 //! effect on it, which say that such a run may go on forever, and never be stuck. A marking and the one with its tokens
 //! joined can do the same after some such moves, and diverge or are dead together, so that the rule serves Branching
-//! and all questions below. To tell a run the moves must be put in as they are needed, which depends on the marking.
+//! and all questions below. To expand a run the moves must be put in as they are needed, which depends on the marking.
 
 use std::collections::VecDeque;
 
 use super::Keep;
-use super::story::Teller;
+use super::sequence::Firing;
 use super::work::exclusive;
 use crate::net::{Net, Place, Transition};
 
@@ -173,30 +173,30 @@ impl Loops {
     }
 
     /// Fires a transition after the moves that it needs.
-    pub fn tell(&self, transition: u32, teller: &mut Teller<'_>) -> Option<()> {
-        let takes = &teller.net().transitions.get(transition as usize)?.takes;
+    pub fn fire(&self, transition: u32, firing: &mut Firing<'_>) -> Option<()> {
+        let takes = &firing.net().transitions.get(transition as usize)?.takes;
         for (place, needed) in takes {
-            while self.loop_of[*place as usize] != NONE && teller.tokens(*place) < *needed {
-                let missing = needed - teller.tokens(*place);
-                self.fetch(*place, missing, takes, teller)?;
+            while self.loop_of[*place as usize] != NONE && firing.tokens(*place) < *needed {
+                let missing = needed - firing.tokens(*place);
+                self.fetch(*place, missing, takes, firing)?;
             }
         }
-        teller.fire(transition)
+        firing.fire(transition)
     }
 
     /// Moves some tokens, at most so many, to a place from the nearest one that has more than is taken from it.
-    fn fetch(&self, place: u32, most: u64, takes: &[(u32, u64)], teller: &mut Teller<'_>) -> Option<()> {
+    fn fetch(&self, place: u32, most: u64, takes: &[(u32, u64)], firing: &mut Firing<'_>) -> Option<()> {
         let needed = |place: u32| takes.iter().find(|arc| arc.0 == place).map_or(0, |arc| arc.1);
         let mut towards: Vec<(u32, u32, u32)> = Vec::new();
         let mut open = VecDeque::from([place]);
         while let Some(to) = open.pop_front() {
-            let spare = teller.tokens(to).saturating_sub(needed(to));
+            let spare = firing.tokens(to).saturating_sub(needed(to));
             if to != place && spare > 0 {
                 let mut at = to;
                 while at != place {
                     let (_, transition, next) = *towards.iter().find(|entry| entry.0 == at)?;
                     for _ in 0..spare.min(most) {
-                        teller.fire(transition)?;
+                        firing.fire(transition)?;
                     }
                     at = next;
                 }

@@ -26,7 +26,7 @@
 //! | places with the same future | `alike` | yes | yes | yes | yes | |
 //! | loops of places | `loops` | yes | yes | yes | yes | |
 //!
-//! A run of the simplified net is told as one of the original net by [`Simplified::expand`].
+//! A run of the simplified net is expanded to one of the original net by [`Simplified::expand`].
 
 mod agglomerate;
 mod alike;
@@ -34,15 +34,16 @@ mod constant;
 mod influence;
 mod loops;
 mod redundant;
-mod story;
+mod sequence;
 mod transitions;
 mod work;
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::net::{Condition, Net};
+use ample_budget::Budget;
 use loops::Loops;
-use story::{Stories, StoryId, Teller};
+use sequence::{Firing, SequenceId, Sequences};
 use work::Work;
 
 /// What the simplified net must have in common with the original one.
@@ -127,15 +128,16 @@ struct Layer {
 
 #[derive(Clone, Debug)]
 enum How {
-    /// By rules that tell of each transition what it stands for.
-    Rules { stories: Stories, steps: Vec<StoryId>, start: Vec<(StoryId, u64)>, finish: Vec<StoryId> },
+    /// By rules that give each transition the firing sequence that it stands for.
+    Rules { sequences: Sequences, steps: Vec<SequenceId>, start: Vec<(SequenceId, u64)>, finish: Vec<SequenceId> },
     /// By joining places between which tokens move freely.
     Loops(Loops),
 }
 
-/// Simplifies a net for a question, as far as it gets before `stop` says so.
+/// Simplifies a net for a question, as far as it gets within the budget.
 ///
 /// ```
+/// use ample_budget::Budget;
 /// use ample_petri::net::{Net, Place, Transition};
 /// use ample_petri::simplify::{Keep, Preserve, simplify};
 ///
@@ -147,15 +149,15 @@ enum How {
 ///     exclusive: Vec::new(),
 /// };
 /// let keep = Keep { places: &[true, false, true], what: Preserve::Stutter };
-/// let small = simplify(&net, keep, &|| false);
+/// let small = simplify(&net, keep, &Budget::unlimited());
 /// assert_eq!(small.net.transitions.len(), 2);
 /// let keep = Keep { places: &[false, false, true], what: Preserve::Stutter };
-/// let small = simplify(&net, keep, &|| false);
+/// let small = simplify(&net, keep, &Budget::unlimited());
 /// assert_eq!(small.net.transitions.len(), 1);
 /// // What nobody sees has already happened at the start of the small net.
 /// assert_eq!(small.expand(&[0]), Some(vec![0, 0, 0, 1]));
 /// ```
-pub fn simplify(net: &Net, keep: Keep, stop: &dyn Fn() -> bool) -> Simplified {
+pub fn simplify(net: &Net, keep: Keep, budget: &Budget) -> Simplified {
     let seen: Vec<bool> = (0..net.places.len()).map(|place| keep.sees(place)).collect();
     let mut result = Simplified {
         net: net.clone(),
@@ -168,8 +170,8 @@ pub fn simplify(net: &Net, keep: Keep, stop: &dyn Fn() -> bool) -> Simplified {
     };
     let mut twins = vec![None; net.places.len()];
     loop {
-        by_rules(&mut result, &mut twins, stop);
-        if keep.what == Preserve::All || stop() || !by_loops(&mut result) {
+        by_rules(&mut result, &mut twins, budget);
+        if keep.what == Preserve::All || budget.check().is_err() || !by_loops(&mut result) {
             break;
         }
     }
@@ -180,10 +182,10 @@ pub fn simplify(net: &Net, keep: Keep, stop: &dyn Fn() -> bool) -> Simplified {
 /// One place as a function of another: factor and summand.
 type Twin = Option<(u32, i64, i64)>;
 
-fn by_rules(result: &mut Simplified, twins: &mut [Twin], stop: &dyn Fn() -> bool) {
+fn by_rules(result: &mut Simplified, twins: &mut [Twin], budget: &Budget) {
     let seen = result.seen_now();
     let mut work = Work::of(&result.net, &Keep { places: &seen, what: result.what });
-    apply_rules(&mut work, result.layers.is_empty(), stop);
+    apply_rules(&mut work, result.layers.is_empty(), budget);
     let (net, places, transitions) = work.result(&result.net);
     for (now, original) in result.places.iter().enumerate() {
         let spot = &work.places[now];
@@ -195,13 +197,13 @@ fn by_rules(result: &mut Simplified, twins: &mut [Twin], stop: &dyn Fn() -> bool
         }
     }
     result.places = places.iter().map(|place| result.places[*place as usize]).collect();
-    let steps = transitions.iter().map(|transition| work.step(*transition).story).collect();
-    let how = How::Rules { stories: work.stories, steps, start: work.start, finish: work.finish };
+    let steps = transitions.iter().map(|transition| work.step(*transition).sequence).collect();
+    let how = How::Rules { sequences: work.sequences, steps, start: work.start, finish: work.finish };
     result.layers.push(Layer { before: std::mem::replace(&mut result.net, net), how });
 }
 
 /// Applies all rules until none has anything left to do.
-fn apply_rules(work: &mut Work, is_original: bool, stop: &dyn Fn() -> bool) {
+fn apply_rules(work: &mut Work, is_original: bool, budget: &Budget) {
     const ROUNDS: usize = 50;
     let mut directions = transitions::Directions::new();
     for round in 0..ROUNDS {
@@ -213,7 +215,7 @@ fn apply_rules(work: &mut Work, is_original: bool, stop: &dyn Fn() -> bool) {
             influence::cone(work);
         }
         work.touch_all();
-        if !work_off(work, &mut directions, stop) {
+        if !work_off(work, &mut directions, budget) {
             return;
         }
         if work.what != Preserve::All {
@@ -226,10 +228,10 @@ fn apply_rules(work: &mut Work, is_original: bool, stop: &dyn Fn() -> bool) {
 }
 
 /// Looks at all places and transitions that are to be looked at; says if it came to the end.
-fn work_off(work: &mut Work, directions: &mut transitions::Directions, stop: &dyn Fn() -> bool) -> bool {
+fn work_off(work: &mut Work, directions: &mut transitions::Directions, budget: &Budget) -> bool {
     let reach = work.what == Preserve::Reach;
     for turn in 0u64.. {
-        if turn % 64 == 0 && stop() {
+        if turn % 64 == 0 && budget.check().is_err() {
             return false;
         }
         if let Some(transition) = work.next_transition() {
@@ -279,37 +281,37 @@ fn fates(result: &Simplified, twins: &[Twin]) -> Vec<Fate> {
 }
 
 impl Layer {
-    /// Tells one transition of the net after with transitions of the net before.
-    fn tell(&self, transition: u32, teller: &mut Teller<'_>) -> Option<()> {
+    /// Fires a transition of the net after, by transitions of the net before.
+    fn fire(&self, transition: u32, firing: &mut Firing<'_>) -> Option<()> {
         match &self.how {
-            How::Rules { stories, steps, .. } => stories.tell(*steps.get(transition as usize)?, 1, teller),
-            How::Loops(loops) => loops.tell(transition, teller),
+            How::Rules { sequences, steps, .. } => sequences.fire(*steps.get(transition as usize)?, 1, firing),
+            How::Loops(loops) => loops.fire(transition, firing),
         }
     }
 
     /// Before the first transition.
-    fn begin(&self) -> Option<Teller<'_>> {
-        let mut teller = Teller::new(&self.before);
-        if let How::Rules { stories, start, .. } = &self.how {
-            for (story, times) in start {
-                stories.tell(*story, *times, &mut teller)?;
+    fn begin(&self) -> Option<Firing<'_>> {
+        let mut firing = Firing::new(&self.before);
+        if let How::Rules { sequences, start, .. } = &self.how {
+            for (sequence, times) in start {
+                sequences.fire(*sequence, *times, &mut firing)?;
             }
         }
-        Some(teller)
+        Some(firing)
     }
 
     /// Goes on to a dead marking of the net before, from one that is dead in the net after.
-    fn end(&self, teller: &mut Teller<'_>) -> Option<()> {
-        if let How::Rules { stories, finish, .. } = &self.how {
-            for story in finish.iter().rev() {
-                let mut length = teller.run().len();
-                while stories.tell(*story, 1, teller).is_some() {
-                    length = teller.run().len();
+    fn end(&self, firing: &mut Firing<'_>) -> Option<()> {
+        if let How::Rules { sequences, finish, .. } = &self.how {
+            for sequence in finish.iter().rev() {
+                let mut length = firing.run().len();
+                while sequences.fire(*sequence, 1, firing).is_some() {
+                    length = firing.run().len();
                 }
-                teller.back_to(length);
+                firing.back_to(length);
             }
         }
-        teller.is_dead().then_some(())
+        firing.is_dead().then_some(())
     }
 }
 
@@ -322,23 +324,23 @@ impl Simplified {
     /// A run of the simplified net as one of the original net. It ends in a marking with the same tokens on the seen
     /// places; if it ended in a dead marking, and deadlocks are preserved, it does so in the original net.
     ///
-    /// `None` if it is no run, or is too long to be told.
+    /// `None` if it is no run, or is too long.
     pub fn expand(&self, run: &[u32]) -> Option<Vec<u32>> {
-        let mut teller = Teller::new(&self.net);
+        let mut firing = Firing::new(&self.net);
         for transition in run {
-            teller.fire(*transition)?;
+            firing.fire(*transition)?;
         }
-        let is_dead = self.what != Preserve::Reach && teller.is_dead();
+        let is_dead = self.what != Preserve::Reach && firing.is_dead();
         let mut run = run.to_vec();
         for layer in self.layers.iter().rev() {
-            let mut teller = layer.begin()?;
+            let mut firing = layer.begin()?;
             for transition in run {
-                layer.tell(transition, &mut teller)?;
+                layer.fire(transition, &mut firing)?;
             }
             if is_dead {
-                layer.end(&mut teller)?;
+                layer.end(&mut firing)?;
             }
-            run = teller.into_run();
+            run = firing.into_run();
         }
         Some(run)
     }
@@ -349,13 +351,13 @@ impl Simplified {
     /// be fired again and again. (Places that only collect tokens may be gone from the simplified net: then no run of
     /// the original net gets back to a marking.) If nothing is repeated the run is expanded as one that ends.
     ///
-    /// `None` if it is no such run, or is too long to be told.
+    /// `None` if it is no such run, or is too long.
     pub fn expand_lasso(&self, prefix: &[u32], cycle: &[u32]) -> Option<(Vec<u32>, Vec<u32>)> {
         if cycle.is_empty() {
             return Some((self.expand(prefix)?, Vec::new()));
         }
         let (mut prefix, mut cycle) = (prefix.to_vec(), cycle.to_vec());
-        let teller = Teller::new(&self.net);
+        let firing = Firing::new(&self.net);
         let seen = self.seen_now();
         let mut change = vec![0i128; seen.len()];
         for transition in &cycle {
@@ -367,10 +369,10 @@ impl Simplified {
         if change.iter().zip(&seen).any(|(change, seen)| *seen && *change != 0) {
             return None;
         }
-        (prefix, cycle) = repeat(teller, &prefix, &cycle, |transition, teller| teller.fire(transition))?;
+        (prefix, cycle) = repeat(firing, &prefix, &cycle, |transition, firing| firing.fire(transition))?;
         for layer in self.layers.iter().rev() {
-            let tell = |transition: u32, teller: &mut Teller<'_>| layer.tell(transition, teller);
-            (prefix, cycle) = repeat(layer.begin()?, &prefix, &cycle, tell)?;
+            let fire = |transition: u32, firing: &mut Firing<'_>| layer.fire(transition, firing);
+            (prefix, cycle) = repeat(layer.begin()?, &prefix, &cycle, fire)?;
         }
         Some((prefix, cycle))
     }
@@ -440,27 +442,27 @@ impl Simplified {
 
 /// Tells the prefix, and the cycle again and again until it leads to at least the tokens that were there before.
 fn repeat<'net>(
-    mut teller: Teller<'net>,
+    mut firing: Firing<'net>,
     prefix: &[u32],
     cycle: &[u32],
-    tell: impl Fn(u32, &mut Teller<'net>) -> Option<()>,
+    fire: impl Fn(u32, &mut Firing<'net>) -> Option<()>,
 ) -> Option<(Vec<u32>, Vec<u32>)> {
     for transition in prefix {
-        tell(*transition, &mut teller)?;
+        fire(*transition, &mut firing)?;
     }
-    let mut visits = vec![(teller.run().len(), teller.marking().to_vec())];
+    let mut visits = vec![(firing.run().len(), firing.marking().to_vec())];
     // A marking is kept for each turn, of which there are few unless loops of places were joined.
-    let turns = 1 + (1usize << 24) / (16 * (teller.marking().len() + 1));
-    for _ in 0..turns {
+    let rounds = 1 + (1usize << 24) / (16 * (firing.marking().len() + 1));
+    for _ in 0..rounds {
         for transition in cycle {
-            tell(*transition, &mut teller)?;
+            fire(*transition, &mut firing)?;
         }
-        let covers = |before: &[u64]| teller.marking().iter().zip(before).all(|(now, before)| now >= before);
+        let covers = |before: &[u64]| firing.marking().iter().zip(before).all(|(now, before)| now >= before);
         if let Some((start, _)) = visits.iter().find(|(_, marking)| covers(marking)) {
-            let run = teller.run();
+            let run = firing.run();
             return Some((run[..*start].to_vec(), run[*start..].to_vec()));
         }
-        visits.push((teller.run().len(), teller.marking().to_vec()));
+        visits.push((firing.run().len(), firing.marking().to_vec()));
     }
     None
 }

@@ -115,7 +115,7 @@ fn implied(work: &mut Work, place: u32) -> bool {
     true
 }
 
-/// `(a, b, c)` if the other place is stricter, as told at [`implied`].
+/// `(a, b, c)` if the other place is stricter, as explained at [`implied`].
 fn ratio(work: &Work, place: u32, other: u32) -> Option<(i128, i128, i128)> {
     let (spot, stricter) = (work.place(place), work.place(other));
     let (mut times, mut over) = (0i128, 1i128);

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::story::{Stories, StoryId};
+use super::sequence::{SequenceId, Sequences};
 use super::{Keep, Preserve};
 use crate::net::{Net, Place, Transition};
 
@@ -43,7 +43,7 @@ pub(super) struct Step {
     /// What it adds.
     pub adds: Arcs,
     /// What it stands for.
-    pub story: StoryId,
+    pub sequence: SequenceId,
 }
 
 /// A set that is worked off.
@@ -82,11 +82,11 @@ pub(super) struct Work {
     /// The transitions; new ones are put at the end.
     pub transitions: Vec<Step>,
     /// What transitions stand for.
-    pub stories: Stories,
+    pub sequences: Sequences,
     /// Fired before everything else.
-    pub start: Vec<(StoryId, u64)>,
+    pub start: Vec<(SequenceId, u64)>,
     /// To be fired as often as possible where a run ends for good, the last one first.
-    pub finish: Vec<StoryId>,
+    pub finish: Vec<SequenceId>,
     /// Arcs that agglomeration may still add to the net.
     pub budget: usize,
     /// Something was changed since this was last set to false.
@@ -166,7 +166,7 @@ impl Work {
             what: keep.what,
             places: net.places.iter().enumerate().map(spot).collect(),
             transitions: Vec::with_capacity(net.transitions.len()),
-            stories: Stories::default(),
+            sequences: Sequences::default(),
             start: Vec::new(),
             finish: Vec::new(),
             budget: 0,
@@ -177,8 +177,8 @@ impl Work {
         let mut arcs = 0;
         for (number, Transition { takes, adds, .. }) in net.transitions.iter().enumerate() {
             arcs += takes.len() + adds.len();
-            let story = work.stories.step(number as u32);
-            work.add(takes.clone(), adds.clone(), story);
+            let sequence = work.sequences.step(number as u32);
+            work.add(takes.clone(), adds.clone(), sequence);
         }
         work.budget = 2 * arcs + 1000;
         work
@@ -247,7 +247,7 @@ impl Work {
     }
 
     /// A new transition.
-    pub fn add(&mut self, takes: Arcs, adds: Arcs, story: StoryId) -> u32 {
+    pub fn add(&mut self, takes: Arcs, adds: Arcs, sequence: SequenceId) -> u32 {
         let number = self.transitions.len() as u32;
         for (place, _) in &takes {
             self.places[*place as usize].takers.push(number);
@@ -255,7 +255,7 @@ impl Work {
         for (place, _) in &adds {
             self.places[*place as usize].givers.push(number);
         }
-        self.transitions.push(Step { alive: true, takes, adds, story });
+        self.transitions.push(Step { alive: true, takes, adds, sequence });
         self.touch(number);
         number
     }
@@ -355,8 +355,8 @@ impl Work {
         }
         let arcs = |arcs: &Arcs| arcs.iter().map(|(place, tokens)| (number[*place as usize], *tokens)).collect();
         let transition = |old: &u32| {
-            let Step { takes, adds, story, .. } = self.step(*old);
-            Transition { name: self.stories.name(*story, before), takes: arcs(takes), adds: arcs(adds) }
+            let Step { takes, adds, sequence, .. } = self.step(*old);
+            Transition { name: self.sequences.name(*sequence, before), takes: arcs(takes), adds: arcs(adds) }
         };
         let place = |old: &u32| {
             let Spot { initial, bound, .. } = self.place(*old);

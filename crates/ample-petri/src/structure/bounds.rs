@@ -8,6 +8,7 @@ use super::Incidence;
 use super::lp::{Maximum, Tableau};
 use super::semiflows::{Limits, Semiflows, semiflows};
 use crate::net::Net;
+use ample_budget::Budget;
 
 /// Nets with more places and transitions than this get no linear programs.
 const MOST_FOR_PROGRAMS: usize = 6_000;
@@ -17,13 +18,13 @@ const MOST_FOR_ALL_PROGRAMS: usize = 600;
 const PIVOTS: usize = 50_000;
 
 /// An upper bound of the tokens of each place, from what the source says, semiflows and linear programs.
-pub fn bounds(net: &Net, stop: &dyn Fn() -> bool) -> Vec<Option<u64>> {
-    let found = semiflows(net, Limits::default(), stop);
-    bounds_from(net, &found, stop)
+pub fn bounds(net: &Net, budget: &Budget) -> Vec<Option<u64>> {
+    let found = semiflows(net, Limits::default(), budget);
+    bounds_from(net, &found, budget)
 }
 
 /// As [`bounds`], with semiflows that are known.
-pub fn bounds_from(net: &Net, known: &Semiflows, stop: &dyn Fn() -> bool) -> Vec<Option<u64>> {
+pub fn bounds_from(net: &Net, known: &Semiflows, budget: &Budget) -> Vec<Option<u64>> {
     let mut bounds = stated(net);
     for flow in &known.flows {
         for (place, weight) in &flow.weights {
@@ -31,7 +32,7 @@ pub fn bounds_from(net: &Net, known: &Semiflows, stop: &dyn Fn() -> bool) -> Vec
         }
     }
     if net.places.len() + net.transitions.len() <= MOST_FOR_PROGRAMS {
-        by_programs(net, &mut bounds, stop);
+        by_programs(net, &mut bounds, budget);
     }
     bounds
 }
@@ -59,7 +60,7 @@ fn tighten(bound: &mut Option<u64>, to: u64) {
     *bound = Some(bound.map_or(to, |old| old.min(to)));
 }
 
-fn by_programs(net: &Net, bounds: &mut [Option<u64>], stop: &dyn Fn() -> bool) {
+fn by_programs(net: &Net, bounds: &mut [Option<u64>], budget: &Budget) {
     let Some(incidence) = Incidence::of(net) else { return };
     let mut tableau = Tableau::new(&incidence);
     let mut pivots = PIVOTS;
@@ -67,14 +68,14 @@ fn by_programs(net: &Net, bounds: &mut [Option<u64>], stop: &dyn Fn() -> bool) {
     let mut places: Vec<usize> = (0..bounds.len()).filter(|place| is_small || bounds[*place].is_none()).collect();
     places.sort_by_key(|place| bounds[*place].is_some());
     for place in places {
-        if stop() || pivots == 0 {
+        if budget.check().is_err() || pivots == 0 {
             return;
         }
         if tableau.is_broken() {
             tableau = Tableau::new(&incidence);
         }
         let variable = tableau.of_place(place as u32);
-        let Maximum::Row { scale, terms } = tableau.maximise(variable, stop, &mut pivots) else { continue };
+        let Maximum::Row { scale, terms } = tableau.maximise(variable, budget, &mut pivots) else { continue };
         // m(p) + Σ weight · m(q) + Σ weight · x(t) is constant: that is y, and how much transitions lower y · m.
         let others =
             terms.iter().filter_map(|(other, factor)| Some((tableau.as_place(*other)?, factor.checked_neg()?)));

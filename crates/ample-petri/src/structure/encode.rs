@@ -16,13 +16,14 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use ample_model::{
     Action, BinaryOp, Edge, Expr, Initial, Instruction, Overflow, Place as Cell, Scalar, Scope, System, Type, Variable,
-    VariableId,
+    VariableId, VariableKind,
 };
 
 use super::bounds::{bounds_from, exclusive};
 use super::semiflows::{Limits, Semiflow, Semiflows, semiflows};
 use super::{Incidence, units};
 use crate::net::{Net, Place, Transition};
+use ample_budget::Budget;
 
 /// Which sets of places are taken for units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,28 +53,28 @@ pub struct Encoded {
 
 /// Encodes the net that a system is: with the units that the source states and, if some of them are not proved, also
 /// without. None if the net is not that of the system, or a number does not fit.
-pub fn encodings(system: &System, net: &Net, stop: &dyn Fn() -> bool) -> Vec<Encoded> {
-    let known = Known { net, flows: semiflows(net, Limits::default(), stop), bounds: OnceCell::new() };
+pub fn encodings(system: &System, net: &Net, budget: &Budget) -> Vec<Encoded> {
+    let known = Known { net, flows: semiflows(net, Limits::default(), budget), bounds: OnceCell::new() };
     let mut all: Vec<Encoded> = Vec::new();
     for trust in [Trust::Stated, Trust::Proved] {
         if all.last().is_none_or(|last| last.is_promised) {
-            all.extend(encoded(system, &known, trust, stop));
+            all.extend(encoded(system, &known, trust, budget));
         }
     }
     all
 }
 
-fn encoded(system: &System, known: &Known<'_>, trust: Trust, stop: &dyn Fn() -> bool) -> Option<Encoded> {
+fn encoded(system: &System, known: &Known<'_>, trust: Trust, budget: &Budget) -> Option<Encoded> {
     let net = known.net;
     let process = system.processes.first()?;
     if process.edges.len() != net.transitions.len() || system.globals.len() != net.places.len() {
         return None;
     }
-    let chosen = chosen(net, &known.flows, trust, stop);
+    let chosen = chosen(net, &known.flows, trust, budget);
     let (units, in_units) = (chosen.len(), chosen.iter().map(|unit| unit.places.len()).sum());
     let is_promised = chosen.iter().any(|unit| !unit.is_proved);
-    let singles = known.singles(&chosen, stop);
-    let parts = arranged(net, chosen, singles, stop);
+    let singles = known.singles(&chosen, budget);
+    let parts = arranged(net, chosen, singles, budget);
     let plan = Plan::new(system, net, &parts)?;
     let mut encoded = system.clone();
     let edges = process.edges.iter().zip(&net.transitions);
@@ -113,6 +114,7 @@ impl Unit {
 /// Disjoint units, the one that saves most bits first. A place that is in none of them is left alone.
 ///
 /// ```
+/// use ample_budget::Budget;
 /// use ample_petri::net::{Net, Place, Transition};
 /// use ample_petri::structure::encode::{Trust, cover};
 ///
@@ -121,18 +123,18 @@ impl Unit {
 /// let places = vec![place("a", 1), place("b", 0), place("c", 0), place("d", 0)];
 /// let transitions = vec![step(0, 1), step(1, 2), step(2, 3), step(3, 0)];
 /// let net = Net { places, transitions, exclusive: vec![] };
-/// let units = cover(&net, Trust::Proved, &|| false);
+/// let units = cover(&net, Trust::Proved, &Budget::unlimited());
 /// assert_eq!(units[0].places, [0, 1, 2, 3]);
 /// assert_eq!(units[0].bits(), 2);
 /// ```
-pub fn cover(net: &Net, trust: Trust, stop: &dyn Fn() -> bool) -> Vec<Unit> {
-    chosen(net, &semiflows(net, Limits::default(), stop), trust, stop)
+pub fn cover(net: &Net, trust: Trust, budget: &Budget) -> Vec<Unit> {
+    chosen(net, &semiflows(net, Limits::default(), budget), trust, budget)
 }
 
-fn chosen(net: &Net, flows: &Semiflows, trust: Trust, stop: &dyn Fn() -> bool) -> Vec<Unit> {
+fn chosen(net: &Net, flows: &Semiflows, trust: Trust, budget: &Budget) -> Vec<Unit> {
     let mut sets = proved(flows);
     if trust == Trust::Stated {
-        sets.extend(stated(net, flows, stop));
+        sets.extend(stated(net, flows, budget));
     }
     let mut is_taken = vec![false; net.places.len()];
     let mut chosen = Vec::new();
@@ -168,7 +170,7 @@ fn proved(flows: &Semiflows) -> Vec<Unit> {
 }
 
 /// The sets that the source calls exclusive, and that are so at the start.
-fn stated(net: &Net, flows: &Semiflows, stop: &dyn Fn() -> bool) -> Vec<Unit> {
+fn stated(net: &Net, flows: &Semiflows, budget: &Budget) -> Vec<Unit> {
     let mut flows_of: Vec<Vec<usize>> = vec![Vec::new(); net.places.len()];
     for (number, flow) in flows.flows.iter().enumerate().filter(|(_, flow)| flow.tokens <= 1) {
         flow.weights.iter().for_each(|(place, _)| flows_of[*place as usize].push(number));
@@ -176,7 +178,7 @@ fn stated(net: &Net, flows: &Semiflows, stop: &dyn Fn() -> bool) -> Vec<Unit> {
     let incidence = Incidence::of(net);
     let mut units = Vec::new();
     for set in exclusive(net) {
-        if stop() {
+        if budget.check().is_err() {
             break;
         }
         let mut places = set.clone();
@@ -221,7 +223,7 @@ struct Known<'n> {
 
 impl Known<'_> {
     /// The places in no unit, with what the source states of them or is proved.
-    fn singles(&self, units: &[Unit], stop: &dyn Fn() -> bool) -> Vec<Part> {
+    fn singles(&self, units: &[Unit], budget: &Budget) -> Vec<Part> {
         let net = self.net;
         let mut is_alone = vec![true; net.places.len()];
         units.iter().flat_map(|unit| &unit.places).for_each(|place| is_alone[*place as usize] = false);
@@ -234,18 +236,18 @@ impl Known<'_> {
         }
         // Programs take time: they are for places of which too little is known.
         if alone.iter().any(|place| bounds[*place as usize].is_none_or(|bound| bound > 1)) {
-            let proved = self.bounds.get_or_init(|| self.proved(stop));
+            let proved = self.bounds.get_or_init(|| self.proved(budget));
             bounds.iter_mut().zip(proved).for_each(|(bound, proved)| tighten(bound, *proved));
         }
         alone.into_iter().map(|place| Part::Single(place, bounds[place as usize])).collect()
     }
 
     /// Bounds that do not rest on what the source states.
-    fn proved(&self, stop: &dyn Fn() -> bool) -> Vec<Option<u64>> {
+    fn proved(&self, budget: &Budget) -> Vec<Option<u64>> {
         let unstated = |place: &Place| Place { bound: None, ..place.clone() };
         let places = self.net.places.iter().map(unstated).collect();
         let plain = Net { places, transitions: self.net.transitions.clone(), exclusive: Vec::new() };
-        bounds_from(&plain, &self.flows, stop)
+        bounds_from(&plain, &self.flows, budget)
     }
 }
 
@@ -254,7 +256,7 @@ fn tighten(bound: &mut Option<u64>, to: Option<u64>) {
 }
 
 /// Puts the variables into an order in which those that a transition touches are near each other.
-fn arranged(net: &Net, units: Vec<Unit>, singles: Vec<Part>, stop: &dyn Fn() -> bool) -> Vec<Part> {
+fn arranged(net: &Net, units: Vec<Unit>, singles: Vec<Part>, budget: &Budget) -> Vec<Part> {
     let mut parts: Vec<Part> = singles.into_iter().chain(units.into_iter().map(Part::Unit)).collect();
     parts.sort_by_key(|part| match part {
         Part::Single(place, _) => *place,
@@ -272,7 +274,7 @@ fn arranged(net: &Net, units: Vec<Unit>, singles: Vec<Part>, stop: &dyn Fn() -> 
     };
     let places = vec![Place { name: String::new(), initial: 0, bound: None }; parts.len()];
     let transitions = net.transitions.iter().map(merge).collect();
-    let order = units::order(&Net { places, transitions, exclusive: Vec::new() }, stop);
+    let order = units::order(&Net { places, transitions, exclusive: Vec::new() }, budget);
     let mut parts: Vec<Option<Part>> = parts.into_iter().map(Some).collect();
     order.into_iter().filter_map(|number| parts[number as usize].take()).collect()
 }
@@ -316,6 +318,7 @@ impl<'p> Plan<'p> {
                 ty: Type::Scalar(part.scalar(own)?),
                 initial: vec![(0, Initial::Value(Expr::Const(first)))],
                 hidden: false,
+                kind: VariableKind::State,
                 span: own.span,
             });
             for place in part.places() {
@@ -489,7 +492,7 @@ mod tests {
             (&[(4, 1)], &[(5, 1)]),
             (&[(3, 1), (5, 1)], &[(0, 1)]),
         ];
-        let units = cover(&net(&[1, 0, 0, 0, 0, 0], arcs, vec![]), Trust::Proved, &|| false);
+        let units = cover(&net(&[1, 0, 0, 0, 0, 0], arcs, vec![]), Trust::Proved, &Budget::unlimited());
         assert_eq!(units[0].places, [0, 1, 2, 3]);
         assert!(units[0].is_full);
         // Places 4 and 5 would need three values: no bit is saved.
@@ -506,8 +509,8 @@ mod tests {
             (&[(4, 1)], &[(5, 1)]),
         ];
         let net = net(&[1, 0, 0, 1, 0, 0], arcs, vec![vec![0, 1, 2], vec![4, 5, 3]]);
-        let flows = semiflows(&net, Limits::default(), &|| false);
-        let units = stated(&net, &flows, &|| false);
+        let flows = semiflows(&net, Limits::default(), &Budget::unlimited());
+        let units = stated(&net, &flows, &Budget::unlimited());
         assert_eq!(units[0], Unit { places: vec![0, 1, 2], is_full: false, is_proved: true });
         assert_eq!(units[1], Unit { places: vec![3, 4, 5], is_full: false, is_proved: false });
     }

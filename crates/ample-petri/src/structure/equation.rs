@@ -21,22 +21,23 @@ use super::lp::{Check, Side, Tableau};
 use super::sparse::{self, Sparse};
 use super::traps::{self, Arcs};
 use crate::net::{Condition, Net};
+use ample_budget::Budget;
 
 /// How far a refutation goes.
 #[derive(Clone, Copy)]
-pub struct Budget<'s> {
-    /// Gives up when it says yes.
-    pub stop: &'s dyn Fn() -> bool,
+pub struct Effort<'s> {
+    /// What it may take.
+    pub budget: &'s Budget,
     /// At most so many cases.
     pub cases: usize,
     /// At most so many steps of the simplex method.
     pub pivots: usize,
 }
 
-impl<'s> Budget<'s> {
+impl<'s> Effort<'s> {
     /// As far as is usually worth it.
-    pub fn new(stop: &'s dyn Fn() -> bool) -> Budget<'s> {
-        Budget { stop, cases: 5_000, pivots: 50_000 }
+    pub fn new(budget: &'s Budget) -> Effort<'s> {
+        Effort { budget, cases: 5_000, pivots: 50_000 }
     }
 }
 
@@ -57,9 +58,9 @@ impl Answer {
 }
 
 /// Asks once: see [`Equation::refute`].
-pub fn refute(net: &Net, goal: &Condition, budget: Budget) -> Answer {
+pub fn refute(net: &Net, goal: &Condition, effort: Effort) -> Answer {
     match Equation::new(net) {
-        Some(mut equation) => equation.refute(goal, budget),
+        Some(mut equation) => equation.refute(goal, effort),
         None => Answer::Maybe(None),
     }
 }
@@ -141,8 +142,9 @@ impl<'n> Equation<'n> {
     /// Whether a marking with the goal can be excluded.
     ///
     /// ```
+    /// use ample_budget::Budget;
     /// use ample_petri::net::{Condition, Net, Place, Transition};
-    /// use ample_petri::structure::equation::{Budget, Equation};
+    /// use ample_petri::structure::equation::{Effort, Equation};
     ///
     /// let place = |name: &str, initial| Place { name: name.into(), initial, bound: None };
     /// let step = Transition { name: "step".into(), takes: vec![(0, 1)], adds: vec![(1, 1)] };
@@ -152,9 +154,9 @@ impl<'n> Equation<'n> {
     ///     Condition::AtMost { terms: vec![(0, -1)], most: -1 },
     ///     Condition::AtMost { terms: vec![(1, -1)], most: -1 },
     /// ].into());
-    /// assert!(equation.refute(&both, Budget::new(&|| false)).is_refuted());
+    /// assert!(equation.refute(&both, Effort::new(&Budget::unlimited())).is_refuted());
     /// ```
-    pub fn refute(&mut self, goal: &Condition, budget: Budget) -> Answer {
+    pub fn refute(&mut self, goal: &Condition, effort: Effort) -> Answer {
         let mut is_known = true;
         goal.places(&mut |place| is_known &= (place as usize) < self.net.places.len());
         if !is_known {
@@ -164,7 +166,7 @@ impl<'n> Equation<'n> {
             self.begin();
         }
         let mark = self.tableau.mark();
-        let answer = Cases { equation: self, budget, open: Vec::new(), frames: Vec::new(), seen: 0 }.run(goal);
+        let answer = Cases { equation: self, effort, open: Vec::new(), frames: Vec::new(), seen: 0 }.run(goal);
         self.tableau.undo(mark);
         match answer {
             Ok(()) => Answer::Refuted,
@@ -173,22 +175,22 @@ impl<'n> Equation<'n> {
     }
 
     /// No reachable marking is a deadlock.
-    pub fn excludes_deadlock(&mut self, budget: Budget) -> bool {
-        deadlock(self.net).is_some_and(|goal| self.refute(&goal, budget).is_refuted())
+    pub fn excludes_deadlock(&mut self, effort: Effort) -> bool {
+        deadlock(self.net).is_some_and(|goal| self.refute(&goal, effort).is_refuted())
     }
 
     /// A transition is enabled in no reachable marking.
-    pub fn is_dead(&mut self, transition: u32, budget: Budget) -> bool {
+    pub fn is_dead(&mut self, transition: u32, effort: Effort) -> bool {
         self.never.get(transition as usize).is_some_and(|never| *never)
-            || enabled(self.net, transition).is_some_and(|goal| self.refute(&goal, budget).is_refuted())
+            || enabled(self.net, transition).is_some_and(|goal| self.refute(&goal, effort).is_refuted())
     }
 
     /// A sum of tokens is at most `most` in every reachable marking.
-    pub fn is_at_most(&mut self, terms: &[(u32, i64)], most: i64, budget: Budget) -> bool {
+    pub fn is_at_most(&mut self, terms: &[(u32, i64)], most: i64, effort: Effort) -> bool {
         let opposite = |(place, factor): &(u32, i64)| Some((*place, factor.checked_neg()?));
         let Some(terms) = terms.iter().map(opposite).collect::<Option<Vec<_>>>() else { return false };
         let Some(most) = most.checked_add(1).and_then(i64::checked_neg) else { return false };
-        self.refute(&Condition::AtMost { terms, most }, budget).is_refuted()
+        self.refute(&Condition::AtMost { terms, most }, effort).is_refuted()
     }
 
     /// The variable for a sum of gains of places: one of its own for each sum, up to a factor.
@@ -367,7 +369,7 @@ struct Open(Option<Vec<(u32, u64)>>);
 /// The search through the cases of a goal.
 struct Cases<'e, 'n, 'g, 's> {
     equation: &'e mut Equation<'n>,
-    budget: Budget<'s>,
+    effort: Effort<'s>,
     /// Alternatives that have to be satisfied.
     open: Vec<&'g [Condition]>,
     frames: Vec<Frame<'g>>,
@@ -381,7 +383,7 @@ impl<'g> Cases<'_, '_, 'g, '_> {
             return Ok(());
         }
         loop {
-            let is_contradiction = match self.equation.tableau.check(self.budget.stop, &mut self.budget.pivots) {
+            let is_contradiction = match self.equation.tableau.check(self.effort.budget, &mut self.effort.pivots) {
                 Check::Unknown => return Err(Open(None)),
                 Check::Infeasible(conflict) if !self.equation.tableau.proves(&conflict) => return Err(Open(None)),
                 Check::Infeasible(_) => true,
@@ -419,7 +421,7 @@ impl<'g> Cases<'_, '_, 'g, '_> {
 
     /// A solution was found: demands more, or gives up. False if there is nothing more to demand but a contradiction.
     fn refine(&mut self) -> Result<bool, Open> {
-        if self.seen > self.budget.cases || (self.budget.stop)() {
+        if self.seen > self.effort.cases || self.effort.budget.check().is_err() {
             return Err(Open(None));
         }
         self.seen += 1;

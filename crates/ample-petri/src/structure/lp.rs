@@ -11,6 +11,7 @@
 
 use super::Incidence;
 use super::sparse::{self, Sparse};
+use ample_budget::Budget;
 
 /// More entries than this in a tableau are given up.
 const MOST_ENTRIES: usize = 4_000_000;
@@ -357,7 +358,7 @@ impl Tableau {
     }
 
     /// Looks for values within all bounds.
-    pub(crate) fn check(&mut self, stop: &dyn Fn() -> bool, pivots: &mut usize) -> Check {
+    pub(crate) fn check(&mut self, budget: &Budget, pivots: &mut usize) -> Check {
         let patience = 2 * self.rows.len().min(500) + 50;
         let mut count = 0usize;
         while !self.broken {
@@ -366,7 +367,7 @@ impl Tableau {
             let Some(variable) = self.entering(row, up, count > patience) else {
                 return Check::Infeasible(self.conflict(row, up));
             };
-            if *pivots == 0 || stop() {
+            if *pivots == 0 || budget.check().is_err() {
                 return Check::Unknown;
             }
             *pivots -= 1;
@@ -482,7 +483,7 @@ impl Tableau {
     }
 
     /// The most that a variable can be, from values within all bounds.
-    pub(crate) fn maximise(&mut self, variable: u32, stop: &dyn Fn() -> bool, pivots: &mut usize) -> Maximum {
+    pub(crate) fn maximise(&mut self, variable: u32, budget: &Budget, pivots: &mut usize) -> Maximum {
         let patience = 2 * self.rows.len().min(500) + 50;
         let mut count = 0usize;
         while !self.broken {
@@ -497,7 +498,7 @@ impl Tableau {
                     }
                 },
             };
-            if *pivots == 0 || stop() {
+            if *pivots == 0 || budget.check().is_err() {
                 return Maximum::Unknown;
             }
             *pivots -= 1;
@@ -595,14 +596,16 @@ mod tests {
         for _ in 0..3 {
             let mark = tableau.mark();
             assert!(tableau.bound(sum, Side::Lower, 2));
-            assert!(matches!(tableau.check(&|| false, &mut 100), Check::Feasible));
+            assert!(matches!(tableau.check(&Budget::unlimited(), &mut 100), Check::Feasible));
             assert_eq!(tableau.value(sum), (2, 1));
             assert!(tableau.bound(sum, Side::Lower, 3));
-            let Check::Infeasible(conflict) = tableau.check(&|| false, &mut 100) else { panic!("only two tokens") };
+            let Check::Infeasible(conflict) = tableau.check(&Budget::unlimited(), &mut 100) else {
+                panic!("only two tokens")
+            };
             assert!(tableau.proves(&conflict));
             assert!(!tableau.bound(sum, Side::Upper, 1));
             tableau.undo(mark);
-            assert!(matches!(tableau.check(&|| false, &mut 100), Check::Feasible));
+            assert!(matches!(tableau.check(&Budget::unlimited(), &mut 100), Check::Feasible));
         }
     }
 
@@ -610,10 +613,10 @@ mod tests {
     fn the_most_is_found_and_does_not_pass_a_bound() {
         let mut tableau = tableau();
         let second = tableau.of_place(1);
-        assert!(matches!(tableau.maximise(second, &|| false, &mut 100), Maximum::Row { .. }));
+        assert!(matches!(tableau.maximise(second, &Budget::unlimited(), &mut 100), Maximum::Row { .. }));
         assert_eq!(tableau.value(second), (2, 1));
         let transition = tableau.of_transition(0);
-        assert!(matches!(tableau.maximise(transition, &|| false, &mut 100), Maximum::Row { .. }));
+        assert!(matches!(tableau.maximise(transition, &Budget::unlimited(), &mut 100), Maximum::Row { .. }));
         assert_eq!(tableau.value(transition), (2, 1));
     }
 }

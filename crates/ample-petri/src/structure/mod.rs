@@ -8,7 +8,7 @@
 //! - [`encode`]: the net as a system in which such a group is one variable.
 //!
 //! Everything is exact integer arithmetic. Where a number does not fit, or a limit is met, less is known: never
-//! something wrong. `stop` is asked often; when it says yes, what is known by then is the answer.
+//! something wrong. The budget is asked often; when it is used up, what is known by then is the answer.
 
 pub mod bounds;
 pub mod encode;

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use super::Incidence;
 use super::sparse::{self, Sparse};
 use crate::net::Net;
+use ample_budget::Budget;
 
 /// A weighted sum of tokens that never changes; weights are positive, places in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +60,7 @@ pub struct Invariants {
 /// Semiflows with as few places as possible.
 ///
 /// ```
+/// use ample_budget::Budget;
 /// use ample_petri::net::{Net, Place, Transition};
 /// use ample_petri::structure::semiflows::{Limits, semiflows};
 ///
@@ -66,20 +68,20 @@ pub struct Invariants {
 /// let there = Transition { name: "there".into(), takes: vec![(0, 1)], adds: vec![(1, 1)] };
 /// let back = Transition { name: "back".into(), takes: vec![(1, 1)], adds: vec![(0, 1)] };
 /// let net = Net { places: vec![place("a", 3), place("b", 0)], transitions: vec![there, back], exclusive: vec![] };
-/// let found = semiflows(&net, Limits::default(), &|| false);
+/// let found = semiflows(&net, Limits::default(), &Budget::unlimited());
 /// assert!(found.complete);
 /// assert_eq!(found.flows[0].weights, [(0, 1), (1, 1)]);
 /// assert_eq!(found.flows[0].tokens, 3);
 /// ```
-pub fn semiflows(net: &Net, limits: Limits, stop: &dyn Fn() -> bool) -> Semiflows {
+pub fn semiflows(net: &Net, limits: Limits, budget: &Budget) -> Semiflows {
     let Some(incidence) = Incidence::of(net) else { return Semiflows::default() };
     let mut farkas = Farkas::new(&incidence, limits);
     while let Some((_, transition)) = farkas.queue.pop_first() {
-        if stop() || farkas.work > limits.work {
+        if budget.check().is_err() || farkas.work > limits.work {
             farkas.complete = false;
             break;
         }
-        farkas.eliminate(transition, stop);
+        farkas.eliminate(transition, budget);
     }
     let rows = farkas.rows.iter().flatten().filter(|row| row.change.is_empty());
     let flows: Vec<Option<Semiflow>> = rows.map(|row| checked(&incidence, &row.weights)).collect();
@@ -184,7 +186,7 @@ impl Farkas {
         Some(row)
     }
 
-    fn eliminate(&mut self, transition: u32, stop: &dyn Fn() -> bool) {
+    fn eliminate(&mut self, transition: u32, budget: &Budget) {
         let (mut raised, mut lowered) = (Vec::new(), Vec::new());
         for number in std::mem::take(&mut self.changed[transition as usize]) {
             let Some(row) = self.remove(number) else { continue };
@@ -196,7 +198,11 @@ impl Farkas {
         let mut pairs = 0;
         for up in &raised {
             for down in &lowered {
-                if pairs >= self.limits.pairs || self.alive >= self.most || self.work > self.limits.work || stop() {
+                if pairs >= self.limits.pairs
+                    || self.alive >= self.most
+                    || self.work > self.limits.work
+                    || budget.check().is_err()
+                {
                     self.complete = false;
                     return;
                 }
@@ -258,13 +264,13 @@ fn added(up: &Row, down: &Row, transition: u32) -> Option<Row> {
 }
 
 /// A basis of all place invariants, and the rank of the net's matrix.
-pub fn invariants(net: &Net, stop: &dyn Fn() -> bool) -> Invariants {
+pub fn invariants(net: &Net, budget: &Budget) -> Invariants {
     let Some(incidence) = Incidence::of(net) else { return Invariants::default() };
     // Without pairs to choose from elimination is Farkas's method with one row that is added to all others.
     let mut farkas = Farkas::new(&incidence, Limits { rows: 0, ..Limits::default() });
     let mut rank = 0;
     while let Some((_, transition)) = farkas.queue.pop_first() {
-        if stop() || farkas.work > farkas.limits.work {
+        if budget.check().is_err() || farkas.work > farkas.limits.work {
             farkas.complete = false;
             break;
         }

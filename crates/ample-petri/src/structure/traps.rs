@@ -7,6 +7,7 @@
 
 use super::is_ordinary;
 use crate::net::Net;
+use ample_budget::Budget;
 
 /// Who takes from a place and who adds to it.
 #[derive(Clone, Debug)]
@@ -173,7 +174,7 @@ struct Siphons {
 /// No marking that can be reached is a deadlock, because each siphon that one could leave empty has a trap that is
 /// marked at the start. False means nothing: the net is not ordinary, there is a siphon without such a trap, or
 /// `steps` siphons were not enough.
-pub fn has_marked_traps(net: &Net, mut steps: usize, stop: &dyn Fn() -> bool) -> bool {
+pub fn has_marked_traps(net: &Net, mut steps: usize, budget: &Budget) -> bool {
     if net.transitions.iter().any(|transition| transition.takes.is_empty()) {
         return true;
     }
@@ -184,7 +185,7 @@ pub fn has_marked_traps(net: &Net, mut steps: usize, stop: &dyn Fn() -> bool) ->
     let size = net.places.len();
     let mut work = vec![Siphons { within: vec![true; size], certain: vec![false; size] }];
     while let Some(siphons) = work.pop() {
-        if steps == 0 || stop() || work.len() * size * 2 > MOST_HELD {
+        if steps == 0 || budget.check().is_err() || work.len() * size * 2 > MOST_HELD {
             return false;
         }
         steps -= 1;

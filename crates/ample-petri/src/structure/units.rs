@@ -11,6 +11,7 @@ use super::bounds::exclusive;
 use super::semiflows::Semiflows;
 use super::traps::Arcs;
 use crate::net::Net;
+use ample_budget::Budget;
 
 /// Rounds of FORCE for an order.
 const ROUNDS: usize = 60;
@@ -48,15 +49,15 @@ pub fn units(net: &Net, known: &Semiflows) -> Vec<Vec<u32>> {
 }
 
 /// An order of the places, top to bottom, in which transitions touch places that are near each other. It is a
-/// permutation, and the same at each call unless `stop` comes between.
-pub fn order(net: &Net, stop: &dyn Fn() -> bool) -> Vec<u32> {
+/// permutation, and the same at each call unless `budget` comes between.
+pub fn order(net: &Net, budget: &Budget) -> Vec<u32> {
     let touched = touched(net);
     let written: Vec<u32> = (0..net.places.len() as u32).collect();
     let walked = breadth_first(net, &touched);
     let mut best = written.clone();
     let mut least = span_of(&touched, &best);
     for start in [written, walked] {
-        for candidate in [start.clone(), force(&touched, start, stop)] {
+        for candidate in [start.clone(), force(&touched, start, budget)] {
             let span = span_of(&touched, &candidate);
             if span < least {
                 (best, least) = (candidate, span);
@@ -67,8 +68,8 @@ pub fn order(net: &Net, stop: &dyn Fn() -> bool) -> Vec<u32> {
 }
 
 /// As [`order`], with the places of a unit side by side: units in the order of their middle place.
-pub fn order_by_units(net: &Net, units: &[Vec<u32>], stop: &dyn Fn() -> bool) -> Vec<u32> {
-    let single = order(net, stop);
+pub fn order_by_units(net: &Net, units: &[Vec<u32>], budget: &Budget) -> Vec<u32> {
+    let single = order(net, budget);
     let mut position = vec![0usize; net.places.len()];
     single.iter().enumerate().for_each(|(at, place)| position[*place as usize] = at);
     let mut groups: Vec<(usize, Vec<usize>)> = Vec::with_capacity(units.len());
@@ -153,13 +154,13 @@ fn breadth_first(net: &Net, touched: &[Vec<u32>]) -> Vec<u32> {
 }
 
 /// Moves each place to the middle of its transitions, and these to the middle of their places, while that helps.
-fn force(touched: &[Vec<u32>], start: Vec<u32>, stop: &dyn Fn() -> bool) -> Vec<u32> {
+fn force(touched: &[Vec<u32>], start: Vec<u32>, budget: &Budget) -> Vec<u32> {
     let mut order = start;
     let mut best = order.clone();
     let mut least = span_of(touched, &best);
     let mut since = 0;
     for _ in 0..ROUNDS {
-        if stop() || since > 8 {
+        if budget.check().is_err() || since > 8 {
             break;
         }
         order = attracted(touched, &order);

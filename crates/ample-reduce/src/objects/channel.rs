@@ -1,4 +1,4 @@
-//! A queue of messages (spec 001 Exs. 3.19, 3.20, 4.29, 6.7), with sorted sends, receives of the first message that fits,
+//! A queue of messages (Godefroid's thesis, examples 3.19, 3.20, 4.29, 6.7), with sorted sends, receives of the first message that fits,
 //! and looks at the oldest message or at all of them.
 //!
 //! Sorted sends put a message before the first larger one. Two of them commute while there is room for both; nothing

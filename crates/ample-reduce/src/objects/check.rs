@@ -1,4 +1,4 @@
-//! Tables of objects against the semantics, by brute force over all values and inputs (spec 001 §1.2, §1.4, §1.6).
+//! Tables of objects against the semantics, by brute force over all values and inputs (Godefroid's thesis, §3.4, §4.7, ch. 6).
 //!
 //! A relation of dependency is given as a function of two operations and a fill, so that one can also be tried that the
 //! library does not have. The operations are given too: what holds among some may not hold among more.

@@ -1,4 +1,4 @@
-//! A counting semaphore (spec 001 §1.2).
+//! A counting semaphore (Godefroid's thesis, §3.4.2).
 //!
 //! Two P commute unless only one of them can be done, and so do two V; but that is not weakly uniform, because a third
 //! process moves the value to where they do not.

@@ -1,4 +1,4 @@
-//! A cell with a value (spec 001 Exs. 3.14, 3.16), with writes of a constant and additions told apart.
+//! A cell with a value (Godefroid's thesis, examples 3.14 and 3.16), with writes of a constant and additions distinguished.
 //!
 //! All operations are always defined and nothing depends on the value, so the three tables are one, and an operation is
 //! disturbed exactly by those that depend on it.

@@ -6,10 +6,8 @@
 use std::collections::HashMap;
 
 use ample_model::facts::Lens;
-use ample_model::{
-    Action, BinaryOp, Communication, Edge, Expr, Index, Initial, Instruction, Pattern, Place, Scope, System, UnaryOp,
-    VariableId,
-};
+use ample_model::visit::{Folder, fold_edge, fold_expr, fold_place};
+use ample_model::{BinaryOp, Edge, Expr, Initial, Place, Scope, System, UnaryOp, VariableId};
 
 /// What is known of a process.
 pub struct Fold<'a> {
@@ -23,83 +21,25 @@ pub struct Fold<'a> {
     pub constants: HashMap<(VariableId, u32), i64>,
 }
 
+/// Everything is made of expressions, and these are folded.
+impl Folder for &Fold<'_> {
+    fn expr(&mut self, expr: &Expr) -> Expr {
+        Fold::expr(self, expr)
+    }
+}
+
 impl Fold<'_> {
     /// The edge of this process.
     pub fn edge(&self, edge: &Edge) -> Edge {
-        Edge {
-            guard: edge.guard.iter().map(|conjunct| self.expr(conjunct)).collect(),
-            communication: edge.communication.as_ref().map(|communication| self.communication(communication)),
-            effect: edge.effect.iter().map(|instruction| self.instruction(instruction)).collect(),
-            ..edge.clone()
-        }
-    }
-
-    fn instruction(&self, instruction: &Instruction) -> Instruction {
-        match instruction {
-            Instruction::Do(action) => Instruction::Do(self.action(action)),
-            Instruction::Try(action, target) => Instruction::Try(self.action(action), *target),
-            other => other.clone(),
-        }
-    }
-
-    fn action(&self, action: &Action) -> Action {
-        match action {
-            Action::Test(condition) => Action::Test(self.expr(condition)),
-            Action::Assign(place, value) => Action::Assign(self.place(place), self.expr(value)),
-            Action::Communicate(communication) => Action::Communicate(self.communication(communication)),
-            Action::Spawn { process, arguments, priority } => Action::Spawn {
-                process: *process,
-                arguments: arguments.iter().map(|argument| self.expr(argument)).collect(),
-                priority: *priority,
-            },
-            Action::Assert { condition, text } => {
-                Action::Assert { condition: self.expr(condition), text: text.clone() }
-            }
-            Action::Print { format, arguments } => Action::Print {
-                format: format.clone(),
-                arguments: arguments.iter().map(|argument| self.expr(argument)).collect(),
-            },
-            Action::SetPriority(process, priority) => Action::SetPriority(self.expr(process), self.expr(priority)),
-            Action::End => Action::End,
-        }
-    }
-
-    fn communication(&self, communication: &Communication) -> Communication {
-        match communication {
-            Communication::Send { channel, values, sorted } => Communication::Send {
-                channel: self.expr(channel),
-                values: values.iter().map(|value| self.expr(value)).collect(),
-                sorted: *sorted,
-            },
-            Communication::Receive { channel, patterns, anywhere, keep } => Communication::Receive {
-                channel: self.expr(channel),
-                patterns: patterns.iter().map(|pattern| self.pattern(pattern)).collect(),
-                anywhere: *anywhere,
-                keep: *keep,
-            },
-        }
-    }
-
-    fn pattern(&self, pattern: &Pattern) -> Pattern {
-        match pattern {
-            Pattern::Match(expr) => Pattern::Match(self.expr(expr)),
-            Pattern::Bind(place) => Pattern::Bind(self.place(place)),
-            Pattern::Ignore => Pattern::Ignore,
-        }
-    }
-
-    fn place(&self, place: &Place) -> Place {
-        let index = |index: &Index| Index { at: self.expr(&index.at), ..index.clone() };
-        Place { indices: place.indices.iter().map(index).collect(), ..place.clone() }
+        fold_edge(&mut &*self, edge)
     }
 
     /// The expression as this process evaluates it.
     pub fn expr(&self, expr: &Expr) -> Expr {
-        let boxed = |x: &Expr| Box::new(self.expr(x));
         match expr {
             Expr::SelfId => self.id.map_or(Expr::SelfId, |id| Expr::Const(id.into())),
             Expr::Read(place) => {
-                let place = self.place(place);
+                let place = fold_place(&mut &*self, place);
                 self.known(&place).map_or(Expr::Read(place), Expr::Const)
             }
             Expr::Unary(op, x) => unary(*op, self.expr(x)),
@@ -114,32 +54,26 @@ impl Fold<'_> {
             Expr::Conditional(condition, x, y) => match self.expr(condition) {
                 Expr::Const(0) => self.expr(y),
                 Expr::Const(_) => self.expr(x),
-                condition => Expr::Conditional(Box::new(condition), boxed(x), boxed(y)),
+                condition => Expr::Conditional(Box::new(condition), self.expr(x).into(), self.expr(y).into()),
             },
             Expr::Shared(x) => self.expr(x),
-            Expr::Enabled(x) => Expr::Enabled(boxed(x)),
-            Expr::LocationOf(x) => Expr::LocationOf(boxed(x)),
-            Expr::Length(x) => Expr::Length(boxed(x)),
-            Expr::Full(x) => Expr::Full(boxed(x)),
-            Expr::Priority(x) => Expr::Priority(boxed(x)),
-            Expr::At { process, of, locations } => {
-                Expr::At { process: process.as_deref().map(boxed), of: *of, locations: locations.clone() }
-            }
-            Expr::Remote { process, of, place } => {
-                Expr::Remote { process: process.as_deref().map(boxed), of: *of, place: self.place(place) }
-            }
-            Expr::Poll { channel, patterns, anywhere } => Expr::Poll {
-                channel: boxed(channel),
-                patterns: patterns.iter().map(|pattern| self.pattern(pattern)).collect(),
-                anywhere: *anywhere,
-            },
             Expr::Const(_)
+            | Expr::Next(_)
+            | Expr::Field(..)
             | Expr::ProcessCount
             | Expr::LastMover
             | Expr::Timeout
             | Expr::Blocked(_)
+            | Expr::Enabled(_)
+            | Expr::LocationOf(_)
+            | Expr::At { .. }
+            | Expr::Remote { .. }
             | Expr::NonProgress
-            | Expr::Accepting => expr.clone(),
+            | Expr::Accepting
+            | Expr::Length(_)
+            | Expr::Full(_)
+            | Expr::Poll { .. }
+            | Expr::Priority(_) => fold_expr(&mut &*self, expr),
         }
     }
 

@@ -179,7 +179,7 @@ impl Unfolding<'_> {
         let mut command = looks.operations.clone();
         command.extend(&looks.extra);
         let asks = |number: &ConditionNumber| &self.questions[*number as usize].test;
-        // What the scheme cannot tell: `timeout`, and siblings that wait for a partner.
+        // What the scheme cannot express: `timeout`, and siblings that wait for a partner.
         let waits = |test: &Test| match test {
             Test::Timeout => true,
             Test::Blocked(siblings) => siblings.iter().any(|sibling| {
@@ -188,7 +188,7 @@ impl Unfolding<'_> {
             }),
             _ => false,
         };
-        // Nor can it tell who looks at a channel that nobody knows.
+        // Nor does it say who looks at a channel that nobody knows.
         let is_wild = !looks.wild.is_empty() || all.iter().any(|number| self.questions[*number as usize].is_wild);
         let transition = Transition {
             steps: vec![step(site.number, edge, to)],
@@ -307,7 +307,7 @@ impl Unfolding<'_> {
         match (channels, hope) {
             (Channels::These(objects), Some(hope)) if objects.len() == 1 => {
                 if looks.may_have_used(objects[0]) {
-                    // Only the first communication on a channel is told by the state before.
+                    // The state before determines only the first communication on a channel.
                     verbs.iter().for_each(|verb| looks.push(objects[0], *verb));
                 } else {
                     looks.push(objects[0], verb);
@@ -346,6 +346,12 @@ impl Unfolding<'_> {
             let (Instruction::Do(action) | Instruction::Try(action, _)) = instruction else { continue };
             match action {
                 Action::Assign(place, value) => self.assign(site, place, value, is_straight, looks, &mut once),
+                // The cells are written somehow, whatever the values are.
+                Action::AssignAll(pairs) => {
+                    pairs.iter().for_each(|(place, value)| self.assign(site, place, value, false, looks, &mut once));
+                }
+                // Systems with objects are not unfolded.
+                Action::AssignField(_) | Action::Allocate(..) => looks.is_global = true,
                 Action::Test(expr) | Action::Assert { condition: expr, .. } => {
                     let usage = self.lens.expr(site.process, expr);
                     self.look(site, &usage, looks);
@@ -436,6 +442,8 @@ impl Unfolding<'_> {
             communication: None,
             effect: vec![Instruction::Do(spawn)],
             keeps_control: false,
+            action: None,
+            origin: Vec::new(),
             span: None,
             label: String::new(),
         };
@@ -629,7 +637,7 @@ impl Unfolding<'_> {
             match kind_of(handle) {
                 Some(kind) if self.system.channels[kind.index()].capacity == 0 => immediate.push(handle),
                 Some(kind) => buffered.push(self.object(Key::Channel(handle, kind))),
-                // No channel at all: a fault, of which the handle tells.
+                // No channel at all: a fault, which depends on the handle.
                 None if handle == 0 => {}
                 None => return (Channels::Any, None),
             }

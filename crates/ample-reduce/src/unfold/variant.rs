@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use ample_model::{Action, Communication, Edge, EdgeId, Expr, Instruction, Pattern, Place, Scope, VariableId};
+use ample_model::{Communication, Edge, EdgeId, Expr, Instruction, Pattern, Place, Scope, VariableId};
 
 use super::fold::{Fold, fixed_slot};
 use super::operations::{Looks, Site};
@@ -35,14 +35,13 @@ impl Variant {
 }
 
 impl Unfolding<'_> {
-    /// The local cells that would tell more about a transition.
+    /// The local cells that would say more about a transition.
     pub(super) fn unknowns(&self, site: &Site<'_>, edge: &Edge, detail: &Detail) -> Vec<(VariableId, u32)> {
         if edge.keeps_control || self.types[site.process.index()].loops || detail.is_global {
             return Vec::new();
         }
         let mut cells: Vec<(VariableId, u32)> = Vec::new();
         let mut worth = false;
-        let mut places: Vec<&Place> = Vec::new();
         for expr in edge.expressions() {
             let (mut locals, mut globals) = (false, false);
             expr.walk(&mut |part| match part {
@@ -58,8 +57,7 @@ impl Unfolding<'_> {
             });
             worth |= locals && globals;
         }
-        written(edge, &mut places);
-        worth |= places.iter().any(|place| place.scope == Scope::Global && fixed_slot(place).is_none());
+        worth |= edge.written_places().iter().any(|place| place.scope == Scope::Global && fixed_slot(place).is_none());
         let handle = edge.communication.as_ref().map(Communication::channel);
         worth |= handle.is_some_and(|handle| !matches!(handle, Expr::Const(_)));
         cells.retain(|(variable, _)| !self.system.process(site.process).locals[variable.index()].hidden);
@@ -136,27 +134,6 @@ impl Unfolding<'_> {
 /// More values make too many variants.
 const MAX_UNKNOWNS: usize = 6;
 
-/// The places that an edge writes to.
-fn written<'e>(edge: &'e Edge, out: &mut Vec<&'e Place>) {
-    let bound = |communication: &'e Communication, out: &mut Vec<&'e Place>| {
-        if let Communication::Receive { patterns, .. } = communication {
-            out.extend(patterns.iter().filter_map(|p| if let Pattern::Bind(place) = p { Some(place) } else { None }));
-        }
-    };
-    if let Some(communication) = &edge.communication {
-        bound(communication, out);
-    }
-    for instruction in &edge.effect {
-        match instruction {
-            Instruction::Do(Action::Assign(place, _)) | Instruction::Try(Action::Assign(place, _), _) => {
-                out.push(place)
-            }
-            Instruction::Do(Action::Communicate(c)) | Instruction::Try(Action::Communicate(c), _) => bound(c, out),
-            _ => {}
-        }
-    }
-}
-
 /// The edge with the values put in, as far as they are still those when it gets there.
 fn later(edge: &Edge, fold: &Fold<'_>, always: &HashMap<(VariableId, u32), i64>) -> Edge {
     let at = |constants: HashMap<(VariableId, u32), i64>| Fold {
@@ -168,7 +145,6 @@ fn later(edge: &Edge, fold: &Fold<'_>, always: &HashMap<(VariableId, u32), i64>)
     let careful = at(always.clone()).edge(edge);
     let first = fold.edge(edge);
     let mut constants = fold.constants.clone();
-    let mut places = Vec::new();
     // Where a received value goes may depend on one that was received before it.
     let communication = match (&first.communication, &careful.communication) {
         (
@@ -191,8 +167,7 @@ fn later(edge: &Edge, fold: &Fold<'_>, always: &HashMap<(VariableId, u32), i64>)
     };
     let only = |effect: Vec<Instruction>| Edge { effect, communication: None, guard: Vec::new(), ..edge.clone() };
     let before = Edge { effect: Vec::new(), ..edge.clone() };
-    written(&before, &mut places);
-    forget(&mut constants, always, &places);
+    forget(&mut constants, always, &before.written_places());
     let is_straight = edge.effect.iter().all(|instruction| matches!(instruction, Instruction::Do(_)));
     let mut effect = Vec::new();
     for (number, instruction) in edge.effect.iter().enumerate() {
@@ -202,9 +177,7 @@ fn later(edge: &Edge, fold: &Fold<'_>, always: &HashMap<(VariableId, u32), i64>)
         }
         let one = only(vec![instruction.clone()]);
         effect.extend(at(constants.clone()).edge(&one).effect);
-        let mut places = Vec::new();
-        written(&one, &mut places);
-        forget(&mut constants, always, &places);
+        forget(&mut constants, always, &one.written_places());
     }
     Edge { effect, communication, ..first }
 }

@@ -1,4 +1,4 @@
-//! Visibility: which transitions may change what a property looks at (spec 001 §1.7).
+//! Visibility: which transitions may change what a property looks at (Godefroid's thesis, §7.3).
 
 use ample_model::facts::Lens;
 use ample_model::{Expr, ProcessId};
@@ -54,7 +54,7 @@ impl Unfolding<'_> {
         let folded = fold.expr(expr);
         let site = Site { process: ProcessId(0), number: 0, edges: &[], fold: &fold, channels: &[], own: &[] };
         let (test, objects, is_wild) = self.seen(&site, &folded);
-        // Where a process stands is told by its steps.
+        // Where a process stands follows from its steps.
         let objects = objects.into_iter().filter(|object| !self.is_place(*object)).collect();
         Ok(Watch { test, objects, is_wild, places })
     }

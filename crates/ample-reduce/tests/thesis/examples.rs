@@ -1,4 +1,4 @@
-//! The worked examples (spec 001 §1.4, §1.6), with the sets of the thesis and the sizes of the dossier.
+//! The worked examples (ch. 4 and 6), with the sets that the thesis gives, and the sizes of the reduced state spaces.
 
 use super::models::*;
 use super::oracle::{is_conditional_stubborn, is_persistent, is_trace_automaton};

@@ -84,7 +84,7 @@ pub fn example_6_1() -> System {
     system
 }
 
-/// The fixture of spec 001 §1.5: without waking up, some orders lose states.
+/// A system for sleep sets (ch. 5): without waking up, some orders lose states.
 pub fn revisits() -> System {
     let mut system = System::new();
     for _ in 0..3 {

@@ -1,4 +1,4 @@
-//! Philosophers, and a producer with a consumer, from small to large (spec 001 §3.1).
+//! Philosophers, and a producer with a consumer, from small to large (§2.3, §8.1).
 
 use super::examples::{A1, A2, A3, A4};
 use super::models::{Waiting, philosophers, producer_and_consumer};

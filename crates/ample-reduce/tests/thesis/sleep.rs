@@ -1,4 +1,4 @@
-//! Sleep sets (spec 001 §1.5): what happens when a state is met again, and where they gain nothing.
+//! Sleep sets (ch. 5): what happens when a state is met again, and where they gain nothing.
 
 use super::models::{example_4_19, revisits, turns};
 use super::search::{Choose, Order, Revisit, full, search, sleep};

@@ -1,5 +1,5 @@
-//! The algorithms word by word, Algorithms 3 and 4 with any choice of what may enable a disabled transition (spec 001
-//! §1.4).
+//! The algorithms word by word, Algorithms 3 and 4 with any choice of what may enable a disabled transition (§4.5,
+//! §4.7).
 
 use super::examples::A2;
 use super::oracle::is_persistent;

@@ -1,4 +1,4 @@
-//! The thesis's systems, to be run: processes, objects with the semantics of the library, transitions (spec 001 §1.1).
+//! The thesis's systems, to be run: processes, objects with the semantics of the library, transitions (§2.1).
 
 use ample_reduce::algorithms::independent;
 use ample_reduce::objects::{self, Table, Value};

@@ -1,102 +1,49 @@
 //! Symbolic observation graphs of a model, and LTL without X on them.
 //!
-//! Nets get list decision diagrams, all other models binary ones. The work is done by threads of its own; the calling
-//! thread tells the observer how it goes and ends the work when it says so. A run that is shown has been performed by
-//! the reference interpreter.
+//! Nets get list decision diagrams, all other models binary ones. A run that is shown has been performed by the reference
+//! interpreter.
 //!
 //! ```
 //! use ample_lang::promela::{self, preprocess::FileLoader};
-//! use ample_model::Silent;
+//! use ample_budget::Budget;
 //! use ample_sog::engine::{SogOptions, build};
 //!
 //! let text = "byte x; active proctype P() { do :: x < 3 -> x++ :: x == 3 -> x = 0 od }";
 //! let model = promela::read("count.pml", text.into(), &mut FileLoader, &[])?;
 //! let options = SogOptions { observe: vec!["x = 0".into()], ..SogOptions::default() };
-//! let built = build(&model.system, &options, &mut Silent)?;
+//! let built = build(&model.system, &options, &Budget::unlimited())?;
 //! assert_eq!(built.graph.size().aggregates, 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+pub mod options;
+
 use std::time::{Duration, Instant};
 
-use ample_engine::engine::{Engine, Task};
+use ample_budget::Budget;
+use ample_engine::board::Board;
+use ample_engine::engine::{Engine, Fit, Suits, Task, knows};
 use ample_engine::evidence::{EndState, Ending, Evidence, Invalid, Lasso, validate};
 use ample_engine::faults::{Fallible, Survey};
+use ample_engine::registry::{self, Choice};
 use ample_engine::report::{Answer, Report};
 use ample_engine::settings::{Fairness, Settings};
+use ample_engine::workers::with_deep_stack;
 use ample_logic::{Atom, Formula as Logic, semantics};
 use ample_model::{
-    Budget, Certainty, Expr, Fault, Interpreter, Move, Observer, Outcome, Progress, Property, Question as Asked,
-    Reason, StartNumber, State, Statistics, System, Temporal, Trace, Violation,
+    Certainty, Expr, Fault, Interpreter, Move, Outcome, Property, Question as Asked, Reason, StartNumber, State,
+    Statistics, System, Temporal, Trace, Violation,
 };
 use ample_petri::net::{Condition, Net};
 use ample_symbolic::engine as symbolic;
 
+pub use self::options::{Kind, SogOptions};
 pub use crate::output::{Names, dot, json};
 pub use crate::{Balance, Canonical, Graph, ProductSize, Rule, Size, Work};
 use crate::{Binary, BuildOptions, Error, Lists, Meaning, Model, Observed, Question, Witness, check as judge};
 
-/// Which graph.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
-    /// Events only, deterministic.
-    #[default]
-    Event,
-    /// Events only, and what an event leads to is split into at most so many parts.
-    Split(usize),
-    /// Conditions on states only.
-    State,
-    /// Both.
-    EventState,
-}
-
-/// What is observed, and how the graph is built.
-#[derive(Clone, Debug)]
-pub struct SogOptions {
-    /// The names of the observed actions.
-    pub observe: Vec<String>,
-    /// The observed conditions.
-    pub atoms: Vec<Expr>,
-    /// Which graph.
-    pub kind: Kind,
-    /// What is kept of an aggregate.
-    pub canonical: Canonical,
-    /// How many threads build.
-    pub threads: usize,
-    /// Who of them gets what.
-    pub balance: Balance,
-    /// Bytes for all of it.
-    pub memory_limit: Option<u64>,
-    /// Formulas with events are judged on runs without the steps that are not observed, even where that makes a
-    /// difference.
-    pub collapsed: bool,
-    /// Which graph a formula gets.
-    pub rule: Rule,
-}
-
-impl Default for SogOptions {
-    fn default() -> Self {
-        SogOptions {
-            observe: Vec::new(),
-            atoms: Vec::new(),
-            kind: Kind::default(),
-            canonical: Canonical::default(),
-            threads: 1,
-            balance: Balance::default(),
-            memory_limit: None,
-            collapsed: false,
-            rule: Rule::default(),
-        }
-    }
-}
-
 /// Where nobody sets a limit to the memory.
 const DEFAULT_MEMORY: u64 = 4 << 30;
-/// How often the observer is told.
-const TELL_EVERY: Duration = Duration::from_millis(10);
 
 /// Why there is no graph, or no verdict.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -214,13 +161,10 @@ pub fn is_kept(system: &System, expr: &Expr) -> Result<(), String> {
 }
 
 /// Builds the graph.
-pub fn build(system: &System, options: &SogOptions, observer: &mut dyn Observer) -> Result<Built, SogError> {
+pub fn build(system: &System, options: &SogOptions, budget: &Budget) -> Result<Built, SogError> {
     let begun = Instant::now();
     options.atoms.iter().try_for_each(|expr| is_kept(system, expr)).map_err(SogError::Formula)?;
-    supervised(observer, |stop| {
-        let task = Build { options, begun, stop };
-        with_model(system, &options.atoms, options, stop, task)
-    })
+    with_model(system, &options.atoms, budget, Build { options, begun, budget })
 }
 
 /// Why a property is not for observation graphs.
@@ -235,60 +179,80 @@ impl Engine for Sog {
         ENGINE
     }
 
-    fn suits(&self, task: &Task<'_>, number: usize) -> Result<(), String> {
+    fn suits(&self, task: &Task<'_>, number: usize) -> Suits {
+        knows(self, task.system)?;
         match &task.properties[number].question {
             Asked::Ltl(_) if task.settings.fairness != Fairness::None => Err(NO_FAIRNESS.into()),
             Asked::Ltl(temporal) if temporal.formula.has_next() => Err(NO_NEXT.into()),
-            Asked::Ltl(temporal) => temporal.atoms.iter().try_for_each(|atom| is_kept(task.system, atom)),
+            Asked::Ltl(temporal) => {
+                temporal.atoms.iter().try_for_each(|atom| is_kept(task.system, atom))?;
+                // A graph is made of each formula, and has to pay for that.
+                Ok(Fit::Possible)
+            }
             _ => Err(ONLY_RUNS.into()),
         }
     }
 
-    fn check(&self, task: &Task<'_>, observer: &mut dyn Observer) -> Report {
-        check_all(task.system, task.properties, task.settings, observer)
+    fn check(&self, task: &Task<'_>, board: &Board, budget: &Budget) -> Report {
+        check_all(task, board, budget)
     }
 
-    fn count(&self, task: &Task<'_>, _: &mut dyn Observer) -> Report {
-        let why = "an observation graph has aggregates, and their states are not counted; `ample sog` builds the graph";
-        Report::unfinished(task.system, Vec::new(), Reason::Unsupported(why.into()))
+    fn counts(&self) -> Result<(), String> {
+        Err(NO_COUNT.into())
+    }
+
+    fn count(&self, task: &Task<'_>, _: &Budget) -> Report {
+        Report::unfinished(task.system, Vec::new(), Reason::Unsupported(NO_COUNT.into()))
     }
 }
 
-/// Who it is.
+impl registry::Options for Sog {
+    fn given(&self, _: &Settings) -> Option<String> {
+        None
+    }
+
+    fn refusal(&self, choice: Choice, asked: registry::Asked, _: &Settings) -> Option<String> {
+        if choice == Choice::Named(ENGINE) && asked == registry::Asked::Count { self.counts().err() } else { None }
+    }
+}
+
+/// Its name.
 const ENGINE: &str = "sog";
+/// Of counting.
+const NO_COUNT: &str = "an observation graph has aggregates, whose states are not counted: `ample sog` builds the graph, \
+                        and `--engine auto` counts states";
 /// Of fairness.
 const NO_FAIRNESS: &str = "observation graphs know no fairness";
 /// Of what comes next.
 const NO_NEXT: &str = "observation graphs are for LTL without X; `--engine auto` checks this";
 
 /// Answers properties: formulas of LTL, each by a graph of its own.
-pub fn check_all(system: &System, properties: &[Property], settings: &Settings, observer: &mut dyn Observer) -> Report {
+pub fn check_all(task: &Task<'_>, board: &Board, budget: &Budget) -> Report {
+    let Task { system, properties, settings } = *task;
     let begun = Instant::now();
-    let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let graph = SogOptions {
-        threads: settings.threads.unwrap_or_else(cores),
-        memory_limit: settings.memory_limit,
-        ..SogOptions::default()
-    };
+    let graph = SogOptions { threads: budget.threads(), ..SogOptions::default() };
     let mut ended = None;
     let mut answers = Vec::new();
     for (number, property) in properties.iter().enumerate() {
-        if settings.board.as_ref().is_some_and(|board| board.is_answered(number)) {
-            answers.push(Answer::to(property, ENGINE, Outcome::Unknown(Reason::Interrupted)));
-            continue;
-        }
+        // It is left alone as soon as another engine has the answer.
+        let answered = board.answered(&[number]);
+        let budget = budget.clone().with_cancellation(&answered);
         let mut end = None;
         let (outcome, note) = match &property.question {
             Asked::Ltl(_) if settings.fairness != Fairness::None => unsupported(NO_FAIRNESS),
             Asked::Ltl(temporal) => {
-                let mut judged = check(system, &SogFormula::stated(temporal), &graph, observer);
+                let mut judged = check(system, &SogFormula::stated(temporal), &graph, &budget);
                 end = judged.as_mut().ok().and_then(|judged| judged.end.take());
-                outcome_of(judged, &mut ended)
+                let (outcome, reason, note) = outcome_of(judged);
+                if !answered.is_cancelled() {
+                    ended = ended.or(reason);
+                }
+                (outcome, note)
             }
             _ => unsupported(ONLY_RUNS),
         };
         let answer = Answer { end, note, ..Answer::to(property, ENGINE, outcome) };
-        settings.post(number, &answer);
+        board.post(number, &answer);
         answers.push(answer);
     }
     let statistics =
@@ -300,8 +264,9 @@ fn unsupported(why: &str) -> (Outcome, Option<String>) {
     (Outcome::Unknown(Reason::Unsupported(why.into())), None)
 }
 
-/// An outcome, and how large the graph was.
-fn outcome_of(judged: Result<Judged, SogError>, ended: &mut Option<Reason>) -> (Outcome, Option<String>) {
+/// An outcome, why the work ended early, and how large the graph was.
+fn outcome_of(judged: Result<Judged, SogError>) -> (Outcome, Option<Reason>, Option<String>) {
+    let refused = |why: &str| (Outcome::Unknown(Reason::Unsupported(why.into())), None, None);
     match judged {
         Ok(judged) => {
             let (found, expanded) = judged.aggregates;
@@ -310,35 +275,24 @@ fn outcome_of(judged: Result<Judged, SogError>, ended: &mut Option<Reason>) -> (
                 Some(violation) => Outcome::Violated(Box::new(violation)),
                 None => Outcome::Holds(Certainty::Proved),
             };
-            (outcome, Some(note))
+            (outcome, None, Some(note))
         }
-        Err(SogError::Ended(Reason::Unsupported(why))) => unsupported(&why),
-        Err(SogError::Ended(reason)) => {
-            *ended = Some(reason.clone());
-            (Outcome::Unknown(reason), None)
-        }
-        Err(error) => unsupported(&error.to_string()),
+        Err(SogError::Ended(Reason::Unsupported(why))) => refused(&why),
+        Err(SogError::Ended(reason)) => (Outcome::Unknown(reason.clone()), Some(reason), None),
+        Err(error) => refused(&error.to_string()),
     }
 }
 
 /// Checks a formula. It is violated too if one of its conditions is a fault in some reachable state.
-pub fn check(
-    system: &System,
-    formula: &SogFormula,
-    options: &SogOptions,
-    observer: &mut dyn Observer,
-) -> Result<Judged, SogError> {
+pub fn check(system: &System, formula: &SogFormula, options: &SogOptions, budget: &Budget) -> Result<Judged, SogError> {
     let begun = Instant::now();
     let exprs = formula.conditions();
-    let mut judged = supervised(observer, |stop| {
-        let task = Check { system, formula, options, begun, stop };
-        with_model(system, &exprs, options, stop, task)
-    })?;
+    let mut judged = with_model(system, &exprs, budget, Check { system, formula, options, begun, budget })?;
     let fallible = formula.fallible(system);
     if !fallible.is_empty() {
         let met = match &judged.violation {
             Some(violation) => fallible.met_on(system, violation),
-            None => fault(system, &fallible, options, observer)?,
+            None => fault(system, &fallible, budget)?,
         };
         if let Some((violation, end)) = met {
             (judged.violation, judged.end) = (Some(violation), Some(end));
@@ -348,16 +302,10 @@ pub fn check(
 }
 
 /// A run to a state in which a condition is a fault, which the graph takes for false.
-fn fault(
-    system: &System,
-    fallible: &Fallible,
-    options: &SogOptions,
-    observer: &mut dyn Observer,
-) -> Result<Option<(Violation, EndState)>, SogError> {
+fn fault(system: &System, fallible: &Fallible, budget: &Budget) -> Result<Option<(Violation, EndState)>, SogError> {
     let invariant = Property { question: Asked::Invariant(fallible.invariant()), ..Property::assertions() };
-    let settings = Settings { memory_limit: options.memory_limit, ..Settings::default() };
-    let options = symbolic::Options { settings, ..symbolic::Options::default() };
-    let report = symbolic::check(system, &[invariant], &options, observer);
+    let board = Board::default();
+    let report = symbolic::check(system, &[invariant], &symbolic::Options::default(), &board, budget);
     match report.answers.into_iter().next().map(|answer| answer.outcome) {
         Some(Outcome::Holds(_)) => Ok(None),
         Some(Outcome::Violated(violation)) => match fallible.met_on(system, &violation) {
@@ -369,43 +317,11 @@ fn fault(
     }
 }
 
-/// Runs the work in a thread of its own, and tells the observer.
-fn supervised<T: Send>(
-    observer: &mut dyn Observer,
-    work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, SogError> + Send,
-) -> Result<T, SogError> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let mut reason = None;
-    let result = std::thread::scope(|scope| {
-        let (sender, receiver) = mpsc::channel();
-        let flag = Arc::clone(&stop);
-        scope.spawn(move || {
-            // Nobody waits for it if the other side is gone.
-            let _ = sender.send(work(&flag));
-        });
-        loop {
-            match receiver.recv_timeout(TELL_EVERY) {
-                Ok(result) => return result,
-                Err(RecvTimeoutError::Timeout) => {
-                    reason = reason.take().or_else(|| observer.progress(&Progress::default()));
-                    stop.store(reason.is_some(), Ordering::Relaxed);
-                }
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(SogError::Internal("the work has failed".into()));
-                }
-            }
-        }
-    });
-    match result {
-        Err(SogError::Ended(Reason::Interrupted)) => Err(SogError::Ended(reason.unwrap_or(Reason::Interrupted))),
-        result => result,
-    }
-}
-
 impl From<Error> for SogError {
     fn from(error: Error) -> SogError {
         match error {
             Error::Cancelled => SogError::Ended(Reason::Interrupted),
+            Error::Deadline => SogError::Ended(Reason::Time),
             Error::Memory => SogError::Ended(Reason::Memory),
             Error::Unsupported(why) => SogError::Ended(Reason::Unsupported(why)),
             Error::Internal(why) => SogError::Internal(why),
@@ -425,39 +341,30 @@ trait Operation<T> {
     fn perform<M: Model>(self, model: &M, actions: &Actions<'_>) -> Result<T, SogError>;
 }
 
-fn with_model<T>(
-    system: &System,
-    atoms: &[Expr],
-    options: &SogOptions,
-    stop: &Arc<AtomicBool>,
-    task: impl Operation<T>,
-) -> Result<T, SogError> {
-    let memory = options.memory_limit.unwrap_or(DEFAULT_MEMORY) / 2;
+fn with_model<T>(system: &System, atoms: &[Expr], budget: &Budget, task: impl Operation<T>) -> Result<T, SogError> {
+    let memory = budget.room().unwrap_or(DEFAULT_MEMORY) / 2;
     let named = |expr: &Expr| (system.show_expr(None, expr), expr.clone());
     let condition = |expr: &Expr| Some((system.show_expr(None, expr), Condition::of(expr)?));
-    if let Some(net) = Net::of(system)
+    let net = Net::within(system, budget).map_err(|interrupted| SogError::Ended(interrupted.into()))?;
+    if let Some(net) = net
         && let Some(conditions) = atoms.iter().map(condition).collect::<Option<Vec<_>>>()
     {
-        let moves = (0..net.transitions.len()).map(|edge| Move { process: 0, edge: edge.into(), partner: None });
+        let moves = (0..net.transitions.len()).map(|edge| Move::Process { process: 0, edge: edge.into() });
         let actions =
             Actions { moves: moves.collect(), start: &|_| Some(StartNumber::default()), engine: "list diagrams" };
         return task.perform(&Lists::new(net, conditions, memory), &actions);
     }
     let atoms: Vec<(String, Expr)> = atoms.iter().map(named).collect();
-    let binary = encoded(system, &atoms, memory, stop)?;
+    let binary = encoded(system, &atoms, memory, budget)?;
     let start = |bits: &[u64]| Interpreter::new(system).number_of(&binary.state(system, bits));
     let actions = Actions { moves: binary.moves().to_vec(), start: &start, engine: "binary diagrams" };
     task.perform(&binary, &actions)
 }
 
 /// Encoding looks at all reachable states, with diagrams as deep as there are bits.
-fn encoded(system: &System, atoms: &[(String, Expr)], memory: u64, stop: &Arc<AtomicBool>) -> Result<Binary, SogError> {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name("encoding".into()).stack_size(512 << 20);
-        let failed = || SogError::Internal("the encoding has failed".into());
-        let handle = thread.spawn_scoped(scope, || Binary::new(system, atoms, memory, stop)).map_err(|_| failed())?;
-        Ok(handle.join().map_err(|_| failed())??)
-    })
+fn encoded(system: &System, atoms: &[(String, Expr)], memory: u64, budget: &Budget) -> Result<Binary, SogError> {
+    let encoded = with_deep_stack(ENGINE, || Binary::new(system, atoms, memory, budget));
+    Ok(encoded.map_err(SogError::Ended)??)
 }
 
 /// The actions of a name: that of the action itself, or of its statement.
@@ -472,20 +379,20 @@ fn is_called(action: &str, name: &str) -> bool {
     action == name || action.split(" / ").any(is_statement)
 }
 
-fn build_options(options: &SogOptions, stop: &Arc<AtomicBool>) -> BuildOptions {
+fn build_options(options: &SogOptions, budget: &Budget) -> BuildOptions {
     BuildOptions {
         threads: options.threads.max(1),
         balance: options.balance,
         canonical: options.canonical,
-        max_bytes: options.memory_limit.unwrap_or(DEFAULT_MEMORY) / 4,
-        stop: Arc::clone(stop),
+        max_bytes: budget.room().unwrap_or(DEFAULT_MEMORY) / 4,
+        budget: budget.clone(),
     }
 }
 
 struct Build<'a> {
     options: &'a SogOptions,
     begun: Instant,
-    stop: &'a Arc<AtomicBool>,
+    budget: &'a Budget,
 }
 
 impl Operation<Built> for Build<'_> {
@@ -498,11 +405,11 @@ impl Operation<Built> for Build<'_> {
         let atoms: Vec<usize> = (0..model.atoms().len()).collect();
         let observed = match self.options.kind {
             Kind::Event => Observed::events(count, &events)?,
-            Kind::Split(parts) => Observed::split(count, &events, parts)?,
+            Kind::Split => Observed::split(count, &events, self.options.parts)?,
             Kind::State => Observed::events_and_states(count, &[], &atoms)?,
             Kind::EventState => Observed::events_and_states(count, &events, &atoms)?,
         };
-        let (graph, work) = crate::build_with_threads(model, &observed, &build_options(self.options, self.stop))?;
+        let (graph, work) = crate::build_with_threads(model, &observed, &build_options(self.options, self.budget))?;
         let (engine, took) = (actions.engine, self.begun.elapsed());
         Ok(Built { graph, actions: model.actions().to_vec(), atoms: model.atoms().to_vec(), work, engine, took })
     }
@@ -513,7 +420,7 @@ struct Check<'a> {
     formula: &'a SogFormula,
     options: &'a SogOptions,
     begun: Instant,
-    stop: &'a Arc<AtomicBool>,
+    budget: &'a Budget,
 }
 
 impl Operation<Judged> for Check<'_> {
@@ -531,8 +438,8 @@ impl Operation<Judged> for Check<'_> {
         }
         let question = Question { formula: self.formula.formula.clone(), meanings };
         let options = crate::CheckOptions {
-            build: build_options(self.options, self.stop),
-            rule: self.options.rule,
+            build: build_options(self.options, self.budget),
+            rule: self.options.rule(),
             on_demand: false,
             collapsed: self.options.collapsed,
         };
@@ -563,7 +470,7 @@ impl Check<'_> {
         let Some(temporal) = &self.formula.stated else { return self.perform_run(witness, actions, names) };
         let refuted = |why: &str| SogError::Internal(format!("the counterexample does not replay: {why}"));
         let start = (actions.start)(&witness.start).ok_or_else(|| refuted("no such initial state"))?;
-        let moves = |numbers: &[usize]| numbers.iter().map(|number| actions.moves.get(*number).copied()).collect();
+        let moves = |numbers: &[usize]| numbers.iter().map(|number| actions.moves.get(*number).cloned()).collect();
         let (prefix, cycle): (Option<Vec<Move>>, Option<Vec<Move>>) = (moves(&witness.prefix), moves(&witness.cycle));
         let (Some(prefix), Some(cycle)) = (prefix, cycle) else { return Err(refuted("no such action")) };
         let ending = match witness.ending {
@@ -572,8 +479,7 @@ impl Check<'_> {
         };
         let lasso = Lasso { start, prefix, cycle, ending, prefix_tags: Vec::new(), cycle_tags: Vec::new() };
         let property = Property { question: Asked::Ltl(temporal.clone()), ..Property::assertions() };
-        let mut budget = Budget::unlimited().with_cancellation(&Arc::clone(self.stop).into());
-        validate(self.system, &property, &Evidence::Lasso(lasso), &Settings::default(), &mut budget).map_err(
+        validate(self.system, &property, &Evidence::Lasso(lasso), &Settings::default(), self.budget).map_err(
             |invalid| match invalid {
                 Invalid::Refuted(why) => refuted(&why),
                 Invalid::Ended(reason) => SogError::Ended(reason),
@@ -623,7 +529,7 @@ impl Check<'_> {
         }
         let message = match witness.ending {
             crate::Ending::Cycle if base != interpreter.identity(&state) => return Err(refuted("no cycle")),
-            crate::Ending::Stuck if !interpreter.enabled(&state).is_empty() => return Err(refuted("not stuck")),
+            crate::Ending::Stuck if !interpreter.is_stuck(&state) => return Err(refuted("not stuck")),
             crate::Ending::Cycle => "a run goes on for ever without satisfying it",
             crate::Ending::Stuck => "a run ends without satisfying it",
             crate::Ending::Fault => "a run stops at a fault without satisfying it",

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use ample_logic::{Atom, Atoms, Formula, Options, translate};
 use ample_model::{
-    Action, BinaryOp, Edge, Expr, Initial, Instance, Instruction, Location, LocationId, Place as Cell, ProcessType,
-    Role, Scalar, Scope, System, Type, Variable,
+    Action, BinaryOp, Coupling, Edge, Expr, Initial, Instance, Instruction, Location, LocationId, Place as Cell,
+    ProcessType, Role, Scalar, Scope, System, Type, Variable, VariableKind,
 };
 use ample_petri::net::{Condition, Net, Place, Transition};
 use ample_random::Random;
@@ -196,6 +196,8 @@ pub fn system(net: &Net) -> System {
             communication: None,
             effect: effect.collect(),
             keeps_control: false,
+            action: None,
+            origin: Vec::new(),
             span: None,
             label: transition.name.clone(),
         }
@@ -206,6 +208,7 @@ pub fn system(net: &Net) -> System {
         ty: Type::Scalar(Scalar::Unbounded),
         initial: vec![(0, Initial::Value(Expr::Const(place.initial as i64)))],
         hidden: false,
+        kind: VariableKind::State,
         span: None,
     };
     let location = Location {
@@ -236,6 +239,7 @@ pub fn system(net: &Net) -> System {
             provided: None,
             priority: 1,
             unreachable_labels: Vec::new(),
+            structure: None,
             span: None,
         }],
         start: vec![Instance { process: 0.into(), arguments: vec![], priority: None }],
@@ -246,6 +250,9 @@ pub fn system(net: &Net) -> System {
         uses_priorities: false,
         exclusive: vec![],
         dead_ends: false,
+        coupling: Coupling::Interleaving,
+        actions: Vec::new(),
+        exact_types: false,
     }
 }
 

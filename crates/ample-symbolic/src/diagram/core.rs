@@ -1,7 +1,6 @@
 //! The table of binary decision nodes, with the order of the variables and what handles hold.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use ample_budget::Budget;
 
 use super::{Maybe, Size};
 use crate::table::{self, FIRST_CACHE, MAX_CACHE, Table};
@@ -21,8 +20,7 @@ pub(super) const BOTTOM: u32 = u32::MAX;
 const FIRST_RESULTS: usize = 2 * FIRST_CACHE;
 /// With fewer nodes no garbage is collected: it would empty the cache for little room.
 const FIRST_COLLECTION: usize = 3_000_000;
-/// Bytes for a node, with its share of the buckets and the cache.
-pub const NODE_BYTES: usize = 40;
+pub use crate::table::NODE_BYTES;
 /// With fewer nodes nothing is moved.
 const FIRST_REORDERING: usize = 300_000;
 /// There are never more nodes: an edge has a bit for the sign.
@@ -61,6 +59,11 @@ impl table::Node for Node {
     }
 
     #[inline]
+    fn new([level, lo, hi]: [u32; 3], next: u32) -> Node {
+        Node { level, lo, hi, next }
+    }
+
+    #[inline]
     fn key(&self) -> [u32; 3] {
         [self.level, self.lo, self.hi]
     }
@@ -93,10 +96,10 @@ pub(super) struct Core {
 }
 
 impl Core {
-    pub fn new(pairs: u32, max_nodes: usize, stop: Arc<AtomicBool>) -> Core {
+    pub fn new(pairs: u32, max_nodes: usize, budget: Budget) -> Core {
         let terminal = Node { level: BOTTOM, lo: TRUE, hi: TRUE, next: table::NONE };
         Core {
-            table: Table::new(terminal, max_nodes.min(MAX_NODES), (FIRST_RESULTS, MAX_CACHE), stop),
+            table: Table::new(terminal, max_nodes.min(MAX_NODES), (FIRST_RESULTS, MAX_CACHE), budget),
             kept: Vec::new(),
             vacant: Vec::new(),
             order: (0..pairs).collect(),
@@ -205,8 +208,7 @@ impl Core {
             return Ok(lo);
         }
         let negated = hi & 1;
-        let node = Node { level, lo: lo ^ negated, hi: hi ^ negated, next: table::NONE };
-        Ok(self.table.unique(node)? << 1 | negated)
+        Ok(self.table.unique(level, lo ^ negated, hi ^ negated)? << 1 | negated)
     }
 
     #[inline]

@@ -118,13 +118,12 @@ fn take(bytes: &mut &[u8]) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::AtomicBool;
+    use ample_budget::Budget;
 
     use super::*;
 
     fn table() -> Diagrams {
-        Diagrams::new(6, 10_000, Arc::new(AtomicBool::new(false)))
+        Diagrams::new(6, 10_000, Budget::unlimited())
     }
 
     /// A function of six bits, from a number.

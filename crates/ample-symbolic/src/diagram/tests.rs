@@ -1,7 +1,6 @@
 //! Every operation against plain enumeration, on random functions, before and after variables were moved.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use ample_budget::{Budget, Cancellation};
 
 use num_bigint::BigUint;
 
@@ -17,7 +16,7 @@ const VALUES: usize = 1 << (2 * PAIRS);
 type Table = Vec<bool>;
 
 fn diagrams() -> Diagrams {
-    Diagrams::new(PAIRS, 1 << 20, Arc::new(AtomicBool::new(false)))
+    Diagrams::new(PAIRS, 1 << 20, Budget::unlimited())
 }
 
 fn value(bdd: &Bdd, number: usize) -> bool {
@@ -153,7 +152,7 @@ fn a_state_that_is_picked_is_in_the_set() {
 #[test]
 fn sifting_finds_the_order_of_a_sum_of_products() {
     let pairs = 24;
-    let diagrams = Diagrams::new(pairs, 1 << 20, Arc::new(AtomicBool::new(false)));
+    let diagrams = Diagrams::new(pairs, 1 << 20, Budget::unlimited());
     let mut sum = diagrams.constant(false);
     for pair in 0..pairs / 2 {
         let product = diagrams.now(pair).unwrap().and(&diagrams.now(pair + pairs / 2).unwrap()).unwrap();
@@ -168,8 +167,8 @@ fn sifting_finds_the_order_of_a_sum_of_products() {
 
 #[test]
 fn a_full_table_and_a_wish_to_stop_end_an_operation() {
-    let stop = Arc::new(AtomicBool::new(false));
-    let diagrams = Diagrams::new(40, 5000, Arc::clone(&stop));
+    let cancellation = Cancellation::new();
+    let diagrams = Diagrams::new(40, 5000, Budget::unlimited().with_cancellation(&cancellation));
     let build = || {
         let mut sum = diagrams.constant(false);
         for pair in 0..20 {
@@ -179,6 +178,6 @@ fn a_full_table_and_a_wish_to_stop_end_an_operation() {
         Ok(sum)
     };
     assert_eq!(build().map(|sum: Bdd| sum.nodes()), Err(SetError::Memory));
-    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    cancellation.cancel();
     assert_eq!(build().map(|sum: Bdd| sum.nodes()), Err(SetError::Cancelled));
 }

@@ -1,32 +1,37 @@
 //! Questions and answers of a session.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use crate::ctl::{Ctl, Evaluator, FairRuns, known_atoms};
 use crate::diagram::Bdd;
-use crate::evidence::{Evidence, Explainer};
+use crate::evidence::{self, Explainer};
 use crate::ltl::{self, Lasso, Product, Runs};
 use crate::partial::{self, areduce, explore, improviso, reduced_space};
 use crate::process_model::{Demand, Safe, process_model};
-use crate::reach::{Effort, Method, reachable, run_to};
+use crate::reach::{Effort, reachable, run_to};
+use crate::sets::Sets;
 use crate::space::SpaceSets;
+use ample_logic::explain::sufficient;
+use ample_logic::{Formula, Unary};
 use ample_model::{
-    BinaryOp, Certainty, EdgeId, Expr, Interpreter, Outcome, ProcessId, Property, Question, Reason, Silent,
-    StartNumber, Statistics, System, Temporal,
+    BinaryOp, Certainty, EdgeId, Expr, Interpreter, Outcome, ProcessId, Property, Question, Reason, StartNumber,
+    Statistics, System, Temporal,
 };
 
 use super::Options;
 use super::session::{Session, Setting};
 use super::turns::{Strategy, in_time, take_turns};
-use super::{Direction, Done, Exploration, Interruption, Preserve, Reach, Shape, Supervisor, Symbolic, Variant};
-use ample_engine::evidence::{Ending, Evidence as Found, Lasso as Run, Tree, validate, without_run};
+use super::{AlternativeEncoding, Direction, Done, Exploration, Notes, Preserve, Reach, Symbolic, Variant};
+use ample_budget::Budget;
+use ample_engine::board::Board;
+use ample_engine::evidence::{Ending, Evidence, Lasso as Run, Tree, validate, without_run};
 use ample_engine::faults::{Fallible, Survey};
 use ample_engine::justice;
 use ample_engine::report::{Answer, Cut, DiagramStatistics, Verdict};
 use ample_engine::settings::Fairness;
 
-/// So long at least it is looked for what shows an answer that was found in another way.
+/// So long at least it is looked for what shows an answer that another strategy has found.
 const FOR_EVIDENCE: Duration = Duration::from_secs(5);
 /// So long a formula of linear time is looked at as one of branching time.
 const AS_BRANCHING: Duration = Duration::from_secs(30);
@@ -122,10 +127,11 @@ fn has_bit(expr: &Expr, bit: i64) -> Expr {
 /// Answers all properties. A formula that may be a fault somewhere is asked for that too, as an invariant.
 pub fn all(
     system: &System,
-    shapes: &[Shape],
+    alternatives: &[AlternativeEncoding],
     properties: &[Property],
     options: &Options,
-    supervisor: &Supervisor,
+    board: &Board,
+    (budget, notes): (&Budget, &Notes),
 ) -> Done {
     let survey = Survey::of(system);
     let fallible: Vec<Fallible> =
@@ -136,7 +142,7 @@ pub fn all(
         asked.push(Property { question: Question::Invariant(one.invariant()), ..Property::assertions() });
         formulas.push(number);
     }
-    let mut done = each(system, shapes, &asked, &formulas, options, supervisor);
+    let mut done = each(system, alternatives, (&asked, &formulas), options, board, (budget, notes));
     let evaluated = done.answers.split_off(properties.len().min(done.answers.len()));
     for (number, evaluated) in formulas.into_iter().zip(evaluated) {
         let answer = done.answers[number].clone();
@@ -145,25 +151,25 @@ pub fn all(
     if let Some(cut) = &done.cut {
         cut.tell(&mut done.answers);
     }
-    done.answers.iter().enumerate().for_each(|(number, answer)| options.settings.post(number, answer));
+    done.answers.iter().enumerate().for_each(|(number, answer)| board.post(number, answer));
     done
 }
 
 /// Answers properties, the last of which say that the formulas of these numbers can be evaluated.
 fn each(
     system: &System,
-    shapes: &[Shape],
-    properties: &[Property],
-    formulas: &[usize],
+    alternatives: &[AlternativeEncoding],
+    (properties, formulas): (&[Property], &[usize]),
     options: &Options,
-    supervisor: &Supervisor,
+    board: &Board,
+    (budget, notes): (&Budget, &Notes),
 ) -> Done {
     let mut symbolic = options.symbolic;
-    if symbolic.exploration.is_some() && symbolic.reach == Reach::Auto {
+    if options.exploration().is_some() && symbolic.reach == Reach::Saturation {
         // What is reduced is not searched in full first.
-        symbolic.reach = Reach::Not;
+        symbolic.reach = Reach::None;
     }
-    let setting = Setting { symbolic, memory: options.settings.memory_limit, supervisor };
+    let setting = Setting { symbolic, budget, notes };
     let mut conditions = Conditions::default();
     let mut asked: Vec<Asked> = properties.iter().map(|property| asked(property, options, &mut conditions)).collect();
     if system.dead_ends {
@@ -176,12 +182,12 @@ fn each(
     let just = options.settings.justice.iter().filter(|_| branches);
     let justice: Vec<usize> = just.map(|expr| conditions.number(std::borrow::Cow::Borrowed(expr))).collect();
     let expressions: Vec<&Expr> = conditions.all.iter().map(AsRef::as_ref).collect();
-    let mut session = match Session::begin(system, shapes, &expressions, &setting) {
+    let mut session = match Session::begin(system, alternatives, &expressions, &setting) {
         Ok(session) => session,
-        Err(interruption) => return nothing(properties, interruption),
+        Err(reason) => return nothing(properties, reason),
     };
     let mut answers: Vec<Answer> = Vec::new();
-    let mut interruption = None;
+    let mut ended = None;
     let first = properties.len() - formulas.len();
     for (number, (property, asked)) in properties.iter().zip(&asked).enumerate() {
         let formula = number.checked_sub(first).map(|number| &answers[formulas[number]]);
@@ -189,39 +195,44 @@ fn each(
             answers.push(answer(property, Outcome::Unknown(Reason::Unsupported("nobody needs to know".into()))));
             continue;
         }
-        if options.settings.board.as_ref().is_some_and(|board| board.is_answered(number)) {
-            // Another engine has the answer.
-            answers.push(answer(property, Outcome::Unknown(Reason::Interrupted)));
-            continue;
-        }
-        let mut checker = Checker { session: &mut session, setting: &setting, options, property, justice: &justice };
-        match checker.judge(asked) {
+        // It is left alone as soon as another engine has the answer.
+        let answered = board.answered(&[number.checked_sub(first).map_or(number, |number| formulas[number])]);
+        let setting = Setting { budget: &budget.clone().with_cancellation(&answered), ..setting };
+        session.space.diagrams.set_budget(setting.budget.clone());
+        let known = HashMap::new();
+        let mut checker =
+            Checker { session: &mut session, setting: &setting, options, property, justice: &justice, known };
+        let judged = setting.budget.check().map_err(Reason::from).and_then(|()| checker.judge(asked));
+        session.space.diagrams.set_budget(budget.clone());
+        match judged {
             Ok(answer) => {
                 // What may have to be said beside an answer is not known yet, nor whether a formula can be evaluated.
                 let is_final = answer.verdict() == Verdict::Violated || session.space.faulty.is_false();
                 if is_final && number < first && !formulas.contains(&number) {
-                    options.settings.post(number, &answer);
+                    board.post(number, &answer);
                 }
                 answers.push(answer);
             }
             Err(why) => {
-                answers.push(answer(property, Outcome::Unknown(reason(&why))));
+                answers.push(answer(property, Outcome::Unknown(why.clone())));
                 // Memory may do for another property; a wish to end is for all.
-                interruption = interruption.or(Some(why));
+                if !answered.is_cancelled() {
+                    ended = ended.or(Some(why));
+                }
             }
         }
     }
-    let reduction = options.symbolic.exploration.map(exploration_text);
+    let reduction = options.exploration().map(exploration_text);
     let statistics = match &session.reached {
         Some(reached) => counted(&session, reached),
         None => Ok(Statistics::default()),
     };
     let statistics = statistics.unwrap_or_default();
     let cut = cut(&mut session, options).unwrap_or_else(|why| {
-        interruption = interruption.take().or(Some(why));
+        ended = ended.take().or(Some(why));
         None
     });
-    Done { answers, interruption, statistics, diagrams: session.statistics(), reduction, cut }
+    Done { answers, ended, statistics, diagrams: session.statistics(), reduction, cut }
 }
 
 fn exploration_text(exploration: Exploration) -> String {
@@ -236,24 +247,12 @@ fn exploration_text(exploration: Exploration) -> String {
     .into()
 }
 
-fn reason(interruption: &Interruption) -> Reason {
-    match interruption {
-        Interruption::Asked | Interruption::Late => Reason::Interrupted,
-        Interruption::Memory => Reason::Memory,
-        Interruption::Unsupported(why) => Reason::Unsupported(why.clone()),
-    }
-}
-
-fn nothing(properties: &[Property], interruption: Interruption) -> Done {
-    let answers = properties.iter().map(|property| answer(property, Outcome::Unknown(reason(&interruption)))).collect();
+fn nothing(properties: &[Property], reason: Reason) -> Done {
+    let answers = properties.iter().map(|property| answer(property, Outcome::Unknown(reason.clone()))).collect();
     Done {
         answers,
         // What is not supported is said with each property.
-        interruption: if matches!(interruption, Interruption::Unsupported(_)) && !properties.is_empty() {
-            None
-        } else {
-            Some(interruption)
-        },
+        ended: Some(reason).filter(|reason| properties.is_empty() || !matches!(reason, Reason::Unsupported(_))),
         statistics: Statistics::default(),
         diagrams: DiagramStatistics::default(),
         reduction: None,
@@ -263,11 +262,11 @@ fn nothing(properties: &[Property], interruption: Interruption) -> Done {
 
 /// The run-time errors among the steps out of the states that were reached, or of those that an exploration reaches. They
 /// are not looked for if nobody needed the reachable states.
-fn cut(session: &mut Session<'_>, options: &Options) -> Result<Option<Cut>, Interruption> {
-    if session.space.faulty.is_false() || session.shape.is_some() {
+fn cut(session: &mut Session<'_>, options: &Options) -> Result<Option<Cut>, Reason> {
+    if session.space.faulty.is_false() || session.alternative.is_some() {
         return Ok(None);
     }
-    let (states, at_least) = match (&session.reached, options.symbolic.exploration) {
+    let (states, at_least) = match (&session.reached, options.exploration()) {
         (Some(reached), None) => (reached.clone(), false),
         (None, None) => return Ok(None),
         (_, Some(exploration)) => {
@@ -283,9 +282,10 @@ fn cut(session: &mut Session<'_>, options: &Options) -> Result<Option<Cut>, Inte
         let Some(bits) = faulty.pick() else { continue };
         let state = session.encoding.state(session.system, &|bit| bits[bit as usize]);
         let taken = session.taken(number);
-        let Some(process) = state.processes.get(taken.process as usize) else { continue };
+        let Some((process, edge)) = taken.movers().next() else { continue };
+        let Some(process) = state.processes.get(process as usize) else { continue };
         let error = || interpreter.step(&state, &taken).violation().unwrap_or_default();
-        let entry = met.entry((process.process.0, taken.edge.0)).or_insert_with(|| (error(), 0));
+        let entry = met.entry((process.process.0, edge.0)).or_insert_with(|| (error(), 0));
         entry.1 = entry.1.saturating_add(u64::try_from(&session.space.count_all(&faulty)).unwrap_or(u64::MAX));
     }
     let met = met
@@ -295,17 +295,22 @@ fn cut(session: &mut Session<'_>, options: &Options) -> Result<Option<Cut>, Inte
 }
 
 /// Counts the states.
-pub fn count(system: &System, shapes: &[Shape], options: &Options, supervisor: &Supervisor) -> Done {
+pub fn count(
+    system: &System,
+    alternatives: &[AlternativeEncoding],
+    options: &Options,
+    (budget, notes): (&Budget, &Notes),
+) -> Done {
     let mut symbolic = options.symbolic;
-    if symbolic.exploration.is_some() {
-        symbolic.reach = Reach::Not;
+    if options.exploration().is_some() {
+        symbolic.reach = Reach::None;
     }
-    let setting = Setting { symbolic, memory: options.settings.memory_limit, supervisor };
-    let mut session = match Session::begin(system, shapes, &[], &setting) {
+    let setting = Setting { symbolic, budget, notes };
+    let mut session = match Session::begin(system, alternatives, &[], &setting) {
         Ok(session) => session,
-        Err(interruption) => return nothing(&[], interruption),
+        Err(reason) => return nothing(&[], reason),
     };
-    let counted = match options.symbolic.exploration {
+    let counted = match options.exploration() {
         Some(exploration) => {
             let deadlocks = options.symbolic.preserve == Preserve::Deadlocks;
             let seen = if deadlocks { Vec::new() } else { seen_by_all(&mut session) };
@@ -318,13 +323,13 @@ pub fn count(system: &System, shapes: &[Shape], options: &Options, supervisor: &
         self::counted(&session, &set)
     });
     let counted = counted.and_then(|statistics| Ok((statistics, cut(&mut session, options)?)));
-    let reduction = options.symbolic.exploration.map(exploration_text);
+    let reduction = options.exploration().map(exploration_text);
     let diagrams = session.statistics();
-    let (statistics, cut, interruption) = match counted {
+    let (statistics, cut, ended) = match counted {
         Ok((statistics, cut)) => (statistics, cut, None),
-        Err(interruption) => (Statistics::default(), None, Some(interruption)),
+        Err(reason) => (Statistics::default(), None, Some(reason)),
     };
-    Done { answers: Vec::new(), interruption, statistics, diagrams, reduction, cut }
+    Done { answers: Vec::new(), ended, statistics, diagrams, reduction, cut }
 }
 
 /// The bits that the properties of the model look at.
@@ -332,7 +337,7 @@ fn seen_by_all(session: &mut Session<'_>) -> Vec<u32> {
     let mut seen = Vec::new();
     for property in &session.system.properties {
         property.walk(&mut |expr| {
-            let expr = session.shape.map_or_else(|| expr.clone(), |shape| shape.condition(expr));
+            let expr = session.alternative.map_or_else(|| expr.clone(), |alternative| alternative.condition(expr));
             if let Ok((value, fault)) = session.encoding.condition(session.solved(), &expr) {
                 seen.extend(session.encoding.dag.support(value));
                 seen.extend(session.encoding.dag.support(fault));
@@ -347,9 +352,9 @@ fn seen_by_all(session: &mut Session<'_>) -> Vec<u32> {
 fn reduced_states(
     session: &mut Session<'_>,
     exploration: Exploration,
-    Symbolic { preserve, reach: method, .. }: Symbolic,
+    Symbolic { preserve, reach, .. }: Symbolic,
     seen: &[u32],
-) -> Result<Bdd, Interruption> {
+) -> Result<Bdd, Reason> {
     let demand = if preserve == Preserve::Ctl { Demand::Linear } else { Demand::Safe };
     let space = &session.space;
     let model = process_model(space, seen, demand)?;
@@ -359,11 +364,7 @@ fn reduced_states(
         (Exploration::AReduce, _) => areduce(space, &model, &space.initial, &mut session.effort)?,
         (Exploration::Static, _) => {
             let once = reduced_space(space, &model)?;
-            let method = match method {
-                Reach::By(method) => method,
-                Reach::Auto | Reach::Not => Method::Saturation,
-            };
-            reachable(&once, &once.initial, method, &mut session.effort, &mut |_| Ok(true))?
+            reachable(&once, &once.initial, reach.method(), &mut session.effort, &mut |_| Ok(true))?
         }
         (Exploration::Partial(_), Preserve::Deadlocks) => {
             let preserve = partial::Preserve::Deadlocks;
@@ -377,7 +378,7 @@ fn reduced_states(
     Ok(set)
 }
 
-fn counted(session: &Session<'_>, set: &Bdd) -> Result<Statistics, Interruption> {
+fn counted(session: &Session<'_>, set: &Bdd) -> Result<Statistics, Reason> {
     Ok(super::counted(&session.space.count(set)?))
 }
 
@@ -396,10 +397,12 @@ pub(super) struct Checker<'c, 's> {
     pub(super) property: &'c Property,
     /// The numbers of the conditions that must hold again and again on a run that counts, in branching time.
     pub(super) justice: &'c [usize],
+    /// The reachable states in which parts of the formula hold, as far as they were computed to answer it.
+    known: HashMap<Ctl, Bdd>,
 }
 
 impl Checker<'_, '_> {
-    fn judge(&mut self, asked: &Asked) -> Result<Answer, Interruption> {
+    fn judge(&mut self, asked: &Asked) -> Result<Answer, Reason> {
         match asked {
             Asked::Deadlock => {
                 let bad = self.session.space.end.not();
@@ -413,7 +416,7 @@ impl Checker<'_, '_> {
                 self.reachable(&bad)
             }
             Asked::Invariant(number) => {
-                let bad = self.session.conditions[*number].not().and(&self.session.space.settled)?;
+                let bad = self.session.conditions[*number].not().and(&self.session.space.visible)?;
                 self.reachable(&bad)
             }
             Asked::Ctl(temporal, atoms) if self.is_fair() => self.branching_fairly(temporal, atoms),
@@ -425,9 +428,9 @@ impl Checker<'_, '_> {
     }
 
     /// The largest value that an expression has in a reachable state, bit by bit; 0 if it is never positive.
-    fn largest(&mut self, positive: usize, bits: &[usize]) -> Result<Answer, Interruption> {
+    fn largest(&mut self, positive: usize, bits: &[usize]) -> Result<Answer, Reason> {
         let reached = self.session.reached(self.setting)?;
-        let mut largest = reached.and(&self.session.space.settled)?.and(&self.session.conditions[positive])?;
+        let mut largest = reached.and(&self.session.space.visible)?.and(&self.session.conditions[positive])?;
         let mut value = 0u64;
         for bit in bits {
             let larger = largest.and(&self.session.conditions[*bit])?;
@@ -448,15 +451,15 @@ impl Checker<'_, '_> {
     }
 
     /// The answer that evidence gives, once it has been validated.
-    pub(super) fn violated(&self, evidence: &Found) -> Answer {
+    pub(super) fn violated(&self, evidence: &Evidence) -> Answer {
         let settings = &self.options.settings;
-        Answer::violated(self.session.system, self.property, ENGINE, evidence, settings, &mut Silent)
+        Answer::violated(self.session.system, self.property, ENGINE, evidence, settings, self.setting.budget)
     }
 
     /// Nothing bad is reachable; or a run to it.
-    fn reachable(&mut self, bad: &Bdd) -> Result<Answer, Interruption> {
+    fn reachable(&mut self, bad: &Bdd) -> Result<Answer, Reason> {
         let question = &self.property.question;
-        let reached = match (self.session.reached.is_some(), self.options.symbolic.exploration) {
+        let reached = match (self.session.reached.is_some(), self.options.exploration()) {
             (false, Some(exploration)) => self.reduced(bad, exploration)?,
             _ => self.session.reached(self.setting)?,
         };
@@ -478,11 +481,11 @@ impl Checker<'_, '_> {
             moves.push(self.session.taken(number));
         }
         let Some(start) = self.session.start(&run.start) else { return Ok(self.too_many_starts()) };
-        Ok(self.violated(&Found::Run(ample_model::Run { start, moves })))
+        Ok(self.violated(&Evidence::Run(ample_model::Run { start, moves })))
     }
 
     /// The states of a reduced system in which something bad is met if it is in the full one.
-    fn reduced(&mut self, bad: &Bdd, exploration: Exploration) -> Result<Bdd, Interruption> {
+    fn reduced(&mut self, bad: &Bdd, exploration: Exploration) -> Result<Bdd, Reason> {
         let is_deadlock = matches!(self.property.question, Question::Deadlock);
         let seen = if is_deadlock { Vec::new() } else { self.session.seen(std::slice::from_ref(bad)) };
         let preserve = if is_deadlock { Preserve::Deadlocks } else { Preserve::Ltl };
@@ -495,18 +498,18 @@ impl Checker<'_, '_> {
     }
 
     /// A fault inside an atomic sequence stops a run where no state counts.
-    pub(super) fn stops_in_passing(&mut self) -> Result<bool, Interruption> {
+    pub(super) fn stops_in_passing(&mut self) -> Result<bool, Reason> {
         let space = &self.session.space;
-        if space.faulty.is_false() || !space.passes_over() {
+        if space.faulty.is_false() || !space.has_transient() {
             return Ok(false);
         }
         let reached = self.session.reached(self.setting)?;
         let space = &self.session.space;
-        Ok(!reached.and(&space.faulty)?.minus(&space.settled)?.is_false())
+        Ok(!reached.and(&space.faulty)?.minus(&space.visible)?.is_false())
     }
 
     /// Finds the states without a move. If a reduced search for deadlocks meets none, there are none to be reached.
-    pub(super) fn know_what_rests(&mut self) -> Result<(), Interruption> {
+    pub(super) fn know_what_rests(&mut self) -> Result<(), Reason> {
         if self.session.space.idle.is_some() {
             return Ok(());
         }
@@ -527,11 +530,11 @@ impl Checker<'_, '_> {
         numbers.iter().map(|number| self.session.conditions[*number].clone()).collect()
     }
 
-    fn model(&self, atoms: &[Bdd], demand: Demand) -> Result<Vec<Safe>, Interruption> {
+    fn model(&self, atoms: &[Bdd], demand: Demand) -> Result<Vec<Safe>, Reason> {
         Ok(process_model(&self.session.space, &self.session.seen(atoms), demand)?)
     }
 
-    fn branching(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Answer, Interruption> {
+    fn branching(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Answer, Reason> {
         if self.stops_in_passing()? {
             return Ok(self.unknown(IN_PASSING));
         }
@@ -539,31 +542,63 @@ impl Checker<'_, '_> {
             return Ok(self.unknown("the formula is not CTL: path quantifiers and temporal operators must alternate"));
         };
         let atoms = self.atoms(numbers);
-        let asked = match self.options.symbolic.exploration {
+        let asked = match self.options.exploration() {
             Some(Exploration::Partial(variant)) if !ctl.has_next() => Some(variant),
             _ => None,
         };
-        let ways = self.ways(asked, ctl.has_next());
+        let strategies = self.strategies(asked, ctl.has_next());
         let begun = Instant::now();
         let diagrams = self.session.space.diagrams.clone();
-        let (holds, turn) = take_turns(&diagrams, &ways, |way| self.holds_by(*way, &ctl, &atoms))?;
+        let (holds, turn) = take_turns(&diagrams, &strategies, |strategy| self.holds_by(*strategy, &ctl, &atoms))?;
         if holds {
-            let note = note(self.options, asked.is_none()).or_else(|| turn.told());
-            return Ok(Answer { note, ..self.holds() });
+            let note = note(self.options, asked.is_none()).or_else(|| turn.description());
+            let patience = FOR_EVIDENCE.max(4 * begun.elapsed());
+            return Ok(Answer { note, ..self.with_witness(temporal, &ctl, &atoms, patience)? });
         }
-        if ways.len() == 1 {
+        if strategies.len() == 1 {
             return self.show_branching(temporal, &ctl, &atoms);
         }
-        // The other way has not come to its end; what shows the answer may need it.
+        // The other strategy has not come to its end; what shows the answer may need it.
         let patience = FOR_EVIDENCE.max(4 * begun.elapsed());
         let shown = in_time(&diagrams, patience, || self.show_branching(temporal, &ctl, &atoms))?;
         let mut answer = shown.unwrap_or_else(|| self.violated_unseen());
-        answer.note = answer.note.or_else(|| turn.told());
+        answer.note = answer.note.or_else(|| turn.description());
         Ok(answer)
     }
 
-    /// The ways to evaluate a formula: the one that was asked for, or all that there are.
-    fn ways(&self, asked: Option<Variant>, has_next: bool) -> Vec<Strategy> {
+    /// The answer that the formula holds, with a witness if it asks for runs from the one start state. The answer does not
+    /// depend on it, so it may take no longer than that.
+    fn with_witness(
+        &mut self,
+        temporal: &Temporal,
+        ctl: &Ctl,
+        atoms: &[Bdd],
+        patience: Duration,
+    ) -> Result<Answer, Reason> {
+        if !may_be_shown_by_runs(&temporal.formula, true) {
+            return Ok(self.holds());
+        }
+        let diagrams = self.session.space.diagrams.clone();
+        let found = in_time(&diagrams, patience, || {
+            let start = start_states(self.session)?;
+            if !SpaceSets::new(&self.session.space).is_single(&start)? {
+                return Ok(None);
+            }
+            self.explain(&temporal.formula, ctl, true, atoms, None).map(Some)
+        });
+        let (start, tree) = match found {
+            Ok(Some(Some(Ok(found)))) => found,
+            Ok(Some(Some(Err(answer)))) => return Ok(*answer),
+            Err(why @ Reason::Unsupported(_)) => return Err(why),
+            // It holds, whether there is room and time for a witness or not.
+            Ok(_) | Err(_) => return Ok(self.holds()),
+        };
+        let evidence = Evidence::Tree(start, tree);
+        Ok(Answer::witnessed(self.session.system, self.property, ENGINE, &evidence, self.setting.budget))
+    }
+
+    /// The strategies to evaluate a formula: the one that was asked for, or all that there are.
+    fn strategies(&self, asked: Option<Variant>, has_next: bool) -> Vec<Strategy> {
         if let Some(variant) = asked {
             return vec![Strategy::Reduced(variant)];
         }
@@ -578,8 +613,8 @@ impl Checker<'_, '_> {
     }
 
     /// Whether a formula holds at the start.
-    fn holds_by(&mut self, way: Strategy, ctl: &Ctl, atoms: &[Bdd]) -> Result<bool, Interruption> {
-        let model = if let Strategy::Reduced(_) = way { self.model(atoms, Demand::Linear)? } else { Vec::new() };
+    fn holds_by(&mut self, strategy: Strategy, ctl: &Ctl, atoms: &[Bdd]) -> Result<bool, Reason> {
+        let model = if let Strategy::Reduced(_) = strategy { self.model(atoms, Demand::Linear)? } else { Vec::new() };
         let within = match &self.session.reached {
             Some(reached) => reached.clone(),
             None => self.session.space.diagrams.constant(true),
@@ -587,14 +622,16 @@ impl Checker<'_, '_> {
         let start = start_states(self.session)?;
         let mut sets = SpaceSets::new(&self.session.space);
         let mut evaluator = Evaluator::new(&mut sets, known_atoms(atoms), within)?;
-        let holds = match way {
+        let holds = match strategy {
             Strategy::Backward => start.is_subset(&evaluator.states(ctl)?)?,
             Strategy::Forward => !evaluator.some(&start, &ctl.clone().not(), None)?,
             Strategy::Reduced(variant) => !evaluator.some(&start, &ctl.clone().not(), Some((&model[..], variant)))?,
         };
-        let effort = evaluator.effort.clone();
-        drop(evaluator);
-        add(&mut self.session.effort, &effort);
+        add(&mut self.session.effort, &evaluator.effort);
+        let known = evaluator.into_known();
+        if self.session.reached.is_some() {
+            self.known = known;
+        }
         Ok(holds)
     }
 
@@ -604,44 +641,51 @@ impl Checker<'_, '_> {
     }
 
     /// What shows that the formula does not hold.
-    fn show_branching(&mut self, temporal: &Temporal, ctl: &Ctl, atoms: &[Bdd]) -> Result<Answer, Interruption> {
-        Ok(match self.explain(&temporal.formula, ctl, atoms, None)? {
-            Ok((start, tree)) => self.violated(&Found::Tree(start, tree)),
+    fn show_branching(&mut self, temporal: &Temporal, ctl: &Ctl, atoms: &[Bdd]) -> Result<Answer, Reason> {
+        Ok(match self.explain(&temporal.formula, ctl, false, atoms, None)? {
+            Ok((start, tree)) => self.violated(&Evidence::Tree(start, tree)),
             Err(answer) => *answer,
         })
     }
 
-    /// A start state in which the formula does not hold, and what shows it; or the answer if there is no such thing.
+    /// A start state in which the formula has the value, and what shows it; or the answer if there is no such thing.
     pub(super) fn explain(
         &mut self,
-        formula: &ample_logic::Formula,
+        formula: &Formula,
         ctl: &Ctl,
+        value: bool,
         atoms: &[Bdd],
         fair: Option<&FairRuns>,
-    ) -> Result<Result<(StartNumber, Tree), Box<Answer>>, Interruption> {
+    ) -> Result<Result<(StartNumber, Tree), Box<Answer>>, Reason> {
         let reached = self.session.reached(self.setting)?;
         let space = &self.session.space;
         let mut sets = SpaceSets::new(space);
         let mut evaluator = Evaluator::new(&mut sets, known_atoms(atoms), reached)?;
-        if let Some(fair) = fair {
-            evaluator = evaluator.over(fair)?;
-        }
+        evaluator = match fair {
+            Some(fair) => evaluator.over(fair)?,
+            None => evaluator.knowing(std::mem::take(&mut self.known)),
+        };
         let states = evaluator.states(ctl)?;
-        let Some(bad) = start_states(self.session)?.minus(&states)?.pick() else {
+        let start = start_states(self.session)?;
+        let shown = if value { start.and(&states)? } else { start.minus(&states)? };
+        let Some(mut start_bits) = shown.pick() else {
             return Ok(Err(Box::new(
                 self.unknown("internal error: the strategies for evaluating the formula disagree"),
             )));
         };
         let explainer = Explainer::new(&mut evaluator);
         let mut explainer = if fair.is_some() { explainer.fairly() } else { explainer };
-        let evidence = explainer.evidence(formula, &bad)?;
+        let evidence = match value {
+            true => explainer.runs(formula, &start_bits)?,
+            false => Some(explainer.evidence(formula, &start_bits)?),
+        };
+        let Some(evidence) = evidence else { return Ok(Err(Box::new(self.holds()))) };
         drop(evaluator);
         let mut tree = self.tree(&evidence);
-        let mut start_bits = bad;
         if !space.initial.contains(&start_bits) {
-            // The initial state is passed over: the way from it comes first.
-            let goal = space.settled.only(&start_bits)?;
-            let Some(run) = run_to(&mut SpaceSets::new(space), &space.initial, &space.settled.not(), &goal)? else {
+            // The initial state is transient: the run from it comes first.
+            let goal = space.visible.only(&start_bits)?;
+            let Some(run) = run_to(&mut SpaceSets::new(space), &space.initial, &space.visible.not(), &goal)? else {
                 let why = "internal error: no run leads to a state that was reached";
                 return Ok(Err(Box::new(self.unknown(why))));
             };
@@ -657,11 +701,13 @@ impl Checker<'_, '_> {
             };
             start_bits = run.start;
         }
-        let Some(start) = self.session.start(&start_bits) else { return Ok(Err(Box::new(self.too_many_starts()))) };
-        Ok(Ok((start, tree)))
+        Ok(match self.session.start(&start_bits) {
+            Some(start) => Ok((start, tree)),
+            None => Err(Box::new(if value { self.holds() } else { self.too_many_starts() })),
+        })
     }
 
-    fn tree(&self, evidence: &Evidence) -> Tree {
+    fn tree(&self, evidence: &evidence::Evidence) -> Tree {
         let moves = |numbers: &[usize]| numbers.iter().map(|number| self.session.taken(*number)).collect();
         Tree {
             formula: evidence.formula.clone(),
@@ -673,7 +719,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn linear(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Answer, Interruption> {
+    fn linear(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Answer, Reason> {
         if !temporal.formula.is_ltl() {
             return Ok(self.unknown(NOT_LINEAR));
         }
@@ -697,15 +743,15 @@ impl Checker<'_, '_> {
             return Ok(Answer { note: note(self.options, !reduced), ..self.holds() });
         };
         let Some(run) = self.run(&lasso) else { return Ok(self.too_many_starts()) };
-        Ok(self.violated(&Found::Lasso(run)))
+        Ok(self.violated(&Evidence::Lasso(run)))
     }
 
     /// The answer to a formula that branching time can express, if nobody has said how to look at it and it does not take
     /// long.
-    fn as_branching(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Option<Answer>, Interruption> {
+    fn as_branching(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Option<Answer>, Reason> {
         let symbolic = &self.options.symbolic;
         let is_free = symbolic.direction == Direction::Auto
-            && symbolic.exploration.is_none()
+            && self.options.exploration().is_none()
             && !symbolic.liveness_to_safety
             && self.options.settings.fairness == Fairness::None
             && self.session.reached.is_some()
@@ -722,7 +768,8 @@ impl Checker<'_, '_> {
             Some(false) => {}
         }
         // What shows that a formula of this kind is false branches nowhere: it is a run.
-        let Some(Ok((start, tree))) = in_time(&diagrams, AS_BRANCHING, || self.explain(&formula, &ctl, &atoms, None))?
+        let Some(Ok((start, tree))) =
+            in_time(&diagrams, AS_BRANCHING, || self.explain(&formula, &ctl, false, &atoms, None))?
         else {
             return Ok(None);
         };
@@ -730,17 +777,19 @@ impl Checker<'_, '_> {
         let run = straightened(start, &tree).filter(|run| run.ending != Ending::Open);
         let Some(run) = run else { return Ok(None) };
         let settings = &self.options.settings;
-        let validated = validate(self.session.system, self.property, &Found::Lasso(run), settings, &mut Silent);
+        let validated =
+            validate(self.session.system, self.property, &Evidence::Lasso(run), settings, self.setting.budget);
         Ok(validated.ok().map(|(violation, end)| Answer {
             end: Some(end),
             ..answer(self.property, Outcome::Violated(Box::new(violation)))
         }))
     }
 
-    /// The reduction that the formula allows. It may put off steps that fairness wants.
+    /// The reduction that the formula allows. It may postpone steps that fairness wants.
     fn exploration(&self, temporal: &Temporal) -> Option<Variant> {
-        let Some(Exploration::Partial(variant)) = self.options.symbolic.exploration else { return None };
-        let stutters = matches!(ample_logic::is_stutter_invariant(&temporal.formula), Ok(true));
+        let Some(Exploration::Partial(variant)) = self.options.exploration() else { return None };
+        let stutters =
+            matches!(ample_logic::is_stutter_invariant_within(&temporal.formula, self.setting.budget), Ok(true));
         let allowed = stutters && !temporal.formula.has_next() && self.options.settings.fairness == Fairness::None;
         allowed.then_some(variant)
     }
@@ -756,14 +805,14 @@ impl Checker<'_, '_> {
         temporal: &Temporal,
         numbers: &[usize],
         reduced: Option<Variant>,
-    ) -> Result<Option<Lasso>, Interruption> {
+    ) -> Result<Option<Lasso>, Reason> {
         let atoms = self.atoms(numbers);
         let runs = Runs { fairness: &self.fairness()?, stutters: self.stutters() };
         let model = if reduced.is_some() { self.model(&atoms, Demand::Safe)? } else { Vec::new() };
         let Ok(product) = Product::of(&self.session.space, &temporal.formula, &atoms, &model, runs)? else {
-            return Err(Interruption::Unsupported(NOT_LINEAR.into()));
+            return Err(Reason::Unsupported(NOT_LINEAR.into()));
         };
-        let ways = match self.options.symbolic.direction {
+        let strategies = match self.options.symbolic.direction {
             Direction::Auto if reduced.is_some() => vec![Strategy::Forward],
             // Under fairness cycles are looked for backward.
             Direction::Auto if self.options.settings.fairness != Fairness::None => vec![Strategy::Backward],
@@ -773,8 +822,8 @@ impl Checker<'_, '_> {
         };
         let diagrams = self.session.space.diagrams.clone();
         let mut effort = Effort::default();
-        let (lasso, _) = take_turns(&diagrams, &ways, |way| {
-            let backward = *way == Strategy::Backward;
+        let (lasso, _) = take_turns(&diagrams, &strategies, |strategy| {
+            let backward = *strategy == Strategy::Backward;
             Ok(product.check(ltl::Strategy { reduced, backward }, &mut effort)?)
         })?;
         add(&mut self.session.effort, &effort);
@@ -782,11 +831,11 @@ impl Checker<'_, '_> {
     }
 
     /// The same, as a state that is met again.
-    fn lasso_by_saving(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Option<Lasso>, Interruption> {
+    fn lasso_by_saving(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Option<Lasso>, Reason> {
         let (space, atoms) = self.session.doubled(numbers, self.setting)?;
         let runs = Runs { fairness: &self.fairness_of(&space)?, stutters: self.stutters() };
         let Ok(product) = Product::of(&space, &temporal.formula, &atoms, &[], runs)? else {
-            return Err(Interruption::Unsupported(NOT_LINEAR.into()));
+            return Err(Reason::Unsupported(NOT_LINEAR.into()));
         };
         let mut effort = Effort::default();
         let bits = space.bits;
@@ -808,6 +857,22 @@ impl Checker<'_, '_> {
         let ending = if cycle.is_empty() { Ending::Stutter } else { Ending::Cycle };
         let start = self.session.start(&lasso.start)?;
         Some(Run { start, prefix, cycle, ending, prefix_tags: Vec::new(), cycle_tags: Vec::new() })
+    }
+}
+
+/// Whether runs can be what shows that a formula has that value: a true `E` or a false `A` outside of all others. See
+/// [`ample_logic::Formula::is_shown_by_runs`] for where nothing else can.
+fn may_be_shown_by_runs(formula: &Formula, value: bool) -> bool {
+    match formula {
+        Formula::Unary(Unary::Not, f) => may_be_shown_by_runs(f, !value),
+        Formula::Unary(Unary::Exists, _) => value,
+        Formula::Unary(Unary::All, _) => !value,
+        Formula::Binary(op, f, g) => sufficient(*op, value).iter().any(|operands| {
+            let shown =
+                |(f, value): (&Formula, Option<bool>)| value.is_some_and(|value| may_be_shown_by_runs(f, value));
+            [&**f, &**g].into_iter().zip(*operands).any(shown)
+        }),
+        _ => false,
     }
 }
 
@@ -859,25 +924,25 @@ const NOT_LINEAR: &str = "the formula is not LTL: it has path quantifiers";
 
 /// What the user should know about a reduction that was asked for.
 fn note(options: &Options, is_full: bool) -> Option<String> {
-    let asked = options.symbolic.exploration.is_some();
+    let asked = options.exploration().is_some();
     let why = if options.settings.fairness == Fairness::None {
         "the formula uses X, or the method is not for it"
     } else {
-        "it may put off steps that fairness wants"
+        "it may postpone steps that fairness wants"
     };
     (asked && is_full).then(|| format!("no partial exploration: {why}"))
 }
 
-/// The settled states in which runs begin.
-pub(super) fn start_states(session: &Session<'_>) -> Result<Bdd, Interruption> {
+/// The visible states in which runs begin.
+pub(super) fn start_states(session: &Session<'_>) -> Result<Bdd, Reason> {
     let space = &session.space;
-    let mut start = space.initial.and(&space.settled)?;
-    let mut new = space.initial.minus(&space.settled)?;
+    let mut start = space.initial.and(&space.visible)?;
+    let mut new = space.initial.minus(&space.visible)?;
     let mut passed = new.clone();
     while !new.is_false() {
         let after = space.post(&new)?;
-        start = start.or(&after.and(&space.settled)?)?;
-        new = after.minus(&space.settled)?.minus(&passed)?;
+        start = start.or(&after.and(&space.visible)?)?;
+        new = after.minus(&space.visible)?.minus(&passed)?;
         passed = passed.or(&new)?;
     }
     Ok(start)

@@ -9,10 +9,10 @@ use crate::diagram::Bdd;
 use crate::fair::{self, Condition};
 use crate::space::{Space, SpaceSets};
 use ample_logic::{Atom, Binary, Formula as Logic, Unary};
-use ample_model::{Move, Property, Question, Silent, Temporal};
+use ample_model::{Move, Property, Question, Reason, Temporal};
 
+use super::Direction;
 use super::answers::{Checker, ENGINE, IN_PASSING, add, start_states};
-use super::{Direction, Interruption};
 use ample_engine::evidence::Evidence;
 use ample_engine::report::Answer;
 use ample_engine::settings::Fairness;
@@ -24,12 +24,12 @@ const BACKWARD: &str = "evaluated backward: so are fair CTL formulas always";
 
 impl Checker<'_, '_> {
     /// Which runs count, as `--fairness` says.
-    pub(super) fn fairness(&self) -> Result<fair::Fairness, Interruption> {
+    pub(super) fn fairness(&self) -> Result<fair::Fairness, Reason> {
         self.fairness_of(&self.session.space)
     }
 
     /// The same over other diagrams of the system.
-    pub(super) fn fairness_of(&self, space: &Space) -> Result<fair::Fairness, Interruption> {
+    pub(super) fn fairness_of(&self, space: &Space) -> Result<fair::Fairness, Reason> {
         Ok(match self.options.settings.fairness {
             Fairness::None => fair::Fairness::default(),
             Fairness::Weak => fair::Fairness::weak(space)?,
@@ -55,7 +55,7 @@ impl Checker<'_, '_> {
     }
 
     /// A formula of CTL, where `E` means: on some fair run.
-    pub(super) fn branching_fairly(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Answer, Interruption> {
+    pub(super) fn branching_fairly(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Answer, Reason> {
         if self.stops_in_passing()? {
             return Ok(self.unknown(IN_PASSING));
         }
@@ -73,7 +73,7 @@ impl Checker<'_, '_> {
         add(&mut self.session.effort, &effort);
         let bad = start_states(self.session)?.minus(&states)?;
         let symbolic = &self.options.symbolic;
-        let asked = symbolic.direction == Direction::Forward || symbolic.exploration.is_some();
+        let asked = symbolic.direction == Direction::Forward || self.options.exploration().is_some();
         let note = asked.then(|| BACKWARD.to_owned());
         if bad.is_false() {
             return Ok(Answer { note, ..self.holds() });
@@ -84,19 +84,19 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn fair_runs(&self) -> Result<FairRuns, Interruption> {
+    fn fair_runs(&self) -> Result<FairRuns, Reason> {
         let space = &self.session.space;
         let mut fairness = self.fairness()?;
         let mut stopped = space.diagrams.constant(true);
         for just in self.atoms(self.justice) {
-            fairness.justice.push(Condition { states: just.and(&space.settled)?, steps: Vec::new() });
+            fairness.justice.push(Condition { states: just.and(&space.visible)?, steps: Vec::new() });
             stopped = stopped.and(&just)?;
         }
         Ok(FairRuns { fairness, stopped })
     }
 
     /// A run that violates what the formula says of all runs, if it says no more than that.
-    fn as_a_run(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Option<Answer>, Interruption> {
+    fn as_a_run(&mut self, temporal: &Temporal, numbers: &[usize]) -> Result<Option<Answer>, Reason> {
         let Some(formula) = without_quantifiers(&temporal.formula) else { return Ok(None) };
         let mut linear = temporal.with(formula);
         let mut numbers = numbers.to_vec();
@@ -114,19 +114,13 @@ impl Checker<'_, '_> {
         // The run is judged by the formula that it violates, and told as an answer to the one that was asked.
         let linear = Property { question: Question::Ltl(linear), ..self.property.clone() };
         let (system, settings) = (self.session.system, &self.options.settings);
-        let answer = Answer::violated(system, &linear, ENGINE, &Evidence::Lasso(run), settings, &mut Silent);
+        let answer = Answer::violated(system, &linear, ENGINE, &Evidence::Lasso(run), settings, self.setting.budget);
         Ok(Some(Answer { property: self.property.id(), ..answer }))
     }
 
     /// Finite runs that show in part why the formula does not hold.
-    fn as_a_tree(
-        &mut self,
-        temporal: &Temporal,
-        ctl: &Ctl,
-        atoms: &[Bdd],
-        fair: &FairRuns,
-    ) -> Result<Answer, Interruption> {
-        let (start, tree) = match self.explain(&temporal.formula, ctl, atoms, Some(fair))? {
+    fn as_a_tree(&mut self, temporal: &Temporal, ctl: &Ctl, atoms: &[Bdd], fair: &FairRuns) -> Result<Answer, Reason> {
+        let (start, tree) = match self.explain(&temporal.formula, ctl, false, atoms, Some(fair))? {
             Ok(explained) => explained,
             Err(answer) => return Ok(*answer),
         };

@@ -1,47 +1,33 @@
 //! One model as diagrams: encoded, built, and its reachable states found.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::build::build;
 use crate::diagram::{Bdd, Diagrams};
 use crate::encode::{NotReached, Options, Reached, conditions_of, encode};
-use crate::error::{Maybe, SetError};
+use crate::error::Maybe;
 use crate::reach::{Effort, Method, reachable};
 use crate::space::Space;
 use ample_boolean::{Encoding, Lit};
-use ample_budget::{Budget, Interrupted};
-use ample_model::{Expr, Move, StartNumber, System};
+use ample_budget::Budget;
+use ample_model::{Expr, Move, Reason, StartNumber, System};
 
 use ample_engine::report::DiagramStatistics;
 
-use super::{Interruption, Reach, Reorder, Shape, Supervisor, Symbolic};
+use super::{AlternativeEncoding, Notes, Reach, Symbolic};
 
 /// Bytes for a node, with its share of the tables around it.
 pub const NODE_BYTES: u64 = crate::diagram::NODE_BYTES as u64;
 /// Where nobody sets a limit to the memory.
 const DEFAULT_MEMORY: u64 = 4 << 30;
-impl From<NotReached> for Interruption {
-    fn from(not: NotReached) -> Interruption {
-        match not {
-            NotReached::Unsupported(why) => Interruption::Unsupported(why),
-            NotReached::Interrupted(Interrupted::Memory) => Interruption::Memory,
-            NotReached::Interrupted(Interrupted::Deadline | Interrupted::Cancelled) => Interruption::Asked,
-            NotReached::Sets(error) => error.into(),
-        }
-    }
-}
 
-impl From<SetError> for Interruption {
-    fn from(error: SetError) -> Interruption {
-        match error {
-            SetError::Memory => Interruption::Memory,
-            SetError::Deadline => Interruption::Late,
-            SetError::Cancelled | SetError::Reorder => Interruption::Asked,
-            SetError::Overflow | SetError::Depth | SetError::Foreign | SetError::NotCtl => {
-                Interruption::Unsupported(format!("internal error: {error}"))
-            }
+impl From<NotReached> for Reason {
+    fn from(not: NotReached) -> Reason {
+        match not {
+            NotReached::Unsupported(why) => Reason::Unsupported(why),
+            NotReached::Interrupted(interrupted) => interrupted.into(),
+            NotReached::Sets(error) => error.into(),
         }
     }
 }
@@ -50,8 +36,8 @@ impl From<SetError> for Interruption {
 pub struct Session<'a> {
     /// The system that is asked about, and whose runs are told.
     pub system: &'a System,
-    /// The shape in which it is solved, if that is another.
-    pub shape: Option<&'a Shape>,
+    /// The alternative in which it is solved, if that is another.
+    pub alternative: Option<&'a AlternativeEncoding>,
     pub encoding: Encoding,
     pub space: Space,
     /// The reachable states, if they were looked for.
@@ -67,59 +53,45 @@ pub struct Session<'a> {
 /// The limits and ways of a session.
 pub struct Setting<'a> {
     pub symbolic: Symbolic,
-    pub memory: Option<u64>,
-    pub supervisor: &'a Supervisor,
+    pub budget: &'a Budget,
+    pub notes: &'a Notes,
 }
 
 impl Setting<'_> {
-    /// What the encoding may take: until it is asked to end, and in its part of the memory.
-    fn budget(&self) -> Budget {
-        let budget = Budget::unlimited().with_cancellation(&Arc::clone(&self.supervisor.stop).into());
-        match self.memory {
-            Some(limit) => budget.with_memory(limit),
-            None => budget,
-        }
-    }
-
     fn max_nodes(&self) -> usize {
-        let used = ample_budget::resident_memory().unwrap_or(0);
-        let room = self.memory.unwrap_or(DEFAULT_MEMORY).saturating_sub(used) / 10 * 8;
+        let room = self.budget.room().unwrap_or(DEFAULT_MEMORY) / 10 * 8;
         (room / NODE_BYTES) as usize
     }
 
     fn method(&self) -> Method {
-        match self.symbolic.reach {
-            Reach::By(method) => method,
-            Reach::Auto | Reach::Not => Method::Saturation,
-        }
+        self.symbolic.reach.method()
     }
 
     /// Tells how it goes.
-    fn tell(&self, diagrams: &Diagrams, effort: &Effort) {
-        self.supervisor.nodes.store(diagrams.size().nodes as u64, Ordering::Relaxed);
-        self.supervisor.images.store(effort.posts as u64, Ordering::Relaxed);
+    fn tell(&self, effort: &Effort) {
+        self.notes.images.store(effort.posts as u64, Ordering::Relaxed);
     }
 }
 
 impl<'a> Session<'a> {
-    /// Encodes the system with these conditions, in the first of the shapes that keeps its promises.
+    /// Encodes the system with these conditions, in the first of the alternative encodings that keeps its promises.
     pub fn begin(
         system: &'a System,
-        shapes: &'a [Shape],
+        alternatives: &'a [AlternativeEncoding],
         conditions: &[&Expr],
         setting: &Setting<'_>,
-    ) -> Result<Session<'a>, Interruption> {
-        for shape in shapes {
-            setting.supervisor.left().shape = Some(shape.told.clone());
-            let conditions: Vec<Expr> = conditions.iter().map(|condition| shape.condition(condition)).collect();
+    ) -> Result<Session<'a>, Reason> {
+        for alternative in alternatives {
+            setting.notes.left().alternative = Some(alternative.description.clone());
+            let conditions: Vec<Expr> = conditions.iter().map(|condition| alternative.condition(condition)).collect();
             let conditions: Vec<&Expr> = conditions.iter().collect();
-            let session = Session::of(&shape.system, shape.is_declared, &conditions, setting)?;
-            if !shape.is_promised || session.is_unbroken(setting)? {
-                return Ok(Session { system, shape: Some(shape), ..session });
+            let session = Session::of(&alternative.system, alternative.is_declared, &conditions, setting)?;
+            if !alternative.is_promised || session.is_unbroken(setting)? {
+                return Ok(Session { system, alternative: Some(alternative), ..session });
             }
         }
-        setting.supervisor.left().shape = None;
-        Session::of(system, system.language == "milestones", conditions, setting)
+        setting.notes.left().alternative = None;
+        Session::of(system, system.exact_types, conditions, setting)
     }
 
     /// Encodes the system with these conditions, as often as it takes until every reachable state has room.
@@ -128,32 +100,30 @@ impl<'a> Session<'a> {
         declared: bool,
         conditions: &[&Expr],
         setting: &Setting<'_>,
-    ) -> Result<Session<'a>, Interruption> {
+    ) -> Result<Session<'a>, Reason> {
         let options = Options {
             is_declared: declared,
-            budget: setting.budget(),
+            budget: setting.budget.clone(),
             max_nodes: &|| setting.max_nodes(),
-            stop: Arc::clone(&setting.supervisor.stop),
-            reorders: setting.symbolic.reorder == Reorder::Auto,
-            reaches: setting.symbolic.reach != Reach::Not,
+            reorders: !setting.symbolic.no_reorder,
+            reaches: setting.symbolic.reach != Reach::None,
         };
         let mut effort = Effort::default();
         let Reached { encoding, mut space, literals, conditions, reached, restarts } =
             encode(system, conditions, &options, &mut |encoding, space, restarts| {
                 effort = Effort::default();
-                setting.tell(&space.diagrams, &effort);
+                setting.tell(&effort);
                 let found = reach(space, setting, &mut effort);
-                Ok(found
-                    .inspect_err(|_| setting.supervisor.leave(figures(encoding, space, None, &effort, restarts)))?)
+                Ok(found.inspect_err(|_| setting.notes.leave(figures(encoding, space, None, &effort, restarts)))?)
             })?;
         if let Some(reached) = &reached {
             space.confine(reached)?;
         }
-        Ok(Session { system, shape: None, encoding, space, reached, conditions, literals, effort, restarts })
+        Ok(Session { system, alternative: None, encoding, space, reached, conditions, literals, effort, restarts })
     }
 
-    /// No assertion of the shape can be broken.
-    fn is_unbroken(&self, setting: &Setting<'_>) -> Result<bool, Interruption> {
+    /// No assertion of the alternative can be broken.
+    fn is_unbroken(&self, setting: &Setting<'_>) -> Result<bool, Reason> {
         let reached = match &self.reached {
             Some(reached) => reached.clone(),
             None => reach(&self.space, setting, &mut Effort::default())?,
@@ -168,7 +138,7 @@ impl<'a> Session<'a> {
 
     /// The system that is solved.
     pub fn solved(&self) -> &'a System {
-        self.shape.map_or(self.system, |shape| &shape.system)
+        self.alternative.map_or(self.system, |alternative| &alternative.system)
     }
 
     /// What the diagrams are like.
@@ -178,16 +148,16 @@ impl<'a> Session<'a> {
 
     /// The system once more, each bit with room for a copy beside it, and the conditions of these numbers. The copy of
     /// a bit has the bit's number and that of all bits together.
-    pub fn doubled(&self, conditions: &[usize], setting: &Setting<'_>) -> Result<(Space, Vec<Bdd>), Interruption> {
+    pub fn doubled(&self, conditions: &[usize], setting: &Setting<'_>) -> Result<(Space, Vec<Bdd>), Reason> {
         let bits = self.encoding.bits;
         let most = setting.max_nodes();
-        let diagrams = Diagrams::new(2 * bits, most, Arc::clone(&setting.supervisor.stop));
+        let diagrams = Diagrams::new(2 * bits, most, setting.budget.clone());
         diagrams.make_room_for(most);
         let order = self.space.diagrams.order();
         let order: Vec<u32> = order.into_iter().filter(|pair| *pair < bits).flat_map(|bit| [bit, bits + bit]).collect();
         diagrams.set_order(&order);
         let mut space = build(&self.encoding, &diagrams)?.space;
-        diagrams.reorder_when_large(setting.symbolic.reorder == Reorder::Auto);
+        diagrams.reorder_when_large(!setting.symbolic.no_reorder);
         let literals: Vec<Lit> = conditions.iter().map(|number| self.literals[*number]).collect();
         let conditions = conditions_of(&self.encoding, &diagrams, &literals)?;
         let reached = reach(&space, setting, &mut Effort::default())?;
@@ -196,7 +166,7 @@ impl<'a> Session<'a> {
     }
 
     /// The reachable states; found now if they were not yet.
-    pub fn reached(&mut self, setting: &Setting<'_>) -> Result<Bdd, Interruption> {
+    pub fn reached(&mut self, setting: &Setting<'_>) -> Result<Bdd, Reason> {
         if let Some(reached) = &self.reached {
             return Ok(reached.clone());
         }
@@ -208,7 +178,7 @@ impl<'a> Session<'a> {
 
     /// The move of a step.
     pub fn taken(&self, number: usize) -> Move {
-        self.encoding.partitions[number].taken
+        self.encoding.partitions[number].taken.clone()
     }
 
     /// The number of an initial state.
@@ -231,16 +201,15 @@ fn reach(space: &Space, setting: &Setting<'_>, effort: &mut Effort) -> Maybe<Bdd
     let mut counted = Counted { at: Instant::now(), took: Duration::ZERO };
     let reached = reachable(space, &space.initial, setting.method(), effort, &mut |reached| {
         images += 1;
-        setting.supervisor.images.store(images, Ordering::Relaxed);
-        setting.supervisor.nodes.store(space.diagrams.size().nodes as u64, Ordering::Relaxed);
+        setting.notes.images.store(images, Ordering::Relaxed);
         if counted.is_due() {
             let begun = Instant::now();
-            setting.supervisor.so_far(space.count(reached)?, reached.nodes());
+            setting.notes.so_far(space.count(reached)?, reached.nodes());
             counted = Counted { at: Instant::now(), took: begun.elapsed() };
         }
         Ok(true)
     })?;
-    setting.tell(&space.diagrams, effort);
+    setting.tell(effort);
     Ok(reached)
 }
 

@@ -183,6 +183,10 @@ impl Sets for Diagrams {
         Diagrams::count(self, set)
     }
 
+    fn is_single(&mut self, set: &Set) -> Maybe<bool> {
+        Ok(self.markings(set, 2).len() == 1)
+    }
+
     fn nodes(&mut self, set: &Set) -> Maybe<usize> {
         Diagrams::nodes(self, set)
     }

@@ -41,8 +41,9 @@ mod table;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use ample_budget::Budget;
 use num_bigint::BigUint;
 
 pub use self::reach::Method;
@@ -58,14 +59,14 @@ use self::table::{ANY, EMPTY, Id, Root, Table, What};
 pub struct Limits {
     /// So many nodes at once at most. A node takes about 40 bytes with its share of the tables.
     pub max_nodes: usize,
-    /// Set by whoever wants operations to end.
-    pub stop: Arc<AtomicBool>,
+    /// What operations may take, and who hears of them.
+    pub budget: Budget,
 }
 
 impl Default for Limits {
-    /// 64 million nodes, and nobody who stops it.
+    /// 64 million nodes, and whatever time it takes.
     fn default() -> Limits {
-        Limits { max_nodes: 1 << 26, stop: Arc::new(AtomicBool::new(false)) }
+        Limits { max_nodes: 1 << 26, budget: Budget::unlimited() }
     }
 }
 
@@ -169,7 +170,7 @@ impl Diagrams {
             compiled.push(compile(transition, number, &level_of)?);
         }
         Ok(Diagrams {
-            table: Table::new(TABLES.fetch_add(1, Ordering::Relaxed), limits.max_nodes, limits.stop),
+            table: Table::new(TABLES.fetch_add(1, Ordering::Relaxed), limits.max_nodes, limits.budget),
             order: order.to_vec(),
             level_of,
             initial,
@@ -182,9 +183,14 @@ impl Diagrams {
         })
     }
 
-    /// Calls somebody now and then during long operations.
-    pub fn watch(&mut self, watch: impl FnMut(Size) + Send + 'static) {
-        self.table.nodes.watch = Some(Box::new(watch));
+    /// What operations may take.
+    pub fn budget(&self) -> &Budget {
+        &self.table.nodes.budget
+    }
+
+    /// From now on operations ask that one.
+    pub fn set_budget(&mut self, budget: Budget) {
+        self.table.nodes.budget = budget;
     }
 
     /// How large the table is and was.

@@ -34,7 +34,7 @@ impl Table {
             self.push(node.value, down, EMPTY, EMPTY)?;
             at = node.right;
         }
-        self.settle(group, level, base, limit)?;
+        self.fire_until_closed(group, level, base, limit)?;
         let result = self.build(base, EMPTY)?;
         self.protected.truncate(self.protected.len() - 2);
         self.remember(what, set, limit, result);
@@ -44,7 +44,7 @@ impl Table {
 
     /// Fires the events that begin on this level until the list above `base` does not grow. What follows the values is
     /// closed already. An item's `f` is what followed its value when the events were last fired on it.
-    fn settle(&mut self, group: &Group, level: u32, base: usize, limit: Id) -> Maybe<()> {
+    fn fire_until_closed(&mut self, group: &Group, level: u32, base: usize, limit: Id) -> Maybe<()> {
         let events = group.at(level);
         if events.is_empty() {
             return Ok(());
@@ -128,7 +128,7 @@ impl Table {
             let down = self.fire_saturated(group, number, after, level + 1, node.down, allowed)?;
             self.add(base, target, down)?;
         }
-        self.settle(group, level, base, limit)?;
+        self.fire_until_closed(group, level, base, limit)?;
         let result = self.build(base, EMPTY)?;
         self.protected.truncate(self.protected.len() - 2);
         self.remember(what, set, limit, result);

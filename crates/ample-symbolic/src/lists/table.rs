@@ -5,7 +5,8 @@
 //! one level, and results are remembered without it.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+
+use ample_budget::Budget;
 
 use super::{Maybe, SetError, Size, stack};
 use crate::table::{self, FIRST_CACHE, MAX_CACHE, NONE};
@@ -89,6 +90,11 @@ impl table::Node for Node {
     }
 
     #[inline]
+    fn new([value, down, right]: [u32; 3], next: u32) -> Node {
+        Node { value, down, right, next }
+    }
+
+    #[inline]
     fn key(&self) -> [u32; 3] {
         [self.value, self.down, self.right]
     }
@@ -133,12 +139,12 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub fn new(number: u64, max_nodes: usize, stop: Arc<AtomicBool>) -> Table {
+    pub fn new(number: u64, max_nodes: usize, budget: Budget) -> Table {
         let max_nodes = max_nodes.min(1 << 31);
         // With its buckets a node takes 20 to 24 bytes; the cache should not take more than all nodes do.
         let max_cache = max_nodes.next_power_of_two().clamp(FIRST_CACHE, MAX_CACHE);
         let nodes: table::Table<Node, 3> =
-            table::Table::new(table::Node::free(NONE), max_nodes, (FIRST_CACHE, max_cache), stop);
+            table::Table::new(table::Node::free(NONE), max_nodes, (FIRST_CACHE, max_cache), budget);
         let collect_at = FIRST_COLLECTION.min(nodes.max_nodes() / 4 * 3);
         Table {
             nodes,
@@ -187,7 +193,7 @@ impl Table {
         if down == EMPTY {
             return Ok(right);
         }
-        self.nodes.unique(Node { value, down, right, next: NONE })
+        self.nodes.unique(value, down, right)
     }
 
     #[inline]
@@ -270,7 +276,7 @@ impl Table {
         self.lists.clear();
         self.protected.clear();
         self.floor = stack::floor();
-        if self.nodes.should_stop() {
+        if self.nodes.budget.is_cancelled() {
             return Err(SetError::Cancelled);
         }
         self.tidy();

@@ -122,11 +122,11 @@ impl<P: Deref<Target = Space>> Sets for SpaceSets<P> {
     }
 
     fn has_transient(&self) -> bool {
-        self.space.passes_over()
+        self.space.has_transient()
     }
 
     fn visible(&mut self, set: &Bdd) -> Maybe<Bdd> {
-        set.and(&self.space.settled)
+        set.and(&self.space.visible)
     }
 
     fn previous(&mut self, set: &Bdd, within: &Bdd) -> Maybe<Bdd> {
@@ -150,6 +150,10 @@ impl<P: Deref<Target = Space>> Sets for SpaceSets<P> {
     }
 
     fn is_single(&mut self, set: &Bdd) -> Maybe<bool> {
+        if self.space.diagrams.pairs() > self.space.bits {
+            // Some variables are none of the state's: an automaton has been added to the system.
+            return Ok(self.space.count_all(set) == BigUint::from(1u8));
+        }
         let Some(state) = set.pick() else { return Ok(false) };
         Ok(set.only(&state)? == *set)
     }

@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ample::sog::SogOptions;
+use ample::{Algorithm, Choice, EngineOptions, Fairness, PartialOrder};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// A model checker for concurrent systems.
@@ -107,15 +110,12 @@ pub struct Properties {
 #[command(next_help_heading = "Temporal properties")]
 pub struct Temporal {
     /// Which runs count
-    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Fairness::None)]
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t)]
     pub fairness: Fairness,
     /// Only runs on which the expression holds again and again count, for formulas and labels `accept`; may be given
     /// several times
     #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
     pub justice: Vec<String>,
-    /// How to look for an endless run that violates a property
-    #[arg(long, value_enum, value_name = "HOW", default_value_t = Emptiness::Auto)]
-    pub emptiness: Emptiness,
     /// Do not ask whether a property holds only because what it speaks of never happens
     #[arg(long)]
     pub no_vacuity: bool,
@@ -137,27 +137,12 @@ pub struct States {
 #[command(next_help_heading = "Search")]
 pub struct Search {
     /// Which engine checks
-    #[arg(long, value_enum, default_value_t = Engine::Auto)]
-    pub engine: Engine,
-    /// The order of the search; breadth first finds the shortest counterexamples
-    #[arg(long, value_enum, default_value_t = Order::Auto)]
-    pub search: Order,
-    /// Leave out orders of steps that do not disturb each other: as much as keeps every answer, or by these methods
-    /// [default: auto; states: none]
-    #[arg(long, value_enum, value_name = "METHODS")]
-    pub por: Option<Por>,
-    /// How persistent sets are computed
-    #[arg(long, value_enum, value_name = "NAME", default_value_t = Algorithm::Guards)]
-    pub por_algorithm: Algorithm,
-    /// The proviso against the ignoring problem: that no step is ignored for ever
-    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Proviso::Auto)]
-    pub proviso: Proviso,
-    /// Keep at most that many states, depth first; with persistent and sleep sets unless `--por` says otherwise
-    #[arg(long, value_name = "N")]
-    pub cache: Option<usize>,
-    /// Which state makes room for another
-    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Replacement::Oldest, requires = "cache")]
-    pub cache_policy: Replacement,
+    #[arg(long, value_name = "ENGINE", default_value = Choice::AUTO, value_parser = engines())]
+    pub engine: Choice,
+    /// Partial-order reduction: which orders of independent steps are left out, as many as keep every answer, or by these
+    /// methods [default: auto; states: none]
+    #[arg(long, value_enum, value_name = "METHODS", default_value_t, hide_default_value = true)]
+    pub por: PartialOrder,
     /// How many searches may be under way at once, for different properties [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,
@@ -167,8 +152,11 @@ pub struct Search {
     /// Show the progress on standard error: auto is a line on a terminal
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Progress::Auto)]
     pub progress: Progress,
+    /// Show the size of the decision diagrams
+    #[arg(long)]
+    pub stats: bool,
     #[command(flatten)]
-    pub symbolic: Symbolic,
+    pub engines: EngineOptions,
 }
 
 #[derive(Debug, Args)]
@@ -210,7 +198,7 @@ pub struct Reduce {
     #[arg(long)]
     pub explain: bool,
     /// How persistent sets are computed
-    #[arg(long, value_enum, value_name = "NAME", default_value_t = Algorithm::Guards)]
+    #[arg(long, value_enum, value_name = "NAME", default_value_t)]
     pub por_algorithm: Algorithm,
     /// Look at that many states at most, with reduction and without
     #[arg(long, value_name = "N", default_value_t = ample::reduce::MOST_STATES)]
@@ -317,9 +305,6 @@ pub struct Sog {
     /// The model
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The actions that are observed, by name (a transition of a net, a statement), with commas between them
-    #[arg(long, value_name = "NAMES", allow_hyphen_values = true)]
-    pub observe: Vec<String>,
     /// A condition on states that is observed; may be repeated
     #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
     pub atoms: Vec<String>,
@@ -327,62 +312,16 @@ pub struct Sog {
     /// quotes unless they are a name) and names of actions
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true, conflicts_with_all = ["observe", "atoms", "dot"])]
     pub ltl: Vec<String>,
-    /// Which graph
-    #[arg(long, value_enum, value_name = "WHICH", default_value_t = SogKind::Event)]
-    pub kind: SogKind,
-    /// Into how many parts `--kind split` cuts what an action leads to
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    pub parts: usize,
-    /// Which aggregates are kept as a few of their states
-    #[arg(long, value_enum, value_name = "WHICH", default_value_t = SogCanonical::None)]
-    pub canonical: SogCanonical,
+    #[command(flatten)]
+    pub options: SogOptions,
     /// How many threads build [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,
-    /// Which thread gets a new aggregate
-    #[arg(long, value_enum, value_name = "HOW", default_value_t = SogBalance::Steal)]
-    pub balance: SogBalance,
-    /// Formulas with events are meant on runs without the steps that are not observed, even where that matters
-    #[arg(long, requires = "ltl")]
-    pub collapsed: bool,
-    /// For a formula, compare labels as the definition says, in place of observing all that may change an atom
-    #[arg(long, requires = "ltl")]
-    pub compare_labels: bool,
     /// Write the graph to a file, for Graphviz
     #[arg(long, value_name = "FILE")]
     pub dot: Option<PathBuf>,
     #[command(flatten)]
     pub common: Common,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SogKind {
-    /// By actions, deterministic
-    Event,
-    /// By actions, what one leads to cut into parts
-    Split,
-    /// By conditions on states
-    State,
-    /// By both
-    EventState,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SogCanonical {
-    /// None
-    None,
-    /// All
-    Full,
-    /// Those that another thread gets
-    Send,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SogBalance {
-    /// The one that made it; others steal
-    Steal,
-    /// The one with the fewest waiting
-    MinLoad,
 }
 
 /// A language that models are written in.
@@ -438,187 +377,6 @@ pub struct Common {
     /// Colours
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Colour::Auto)]
     pub color: Colour,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Engine {
-    /// The one that suits the model
-    Auto,
-    /// Explicit-state search
-    Explicit,
-    /// Decision diagrams: sets of states at once
-    Symbolic,
-    /// Symbolic observation graphs: formulas of LTL without X
-    Sog,
-}
-
-/// How decision diagrams are used.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Symbolic engine")]
-pub struct Symbolic {
-    /// How the reachable states are found
-    #[arg(long, value_enum, value_name = "HOW", default_value_t = Reach::Saturation)]
-    pub reach: Reach,
-    /// Which way formulas are evaluated
-    #[arg(long, value_enum, value_name = "WAY", default_value_t = Direction::Auto)]
-    pub direction: Direction,
-    /// Look for an endless run that violates a property as for a state that is met again; twice as many variables
-    #[arg(long)]
-    pub liveness_to_safety: bool,
-    /// What a reduced set of states preserves, when states are counted
-    #[arg(long, value_enum, value_name = "WHAT", default_value_t = Preserve::Ctl)]
-    pub preserve: Preserve,
-    /// Which diagrams hold the markings of a Petri net (with `--engine symbolic`)
-    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Diagrams::Lists)]
-    pub diagrams: Diagrams,
-    /// Leave the variables of the diagrams in their first order
-    #[arg(long)]
-    pub no_reorder: bool,
-    /// Show what the decision diagrams were like
-    #[arg(long)]
-    pub stats: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Reach {
-    /// From the bottom of the diagram up
-    Saturation,
-    /// Relation by relation, each from all states so far
-    Chaining,
-    /// Layer by layer, each from the one before
-    Frontier,
-    /// Layer by layer, each from all states so far
-    Whole,
-    /// Not at all: formulas are evaluated over all states, reachable or not
-    None,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Diagrams {
-    /// List decision diagrams, a level for each place
-    Lists,
-    /// Binary decision diagrams, a variable for places that share one token
-    Binary,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Direction {
-    /// Backward; forward with partial exploration
-    Auto,
-    /// From the states where a formula's parts hold
-    Backward,
-    /// From the initial states
-    Forward,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Preserve {
-    /// Deadlocks only
-    Deadlocks,
-    /// LTL without X
-    Ltl,
-    /// CTL without X
-    Ctl,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Order {
-    /// Depth first with partial-order reduction, and breadth first for a short counterexample; without reduction breadth
-    /// first, and a large model (a million states, a quarter of the memory) then depth first
-    Auto,
-    /// Breadth first
-    Bfs,
-    /// Depth first
-    Dfs,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Por {
-    /// Stubborn sets, where they are sound and pay
-    Auto,
-    /// All orders
-    None,
-    /// Persistent sets
-    Persistent,
-    /// Sleep sets
-    Sleep,
-    /// Both
-    #[value(name = "persistent+sleep")]
-    PersistentSleep,
-    /// Two-Phase: steps that nobody can disturb and nobody sees at once, for CTL without X too
-    TwoPhase,
-    /// Partial exploration, in the symbolic engine: safe steps of each process first
-    Exploration,
-    /// The same, from new states only
-    ExplorationNew,
-    /// The same, from states that were not expanded in full only
-    ExplorationUnexpanded,
-    /// ImProviso, in the symbolic engine: reachable states only
-    Improviso,
-    /// AReduce, in the symbolic engine: reachable states only
-    Areduce,
-    /// Only the first process with a safe step moves, in the symbolic engine: reachable states only
-    Static,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Algorithm {
-    /// Stubborn sets by guards, chosen anew in each state
-    Guards,
-    /// Conflicting transitions (algorithm 1)
-    Conflicting,
-    /// Overman's (algorithm 2)
-    Overman,
-    /// Stubborn sets (algorithm 3)
-    Stubborn,
-    /// Conditional stubborn sets (algorithm 4)
-    Conditional,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Proviso {
-    /// The one that suits the search, if the property needs one
-    Auto,
-    /// Nothing: only deadlocks are decided
-    None,
-    /// Something leads off the stack, or all is taken
-    Stack,
-    /// Nothing is left out everywhere in a component that is not left
-    Components,
-    /// Something leads to a state that is still to be expanded, or all is taken; breadth first
-    Queue,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Replacement {
-    /// The one that the search left first
-    Oldest,
-    /// Any
-    Random,
-    /// One that the search has not come back to often
-    LeastVisited,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Fairness {
-    /// All
-    None,
-    /// Every process that could move from some moment on moves again and again
-    Weak,
-    /// Every action that is possible again and again is taken again and again
-    Strong,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Emptiness {
-    /// The one that suits the property
-    Auto,
-    /// By strongly connected components
-    #[value(alias = "scc")]
-    Components,
-    /// By nested depth-first search
-    #[value(alias = "ndfs")]
-    Nested,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -702,6 +460,13 @@ fn moves(text: &str) -> Result<Moves, String> {
         Ok(number) => Ok(number),
     };
     words.map(number).collect::<Result<_, _>>().map(Moves)
+}
+
+/// One of the engines, or `auto`.
+fn engines() -> impl TypedValueParser<Value = Choice> {
+    let auto = PossibleValue::new(Choice::AUTO).help("Those that suit the model");
+    let named = ample::engines().map(|(name, about)| PossibleValue::new(name).help(about));
+    PossibleValuesParser::new([auto].into_iter().chain(named)).map(|name| ample::engine(&name).unwrap_or_default())
 }
 
 fn threads(text: &str) -> Result<usize, String> {

@@ -55,7 +55,7 @@ pub fn convert(arguments: &Convert, context: &Context) -> Exit {
     Exit::Fine
 }
 
-/// Reads the model; what is wrong with it is told.
+/// Reads the model; what is wrong with it is reported.
 fn read(arguments: &Convert, context: &Context) -> Result<Model, Exit> {
     let path = &arguments.file;
     let name = path.display().to_string();

@@ -130,7 +130,7 @@ pub fn run(command: &Command, interrupt: Arc<AtomicBool>) -> Exit {
     }
 }
 
-/// Tells that nothing is known of a file, because the work on it had to be ended before there was anything to tell.
+/// Reports that nothing is known of a file, because the work on it had to be ended before there was an answer.
 pub fn unknown(command: &Command, file: &Path, reason: Interrupted) {
     let common = command.common();
     let (file, reason) = (file.display(), format!("{reason} before there was an answer"));
@@ -142,7 +142,7 @@ pub fn unknown(command: &Command, file: &Path, reason: Interrupted) {
     complain(|out| writeln!(out, "{} {file}: unknown: {reason}", Paint::on(common.color, &stderr()).red("Error:")));
 }
 
-/// The last line of defence: a panic about one model is told, and is not an answer.
+/// The last line of defence: a panic about one model is reported, and is not an answer.
 fn guarded(context: &Context, model: &Path, work: impl FnOnce() -> Exit) -> Exit {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         if context.json {
@@ -156,20 +156,20 @@ fn guarded(context: &Context, model: &Path, work: impl FnOnce() -> Exit) -> Exit
     })
 }
 
-/// Reads the model; what is wrong with it is told. Formulas that are refused are no matter here.
+/// Reads the model; what is wrong with it is reported. Formulas that are refused are no matter here.
 fn load(path: &Path, common: &Common, context: &Context, budget: &Budget) -> Result<Loaded, Exit> {
     let loaded = load_model(path, common, context, budget)?;
     show_refused(context, &loaded, loaded.refused.iter());
     Ok(loaded)
 }
 
-/// Tells of formulas in the file that are refused, where nobody asks about them.
+/// Warns of formulas in the file that are refused, where nobody asks about them.
 fn show_refused<'a>(context: &Context, loaded: &Loaded, refused: impl Iterator<Item = &'a RefusedFormula>) {
     let warnings = questions::warnings(refused);
     complain(|out| diagnostics::show(out, &loaded.system.sources, &warnings, context.err));
 }
 
-/// Reads the model, without its formulas that are refused; what else is wrong with it is told.
+/// Reads the model, without its formulas that are refused; what else is wrong with it is reported.
 fn load_model(path: &Path, common: &Common, context: &Context, budget: &Budget) -> Result<Loaded, Exit> {
     let options = LoadOptions { without_refused: true, ..load_options(common, budget) };
     let loaded = ample::load(path, &options).map_err(|error| refused(context, path, &error))?;
@@ -187,7 +187,7 @@ fn load_options(common: &Common, budget: &Budget) -> LoadOptions {
     }
 }
 
-/// Tells what is wrong with an input.
+/// Reports what is wrong with an input.
 fn refused(context: &Context, model: &Path, error: &LoadError) -> Exit {
     complain(|out| diagnostics::load_error(out, error, context.err));
     if context.json {

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};
 
-use ample::{EventKind, Message, Step, Trace};
+use ample::{EventKind, Message, Move, Step, Trace};
 use unicode_width::UnicodeWidthChar;
 
 use super::layout::{Extent, fitting, shortened, width};
@@ -63,15 +63,24 @@ struct Chart {
     sent: HashMap<u32, VecDeque<(usize, Vec<String>)>>,
 }
 
+/// Who takes part in a step, the one that begins first. What is no process's comes last among the columns.
+fn parties(step: &Step) -> Vec<(u32, &str)> {
+    let names = [step.process.as_str()].into_iter().chain(step.partner.iter().map(|(name, ..)| name.as_str()));
+    let several = step.participants.iter().map(|(name, ..)| name.as_str());
+    let ids = step.taken.movers().map(|(id, _)| id);
+    match step.taken {
+        Move::Process { .. } | Move::Handshake { .. } => ids.zip(names).collect(),
+        Move::Action { .. } => ids.zip(several).collect(),
+        Move::Joint { .. } | Move::Claim { .. } => vec![(u32::MAX, step.process.as_str())],
+    }
+}
+
 impl Chart {
     fn of(trace: &Trace) -> Chart {
         let mut processes = Vec::new();
         let mut longest = 0;
         for step in trace.prefix.iter().chain(&trace.cycle) {
-            processes.push((step.taken.process, step.process.clone()));
-            if let (Some((id, _)), Some((name, ..))) = (step.taken.partner, &step.partner) {
-                processes.push((id, name.clone()));
-            }
+            processes.extend(parties(step).into_iter().map(|(id, name)| (id, name.to_owned())));
             longest = step.messages.iter().map(|message| width(&label(message))).fold(longest, usize::max);
         }
         processes.sort();
@@ -104,8 +113,9 @@ impl Chart {
     }
 
     fn step(&mut self, rows: &mut Vec<String>, number: usize, step: &Step) {
-        let mover = self.column(step.taken.process, &step.process);
-        let partner = step.taken.partner.zip(step.partner.as_ref()).map(|((id, _), (name, ..))| self.column(id, name));
+        let columns: Vec<usize> = parties(step).into_iter().map(|(id, name)| self.column(id, name)).collect();
+        let mover = columns.first().copied().unwrap_or(0);
+        let partner = columns.get(1).copied().filter(|_| step.partner.is_some());
         for message in &step.messages {
             match (partner, message.kind) {
                 (Some(partner), EventKind::Send) => rows.push(self.arrow(number, mover, partner, &label(message))),
@@ -199,8 +209,6 @@ impl Chart {
 
 #[cfg(test)]
 mod tests {
-    use ample::Move;
-
     use super::*;
 
     fn message(kind: EventKind, process: u32) -> Message {
@@ -209,11 +217,13 @@ mod tests {
 
     fn step(process: u32, messages: Vec<Message>) -> Step {
         Step {
-            taken: Move { process, edge: 0.into(), partner: None },
+            taken: Move::Process { process, edge: 0.into() },
             process: format!("P({process})"),
             text: String::new(),
             at: None,
             partner: None,
+            participants: Vec::new(),
+            inputs: Vec::new(),
             changes: Vec::new(),
             messages,
             printed: String::new(),
@@ -240,7 +250,7 @@ mod tests {
     #[test]
     fn a_handshake_is_one_arrow() {
         let mut shake = step(1, vec![message(EventKind::Send, 1), message(EventKind::Receive, 0)]);
-        shake.taken.partner = Some((0, 0.into()));
+        shake.taken = Move::of(1, 0.into(), Some((0, 0.into())));
         shake.partner = Some(("P(0)".into(), String::new(), None));
         let text = drawn(vec![shake]);
         assert_eq!(text.lines().count(), 2, "{text}");

@@ -1,7 +1,8 @@
 //! Progress: a line on a terminal, JSON lines for a program, silence in a pipe.
 
 use std::io::{IsTerminal, Write, stderr};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use ample::Progress;
 use serde_json::json;
@@ -12,9 +13,16 @@ use super::text::{bytes, count};
 /// How often something is shown.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// Shows how a search goes, on standard error.
+/// Shows how a search goes, on standard error. Any thread may tell.
 pub struct Display {
     how: How,
+    begun: Instant,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// When something was shown last.
     shown: Duration,
     /// There is a line on the terminal that must be wiped before anything else is written.
     dirty: bool,
@@ -23,28 +31,36 @@ pub struct Display {
 impl Display {
     pub fn new(how: How, quiet: bool) -> Display {
         let silent = how == How::Auto && (quiet || !stderr().is_terminal());
-        Display { how: if silent { How::Never } else { how }, shown: Duration::ZERO, dirty: false }
+        Display { how: if silent { How::Never } else { how }, begun: Instant::now(), state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Called often; shows something now and then.
-    pub fn show(&mut self, progress: &Progress, elapsed: Duration) {
-        // A replay has no states to tell of.
-        if self.how == How::Never || elapsed < self.shown + EVERY || progress.states + progress.nodes == 0 {
+    pub fn show(&self, progress: &Progress) {
+        if self.how == How::Never || progress.states + progress.nodes == 0 {
             return;
         }
-        self.shown = elapsed;
+        let elapsed = self.begun.elapsed();
+        let mut state = self.state();
+        if elapsed < state.shown + EVERY {
+            return;
+        }
+        state.shown = elapsed;
         let text = match self.how {
             How::Json => format!("{}\n", in_json(progress, elapsed)),
             _ => format!("\r\x1b[2K{}", line(progress, elapsed)),
         };
         // Nobody to see it is no reason to stop.
         let _ = stderr().write_all(text.as_bytes());
-        self.dirty = self.how == How::Auto;
+        state.dirty = self.how == How::Auto;
     }
 
     /// Wipes the line.
-    pub fn finish(&mut self) {
-        if std::mem::take(&mut self.dirty) {
+    pub fn finish(&self) {
+        if std::mem::take(&mut self.state().dirty) {
             let mut out = stderr().lock();
             let _ = write!(out, "\r\x1b[2K").and_then(|()| out.flush());
         }

@@ -7,10 +7,10 @@ use ample::reduce::{
     Choice, Closure, Count, Object, Point, Process, ReduceError, ReduceOptions, Reduction, Safety, Scheme, Step,
     Transition,
 };
-use ample::{Algorithm, Limits, LoadOptions, System};
+use ample::{Algorithm, LoadOptions, System};
 use serde_json::{Value, json};
 
-use super::arguments::{self, Reduce};
+use super::arguments::Reduce;
 use super::layout::Extent;
 use super::paint::Paint;
 use super::state;
@@ -34,20 +34,14 @@ pub fn reduce(arguments: &Reduce, context: &Context) -> Exit {
         Ok(point) => point,
         Err(message) => return failed(context, &arguments.file, &message),
     };
-    let options = ReduceOptions {
-        algorithm: algorithm(arguments.por_algorithm),
-        most_states: arguments.max_states,
-        time: budget.time_left(),
-        memory_limit: budget.memory_limit(),
-    };
-    let mut limits = Limits::from(budget);
+    let options = ReduceOptions { algorithm: arguments.por_algorithm, most_states: arguments.max_states };
     if let Some(point) = point {
-        return match ample::reduce::choice(system, &point, &options, &mut limits) {
+        return match ample::reduce::choice(system, &point, &options, &budget) {
             Ok((scheme, choice)) => show_choice(system, &scheme, &choice, arguments, context),
             Err(error) => refused(system, arguments, context, &error),
         };
     }
-    let reduction = match ample::reduce::reduce(system, &options, &mut limits) {
+    let reduction = match ample::reduce::reduce(system, &options, &budget) {
         Ok(reduction) => reduction,
         Err(error) => return refused(system, arguments, context, &error),
     };
@@ -108,16 +102,6 @@ fn point(arguments: &Reduce, system: &System, options: &LoadOptions) -> Result<O
     Ok(moves.or(place.state.map(Point::Number)))
 }
 
-fn algorithm(algorithm: arguments::Algorithm) -> Algorithm {
-    match algorithm {
-        arguments::Algorithm::Guards => Algorithm::Guards,
-        arguments::Algorithm::Conflicting => Algorithm::Conflicting,
-        arguments::Algorithm::Overman => Algorithm::Overman,
-        arguments::Algorithm::Stubborn => Algorithm::Stubborn,
-        arguments::Algorithm::Conditional => Algorithm::Conditional,
-    }
-}
-
 fn head(system: &System) -> Value {
     json!({"schema": ample::SCHEMA, "model": system.name, "language": system.language, "off": null})
 }
@@ -137,7 +121,7 @@ fn to_json(system: &System, reduction: &Reduction<'_>, arguments: &Reduce) -> Va
 /// All that is known of processes, objects and transitions.
 fn describe(value: &mut Value, scheme: &Scheme<'_>, arguments: &Reduce) {
     let safe = |safety: Safety| scheme.living().filter(|transition| transition.safe == safety).count();
-    value["algorithm"] = json!(algorithm(arguments.por_algorithm).to_string());
+    value["algorithm"] = json!(arguments.por_algorithm.to_string());
     value["safe"] = json!({
         "always": safe(Safety::Always), "later": safe(Safety::Later), "never": safe(Safety::Never),
     });

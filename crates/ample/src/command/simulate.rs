@@ -4,8 +4,8 @@ use std::io::{self, BufRead, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ample::evidence::EndState;
-use ample::simulate::{Bookmark, Ending, Random, Simulation};
-use ample::{Branch, Budget, Move, StartNumber, Step, System, Trace};
+use ample::simulate::{Bookmark, Ending, Random, Simulation, first_start};
+use ample::{Branch, Budget, Move, Step, System, Trace};
 use serde::Serialize;
 
 use super::arguments::Simulate;
@@ -33,8 +33,8 @@ struct Answer<'a> {
     branches: Option<&'a [Branch]>,
 }
 
-/// Why a run is over.
-enum Over {
+/// Why a run has ended.
+enum RunEnd {
     /// It cannot go on, or went wrong.
     Ended(Ending),
     /// An assertion was violated.
@@ -93,9 +93,15 @@ pub fn simulate(arguments: &Simulate, context: &Context) -> Exit {
         Some(Ok(recorded)) => Some(recorded),
         None => None,
     };
-    let start = given.as_ref().map_or_else(StartNumber::default, |given| given.trace.start.clone());
+    let start = match &given {
+        Some(given) => given.trace.start.clone(),
+        None => match first_start(system, &budget) {
+            Ok(start) => start.unwrap_or_default(),
+            Err(interrupted) => return failed(context, &arguments.file, &interrupted.to_string()),
+        },
+    };
     let simulation = match Simulation::new(system, &start) {
-        Ok(simulation) => simulation,
+        Ok(simulation) => simulation.within(&budget),
         Err(None) => {
             return failed(context, &arguments.file, &format!("the model has no initial state number {start}"));
         }
@@ -121,7 +127,7 @@ fn walk(
     out: &mut impl Write,
 ) -> io::Result<Exit> {
     let seed = arguments.seed.unwrap_or_else(any_seed);
-    let start = given.map_or_else(StartNumber::default, |given| given.trace.start.clone());
+    let start = simulation.start().clone();
     let at_random = given.is_none() && !arguments.interactive;
     let extent = if context.full { Extent::FULL } else { Extent::OF_FILE };
     if !context.json && !context.quiet {
@@ -136,7 +142,7 @@ fn walk(
     };
     let trace = Trace { start, ..Trace::default() };
     let mut run = Run { simulation, trace, keep: context.json || arguments.msc || given.is_some(), sink, extent };
-    let over = match given {
+    let run_end = match given {
         Some(given) => follow(&mut run, &given.trace)?,
         None if arguments.interactive => by_hand(&mut run, system, context)?,
         None => randomly(&mut run, seed, arguments.steps, budget)?,
@@ -147,7 +153,7 @@ fn walk(
         trace.cycle = trace.prefix.split_off(given.trace.prefix.len().min(trace.prefix.len()));
     }
     let end = simulation.state();
-    let (ending, reason, exit) = told(&over);
+    let (ending, reason, exit) = described(&run_end);
     if context.json {
         let answer = Answer {
             schema: ample::SCHEMA,
@@ -203,13 +209,15 @@ fn heading(
     writeln!(out, "{}", context.out.bold(shortened(&text, Extent::SCREEN.text)))
 }
 
-fn told(over: &Over) -> (&'static str, String, Exit) {
-    match over {
-        Over::Ended(Ending::EndState) => ("end", "valid end state".into(), Exit::Fine),
-        Over::Ended(Ending::Deadlock) => ("deadlock", "invalid end state: no process can move".into(), Exit::Violated),
-        Over::Ended(Ending::Fault(fault)) => ("fault", fault.clone(), Exit::Violated),
-        Over::Violated(sentence) => ("violation", sentence.clone(), Exit::Violated),
-        Over::Stopped(why) => ("stopped", why.clone(), Exit::Fine),
+fn described(end: &RunEnd) -> (&'static str, String, Exit) {
+    match end {
+        RunEnd::Ended(Ending::EndState) => ("end", "valid end state".into(), Exit::Fine),
+        RunEnd::Ended(Ending::Deadlock) => {
+            ("deadlock", "invalid end state: no process can move".into(), Exit::Violated)
+        }
+        RunEnd::Ended(Ending::Fault(fault)) => ("fault", fault.clone(), Exit::Violated),
+        RunEnd::Violated(sentence) => ("violation", sentence.clone(), Exit::Violated),
+        RunEnd::Stopped(why) => ("stopped", why.clone(), Exit::Fine),
     }
 }
 
@@ -219,37 +227,37 @@ fn any_seed() -> u64 {
     Random::new(now.as_nanos() as u64).below(1_000_000_000) as u64
 }
 
-fn randomly<W: Write>(run: &mut Run<'_, W>, seed: u64, steps: u64, budget: &Budget) -> io::Result<Over> {
+fn randomly<W: Write>(run: &mut Run<'_, W>, seed: u64, steps: u64, budget: &Budget) -> io::Result<RunEnd> {
     let mut random = Random::new(seed);
     for _ in 0..steps {
         if let Err(interrupted) = budget.check() {
-            return Ok(Over::Stopped(interrupted.to_string()));
+            return Ok(RunEnd::Stopped(interrupted.to_string()));
         }
         let moves = run.simulation.moves();
         if moves.is_empty() {
             break;
         }
         if let Some(violation) = run.take(&moves[random.below(moves.len())])? {
-            return Ok(Over::Violated(violation));
+            return Ok(RunEnd::Violated(violation));
         }
     }
     Ok(match run.simulation.ending() {
-        Some(ending) => Over::Ended(ending),
-        None => Over::Stopped(format!("stopped after {steps} steps")),
+        Some(ending) => RunEnd::Ended(ending),
+        None => RunEnd::Stopped(format!("stopped after {steps} steps")),
     })
 }
 
 /// Along a trace that is known to fit.
-fn follow<W: Write>(run: &mut Run<'_, W>, given: &Trace) -> io::Result<Over> {
+fn follow<W: Write>(run: &mut Run<'_, W>, given: &Trace) -> io::Result<RunEnd> {
     let mut violation = None;
     for step in given.prefix.iter().chain(&given.cycle) {
         violation = run.take(&step.taken)?;
     }
     Ok(match (violation, run.simulation.ending()) {
-        (Some(violation), _) => Over::Violated(violation),
-        (None, Some(ending)) => Over::Ended(ending),
-        (None, None) if given.cycle.is_empty() => Over::Stopped("the trace ends here".into()),
-        (None, None) => Over::Stopped("here the cycle begins again".into()),
+        (Some(violation), _) => RunEnd::Violated(violation),
+        (None, Some(ending)) => RunEnd::Ended(ending),
+        (None, None) if given.cycle.is_empty() => RunEnd::Stopped("the trace ends here".into()),
+        (None, None) => RunEnd::Stopped("here the cycle begins again".into()),
     })
 }
 
@@ -269,7 +277,7 @@ const HELP: &str = "  a number  takes that move
   q         quits, as the end of the input does
 ";
 
-fn by_hand<W: Write>(run: &mut Run<'_, W>, system: &System, context: &Context) -> io::Result<Over> {
+fn by_hand<W: Write>(run: &mut Run<'_, W>, system: &System, context: &Context) -> io::Result<RunEnd> {
     let mut lines = io::stdin().lock().lines();
     let mut history: Vec<Bookmark> = Vec::new();
     loop {
@@ -278,7 +286,7 @@ fn by_hand<W: Write>(run: &mut Run<'_, W>, system: &System, context: &Context) -
         let ending = run.simulation.ending();
         menu(run, &steps, ending.as_ref(), context)?;
         match ask(run, &mut lines, moves.len())? {
-            Choice::Quit => return Ok(ending.map_or_else(|| Over::Stopped("stopped here".into()), Over::Ended)),
+            Choice::Quit => return Ok(ending.map_or_else(|| RunEnd::Stopped("stopped here".into()), RunEnd::Ended)),
             Choice::Back => match history.pop() {
                 Some(bookmark) => {
                     run.simulation.return_to(bookmark);

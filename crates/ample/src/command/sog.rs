@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use ample::sog::{self, Balance, Built, Canonical, Judged, Kind, Names, Rule, SogError, SogOptions};
-use ample::{Limits, LoadError, Loaded};
+use ample::sog::{self, Built, Judged, Names, SogError, SogOptions};
+use ample::{LoadError, Loaded};
 use serde_json::{Value, json};
 
-use super::arguments::{self, Sog};
+use super::arguments::Sog;
 use super::layout::Extent;
 use super::state;
 use super::steps::{Columns, Steps};
@@ -23,9 +23,8 @@ pub fn sog(arguments: &Sog, context: &Context) -> Exit {
         Ok(options) => options,
         Err(message) => return failed(context, &arguments.file, &message),
     };
-    let mut limits = Limits::from(budget);
     if arguments.ltl.is_empty() {
-        return match sog::build(&loaded.system, &options, &mut limits) {
+        return match sog::build(&loaded.system, &options, &budget) {
             Ok(built) => show_graph(&loaded, &built, arguments, context),
             Err(error) => undecided(&error, arguments, context),
         };
@@ -33,7 +32,7 @@ pub fn sog(arguments: &Sog, context: &Context) -> Exit {
     let mut exit = Exit::Fine;
     for text in &arguments.ltl {
         let one = match sog::formula(&loaded, text) {
-            Ok(formula) => match sog::check(&loaded.system, &formula, &options, &mut limits) {
+            Ok(formula) => match sog::check(&loaded.system, &formula, &options, &budget) {
                 Ok(judged) => show_verdict(&loaded, text, &judged, context),
                 Err(error) => show_unknown(&loaded, text, &error, context),
             },
@@ -46,30 +45,13 @@ pub fn sog(arguments: &Sog, context: &Context) -> Exit {
 
 fn options(loaded: &Loaded, arguments: &Sog) -> Result<SogOptions, String> {
     let expression = |text: &String| loaded.expression(text).map_err(|error| format!("`{text}`: {error}"));
-    let names = arguments.observe.iter().flat_map(|names| names.split(',')).map(|name| name.trim().to_owned());
-    Ok(SogOptions {
-        observe: names.filter(|name| !name.is_empty()).collect(),
+    let mut options = SogOptions {
         atoms: arguments.atoms.iter().map(expression).collect::<Result<_, _>>()?,
-        kind: match arguments.kind {
-            arguments::SogKind::Event => Kind::Event,
-            arguments::SogKind::Split => Kind::Split(arguments.parts),
-            arguments::SogKind::State => Kind::State,
-            arguments::SogKind::EventState => Kind::EventState,
-        },
-        canonical: match arguments.canonical {
-            arguments::SogCanonical::None => Canonical::None,
-            arguments::SogCanonical::Full => Canonical::Full,
-            arguments::SogCanonical::Send => Canonical::Sent,
-        },
         threads: arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
-        balance: match arguments.balance {
-            arguments::SogBalance::Steal => Balance::Steal,
-            arguments::SogBalance::MinLoad => Balance::MinLoad,
-        },
-        memory_limit: arguments.common.memory_limit.or_else(ample::sensible_memory_limit),
-        collapsed: arguments.collapsed,
-        rule: if arguments.compare_labels { Rule::Definition } else { Rule::Static },
-    })
+        ..arguments.options.clone()
+    };
+    options.observe.retain(|name| !name.is_empty());
+    Ok(options)
 }
 
 /// A formula that is refused, which is no reason not to look at the others.

@@ -32,7 +32,7 @@ pub fn at_end(out: &mut impl Write, system: &System, trace: &Trace, end: &EndSta
 
 /// A net is one process that stands before all its transitions: nothing that its user knows.
 pub fn is_net(system: &System) -> bool {
-    system.language == "pnml"
+    !ample::language_of(system).has_processes()
 }
 
 /// The transitions that can fire, where they are known.
@@ -128,18 +128,18 @@ fn contents(channel: &Contents, extent: Extent) -> String {
     }
 }
 
-/// The values of the variables. What is 0 is told together.
+/// The values of the variables. What is 0 is summed up in one line.
 fn values(out: &mut impl Write, system: &System, end: &EndState, extent: Extent) -> io::Result<()> {
     if end.variables.is_empty() {
         return Ok(());
     }
     let (what, zero) = if is_net(system) { ("places", "empty") } else { ("variables", "0") };
-    let told: Vec<&Cell> = end.variables.iter().filter(|cell| cell.value != "0").collect();
-    if told.is_empty() {
+    let nonzero: Vec<&Cell> = end.variables.iter().filter(|cell| cell.value != "0").collect();
+    if nonzero.is_empty() {
         return writeln!(out, "    all {what} are {zero}");
     }
-    let has_others = told.len() < end.variables.len();
-    let mut shown = limited(told.into_iter().map(|cell| shortened(&equation(cell), extent.text)).collect(), extent);
+    let has_others = nonzero.len() < end.variables.len();
+    let mut shown = limited(nonzero.into_iter().map(|cell| shortened(&equation(cell), extent.text)).collect(), extent);
     if has_others {
         shown.push(format!("all other {what} are {zero}"));
     }

@@ -16,7 +16,7 @@ pub struct Columns {
     statement: usize,
 }
 
-/// The column of the statements is at least and at most that wide. What a longer statement does is told below it.
+/// The column of the statements is at least and at most that wide. What a longer statement does is shown below it.
 const STATEMENT: (usize, usize) = (28, 44);
 
 impl Columns {
@@ -35,7 +35,7 @@ impl Columns {
         let mut columns = Columns::default();
         for step in trace.prefix.iter().chain(&trace.cycle) {
             columns.widen(&step.process, &step.at, &step.text);
-            if let Some((process, text, at)) = &step.partner {
+            for (process, text, at) in step.partner.iter().chain(&step.participants) {
                 columns.widen(process, at, text);
             }
         }
@@ -121,7 +121,11 @@ impl Steps {
         if let Some((name, text, at)) = &step.partner {
             self.line(out, "", name, at, text, &received(step, name))?;
         }
-        self.previous = if step.partner.is_some() { String::new() } else { step.process.clone() };
+        for (name, text, at) in &step.participants {
+            self.line(out, "", name, at, text, &[])?;
+        }
+        let alone = step.partner.is_none() && step.participants.is_empty();
+        self.previous = if alone { step.process.clone() } else { String::new() };
         self.printed(out, &step.printed)?;
         match &step.violation {
             Some(violation) => {
@@ -193,7 +197,7 @@ fn widest_place(source: &Source) -> usize {
 /// Messages and changes of a step, without those of the partner.
 fn effects(step: &Step, process: &str, partner: Option<&str>) -> Vec<String> {
     let mut effects = Vec::new();
-    for message in step.messages.iter().filter(|message| message.process == step.taken.process) {
+    for message in step.messages.iter().filter(|message| step.taken.mover() == Some(message.process)) {
         effects.push(msc::label(message));
     }
     let theirs = partner.map(|name| format!("{name}:"));
@@ -209,7 +213,7 @@ fn effects(step: &Step, process: &str, partner: Option<&str>) -> Vec<String> {
 /// Messages and changes of the partner in a handshake.
 fn received(step: &Step, partner: &str) -> Vec<String> {
     let prefix = format!("{partner}:");
-    let others = step.messages.iter().filter(|message| message.process != step.taken.process).map(msc::label);
+    let others = step.messages.iter().filter(|message| step.taken.mover() != Some(message.process)).map(msc::label);
     let changes = step.changes.iter().filter(|change| change.name.starts_with(&prefix));
     others.chain(changes.map(|change| changed(change, partner))).collect()
 }

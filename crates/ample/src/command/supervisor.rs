@@ -2,7 +2,7 @@
 //!
 //! Everything that can last asks its [`Budget`] and ends by itself. The supervisor is there for what does not, be it a
 //! read from standard input that never ends or a loop that forgot to ask: a moment after the deadline, the memory limit
-//! or an interrupt it tells what has been found so far, says that this is not all, and ends the process. Nothing that
+//! or an interrupt it reports what has been found so far, says that this is not all, and ends the process. Nothing that
 //! a model contains can prevent that.
 
 use std::alloc::{GlobalAlloc, Layout, System as Allocator};
@@ -34,15 +34,15 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 const LOOK_OFTEN: Duration = Duration::from_millis(4);
 const SMALL: u64 = 1 << 30;
 
-/// What has been found so far, told if the supervisor has to end the work.
-type Tell = Box<dyn FnOnce(Interrupted) + Send>;
+/// Reports what has been found so far, if the supervisor has to end the work.
+type LastReport = Box<dyn FnOnce(Interrupted) + Send>;
 
 /// What is going on.
 enum Stage {
     /// Nothing yet, or nothing that may not take its time.
     Idle,
     /// Work on a file.
-    Working { file: PathBuf, budget: Budget, began: Instant, tell: Option<Tell> },
+    Working { file: PathBuf, budget: Budget, began: Instant, last_report: Option<LastReport> },
     /// The answer is being written.
     Reporting,
 }
@@ -56,17 +56,17 @@ fn stage() -> MutexGuard<'static, Stage> {
 /// Work on a file begins.
 pub fn begin(file: &Path, budget: &Budget) {
     let (file, budget) = (file.to_owned(), budget.clone());
-    *stage() = Stage::Working { file, budget, began: Instant::now(), tell: None };
+    *stage() = Stage::Working { file, budget, began: Instant::now(), last_report: None };
 }
 
-/// From now on there is something to tell if the work has to be ended.
-pub fn tell_at_the_end(what: impl FnOnce(Interrupted) + Send + 'static) {
-    if let Stage::Working { tell, .. } = &mut *stage() {
-        *tell = Some(Box::new(what));
+/// From now on there is something to report if the work has to be ended.
+pub fn report_at_the_end(what: impl FnOnce(Interrupted) + Send + 'static) {
+    if let Stage::Working { last_report, .. } = &mut *stage() {
+        *last_report = Some(Box::new(what));
     }
 }
 
-/// The answer is about to be written: from here on the supervisor leaves it alone. If it has begun to tell something
+/// The answer is about to be written: from here on the supervisor leaves it alone. If it has begun to report something
 /// itself, this does not return.
 pub fn report() {
     if !IS_SUPERVISOR.get() {
@@ -76,13 +76,13 @@ pub fn report() {
 
 /// The work did not come to its end.
 pub enum Unfinished {
-    /// It panicked, which has been told.
+    /// It panicked, which has been reported.
     Panicked,
-    /// It had to be ended while it was busy with that file. What was found there has been told.
+    /// It had to be ended while it was busy with that file. What was found there has been reported.
     Ended(PathBuf, Interrupted),
 }
 
-/// Waits for the work to be done, and ends it where it has to be; `unknown` tells of a file of which nothing is known.
+/// Waits for the work to be done, and ends it where it has to be; `unknown` reports a file of which nothing is known.
 pub fn supervise<T>(
     done: &Receiver<T>,
     interrupt: &AtomicBool,
@@ -104,19 +104,19 @@ pub fn supervise<T>(
             interrupted = Some(Instant::now());
         }
         let mut stage = stage();
-        let Stage::Working { file, budget, began, tell } = &mut *stage else { continue };
+        let Stage::Working { file, budget, began, last_report } = &mut *stage else { continue };
         let Some(reason) = overdue(budget, *began, interrupted) else { continue };
         end_for_certain();
         FROZEN.store(true, Ordering::SeqCst);
-        match tell.take() {
-            Some(tell) => tell(reason),
+        match last_report.take() {
+            Some(report) => report(reason),
             None => unknown(file, reason),
         }
         return Err(Unfinished::Ended(file.clone(), reason));
     }
 }
 
-/// Ends the process, whatever happens: a thread that waits for memory may hold what is needed to tell anything.
+/// Ends the process, whatever happens: a thread that waits for memory may hold what is needed to report anything.
 fn end_for_certain() {
     let _ = std::thread::Builder::new().spawn(|| {
         std::thread::sleep(LAST_GRACE);
@@ -160,7 +160,7 @@ thread_local! {
     static IS_SUPERVISOR: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The allocator of the operating system, except that while the supervisor tells what has been found, every other thread
+/// The allocator of the operating system, except that while the supervisor reports what has been found, every other thread
 /// that asks for memory waits: otherwise a limit that was reached would be left far behind in the meantime.
 pub struct Gate;
 

@@ -169,10 +169,10 @@ impl Evidence<'_> {
 
     /// What is wrong, or right, with the run; what is wrong with a claim or a label is said by its name.
     fn reason(&self, answer: &Answer, violation: &Violation) -> String {
-        let told =
+        let has_formula =
             !["acceptance", "progress"].contains(&answer.property.as_str()) && !answer.property.starts_with("never:");
         let formula = shortened(&one_line(&answer.formula), self.extent.text);
-        let formula = if told { format!(": {formula}") } else { String::new() };
+        let formula = if has_formula { format!(": {formula}") } else { String::new() };
         let message = shortened(&violation.message, self.extent.text);
         let message = match &answer.outcome {
             Outcome::Violated(_) => self.paint.red(message),

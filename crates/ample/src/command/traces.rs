@@ -60,13 +60,13 @@ pub fn read(path: &Path, system: &System, property: Option<&str>, options: &Load
         collect(value.map_err(|error| format!("{shown} is not JSON: {error}"))?, None, &mut runs);
     }
     let mut runs = of_model(runs, path, &system.name)?;
-    runs.sort_by_key(|found| found.is_witness);
+    runs.sort_by_key(|run| run.is_witness);
     let of = runs.len();
-    let Some(at) = runs.iter().position(|found| property.is_none_or(|wanted| found.property == wanted)) else {
+    let Some(at) = runs.iter().position(|run| property.is_none_or(|wanted| run.property == wanted)) else {
         let property = property.unwrap_or_default();
         return Err(format!("there is no run for `{property}` in {shown}; it has\n{}", listed(&runs)));
     };
-    let Found { property, trace, branches, .. } = runs.swap_remove(at);
+    let RecordedRun { property, trace, branches, .. } = runs.swap_remove(at);
     let malformed = |error: serde_json::Error| format!("{shown} is not a trace: {error}");
     let trace: Trace = serde_json::from_value(trace).map_err(malformed)?;
     let branches: Vec<Branch> =
@@ -77,7 +77,7 @@ pub fn read(path: &Path, system: &System, property: Option<&str>, options: &Load
 }
 
 /// A run in a file.
-struct Found {
+struct RecordedRun {
     /// The model's name, if the file says it.
     model: Option<String>,
     property: String,
@@ -87,14 +87,14 @@ struct Found {
 }
 
 /// All runs in a value.
-fn collect(mut value: Value, model: Option<&str>, runs: &mut Vec<Found>) {
+fn collect(mut value: Value, model: Option<&str>, runs: &mut Vec<RecordedRun>) {
     if let Value::Array(values) = value {
         return values.into_iter().for_each(|value| collect(value, model, runs));
     }
     let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
     let named = text(&value, "model");
     let model = named.as_deref().or(model);
-    let own = |trace: Value, branches: Value, value: &Value| Found {
+    let own = |trace: Value, branches: Value, value: &Value| RecordedRun {
         model: model.map(str::to_owned),
         property: text(value, "property").unwrap_or_default(),
         is_witness: value.get("verdict").is_some_and(|verdict| verdict == "holds"),
@@ -116,16 +116,16 @@ fn collect(mut value: Value, model: Option<&str>, runs: &mut Vec<Found>) {
 }
 
 /// The runs of the model that is given, or an error that lists what there is.
-fn of_model(runs: Vec<Found>, path: &Path, given: &str) -> Result<Vec<Found>, String> {
+fn of_model(runs: Vec<RecordedRun>, path: &Path, given: &str) -> Result<Vec<RecordedRun>, String> {
     let shown = path.display();
     if runs.is_empty() {
         return Err(format!("there is no run in {shown}"));
     }
-    let likeness = |found: &Found| found.model.as_deref().map_or(Some(0), |name| likeness(name, given, path));
+    let likeness = |run: &RecordedRun| run.model.as_deref().map_or(Some(0), |name| likeness(name, given, path));
     let Some(best) = runs.iter().filter_map(likeness).min() else {
         return Err(format!("there is no run of {given} in {shown}; it has\n{}", listed(&runs)));
     };
-    let is_alike = |found: &Found| likeness(found) == Some(best);
+    let is_alike = |run: &RecordedRun| likeness(run) == Some(best);
     let models: BTreeSet<&Option<String>> = runs.iter().filter(|run| is_alike(run)).map(|run| &run.model).collect();
     if models.len() > 1 {
         let runs = listed(&runs);
@@ -163,7 +163,7 @@ fn likeness(name: &str, given: &str, trace: &Path) -> Option<u8> {
 const MOST: usize = 20;
 
 /// The runs in a file, a line for each model.
-fn listed(runs: &[Found]) -> String {
+fn listed(runs: &[RecordedRun]) -> String {
     let mut models: Vec<(&str, Vec<&str>)> = Vec::new();
     for run in runs {
         let (model, property) = (run.model.as_deref().unwrap_or("a model without a name"), run.property.as_str());

@@ -1,4 +1,4 @@
-//! What a persistent set is, looked at directly (spec 001 §1.4): while only others move, the transitions of the set stay
+//! What a persistent set is, looked at directly (Godefroid's thesis, §4.1): while only others move, the transitions of the set stay
 //! enabled, and none of the others gets into their way.
 //!
 //! A transition that begins an atomic sequence is all of the sequence, and may lead to several states. Two that change

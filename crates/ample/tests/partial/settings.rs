@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use ample::{Algorithm, Cache, Methods, PartialOrder, Proviso, Replacement, Search};
+use ample::{Algorithm, Explicit, PartialOrder, Proviso, Replacement, Search};
+use ample_explicit::engine::reduction::{Cache, Methods, Reduction};
 
 const ALGORITHMS: [Algorithm; 5] =
     [Algorithm::Guards, Algorithm::Conflicting, Algorithm::Overman, Algorithm::Stubborn, Algorithm::Conditional];
@@ -20,13 +21,37 @@ pub enum Asked {
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     pub partial_order: PartialOrder,
-    pub search: Search,
+    pub explicit: Explicit,
     pub asked: Asked,
 }
 
 impl Setting {
-    fn by(methods: Methods, search: Search) -> Setting {
-        Setting { partial_order: PartialOrder::By(methods), search, asked: Asked::All }
+    pub fn new(partial_order: PartialOrder, search: Search) -> Setting {
+        Setting { partial_order, explicit: Explicit { search, ..Explicit::default() }, asked: Asked::All }
+    }
+
+    /// The options that come to these methods.
+    pub fn by(methods: Methods, search: Search) -> Setting {
+        let partial_order = match (methods.persistent, methods.sleep) {
+            (Some(_), true) => PartialOrder::PersistentSleep,
+            (Some(_), false) => PartialOrder::Persistent,
+            (None, true) => PartialOrder::Sleep,
+            (None, false) => PartialOrder::None,
+        };
+        let explicit = Explicit {
+            search,
+            algorithm: methods.persistent.unwrap_or_default(),
+            proviso: methods.proviso,
+            cache: methods.cache.map(|cache| cache.states),
+            cache_policy: methods.cache.map_or_else(Replacement::default, |cache| cache.replacement),
+            ..Explicit::default()
+        };
+        assert_eq!(Reduction::of(&explicit, partial_order), Reduction::By(methods));
+        Setting { partial_order, explicit, asked: Asked::All }
+    }
+
+    fn reduction(&self) -> Reduction {
+        Reduction::of(&self.explicit, self.partial_order)
     }
 
     fn asking(self, asked: Asked) -> Setting {
@@ -35,22 +60,22 @@ impl Setting {
 
     /// Only deadlocks are decided.
     pub fn ignores(&self) -> bool {
-        matches!(self.partial_order, PartialOrder::By(Methods { persistent: Some(_), proviso: Proviso::None, .. }))
+        matches!(self.reduction(), Reduction::By(Methods { persistent: Some(_), proviso: Proviso::None, .. }))
     }
 
     /// It may run out of states.
     pub fn is_cached(&self) -> bool {
-        matches!(self.partial_order, PartialOrder::By(Methods { cache: Some(_), .. }))
+        matches!(self.reduction(), Reduction::By(Methods { cache: Some(_), .. }))
     }
 }
 
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.partial_order {
-            PartialOrder::By(methods) => write!(f, "{methods} ({:?})", methods.proviso)?,
+        match self.reduction() {
+            Reduction::By(methods) => write!(f, "{methods} ({:?})", methods.proviso)?,
             other => write!(f, "{other:?}")?,
         }
-        write!(f, ", {:?}, asked for {:?}", self.search, self.asked)
+        write!(f, ", {:?}, asked for {:?}", self.explicit.search, self.asked)
     }
 }
 
@@ -59,8 +84,8 @@ pub fn all() -> Vec<Setting> {
     let mut settings = Vec::new();
     for search in [Search::Auto, Search::BreadthFirst, Search::DepthFirst] {
         for asked in [Asked::All, Asked::Deadlock, Asked::Assertions, Asked::Invariant] {
-            settings.push(Setting { partial_order: PartialOrder::Auto, search, asked });
-            settings.push(Setting { partial_order: PartialOrder::TwoPhase, search, asked });
+            settings.push(Setting::new(PartialOrder::Auto, search).asking(asked));
+            settings.push(Setting::new(PartialOrder::TwoPhase, search).asking(asked));
         }
     }
     let sleep = Methods { sleep: true, ..Methods::default() };

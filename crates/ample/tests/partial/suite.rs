@@ -1,14 +1,15 @@
-//! Random models, each asked about in all ways: what is left out must not change an answer.
+//! Random models, each asked about by every method: what is left out must not change an answer.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ample::{
-    Algorithm, CheckOptions, LoadOptions, Methods, Observer, Outcome, PartialOrder, Progress, Property, Question,
-    Reason, Report, Search, System, Verdict,
+    Algorithm, Budget, CheckOptions, LoadOptions, Outcome, PartialOrder, Property, Question, Reason, Report, Search,
+    System, Verdict,
 };
 use ample_explicit::compile::Method;
+use ample_explicit::engine::reduction::Methods;
 use ample_model::Expr;
 
 use super::generate;
@@ -33,12 +34,8 @@ pub fn number_from(variable: &str) -> Option<u64> {
 }
 
 /// Ends a search that has become too large.
-struct Cap(u64);
-
-impl Observer for Cap {
-    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
-        (progress.states > self.0).then_some(Reason::Memory)
-    }
+fn at_most(states: u64) -> Budget {
+    Budget::unlimited().until(move |progress| progress.states > states).0
 }
 
 /// A model, ready to be asked about.
@@ -76,8 +73,8 @@ impl Subject {
         let properties = vec![Property::deadlock(), Property::assertions(), invariant];
         let mut subject =
             Subject { system, invariant: condition, properties, expected: Vec::new(), states: 0, is_anonymous };
-        let plain = Setting { partial_order: PartialOrder::None, search: Search::BreadthFirst, asked: Asked::All };
-        let counted = subject.count(PartialOrder::None);
+        let plain = Setting::new(PartialOrder::None, Search::BreadthFirst);
+        let counted = subject.count(&Setting::new(PartialOrder::None, Search::DepthFirst));
         if counted.ended.is_some() {
             return Err(Unfit::TooLarge);
         }
@@ -90,9 +87,10 @@ impl Subject {
         }
     }
 
-    fn count(&self, partial_order: PartialOrder) -> Report {
-        let options = CheckOptions { partial_order, search: Search::DepthFirst, ..CheckOptions::default() };
-        ample::states(&self.system, &options, &mut Cap(MOST_STATES))
+    fn count(&self, setting: &Setting) -> Report {
+        let Setting { partial_order, explicit, .. } = *setting;
+        let options = CheckOptions { partial_order, engines: explicit.into(), ..CheckOptions::default() };
+        ample::states(&self.system, &CheckOptions { budget: at_most(MOST_STATES), ..options })
     }
 
     /// The properties that a setting asks about, by number.
@@ -108,11 +106,11 @@ impl Subject {
     fn check(&self, setting: &Setting) -> Report {
         let options = CheckOptions {
             properties: Some(self.properties[self.asked(setting.asked)].to_vec()),
-            search: setting.search,
+            engines: setting.explicit.into(),
             partial_order: setting.partial_order,
             ..CheckOptions::default()
         };
-        ample::check(&self.system, &options, &mut Cap(MOST_VISITS))
+        ample::check(&self.system, &CheckOptions { budget: at_most(MOST_VISITS), ..options })
     }
 
     /// What is wrong with the answers in a setting, in a few words.
@@ -126,7 +124,8 @@ impl Subject {
             let property = &answer.property;
             match (&answer.outcome, answer.verdict()) {
                 (_, verdict) if verdict == *expected => {}
-                (Outcome::Unknown(Reason::Memory), _) if setting.is_cached() => {}
+                // A small cache visits states again and again, until the suite ends the search.
+                (Outcome::Unknown(Reason::Interrupted), _) if setting.is_cached() => {}
                 (Outcome::Unknown(reason), _) if setting.is_cached() && reason.to_string().contains("cache") => {}
                 (Outcome::Unknown(reason), _) if setting.ignores() && property != "deadlock" => {
                     if !reason.to_string().contains("proviso") {
@@ -144,7 +143,8 @@ impl Subject {
     /// What is wrong with the number of states.
     fn miscounts(&self, algorithm: Option<Algorithm>) -> (u64, Vec<String>) {
         let methods = Methods { persistent: algorithm, sleep: algorithm.is_none(), ..Methods::default() };
-        let Ok(report) = catch_unwind(AssertUnwindSafe(|| self.count(PartialOrder::By(methods)))) else {
+        let setting = Setting::by(methods, Search::DepthFirst);
+        let Ok(report) = catch_unwind(AssertUnwindSafe(|| self.count(&setting))) else {
             return (0, vec!["the count panicked".into()]);
         };
         let states = report.statistics.states;
@@ -160,7 +160,7 @@ impl Subject {
 
 /// What is done to a model.
 #[derive(Clone, Copy)]
-enum Way {
+enum Comparison {
     Check(Setting),
     Count(Option<Algorithm>),
     /// The sets themselves are looked at.
@@ -169,23 +169,23 @@ enum Way {
     Independence,
 }
 
-impl Way {
+impl Comparison {
     fn complaints(&self, subject: &Subject) -> Vec<String> {
         match self {
-            Way::Check(setting) => subject.complaints(setting),
-            Way::Count(algorithm) => subject.miscounts(*algorithm).1,
-            Way::Persistent(_) | Way::Independence if subject.is_anonymous => Vec::new(),
-            Way::Persistent(method) => oracle::persistent_sets(&subject.system, &subject.invariant, *method),
-            Way::Independence => oracle::independence(&subject.system, &subject.invariant),
+            Comparison::Check(setting) => subject.complaints(setting),
+            Comparison::Count(algorithm) => subject.miscounts(*algorithm).1,
+            Comparison::Persistent(_) | Comparison::Independence if subject.is_anonymous => Vec::new(),
+            Comparison::Persistent(method) => oracle::persistent_sets(&subject.system, &subject.invariant, *method),
+            Comparison::Independence => oracle::independence(&subject.system, &subject.invariant),
         }
     }
 
     fn name(&self) -> String {
         match self {
-            Way::Check(setting) => setting.to_string(),
-            Way::Count(algorithm) => format!("counted, {algorithm:?}"),
-            Way::Persistent(method) => format!("looked at, {method:?}"),
-            Way::Independence => "looked at".into(),
+            Comparison::Check(setting) => setting.to_string(),
+            Comparison::Count(algorithm) => format!("counted, {algorithm:?}"),
+            Comparison::Persistent(method) => format!("looked at, {method:?}"),
+            Comparison::Independence => "looked at".into(),
         }
     }
 }
@@ -194,7 +194,7 @@ impl Way {
 struct Failure {
     seed: u64,
     model: Model,
-    way: Way,
+    comparison: Comparison,
     what: String,
 }
 
@@ -210,7 +210,7 @@ pub struct Suite {
     states: u64,
     /// How often each property is violated.
     violated: [u64; 3],
-    /// Per way to count: the sum of the ratios of states, and of how many models.
+    /// Per method of counting: the sum of the ratios of states, and of how many models.
     ratios: BTreeMap<String, (f64, u64, u64)>,
     failures: Vec<Failure>,
     refusals: BTreeMap<String, u64>,
@@ -246,13 +246,13 @@ impl Suite {
         for (count, verdict) in self.violated.iter_mut().zip(&subject.expected) {
             *count += u64::from(*verdict == Verdict::Violated);
         }
-        for way in self.ways(&mut random) {
+        for comparison in self.comparisons(&mut random) {
             self.checks += 1;
-            if let Way::Count(algorithm) = way {
+            if let Comparison::Count(algorithm) = comparison {
                 self.weigh(&subject, algorithm);
             }
-            for what in way.complaints(&subject) {
-                self.failures.push(Failure { seed, model: model.clone(), way, what });
+            for what in comparison.complaints(&subject) {
+                self.failures.push(Failure { seed, model: model.clone(), comparison, what });
             }
         }
     }
@@ -264,10 +264,11 @@ impl Suite {
             Err(Unfit::Refused(why)) => return vec![why],
             Err(Unfit::TooLarge) => return vec!["too large".into()],
         };
-        let ways = Suite::default().ways(&mut Random::new(0));
+        let comparisons = Suite::default().comparisons(&mut Random::new(0));
         let mut complaints = Vec::new();
-        for way in ways {
-            complaints.extend(way.complaints(&subject).iter().map(|what| format!("{}: {what}", way.name())));
+        for comparison in comparisons {
+            complaints
+                .extend(comparison.complaints(&subject).iter().map(|what| format!("{}: {what}", comparison.name())));
         }
         complaints
     }
@@ -281,22 +282,22 @@ impl Suite {
         *less += u64::from(states < subject.states);
     }
 
-    fn ways(&self, random: &mut Random) -> Vec<Way> {
+    fn comparisons(&self, random: &mut Random) -> Vec<Comparison> {
         let algorithms = [Algorithm::Conflicting, Algorithm::Overman, Algorithm::Stubborn, Algorithm::Conditional];
-        let mut ways = vec![Way::Count(None), Way::Count(Some(Algorithm::Guards))];
+        let mut comparisons = vec![Comparison::Count(None), Comparison::Count(Some(Algorithm::Guards))];
         let methods = [Method::Guards, Method::Conflicting, Method::Overman, Method::Stubborn, Method::Conditional];
         if self.is_quick {
             let settings = settings::all();
-            ways.push(Way::Count(Some(random.pick(&algorithms))));
-            ways.push(Way::Persistent(random.pick(&methods)));
-            ways.extend((0..10).map(|_| Way::Check(random.pick(&settings))));
+            comparisons.push(Comparison::Count(Some(random.pick(&algorithms))));
+            comparisons.push(Comparison::Persistent(random.pick(&methods)));
+            comparisons.extend((0..10).map(|_| Comparison::Check(random.pick(&settings))));
         } else {
-            ways.extend(algorithms.map(|algorithm| Way::Count(Some(algorithm))));
-            ways.push(Way::Independence);
-            ways.extend(methods.map(Way::Persistent));
-            ways.extend(settings::all().into_iter().map(Way::Check));
+            comparisons.extend(algorithms.map(|algorithm| Comparison::Count(Some(algorithm))));
+            comparisons.push(Comparison::Independence);
+            comparisons.extend(methods.map(Comparison::Persistent));
+            comparisons.extend(settings::all().into_iter().map(Comparison::Check));
         }
-        ways
+        comparisons
     }
 
     /// Tells what was compared.
@@ -357,22 +358,22 @@ impl Suite {
 
 impl Failure {
     fn title(&self) -> String {
-        match self.way {
-            Way::Persistent(_) | Way::Independence => self.way.name(),
-            _ => format!("{}: {}", self.way.name(), self.what),
+        match self.comparison {
+            Comparison::Persistent(_) | Comparison::Independence => self.comparison.name(),
+            _ => format!("{}: {}", self.comparison.name(), self.what),
         }
     }
 
     fn show(&self) -> String {
-        let Failure { seed, model, way, what } = self;
+        let Failure { seed, model, comparison, what } = self;
         // Of the sets it is not asked that the same statements are in the way.
-        let is_set = matches!(way, Way::Persistent(_) | Way::Independence);
+        let is_set = matches!(comparison, Comparison::Persistent(_) | Comparison::Independence);
         let still = |model: &Model| match Subject::new(model) {
-            Ok(subject) => way.complaints(&subject).iter().any(|other| is_set || other == what),
+            Ok(subject) => comparison.complaints(&subject).iter().any(|other| is_set || other == what),
             Err(_) => false,
         };
         let small = model.clone().shrunk(still);
         let invariant = &small.invariant;
-        format!("AMPLE_SEED={seed} {}: {what}\ninvariant {invariant}\n{small}", way.name())
+        format!("AMPLE_SEED={seed} {}: {what}\ninvariant {invariant}\n{small}", comparison.name())
     }
 }

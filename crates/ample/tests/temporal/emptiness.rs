@@ -125,7 +125,8 @@ impl Search<'_> {
         while at < product.pairs.len() {
             let (node, state) = product.pairs[at];
             let from = &self.graph.nodes[node];
-            let mut moves: Vec<(Option<Move>, usize)> = from.steps.iter().map(|(m, to)| (Some(*m), *to)).collect();
+            let mut moves: Vec<(Option<Move>, usize)> =
+                from.steps.iter().map(|(m, to)| (Some(m.clone()), *to)).collect();
             if from.is_deadlocked() && self.stutters {
                 moves.push((None, node));
             }
@@ -135,7 +136,7 @@ impl Search<'_> {
                 for next in states {
                     let way = (at, product.steps[at].len());
                     let to = self.enter(&mut product, &mut numbers, (target, next), Some(way));
-                    product.steps[at].push(Step { taken, to, marks: self.step_marks(taken) });
+                    product.steps[at].push(Step { taken: taken.clone(), to, marks: self.step_marks(taken.as_ref()) });
                 }
             }
             at += 1;
@@ -177,17 +178,17 @@ impl Search<'_> {
         }
         let mut marks = 1 | self.automaton.marks(state, number) << 1;
         for process in 0..self.graph.processes() {
-            if !node.enabled.iter().any(|enabled| enabled.process == process) {
+            if !node.enabled.iter().any(|enabled| enabled.mover() == Some(process)) {
                 marks |= self.process_mark(process);
             }
         }
         marks & self.all_marks()
     }
 
-    fn step_marks(&self, taken: Option<Move>) -> u64 {
+    fn step_marks(&self, taken: Option<&Move>) -> u64 {
         let Some(taken) = taken else { return 0 };
-        let partner = taken.partner.map_or(0, |(partner, _)| self.process_mark(partner));
-        (self.process_mark(taken.process) | partner) & self.all_marks()
+        let marks = taken.movers().fold(0, |marks, (process, _)| marks | self.process_mark(process));
+        marks & self.all_marks()
     }
 
     // Components.
@@ -214,7 +215,7 @@ impl Search<'_> {
             if self.fairness != Fairness::Strong {
                 return Some(component);
             }
-            let taken: HashSet<Move> = steps.iter().filter_map(|step| step.taken).collect();
+            let taken: HashSet<Move> = steps.iter().filter_map(|step| step.taken.clone()).collect();
             let fair = |&pair: &usize| {
                 let node = &self.graph.nodes[product.pairs[pair].0];
                 node.enabled.iter().all(|enabled| taken.contains(enabled))
@@ -256,7 +257,7 @@ impl Search<'_> {
                 path.push((pair, number));
                 at = step.to;
                 marks |= there;
-                taken.insert(step.taken);
+                taken.insert(step.taken.clone());
             }
         }
         path.extend(way(product, &inside, at, anchor));
@@ -271,7 +272,7 @@ impl Search<'_> {
         }
         let step = |&(from, step): &(usize, usize)| {
             let step = &product.steps[from][step];
-            (step.taken, product.pairs[step.to].0)
+            (step.taken.clone(), product.pairs[step.to].0)
         };
         Lasso { first, steps: path.iter().map(step).collect(), turn }
     }

@@ -98,6 +98,15 @@ impl Validator<'_> {
         self.branches(&states, branches)
     }
 
+    /// The formula holds on the run of the trace, or on one that goes on from there.
+    pub fn witness(&self, trace: &Trace, formula: &Formula) -> Verdict {
+        let atoms = linear::atoms(formula);
+        let letters = linear::letters(self.graph, self.interpreter, &atoms);
+        let Some(lasso) = self.fair_lasso(trace)? else { return Ok(()) };
+        let word = Word::of(&lasso, self.graph, &letters).ok_or("no state of the cycle is visible")?;
+        require(word.satisfies(formula, &atoms), || format!("the run does not satisfy the formula: {lasso:?}"))
+    }
+
     /// The trace shows a run that counts, if it shows any.
     pub fn fair_ctl(&self, trace: &Trace) -> Verdict {
         if !trace.prefix.is_empty() || !trace.cycle.is_empty() {
@@ -115,7 +124,7 @@ impl Validator<'_> {
             let from = states.get(branch.after).or(last).ok_or("a branch after the end of its run")?;
             let mut run = vec![from.clone()];
             let count = branch.trace.prefix.len() + branch.trace.cycle.len();
-            let moves = branch.trace.prefix.iter().chain(&branch.trace.cycle).map(|step| step.taken);
+            let moves = branch.trace.prefix.iter().chain(&branch.trace.cycle).map(|step| step.taken.clone());
             for taken in moves {
                 let last = &run[run.len() - 1];
                 require(self.interpreter.enabled(last).contains(&taken), || "a move is not executable".into())?;
@@ -150,7 +159,7 @@ impl Validator<'_> {
         } else if trace.cycle.is_empty() {
             let on = Search { graph: self.graph, automaton: &Anything, fairness: self.fairness, stutters: true };
             let Some(rest) = on.run_from(last) else { return Ok(None) };
-            steps.extend(&rest.steps);
+            steps.extend(rest.steps.iter().cloned());
             turn += rest.turn;
         }
         let lasso = Lasso { first, steps, turn };
@@ -162,7 +171,7 @@ impl Validator<'_> {
     /// The nodes that a trace goes through.
     fn nodes(&self, trace: &Trace) -> Result<(usize, Steps), Invalid> {
         let states = self.interpreter.replay(trace)?;
-        let moves = trace.prefix.iter().chain(&trace.cycle).map(|step| step.taken);
+        let moves = trace.prefix.iter().chain(&trace.cycle).map(|step| step.taken.clone());
         let mut nodes = Vec::new();
         for state in &states {
             nodes.push(self.graph.find(self.interpreter, state).ok_or("a state that cannot be reached")?);
@@ -179,18 +188,16 @@ impl Validator<'_> {
 
 /// The cycle of the run is fair.
 pub fn is_fair(graph: &Graph, lasso: &Lasso, fairness: Fairness) -> Verdict {
-    let taken: Vec<Move> = lasso.steps[lasso.turn..].iter().filter_map(|step| step.0).collect();
+    let taken: Vec<Move> = lasso.steps[lasso.turn..].iter().filter_map(|step| step.0.clone()).collect();
     let nodes: Vec<usize> = lasso.round().collect();
     match fairness {
         Fairness::None => Ok(()),
         Fairness::Weak => (0..graph.processes()).try_for_each(|process| {
-            let moves = taken
-                .iter()
-                .any(|taken| taken.process == process || taken.partner.is_some_and(|(partner, _)| partner == process));
+            let moves = taken.iter().any(|taken| taken.involves(process));
             let rests = nodes
                 .iter()
                 .map(|&node| &graph.nodes[node])
-                .any(|node| node.visible && node.enabled.iter().all(|enabled| enabled.process != process));
+                .any(|node| node.visible && node.enabled.iter().all(|enabled| enabled.mover() != Some(process)));
             require(moves || rests, || format!("process {process} is always enabled and never moves: {lasso:?}"))
         }),
         Fairness::Strong => {

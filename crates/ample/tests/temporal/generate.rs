@@ -2,7 +2,9 @@
 
 use ample::System;
 use ample_model::random::{self, Features};
-use ample_model::{BinaryOp, Expr, Interpreter, LocationId, Place, ProcessId, Scalar, Scope, UnaryOp, VariableId};
+use ample_model::{
+    BinaryOp, Expr, Interpreter, LocationId, Place, ProcessId, Scalar, Scope, UnaryOp, VariableId, VariableKind,
+};
 
 use super::graph::Graph;
 use super::tree::Formula;
@@ -17,6 +19,7 @@ pub fn system(random: &mut Random) -> System {
         looks: random.one_in(3),
         priorities: random.one_in(6),
         monitor: random.one_in(8),
+        actions: false,
     };
     let mut system = random::system(random.next_u64(), features);
     let (accept, progress) = (random.pick(&[2, 4, 8]), random.pick(&[2, 3, 6]));
@@ -44,6 +47,33 @@ pub fn atoms(random: &mut Random, interpreter: &Interpreter<'_>, graph: &Graph) 
         }
     }
     if atoms.is_empty() { vec![Expr::TRUE] } else { atoms }
+}
+
+/// Conditions on the state of a synchronous system: cells that have a value that they have somewhere.
+pub fn joint_atoms(random: &mut Random, interpreter: &Interpreter<'_>, graph: &Graph) -> Vec<Expr> {
+    let system = interpreter.system();
+    let mut cells = Vec::new();
+    let mut first = 0;
+    for (number, variable) in system.globals.iter().enumerate() {
+        for (offset, scalar) in (0u32..).zip(system.scalars(&variable.ty)) {
+            if variable.kind != VariableKind::Input {
+                let place =
+                    Place { scope: Scope::Global, variable: number.into(), offset, indices: Vec::new(), scalar };
+                cells.push((first, place));
+            }
+            first += 1;
+        }
+    }
+    if cells.is_empty() {
+        return vec![Expr::TRUE];
+    }
+    let atom = |random: &mut Random| {
+        let (slot, place) = random.pick(&cells);
+        let node = &graph.nodes[random.below(graph.nodes.len())];
+        let op = random.pick(&[BinaryOp::Equal, BinaryOp::LessEqual, BinaryOp::NotEqual]);
+        Expr::binary(op, Expr::Read(place), Expr::Const(node.state.globals[slot]))
+    };
+    (0..1 + random.below(3)).map(|_| atom(random)).collect()
 }
 
 /// The same, and one that is a fault in some states if that can be had, alone or behind one of the others.

@@ -49,7 +49,7 @@ impl Graph {
                 return None;
             }
             for (taken, successor) in interpreter.successors(&graph.nodes[number].state) {
-                graph.nodes[number].enabled.push(taken);
+                graph.nodes[number].enabled.push(taken.clone());
                 let to = match successor.state {
                     Some(next) => graph.enter(interpreter, next, &mut frontier),
                     None => graph.stop(number),
@@ -90,6 +90,11 @@ impl Graph {
         self.stops.get(&at).copied()
     }
 
+    /// The node is one in which a run has stopped.
+    pub fn is_stop(&self, node: usize) -> bool {
+        self.stops.values().any(|stopped| *stopped == node)
+    }
+
     /// The node of a state.
     pub fn find(&self, interpreter: &Interpreter<'_>, state: &State) -> Option<usize> {
         self.numbers.get(&interpreter.identity(state)).copied()
@@ -120,7 +125,7 @@ impl Graph {
     /// The graph without the steps to other nodes than these. What is enabled in a node stays so.
     pub fn only(&self, these: &dyn Fn(usize) -> bool) -> Graph {
         let staying = |node: &Node| {
-            let steps = node.steps.iter().filter(|step| these(step.1)).copied().collect();
+            let steps = node.steps.iter().filter(|step| these(step.1)).cloned().collect();
             Node { steps, ..node.clone() }
         };
         let nodes = self.nodes.iter().map(staying).collect();
@@ -149,7 +154,7 @@ impl Graph {
         let mut nodes = Vec::new();
         for (place, (taken, _)) in lasso.steps.iter().enumerate() {
             let to = if place + 1 < lasso.steps.len() { place + 1 } else { lasso.turn };
-            let steps = taken.iter().map(|taken| (*taken, to)).collect();
+            let steps = taken.iter().map(|taken| (taken.clone(), to)).collect();
             nodes.push(Node { steps, ..self.nodes[lasso.node(place)].clone() });
         }
         Graph { nodes, initial: vec![0], numbers: HashMap::new(), stops: HashMap::new() }
@@ -159,11 +164,11 @@ impl Graph {
 impl Graph {
     /// Nodes in a line, the first of them initial, and after the last of them all ways through so many others.
     pub fn of_words(line: usize, others: usize) -> Graph {
-        let taken = Move { process: 0, edge: EdgeId(0), partner: None };
+        let taken = Move::Process { process: 0, edge: EdgeId(0) };
         let node = |number: usize| {
             let next = if number + 1 < line { number + 1..number + 2 } else { line..line + others };
-            let steps = next.map(|to| (taken, to)).collect();
-            Node { state: State::default(), visible: true, enabled: vec![taken], steps }
+            let steps = next.map(|to| (taken.clone(), to)).collect();
+            Node { state: State::default(), visible: true, enabled: vec![taken.clone()], steps }
         };
         let nodes = (0..line + others).map(node).collect();
         Graph { nodes, initial: vec![0], numbers: HashMap::new(), stops: HashMap::new() }
@@ -203,7 +208,7 @@ impl Lasso {
     pub fn is_run_of(&self, graph: &Graph) -> bool {
         let fits = |place: usize| {
             let from = &graph.nodes[self.node(place)];
-            match self.steps[place] {
+            match self.steps[place].clone() {
                 (Some(taken), to) => from.steps.contains(&(taken, to)),
                 (None, to) => from.is_deadlocked() && to == self.node(place),
             }

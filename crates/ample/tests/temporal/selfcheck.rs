@@ -2,7 +2,7 @@
 
 use ample::{CheckOptions, Fairness, Outcome, Question};
 use ample_logic::{Atom, Binary, Formula as Logic, Unary, semantics};
-use ample_model::{Expr, Interpreter, Silent};
+use ample_model::{Expr, Interpreter};
 
 use super::claim::Claim;
 use super::emptiness::{Anything, Search};
@@ -202,7 +202,7 @@ fn a_claim_that_comes_to_its_end_says_so_whatever_is_fair() {
         for fairness in FAIRNESS {
             let options =
                 CheckOptions { properties: Some(system.properties.clone()), fairness, ..CheckOptions::default() };
-            let report = ample::check(&system, &options, &mut Silent);
+            let report = ample::check(&system, &options);
             let Outcome::Violated(shown) = &report.answers[0].outcome else {
                 panic!("{claim}, {fairness:?}: {:?}", report.answers[0].outcome)
             };
@@ -245,7 +245,7 @@ fn walk(random: &mut Random, graph: &Graph) -> Option<Lasso> {
             steps.push((None, at));
             return Some(Lasso { first, turn: steps.len() - 1, steps });
         }
-        let (taken, to) = *node.steps.get(random.below(node.steps.len()))?;
+        let (taken, to) = node.steps.get(random.below(node.steps.len()))?.clone();
         steps.push((Some(taken), to));
         let before: Vec<usize> = (0..nodes.len()).filter(|&place| nodes[place] == to).collect();
         if !before.is_empty() && (steps.len() > 200 || random.one_in(4)) {

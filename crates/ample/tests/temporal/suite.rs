@@ -6,16 +6,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use ample::{
-    Algorithm, Answer, Certainty, CheckOptions, Direction, Emptiness, Engine, Exploration, Fairness, Limits, Method,
-    Methods, Outcome, PartialOrder, Property, Question, Reach, Reason, Search, Step, Symbolic, System, Trace, Variant,
-    Violation,
+    Algorithm, Answer, Budget, Certainty, CheckOptions, Choice, Direction, Emptiness, Explicit, Fairness, Outcome,
+    PartialOrder, Property, Question, Reach, Reason, Search, Step, Symbolic, System, Trace, Violation,
 };
-use ample_model::{Expr, Interpreter};
+use ample_model::{Expr, Interpreter, Move};
 
 use super::evidence::{Invalid, Validator};
 use super::faults::formula_of;
 use super::generate;
-use super::graph::Graph;
+use super::graph::{Graph, Node};
 use super::linear;
 use super::naive::Naive;
 use super::promela;
@@ -173,20 +172,29 @@ struct Call<'a> {
 
 /// The symbolic engine in one of its ways.
 fn symbolic(random: &mut Random, asked: &[Question], fairness: Fairness, states: usize) -> CheckOptions {
-    let reaches = [Reach::Auto, Reach::By(Method::Chaining), Reach::By(Method::Frontier), Reach::Not];
-    let explorations = [Variant::All, Variant::New, Variant::NotExpanded].map(|way| Some(Exploration::Partial(way)));
-    let explorations: Vec<Option<Exploration>> = [None].into_iter().chain(explorations).collect();
+    let reaches = [Reach::Saturation, Reach::Chaining, Reach::Frontier, Reach::None];
+    let explorations = [
+        PartialOrder::Auto,
+        PartialOrder::Exploration,
+        PartialOrder::ExplorationNew,
+        PartialOrder::ExplorationUnexpanded,
+    ];
     // Strong fairness as safety has two flags for each action, and takes long where there are many of both.
     let is_small = fairness != Fairness::Strong || states <= MOST_STATES_WITH_FLAGS;
     let symbolic = Symbolic {
         reach: random.pick(&reaches),
         direction: random.pick(&[Direction::Auto, Direction::Forward]),
-        exploration: random.pick(&explorations),
         liveness_to_safety: random.one_in(4) && is_small,
         ..Symbolic::default()
     };
-    let properties = Some(asked.iter().cloned().map(property).collect());
-    CheckOptions { engine: Engine::Symbolic, properties, fairness, symbolic, ..CheckOptions::default() }
+    CheckOptions {
+        engine: Choice::Named("symbolic"),
+        engines: symbolic.into(),
+        properties: Some(asked.iter().cloned().map(property).collect()),
+        partial_order: random.pick(&explorations),
+        fairness,
+        ..CheckOptions::default()
+    }
 }
 
 /// The question as a formula that holds of all fair runs, if it is asked of just ones only.
@@ -205,16 +213,19 @@ fn again(expr: &Expr) -> Formula {
 }
 
 /// What may be left out: everything that makes a difference.
-fn orders(fairness: Fairness, emptiness: Emptiness) -> Vec<PartialOrder> {
+fn orders(fairness: Fairness, emptiness: Emptiness) -> Vec<(PartialOrder, Algorithm)> {
     if fairness != Fairness::None || emptiness == Emptiness::Nested {
-        return vec![PartialOrder::Auto];
+        return vec![AUTO];
     }
     let algorithms =
         [Algorithm::Guards, Algorithm::Conflicting, Algorithm::Overman, Algorithm::Stubborn, Algorithm::Conditional];
-    let by =
-        algorithms.map(|algorithm| PartialOrder::By(Methods { persistent: Some(algorithm), ..Methods::default() }));
-    [PartialOrder::Auto, PartialOrder::None, PartialOrder::TwoPhase].into_iter().chain(by).collect()
+    let by = algorithms.map(|algorithm| (PartialOrder::Persistent, algorithm));
+    let others = [PartialOrder::None, PartialOrder::TwoPhase].map(|order| (order, Algorithm::Guards));
+    [AUTO].into_iter().chain(others).chain(by).collect()
 }
+
+/// What is left out unless something else is said.
+const AUTO: (PartialOrder, Algorithm) = (PartialOrder::Auto, Algorithm::Guards);
 
 impl Suite {
     /// How many pairs of a system and a formula were compared.
@@ -236,12 +247,75 @@ impl Suite {
         self.confront(&subject, naive, &questions, &mut random);
     }
 
+    /// Compares the answers of the explicit engine about the random synchronous system of that seed: formulas and
+    /// deadlocks, with all searches, and the number of its states.
+    pub fn examine_jointly(&mut self, seed: u64) {
+        let system = ample_model::random::synchronous(seed, seed.is_multiple_of(3));
+        let subject = Subject { seed, text: format!("{system:?}"), system };
+        let interpreter = Interpreter::new(&subject.system);
+        let graph = Graph::of(&interpreter, MOST_STATES).filter(|graph| !graph.nodes.is_empty());
+        let Some(graph) = graph else {
+            self.too_large += 1;
+            return;
+        };
+        let naive = Naive { interpreter: &interpreter, graph: &graph };
+        let mut random = Random::new(!seed);
+        self.systems += 1;
+        self.states += graph.nodes.len();
+        let mut asked = Vec::new();
+        for _ in 0..3 {
+            let atoms = generate::joint_atoms(&mut random, &interpreter, &graph);
+            asked.push(Question::Ltl(generate::ltl(&mut random, &atoms).temporal()));
+            asked.push(Question::Ctl(generate::ctl(&mut random, &atoms).temporal()));
+        }
+        self.pairs += asked.len() as u64;
+        let expected: Vec<bool> = asked.iter().map(|question| naive.is_violated(question, Fairness::None)).collect();
+        for emptiness in EMPTINESS {
+            let search = random.pick(&[Search::Auto, Search::BreadthFirst, Search::DepthFirst]);
+            let partial_order = random.pick(&[PartialOrder::Auto, PartialOrder::None, PartialOrder::TwoPhase]);
+            let properties = Some(asked.iter().cloned().map(property).collect());
+            let engines = Explicit { search, emptiness, ..Explicit::default() }.into();
+            let engine = Choice::Named("explicit");
+            let options = CheckOptions { engine, engines, properties, partial_order, ..CheckOptions::default() };
+            self.compare(&Call { subject: &subject, naive, options }, &expected);
+        }
+        self.count_jointly(&subject, naive);
+    }
+
+    /// The states of a synchronous system, its transitions and its deadlocks, as the graph has them.
+    fn count_jointly(&mut self, subject: &Subject, naive: Naive<'_>) {
+        let graph = naive.graph;
+        let options = CheckOptions { engine: Choice::Named("explicit"), ..CheckOptions::default() };
+        let report = ample::states(&subject.system, &options);
+        let is_state = |node: &&Node| node.visible;
+        // A transition is an arrival at a state, as Spin has it: an initial state is one too, and a fault leads nowhere.
+        let leads_on = |step: &&(Move, usize)| !graph.is_stop(step.1);
+        let steps: usize = graph.nodes.iter().map(|node| node.steps.iter().filter(leads_on).count()).sum();
+        let stopped = (0..graph.nodes.len()).filter(|node| graph.is_stop(*node)).count();
+        let states = graph.nodes.iter().filter(is_state).count() - stopped;
+        let counted = (report.statistics.states, report.statistics.transitions);
+        let expected = (states as u64, (graph.initial.len() + steps) as u64);
+        let seed = subject.seed;
+        assert_eq!(counted, expected, "AMPLE_SEED={seed}: states and transitions\n{}", subject.text);
+        let is_stuck = |node: &usize| graph.nodes[*node].enabled.is_empty() && !graph.is_stop(*node);
+        let has_deadlock = (0..graph.nodes.len()).any(|node| is_stuck(&node));
+        for search in [Search::BreadthFirst, Search::DepthFirst] {
+            let properties = Some(vec![Property::deadlock()]);
+            let engines = Explicit { search, ..Explicit::default() }.into();
+            let options = CheckOptions { properties, engines, ..options.clone() };
+            let report = ample::check(&subject.system, &options);
+            let is_found = matches!(report.answers[0].outcome, Outcome::Violated(_));
+            assert_eq!(is_found, has_deadlock, "AMPLE_SEED={seed}: {:?}\n{}", report.answers[0], subject.text);
+        }
+    }
+
     /// Compares the answers of all algorithms to these questions with the naive ones.
     pub fn confront(&mut self, subject: &Subject, naive: Naive<'_>, questions: &[Question], random: &mut Random) {
         self.systems += 1;
         self.states += naive.graph.nodes.len();
         self.pairs += questions.iter().filter(|q| matches!(q, Question::Ltl(_) | Question::Ctl(_))).count() as u64;
         self.confront_symbolic(subject, naive, questions, random);
+        self.confront_sog(subject, naive, questions);
         for fairness in FAIRNESS {
             let unfair = fairness == Fairness::None;
             let asked: Vec<&Question> = questions.iter().filter(|question| unfair || can_be_fair(question)).collect();
@@ -259,13 +333,14 @@ impl Suite {
                 let together = if random.one_in(3) { 1 } else { asked.len().max(1) };
                 for (asked, expected) in asked.chunks(together).zip(expected.chunks(together)) {
                     let properties = Some(asked.iter().map(|question| property((*question).clone())).collect());
-                    let options = CheckOptions { properties, search, fairness, emptiness, ..CheckOptions::default() };
+                    let options = CheckOptions { properties, fairness, ..CheckOptions::default() };
                     let mut orders = orders(fairness, emptiness);
                     if !self.thorough && orders.len() > 1 {
-                        orders = vec![PartialOrder::Auto, random.pick(&orders)];
+                        orders = vec![AUTO, random.pick(&orders)];
                     }
-                    for partial_order in orders {
-                        let options = CheckOptions { partial_order, ..options.clone() };
+                    for (partial_order, algorithm) in orders {
+                        let explicit = Explicit { search, emptiness, algorithm, ..Explicit::default() };
+                        let options = CheckOptions { partial_order, engines: explicit.into(), ..options.clone() };
                         self.compare(&Call { subject, naive, options }, expected);
                     }
                 }
@@ -295,6 +370,15 @@ impl Suite {
         self.confront_just(subject, naive, &asked, random);
     }
 
+    /// Compares the answers of observation graphs, which are for LTL without X, and refuse what they do not serve.
+    fn confront_sog(&mut self, subject: &Subject, naive: Naive<'_>, questions: &[Question]) {
+        let asked: Vec<&Question> = questions.iter().filter(|question| matches!(question, Question::Ltl(_))).collect();
+        let expected: Vec<bool> = asked.iter().map(|question| naive.is_violated(question, Fairness::None)).collect();
+        let properties = Some(asked.into_iter().cloned().map(property).collect());
+        let options = CheckOptions { engine: Choice::Named("sog"), properties, ..CheckOptions::default() };
+        self.compare(&Call { subject, naive, options }, &expected);
+    }
+
     /// The same questions, of runs on which something holds again and again; those of linear time by both engines.
     fn confront_just(&mut self, subject: &Subject, naive: Naive<'_>, asked: &[Question], random: &mut Random) {
         let mut justice = generate::atoms(random, naive.interpreter, naive.graph);
@@ -309,15 +393,21 @@ impl Suite {
         let linear: Vec<Question> = asked.iter().filter(|q| !matches!(q, Question::Ctl(_))).cloned().collect();
         let expected: Vec<bool> = linear.iter().map(violated).collect();
         let properties = Some(linear.into_iter().map(property).collect());
-        let options =
-            CheckOptions { engine: Engine::Explicit, properties, fairness, justice, ..CheckOptions::default() };
+        let options = CheckOptions {
+            engine: Choice::Named("explicit"),
+            properties,
+            fairness,
+            justice,
+            ..CheckOptions::default()
+        };
         self.compare(&Call { subject, naive, options }, &expected);
     }
 
     /// Asks the façade; the answers must be the expected ones, and show it.
     fn compare(&mut self, call: &Call<'_>, expected: &[bool]) {
-        let mut limits = Limits::new().time(Some(Duration::from_secs(60)));
-        let check = || ample::check(&call.subject.system, &call.options, &mut limits);
+        let budget = Budget::unlimited().with_time(Duration::from_secs(60));
+        let options = CheckOptions { budget, ..call.options.clone() };
+        let check = || ample::check(&call.subject.system, &options);
         let answers = match catch_unwind(AssertUnwindSafe(check)) {
             Ok(report) => report.answers,
             Err(_) => return self.fail(call, None, Complaint::new("the check panicked", "")),
@@ -348,13 +438,13 @@ impl Suite {
     }
 
     fn fail(&mut self, call: &Call<'_>, question: Option<&Question>, complaint: Complaint) {
-        let CheckOptions { fairness, emptiness, search, partial_order, .. } = call.options;
+        let CheckOptions { fairness, partial_order, .. } = call.options;
         let kind = question.map_or_else(|| format!("{fairness:?}"), |question| kind(question, fairness));
         let title = format!("{kind}: {}", complaint.what);
         let text = format!(
-            "{emptiness:?}, {search:?}, {partial_order:?}, {:?}, {:?}: {}\n{}",
+            "{partial_order:?}, {:?}, {:?}: {}\n{}",
             call.options.engine,
-            call.options.symbolic,
+            call.options.engines,
             complaint.detail,
             call.dump(question)
         );
@@ -407,14 +497,15 @@ impl Call<'_> {
 
     /// What an answer is counted as, and whether the naive one was counted before.
     fn kind(&self, question: &Question) -> (String, bool) {
-        let CheckOptions { engine, fairness, justice, symbolic, .. } = &self.options;
+        let CheckOptions { engine, engines, fairness, justice, .. } = &self.options;
         let is_ctl = matches!(question, Question::Ctl(_));
         let way = match (engine, justice.is_empty()) {
-            (Engine::Symbolic, _) if symbolic.liveness_to_safety && !is_ctl => "as safety",
-            (Engine::Symbolic, true) if is_ctl => "symbolic CTL",
-            (Engine::Symbolic, true) => "symbolic",
-            (Engine::Symbolic, false) if is_ctl => "symbolic CTL, just",
-            (Engine::Symbolic, false) => "symbolic, just",
+            (Choice::Named("symbolic"), _) if engines.symbolic.liveness_to_safety && !is_ctl => "as safety",
+            (Choice::Named("symbolic"), true) if is_ctl => "symbolic CTL",
+            (Choice::Named("symbolic"), true) => "symbolic",
+            (Choice::Named("symbolic"), false) if is_ctl => "symbolic CTL, just",
+            (Choice::Named("symbolic"), false) => "symbolic, just",
+            (Choice::Named("sog"), _) => "observation graph",
             (_, false) => "explicit, just",
             _ => return (kind(question, *fairness), true),
         };
@@ -422,11 +513,13 @@ impl Call<'_> {
     }
 
     fn judge(&self, question: &Question, answer: &Answer, violated: bool) -> Result<(), Complaint> {
-        let CheckOptions { fairness, emptiness, .. } = self.options;
+        let fairness = self.options.fairness;
+        let emptiness = self.options.engines.explicit.emptiness;
         match &answer.outcome {
             Outcome::Unknown(reason) => {
                 let refused = fairness != Fairness::None && emptiness == Emptiness::Nested
-                    || self.options.engine == Engine::Symbolic && matches!(reason, Reason::Unsupported(_));
+                    || matches!(self.options.engine, Choice::Named("symbolic" | "sog"))
+                        && matches!(reason, Reason::Unsupported(_));
                 let passes = refused || number_from("AMPLE_ALLOW_UNKNOWN") == Some(1);
                 let reason = reason.to_string();
                 if passes && !reason.contains("internal error") {
@@ -439,7 +532,7 @@ impl Call<'_> {
                 let run = can_be_fair(&question).then(|| self.naive.counterexample(&question, fairness));
                 Err(Complaint::new("said to hold, but it is violated", format!("{run:?}")))
             }
-            Outcome::Holds(Certainty::Proved) => Ok(()),
+            Outcome::Holds(Certainty::Proved) => self.judge_witness(question, answer),
             Outcome::Holds(other) => Err(Complaint::new("not proved", format!("{other:?}"))),
             Outcome::Violated(shown) => {
                 let moves = |steps: &[Step]| steps.iter().map(|step| action(&step.taken)).collect::<Vec<_>>().join(" ");
@@ -455,6 +548,32 @@ impl Call<'_> {
                 Err(Complaint::new(what, format!("{why}: {told}")))
             }
         }
+    }
+
+    /// A witness is a run, and shows what it should. There is one for each formula that asks for a run from
+    /// the one initial state.
+    fn judge_witness(&self, question: &Question, answer: &Answer) -> Result<(), Complaint> {
+        let Naive { interpreter, graph } = self.naive;
+        let Question::Ctl(temporal) = question else { return Ok(()) };
+        let formula = Formula::of(temporal);
+        let path = match &formula {
+            Formula::Exists(path) => Some(path),
+            _ => None,
+        };
+        let Some(witness) = &answer.witness else {
+            let options = &self.options;
+            let all_runs_count = options.fairness == Fairness::None && options.justice.is_empty();
+            let shows = answer.engine == "explicit" || answer.engine == "symbolic" && all_runs_count;
+            let is_expected = shows && path.is_some() && graph.initial.len() == 1;
+            return if is_expected { Err(Complaint::new("no witness", "")) } else { Ok(()) };
+        };
+        let validator = Validator { interpreter, graph, fairness: self.options.fairness };
+        let is_run = validator.ctl(&witness.trace, &witness.branches);
+        let shows = is_run.and_then(|()| match path {
+            Some(path) if !path.has_quantifiers() => validator.witness(&witness.trace, path),
+            _ => Ok(()),
+        });
+        shows.map_err(|why| Complaint::new(format!("no proper witness: {why:?}"), format!("{witness:?}")))
     }
 
     fn proves(&self, question: &Question, shown: &Violation) -> Result<(), Invalid> {
@@ -516,8 +635,8 @@ impl Call<'_> {
 
 /// A move in short: process.edge, and the partner's.
 fn action(taken: &ample::Move) -> String {
-    let partner = taken.partner.map_or(String::new(), |(process, edge)| format!("+{process}.{}", edge.0));
-    format!("{}.{}{partner}", taken.process, taken.edge.0)
+    let movers: Vec<String> = taken.movers().map(|(process, edge)| format!("{process}.{}", edge.0)).collect();
+    movers.join("+")
 }
 
 fn show(question: &Question) -> String {

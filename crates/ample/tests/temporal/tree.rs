@@ -36,6 +36,22 @@ impl Formula {
         Temporal::new(formula, table)
     }
 
+    /// Whether a path quantifier occurs in it.
+    pub fn has_quantifiers(&self) -> bool {
+        match self {
+            Formula::Atom(_) => false,
+            Formula::All(_) | Formula::Exists(_) => true,
+            Formula::Not(x) | Formula::Next(x) | Formula::Always(x) | Formula::Eventually(x) => x.has_quantifiers(),
+            Formula::And(x, y)
+            | Formula::Or(x, y)
+            | Formula::Implies(x, y)
+            | Formula::Iff(x, y)
+            | Formula::Until(x, y)
+            | Formula::WeakUntil(x, y)
+            | Formula::Release(x, y) => x.has_quantifiers() || y.has_quantifiers(),
+        }
+    }
+
     fn over(&self, table: &mut AtomTable) -> Logic {
         let mut two = |op, x: &Formula, y: &Formula| Logic::binary(op, x.over(table), y.over(table));
         match self {

@@ -9,7 +9,7 @@ use ample_model::{Communication, Edge, Expr, Fault, Pattern, Scalar};
 use super::Compiler;
 use super::known::constant_of;
 use super::place::Resolved;
-use crate::compile::Unsupported;
+use crate::compile::CompileError;
 use crate::compile::bytecode::{FIELDS, NOWHERE, Op, Pc, Register, ZERO};
 use crate::compile::layout::{Base, Cell, ChannelLayout, Interval, MAX_STATE_BYTES, Slot};
 
@@ -22,7 +22,7 @@ pub(super) struct FixedChannel {
 }
 
 impl Compiler<'_> {
-    pub(super) fn length(&mut self, channel: &Expr, to: Register) -> Result<Interval, Unsupported> {
+    pub(super) fn length(&mut self, channel: &Expr, to: Register) -> Result<Interval, CompileError> {
         let Some(fixed) = self.fixed_channel(channel) else {
             self.value(channel, to)?;
             self.emit_open(to, to)?;
@@ -37,7 +37,7 @@ impl Compiler<'_> {
         self.load(&slot, to)
     }
 
-    pub(super) fn full(&mut self, channel: &Expr, to: Register) -> Result<Interval, Unsupported> {
+    pub(super) fn full(&mut self, channel: &Expr, to: Register) -> Result<Interval, CompileError> {
         let Some(fixed) = self.fixed_channel(channel) else {
             self.value(channel, to)?;
             self.emit_open(to, to)?;
@@ -55,7 +55,7 @@ impl Compiler<'_> {
         Ok(Interval::BOOL)
     }
 
-    pub(super) fn emit_open(&mut self, to: Register, handle: Register) -> Result<(), Unsupported> {
+    pub(super) fn emit_open(&mut self, to: Register, handle: Register) -> Result<(), CompileError> {
         self.emit(match self.created {
             Some(own) => Op::OpenOlder { to, handle, own },
             None => Op::Open { to, handle },
@@ -64,7 +64,7 @@ impl Compiler<'_> {
     }
 
     /// The channel open in register `to`; `handle` gets the handle if somebody asks for it.
-    pub(super) fn open(&mut self, channel: &Expr, to: Register, handle: Register) -> Result<(), Unsupported> {
+    pub(super) fn open(&mut self, channel: &Expr, to: Register, handle: Register) -> Result<(), CompileError> {
         match self.fixed_channel(channel) {
             Some(fixed) => {
                 self.emit(Op::Fixed { to, base: fixed.base, kind: fixed.kind, offset: fixed.offset })?;
@@ -89,7 +89,7 @@ impl Compiler<'_> {
         patterns: &[Pattern],
         anywhere: bool,
         free: Register,
-    ) -> Result<Vec<usize>, Unsupported> {
+    ) -> Result<Vec<usize>, CompileError> {
         let other = self.after(free)?;
         let again = self.here();
         self.emit(Op::HasMessage { to: free, channel, position })?;
@@ -122,7 +122,7 @@ impl Compiler<'_> {
         patterns: &[Pattern],
         anywhere: bool,
         to: Register,
-    ) -> Result<Interval, Unsupported> {
+    ) -> Result<Interval, CompileError> {
         let position = self.after(to)?;
         let free = self.after(position)?;
         self.open(channel, to, position)?;
@@ -138,7 +138,7 @@ impl Compiler<'_> {
     }
 
     /// Guard and readiness of the communication.
-    pub(super) fn guard(&mut self, edge: &Edge) -> Result<Pc, Unsupported> {
+    pub(super) fn guard(&mut self, edge: &Edge) -> Result<Pc, CompileError> {
         let code = self.here();
         for conjunct in &edge.guard {
             self.require(conjunct)?;
@@ -157,7 +157,7 @@ impl Compiler<'_> {
         Ok(code)
     }
 
-    pub(super) fn require_room(&mut self, channel: &Expr) -> Result<(), Unsupported> {
+    pub(super) fn require_room(&mut self, channel: &Expr) -> Result<(), CompileError> {
         if let Some(fixed) = self.fixed_channel(channel) {
             let layout = &self.program.layout.channels[usize::from(fixed.kind)];
             let slot = length_slot(fixed, layout);
@@ -182,7 +182,7 @@ impl Compiler<'_> {
         patterns: &[Pattern],
         anywhere: bool,
         keep: bool,
-    ) -> Result<(), Unsupported> {
+    ) -> Result<(), CompileError> {
         if let Some(fixed) = self.fixed_channel(channel)
             && !anywhere
         {
@@ -217,7 +217,7 @@ impl Compiler<'_> {
     }
 
     /// The oldest message of a known channel fits: tests of cells.
-    pub(super) fn require_oldest(&mut self, channel: FixedChannel, patterns: &[Pattern]) -> Result<(), Unsupported> {
+    pub(super) fn require_oldest(&mut self, channel: FixedChannel, patterns: &[Pattern]) -> Result<(), CompileError> {
         for (field, pattern) in patterns.iter().enumerate() {
             let Pattern::Match(expected) = pattern else { continue };
             let slot = self.oldest_field(channel, field);
@@ -243,7 +243,7 @@ impl Compiler<'_> {
     }
 
     /// A communication through a buffer that can happen.
-    pub(super) fn communicate(&mut self, communication: &Communication) -> Result<(), Unsupported> {
+    pub(super) fn communicate(&mut self, communication: &Communication) -> Result<(), CompileError> {
         match communication {
             Communication::Send { channel, values, sorted } => {
                 self.open(channel, 0, 1)?;
@@ -277,7 +277,7 @@ impl Compiler<'_> {
     }
 
     /// Jumps that end in a fault; without it the code goes on.
-    pub(super) fn or_trap(&mut self, jumps: Vec<usize>, fault: Fault) -> Result<(), Unsupported> {
+    pub(super) fn or_trap(&mut self, jumps: Vec<usize>, fault: Fault) -> Result<(), CompileError> {
         let end = self.emit(Op::Jump { to: NOWHERE })?;
         self.patch_here(&jumps);
         self.trap(fault)?;
@@ -286,7 +286,7 @@ impl Compiler<'_> {
     }
 
     /// Into the channel in register 0 with the handle in register 1.
-    pub(super) fn send(&mut self, values: &[Expr], sorted: bool) -> Result<(), Unsupported> {
+    pub(super) fn send(&mut self, values: &[Expr], sorted: bool) -> Result<(), CompileError> {
         self.emit(Op::Arity { channel: 0, given: values.len() as u16, exact: true })?;
         for (field, value) in values.iter().enumerate() {
             let to = self.register(2 + field)?;
@@ -301,7 +301,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    pub(super) fn receive(&mut self, patterns: &[Pattern], keep: bool, position: Register) -> Result<(), Unsupported> {
+    pub(super) fn receive(&mut self, patterns: &[Pattern], keep: bool, position: Register) -> Result<(), CompileError> {
         if !keep {
             self.emit(Op::Arity { channel: 0, given: patterns.len() as u16, exact: true })?;
         }
@@ -314,7 +314,7 @@ impl Compiler<'_> {
     }
 
     /// The fields of the message received go where the patterns say.
-    pub(super) fn bind_received(&mut self, patterns: &[Pattern], free: Register) -> Result<(), Unsupported> {
+    pub(super) fn bind_received(&mut self, patterns: &[Pattern], free: Register) -> Result<(), CompileError> {
         for (field, pattern) in patterns.iter().enumerate() {
             let Pattern::Bind(place) = pattern else { continue };
             let field = field_number(field)?;
@@ -336,7 +336,7 @@ impl Compiler<'_> {
         channel: FixedChannel,
         patterns: &[Pattern],
         keep: bool,
-    ) -> Result<(), Unsupported> {
+    ) -> Result<(), CompileError> {
         for (field, pattern) in patterns.iter().enumerate() {
             let Pattern::Bind(place) = pattern else { continue };
             let from = self.oldest_field(channel, field);
@@ -368,7 +368,7 @@ pub(super) fn length_slot(channel: FixedChannel, layout: &ChannelLayout) -> Slot
     }
 }
 
-pub(super) fn field_number(field: usize) -> Result<u8, Unsupported> {
+pub(super) fn field_number(field: usize) -> Result<u8, CompileError> {
     let limit = FIELDS;
-    if field < limit { Ok(field as u8) } else { Err(Unsupported::TooMany { what: "fields of a message", limit }) }
+    if field < limit { Ok(field as u8) } else { Err(CompileError::TooMany { what: "fields of a message", limit }) }
 }

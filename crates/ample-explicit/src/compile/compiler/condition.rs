@@ -6,18 +6,18 @@ use super::channel::length_slot;
 use super::known::{chain, constant_of, constant_right, is_comparison, opposite};
 use super::value::CellTest;
 use super::{Compiler, MAX_LISTS};
-use crate::compile::Unsupported;
+use crate::compile::CompileError;
 use crate::compile::bytecode::{NO_BIT, NOWHERE, Op, Register};
 use crate::compile::layout::Interval;
 
 impl Compiler<'_> {
     /// The guard goes on only if the expression holds.
-    pub(super) fn require(&mut self, expr: &Expr) -> Result<(), Unsupported> {
+    pub(super) fn require(&mut self, expr: &Expr) -> Result<(), CompileError> {
         self.condition(expr, true)
     }
 
     /// The guard goes on only if the truth of the expression is the one wanted.
-    pub(super) fn condition(&mut self, expr: &Expr, wanted: bool) -> Result<(), Unsupported> {
+    pub(super) fn condition(&mut self, expr: &Expr, wanted: bool) -> Result<(), CompileError> {
         if let Some(value) = constant_of(expr) {
             if (value != 0) != wanted {
                 self.emit(Op::No)?;
@@ -70,7 +70,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    pub(super) fn require_test(&mut self, test: CellTest) -> Result<(), Unsupported> {
+    pub(super) fn require_test(&mut self, test: CellTest) -> Result<(), CompileError> {
         match test {
             CellTest::Always(true) => {}
             CellTest::Always(false) => {
@@ -86,7 +86,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    pub(super) fn require_comparison(&mut self, op: BinaryOp, x: &Expr, y: &Expr) -> Result<(), Unsupported> {
+    pub(super) fn require_comparison(&mut self, op: BinaryOp, x: &Expr, y: &Expr) -> Result<(), CompileError> {
         let (op, x, y) = constant_right(op, x, y);
         if let Some(test) = self.cell_test(op, x, y) {
             return self.require_test(test);
@@ -109,7 +109,7 @@ impl Compiler<'_> {
     }
 
     /// Jumps, still to be given a target, that are taken if the expression does not hold.
-    pub(super) fn jump_unless(&mut self, expr: &Expr, to: Register) -> Result<Vec<usize>, Unsupported> {
+    pub(super) fn jump_unless(&mut self, expr: &Expr, to: Register) -> Result<Vec<usize>, CompileError> {
         if let Expr::Binary(BinaryOp::And, ..) = expr {
             let mut jumps = Vec::new();
             for part in chain(BinaryOp::And, expr) {
@@ -128,7 +128,7 @@ impl Compiler<'_> {
     }
 
     /// The bit and the number of a list of siblings.
-    pub(super) fn list(&mut self, edges: &[EdgeId]) -> Result<(u8, u32), Unsupported> {
+    pub(super) fn list(&mut self, edges: &[EdgeId]) -> Result<(u8, u32), CompileError> {
         let position = |id: &EdgeId| self.siblings.iter().position(|sibling| sibling == id);
         let positions: Option<Vec<usize>> = edges.iter().map(position).collect();
         // Only what has been looked at already, in this order, can be read off a mask.
@@ -157,8 +157,8 @@ impl Compiler<'_> {
     }
 
     /// The number of an edge of the process at hand.
-    pub(super) fn edge_number(&self, id: EdgeId) -> Result<u32, Unsupported> {
-        let malformed = Unsupported::Malformed("an edge that leaves no location");
+    pub(super) fn edge_number(&self, id: EdgeId) -> Result<u32, CompileError> {
+        let malformed = CompileError::Malformed("an edge that leaves no location");
         let segment = &self.program.layout.segments[self.owner.ok_or(malformed.clone())?];
         let locations = &self.program.locations[segment.first_location as usize..][..segment.locations as usize];
         let (first, end) = match locations {

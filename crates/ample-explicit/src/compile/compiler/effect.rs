@@ -1,16 +1,16 @@
 //! Effects: instructions, actions, assignments.
 
-use ample_model::{Action, BinaryOp, Communication, Expr, Fault, Instruction, Place, Scalar, Scope};
+use ample_model::{Action, BinaryOp, Communication, Expr, Fault, Feature, Instruction, Place, Scalar, Scope};
 
 use super::Compiler;
 use super::known::constant_of;
 use super::place::{Resolved, single};
-use crate::compile::Unsupported;
+use crate::compile::CompileError;
 use crate::compile::bytecode::{NOWHERE, Op, REGISTERS, Register};
 use crate::compile::layout::{Interval, Kind, Slot};
 
 impl Compiler<'_> {
-    pub(super) fn effect(&mut self, program: &[Instruction]) -> Result<(), Unsupported> {
+    pub(super) fn effect(&mut self, program: &[Instruction]) -> Result<(), CompileError> {
         let target = |i: &Instruction| match i {
             Instruction::Try(_, to) | Instruction::Jump(to) => Some(*to as usize),
             _ => None,
@@ -49,16 +49,18 @@ impl Compiler<'_> {
     }
 
     /// An action; the jumps that are returned are taken if it is not executable.
-    pub(super) fn act(&mut self, action: &Action) -> Result<Vec<usize>, Unsupported> {
+    pub(super) fn act(&mut self, action: &Action) -> Result<Vec<usize>, CompileError> {
         match action {
             Action::Test(condition) => return self.jump_unless(condition, 0),
             Action::Assign(place, value) => self.assign(place, value)?,
+            Action::AssignAll(pairs) => self.assign_all(pairs)?,
+            Action::AssignField(_) | Action::Allocate(..) => return Err(CompileError::Feature(Feature::Heap)),
             Action::Communicate(communication) => return self.try_communicate(communication),
             Action::Spawn { process, arguments, priority } => {
                 let ty = self.system.processes.get(process.index());
-                let ty = ty.ok_or(Unsupported::Malformed("a process of no declared type"))?;
+                let ty = ty.ok_or(CompileError::Malformed("a process of no declared type"))?;
                 if arguments.len() > REGISTERS {
-                    return Err(Unsupported::TooMany { what: "parameters of a process", limit: REGISTERS });
+                    return Err(CompileError::TooMany { what: "parameters of a process", limit: REGISTERS });
                 }
                 for (number, argument) in arguments.iter().enumerate() {
                     let to = self.register(number)?;
@@ -96,7 +98,7 @@ impl Compiler<'_> {
         Ok(Vec::new())
     }
 
-    pub(super) fn try_communicate(&mut self, communication: &Communication) -> Result<Vec<usize>, Unsupported> {
+    pub(super) fn try_communicate(&mut self, communication: &Communication) -> Result<Vec<usize>, CompileError> {
         self.open(communication.channel(), 0, 1)?;
         self.emit(Op::NoHandshake { channel: 0, polls: communication.keeps() })?;
         match communication {
@@ -115,7 +117,7 @@ impl Compiler<'_> {
         }
     }
 
-    pub(super) fn assign(&mut self, place: &Place, value: &Expr) -> Result<(), Unsupported> {
+    pub(super) fn assign(&mut self, place: &Place, value: &Expr) -> Result<(), CompileError> {
         let Ok(Resolved::Slot(slot)) = self.resolve(place, self.owner) else {
             let values = self.value(value, 0)?;
             return self.store(place, 0, values);
@@ -140,6 +142,38 @@ impl Compiler<'_> {
         }
         let values = self.value(value, 0)?;
         self.fit_and_store(0, &slot, values)
+    }
+
+    /// All values and the distances of all subscripts in registers, before anything is stored.
+    fn assign_all(&mut self, pairs: &[(Place, Expr)]) -> Result<(), CompileError> {
+        let mut stores = Vec::with_capacity(pairs.len());
+        let mut free = 0;
+        for (place, value) in pairs {
+            let from = self.register(free)?;
+            if place.scope == Scope::Local && self.owner.is_none() {
+                return self.trap(Fault::NoProcess);
+            }
+            let values = self.value(value, from)?;
+            let resolved = self.resolve(place, self.owner)?;
+            let (Resolved::Slot(first) | Resolved::Indexed { first, .. }) = &resolved;
+            self.fit(from, first, values)?;
+            free += 1;
+            if let Resolved::Indexed { steps, .. } = &resolved {
+                let distance = self.register(free)?;
+                self.distance(place, steps, distance)?;
+                free += 1;
+            }
+            stores.push((from, resolved));
+        }
+        for (from, resolved) in stores {
+            match resolved {
+                Resolved::Slot(slot) => self.emit(Op::Store { from, cell: slot.cell })?,
+                Resolved::Indexed { first, limit, .. } => {
+                    self.emit(Op::StoreTo { from, distance: self.after(from)?, cell: first.cell, limit })?
+                }
+            };
+        }
+        Ok(())
     }
 
     /// A cast to at least as many bits as the cell keeps does not matter.
@@ -171,7 +205,7 @@ impl Compiler<'_> {
         if *op == BinaryOp::Add { Some(step) } else { step.checked_neg() }
     }
 
-    pub(super) fn store_constant(&mut self, slot: &Slot, value: i64) -> Result<(), Unsupported> {
+    pub(super) fn store_constant(&mut self, slot: &Slot, value: i64) -> Result<(), CompileError> {
         let Some(raw) = value.checked_sub(slot.low).and_then(|raw| i32::try_from(raw).ok()) else {
             self.constant(value, 0)?;
             return self.fit_and_store(0, slot, Interval::of(value));
@@ -184,7 +218,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    pub(super) fn store(&mut self, place: &Place, from: Register, values: Interval) -> Result<(), Unsupported> {
+    pub(super) fn store(&mut self, place: &Place, from: Register, values: Interval) -> Result<(), CompileError> {
         if place.scope == Scope::Local && self.owner.is_none() {
             return self.trap(Fault::NoProcess);
         }
@@ -205,14 +239,14 @@ impl Compiler<'_> {
         }
     }
 
-    pub(super) fn fit_and_store(&mut self, from: Register, slot: &Slot, values: Interval) -> Result<(), Unsupported> {
+    pub(super) fn fit_and_store(&mut self, from: Register, slot: &Slot, values: Interval) -> Result<(), CompileError> {
         self.fit(from, slot, values)?;
         self.emit(Op::Store { from, cell: slot.cell })?;
         Ok(())
     }
 
     /// The value as the slot's bytes will say it.
-    pub(super) fn fit(&mut self, from: Register, slot: &Slot, values: Interval) -> Result<(), Unsupported> {
+    pub(super) fn fit(&mut self, from: Register, slot: &Slot, values: Interval) -> Result<(), CompileError> {
         if slot.wraps_by_itself() {
             return Ok(());
         }

@@ -13,10 +13,15 @@ impl Compiler<'_> {
         match expr {
             Expr::Const(value) => Interval::of(*value),
             Expr::Shared(x) => self.interval(x),
+            Expr::Next(place) => match self.resolve_next(place) {
+                Ok(Resolved::Slot(slot) | Resolved::Indexed { first: slot, .. }) => slot.values,
+                Err(_) => Interval::ALL,
+            },
             Expr::Read(place) => match self.resolve(place, self.owner) {
                 Ok(Resolved::Slot(slot) | Resolved::Indexed { first: slot, .. }) => slot.values,
                 Err(_) => Interval::ALL,
             },
+            Expr::Field(_, field) => Interval::of_scalar(field.scalar),
             Expr::Unary(UnaryOp::Not, _) => Interval::BOOL,
             Expr::Unary(UnaryOp::Negate, x) => {
                 let x = self.interval(x);

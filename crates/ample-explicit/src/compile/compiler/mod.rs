@@ -9,6 +9,7 @@
 mod channel;
 mod condition;
 mod effect;
+mod joint;
 mod known;
 mod place;
 mod shortcut;
@@ -17,15 +18,20 @@ mod tables;
 mod value;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use ample_model::{Action, Combinations, EdgeId, Expr, Fault, ProcessId, System};
+use ample_budget::{Budget, Pace};
+use ample_model::{Action, Combinations, EdgeId, Expr, Fault, Feature, ProcessId, System};
 
+use self::joint::Reads;
 pub use self::survey::actions;
 use self::survey::{MAX_NESTING, assigned_variables, deeper_than};
-use super::Unsupported;
+use super::CompileError;
 use super::bytecode::{Op, Pc, REGISTERS, Register};
 use super::layout::{Interval, Layout};
 use super::program::Program;
+use super::sequences::Sequences;
+use super::verify;
 
 /// A process id is kept in a byte, and one value is needed for "nobody".
 const MAX_PROCESSES: u32 = 255;
@@ -33,18 +39,49 @@ const MAX_PROCESSES: u32 = 255;
 /// Bits of [`EdgeCode::lists`](super::program::EdgeCode::lists).
 const MAX_LISTS: usize = 64;
 
-/// Compiles a system and expressions over its states.
-///
-/// The conditions are evaluated by processes of the types beside them.
-pub fn compile(system: &System, invariants: &[Expr], conditions: &[(ProcessId, Expr)]) -> Result<Program, Unsupported> {
-    let layout = Layout::new(system)?;
-    let mut compiler = Compiler::new(system, layout)?;
+/// A compiled system, and what is needed to add code to it.
+#[derive(Debug)]
+pub struct Compilation {
+    /// The code.
+    pub program: Arc<Program>,
+    /// The variables that something is assigned to: global, or of a process type.
+    assigned: Arc<HashSet<(Option<usize>, u32)>>,
+}
+
+/// Compiles a system.
+pub fn compile(system: &System, budget: &Budget) -> Result<Compilation, CompileError> {
+    let mut pace = budget.pace();
+    let sequences = Sequences::of(system, &mut pace)?;
+    let layout = Layout::new(system, sequences.number_bytes())?;
+    let assigned = Arc::new(assigned_variables(system));
+    let program = empty(system, layout, sequences)?;
+    let mut compiler = Compiler::new(system, program, Arc::clone(&assigned), pace);
     compiler.declare()?;
     compiler.guards()?;
     compiler.handshakes()?;
     compiler.effects()?;
     compiler.starts()?;
     compiler.monitor()?;
+    compiler.joint()?;
+    let program = Arc::new(compiler.finish()?);
+    Ok(Compilation { program, assigned })
+}
+
+/// Adds expressions over the states of the system, and conditions that are evaluated by processes of the types beside
+/// them.
+pub fn extend(
+    system: &System,
+    compilation: &Compilation,
+    invariants: &[Expr],
+    conditions: &[(ProcessId, Expr)],
+    budget: &Budget,
+) -> Result<Arc<Program>, CompileError> {
+    let Compilation { program, assigned } = compilation;
+    if invariants.is_empty() && conditions.is_empty() {
+        return Ok(Arc::clone(program));
+    }
+    budget.check_allocation((program.ops.len() * size_of::<Op>()) as u64)?;
+    let mut compiler = Compiler::new(system, Program::clone(program), Arc::clone(assigned), budget.pace());
     for invariant in invariants {
         compiler.at = "an invariant".into();
         compiler.check_depth(invariant)?;
@@ -59,14 +96,54 @@ pub fn compile(system: &System, invariants: &[Expr], conditions: &[(ProcessId, E
         compiler.program.conditions.push((process.index() as u16, code));
     }
     compiler.owner = None;
-    compiler.finish()
+    compiler.finish().map(Arc::new)
+}
+
+/// A program without code.
+fn empty(system: &System, layout: Layout, sequences: Sequences) -> Result<Program, CompileError> {
+    if let Some(feature) = system.features().into_iter().find(|feature| *feature != Feature::Synchronous) {
+        return Err(CompileError::Feature(feature));
+    }
+    let grows = actions(system).any(|(_, action)| matches!(action, Action::Spawn { .. }));
+    if system.start.len() > MAX_PROCESSES as usize || grows && system.max_processes > MAX_PROCESSES {
+        return Err(CompileError::TooMany { what: "processes", limit: MAX_PROCESSES as usize });
+    }
+    if system.processes.len() >= usize::from(u16::MAX) {
+        return Err(CompileError::TooMany { what: "process types", limit: usize::from(u16::MAX) - 1 });
+    }
+    Ok(Program {
+        layout,
+        sequences: Arc::new(sequences),
+        ops: Vec::new(),
+        wide: Vec::new(),
+        scalars: Vec::new(),
+        faults: Vec::new(),
+        texts: Vec::new(),
+        location_sets: Vec::new(),
+        lists: Vec::new(),
+        processes: Vec::new(),
+        locations: Vec::new(),
+        edges: Vec::new(),
+        globals: Vec::new(),
+        combinations: Combinations::of(system),
+        start: Vec::new(),
+        monitor: None,
+        joint: None,
+        invariants: Vec::new(),
+        conditions: Vec::new(),
+        max_processes: system.max_processes,
+        uses_timeout: false,
+        uses_priorities: system.uses_priorities,
+    })
 }
 
 /// A program in the making.
 struct Compiler<'a> {
     system: &'a System,
     program: Program,
-    /// Whose code each instruction is.
+    /// So many instructions were there before.
+    first: usize,
+    /// Whose code each instruction after them is.
     owners: Vec<Option<usize>>,
     /// The process type whose code is being made.
     owner: Option<usize>,
@@ -79,48 +156,28 @@ struct Compiler<'a> {
     /// Those of the other locations.
     all_lists: Vec<Vec<(Vec<EdgeId>, u32)>>,
     /// The variables that something is assigned to: global, or of a process type.
-    assigned: HashSet<(Option<usize>, u32)>,
+    assigned: Arc<HashSet<(Option<usize>, u32)>>,
     /// There are channels of capacity 0.
     has_handshakes: bool,
     /// While first values are made: how many of the owner's channels there are already.
     created: Option<u32>,
+    /// Whose values code reads.
+    reads: Reads,
     /// What to say if an expression is too deep.
     at: String,
+    pace: Pace<'a>,
 }
 
 impl<'a> Compiler<'a> {
-    fn new(system: &'a System, layout: Layout) -> Result<Compiler<'a>, Unsupported> {
-        let grows = actions(system).any(|(_, action)| matches!(action, Action::Spawn { .. }));
-        if system.start.len() > MAX_PROCESSES as usize || grows && system.max_processes > MAX_PROCESSES {
-            return Err(Unsupported::TooMany { what: "processes", limit: MAX_PROCESSES as usize });
-        }
-        if system.processes.len() >= usize::from(u16::MAX) {
-            return Err(Unsupported::TooMany { what: "process types", limit: usize::from(u16::MAX) - 1 });
-        }
-        let program = Program {
-            layout,
-            ops: Vec::new(),
-            wide: Vec::new(),
-            scalars: Vec::new(),
-            faults: Vec::new(),
-            texts: Vec::new(),
-            location_sets: Vec::new(),
-            lists: Vec::new(),
-            processes: Vec::new(),
-            locations: Vec::new(),
-            edges: Vec::new(),
-            globals: Vec::new(),
-            combinations: Combinations::of(system),
-            start: Vec::new(),
-            monitor: None,
-            invariants: Vec::new(),
-            conditions: Vec::new(),
-            max_processes: system.max_processes,
-            uses_timeout: false,
-            uses_priorities: system.uses_priorities,
-        };
-        Ok(Compiler {
+    fn new(
+        system: &'a System,
+        program: Program,
+        assigned: Arc<HashSet<(Option<usize>, u32)>>,
+        pace: Pace<'a>,
+    ) -> Compiler<'a> {
+        Compiler {
             system,
+            first: program.ops.len(),
             program,
             owners: Vec::new(),
             owner: None,
@@ -128,23 +185,26 @@ impl<'a> Compiler<'a> {
             siblings: &[],
             lists: Vec::new(),
             all_lists: Vec::new(),
-            assigned: assigned_variables(system),
+            assigned,
             created: None,
             has_handshakes: system.channels.iter().any(|channel| channel.capacity == 0),
+            reads: Reads::State,
             at: String::new(),
-        })
+            pace,
+        }
     }
 
     fn here(&self) -> Pc {
         self.program.ops.len() as Pc
     }
 
-    fn emit(&mut self, op: Op) -> Result<usize, Unsupported> {
+    fn emit(&mut self, op: Op) -> Result<usize, CompileError> {
+        self.pace.step()?;
         if self.program.ops.len() >= (1 << 28) {
-            return Err(Unsupported::TooMany { what: "instructions", limit: 1 << 28 });
+            return Err(CompileError::TooMany { what: "instructions", limit: 1 << 28 });
         }
         self.program.ops.push(op);
-        self.owners.push(self.owner);
+        self.owners.push(if self.reads == Reads::State { self.owner } else { verify::JOINT });
         Ok(self.program.ops.len() - 1)
     }
 
@@ -163,26 +223,26 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn trap(&mut self, fault: Fault) -> Result<(), Unsupported> {
+    fn trap(&mut self, fault: Fault) -> Result<(), CompileError> {
         let index = self.program.faults.len() as u32;
         self.program.faults.push(fault);
         self.emit(Op::Trap { fault: index })?;
         Ok(())
     }
 
-    fn check_depth(&self, expr: &Expr) -> Result<(), Unsupported> {
-        if deeper_than(expr, MAX_NESTING) { Err(Unsupported::TooDeep { at: self.at.clone() }) } else { Ok(()) }
+    fn check_depth(&self, expr: &Expr) -> Result<(), CompileError> {
+        if deeper_than(expr, MAX_NESTING) { Err(CompileError::TooDeep { at: self.at.clone() }) } else { Ok(()) }
     }
 
-    fn register(&self, to: usize) -> Result<Register, Unsupported> {
-        if to < REGISTERS { Ok(to as Register) } else { Err(Unsupported::TooDeep { at: self.at.clone() }) }
+    fn register(&self, to: usize) -> Result<Register, CompileError> {
+        if to < REGISTERS { Ok(to as Register) } else { Err(CompileError::TooDeep { at: self.at.clone() }) }
     }
 
-    fn after(&self, to: Register) -> Result<Register, Unsupported> {
+    fn after(&self, to: Register) -> Result<Register, CompileError> {
         self.register(usize::from(to) + 1)
     }
 
-    fn constant(&mut self, value: i64, to: Register) -> Result<Interval, Unsupported> {
+    fn constant(&mut self, value: i64, to: Register) -> Result<Interval, CompileError> {
         match i32::try_from(value) {
             Ok(value) => self.emit(Op::Const { to, value })?,
             Err(_) => {
@@ -195,7 +255,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Adds what a cell's bytes leave out, or takes it away.
-    fn shift_by(&mut self, to: Register, value: i64) -> Result<(), Unsupported> {
+    fn shift_by(&mut self, to: Register, value: i64) -> Result<(), CompileError> {
         if value == 0 {
             return Ok(());
         }
@@ -211,7 +271,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// A piece of code that leaves the value of the expression in register 0.
-    fn expression(&mut self, expr: &Expr) -> Result<Pc, Unsupported> {
+    fn expression(&mut self, expr: &Expr) -> Result<Pc, CompileError> {
         let code = self.here();
         self.value(expr, 0)?;
         self.emit(Op::Done)?;

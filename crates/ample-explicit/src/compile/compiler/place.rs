@@ -4,8 +4,9 @@ use ample_model::{Expr, Fault, Place, Scope};
 
 use super::Compiler;
 use super::channel::length_slot;
+use super::joint::{Reads, next_cell};
 use super::known::constant_of;
-use crate::compile::Unsupported;
+use crate::compile::CompileError;
 use crate::compile::bytecode::{Array, Op, Register};
 use crate::compile::layout::{Interval, Kind, Slot};
 
@@ -13,6 +14,16 @@ use crate::compile::layout::{Interval, Kind, Slot};
 pub(super) enum Resolved {
     Slot(Slot),
     Indexed { first: Slot, steps: Vec<Step>, limit: u32 },
+}
+
+impl Resolved {
+    /// The same of the next state.
+    fn next(self) -> Resolved {
+        match self {
+            Resolved::Slot(slot) => Resolved::Slot(next_cell(slot)),
+            Resolved::Indexed { first, steps, limit } => Resolved::Indexed { first: next_cell(first), steps, limit },
+        }
+    }
 }
 
 /// A subscript that is known only when the code runs.
@@ -23,13 +34,29 @@ pub(super) struct Step {
 }
 
 impl Compiler<'_> {
-    pub(super) fn resolve(&self, place: &Place, of: Option<usize>) -> Result<Resolved, Unsupported> {
+    pub(super) fn resolve(&self, place: &Place, of: Option<usize>) -> Result<Resolved, CompileError> {
+        let resolved = self.resolve_cell(place, of)?;
+        if self.is_input(place) && place.scope == Scope::Global && self.reads != Reads::Step {
+            return Err(CompileError::Malformed("an input outside of a step"));
+        }
+        Ok(if self.reads == Reads::NextState { resolved.next() } else { resolved })
+    }
+
+    /// The cell of the next state.
+    pub(super) fn resolve_next(&self, place: &Place) -> Result<Resolved, CompileError> {
+        if place.scope != Scope::Global || self.is_input(place) || self.reads != Reads::Step {
+            return Err(CompileError::Malformed("a next value where there is none"));
+        }
+        self.resolve_cell(place, None).map(Resolved::next)
+    }
+
+    fn resolve_cell(&self, place: &Place, of: Option<usize>) -> Result<Resolved, CompileError> {
         let layouts = match (place.scope, of) {
             (Scope::Global, _) => &self.program.layout.globals,
             (Scope::Local, Some(process)) => &self.program.layout.segments[process].locals,
-            (Scope::Local, None) => return Err(Unsupported::Malformed("a local variable outside of its process")),
+            (Scope::Local, None) => return Err(CompileError::Malformed("a local variable outside of its process")),
         };
-        let malformed = Unsupported::Malformed("a place outside of its variable");
+        let malformed = CompileError::Malformed("a place outside of its variable");
         let slots = &layouts.get(place.variable.index()).ok_or(malformed.clone())?.slots;
         let mut at = u64::from(place.offset);
         let mut steps = Vec::new();
@@ -44,7 +71,7 @@ impl Compiler<'_> {
         let slot_at = |at: u64| usize::try_from(at).ok().and_then(|at| slots.get(at)).copied();
         let first = slot_at(at).ok_or(malformed.clone())?;
         if first.scalar != place.scalar {
-            return Err(Unsupported::Malformed("a place of another type than its variable"));
+            return Err(CompileError::Malformed("a place of another type than its variable"));
         }
         if steps.is_empty() {
             return Ok(Resolved::Slot(first));
@@ -75,7 +102,7 @@ impl Compiler<'_> {
     }
 
     /// The distance that the subscripts make, in a register.
-    pub(super) fn distance(&mut self, place: &Place, steps: &[Step], to: Register) -> Result<(), Unsupported> {
+    pub(super) fn distance(&mut self, place: &Place, steps: &[Step], to: Register) -> Result<(), CompileError> {
         for (number, step) in steps.iter().enumerate() {
             let at = if number == 0 { to } else { self.after(to)? };
             self.value(&place.indices[step.index].at, at)?;
@@ -87,12 +114,23 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    pub(super) fn read(&mut self, place: &Place, to: Register) -> Result<Interval, Unsupported> {
+    pub(super) fn read(&mut self, place: &Place, to: Register) -> Result<Interval, CompileError> {
         if place.scope == Scope::Local && self.owner.is_none() {
             self.trap(Fault::NoProcess)?;
             return Ok(Interval::ALL);
         }
-        match self.resolve(place, self.owner)? {
+        let resolved = self.resolve(place, self.owner)?;
+        self.read_resolved(place, resolved, to)
+    }
+
+    /// The value of a cell in the next state.
+    pub(super) fn read_next(&mut self, place: &Place, to: Register) -> Result<Interval, CompileError> {
+        let resolved = self.resolve_next(place)?;
+        self.read_resolved(place, resolved, to)
+    }
+
+    fn read_resolved(&mut self, place: &Place, resolved: Resolved, to: Register) -> Result<Interval, CompileError> {
+        match resolved {
             Resolved::Slot(slot) => self.load(&slot, to),
             Resolved::Indexed { first, steps, limit } => {
                 match single(&first, &steps) {
@@ -115,7 +153,7 @@ impl Compiler<'_> {
         }
     }
 
-    pub(super) fn load(&mut self, slot: &Slot, to: Register) -> Result<Interval, Unsupported> {
+    pub(super) fn load(&mut self, slot: &Slot, to: Register) -> Result<Interval, CompileError> {
         let op = match slot.cell.kind {
             Kind::Bits => Op::Byte { to, cell: slot.cell },
             _ => Op::Load { to, cell: slot.cell },
@@ -134,6 +172,10 @@ impl Compiler<'_> {
                     _ => None,
                 }
             }
+            Expr::Next(place) => match self.resolve_next(place) {
+                Ok(Resolved::Slot(slot)) => Some(slot),
+                _ => None,
+            },
             Expr::Cast(scalar, x) => {
                 let slot = self.plain_slot(x)?;
                 Interval::of_scalar(*scalar).contains(slot.values).then_some(slot)

@@ -11,21 +11,21 @@ use crate::compile::program::{
     EdgeCode, FirstStep, FirstTest, GlobalCode, LocationCode, MonitorCode, MonitorEdgeCode, ProcessCode, Program,
     StartCode, Values,
 };
-use crate::compile::{Unsupported, verify};
+use crate::compile::{CompileError, verify};
 
 impl<'a> Compiler<'a> {
     /// Gives every location and edge its number.
-    pub(super) fn declare(&mut self) -> Result<(), Unsupported> {
+    pub(super) fn declare(&mut self) -> Result<(), CompileError> {
         for (_, initial) in self.system.globals.iter().flat_map(|variable| &variable.initial) {
             initial_value(initial).map_or(Ok(()), |expr| self.check_depth(expr))?;
         }
         for (number, process) in self.system.processes.iter().enumerate() {
             let limit = 1 << 16;
             if process.locations.len() > limit {
-                return Err(Unsupported::TooManyLocations { process: process.name.clone(), limit });
+                return Err(CompileError::TooManyLocations { process: process.name.clone(), limit });
             }
             if process.initial.index() >= process.locations.len() {
-                return Err(Unsupported::Malformed("a process that starts nowhere"));
+                return Err(CompileError::Malformed("a process that starts nowhere"));
             }
             let initials = process.locals.iter().flat_map(|variable| &variable.initial);
             for expr in process.provided.iter().chain(initials.filter_map(|(_, initial)| initial_value(initial))) {
@@ -40,11 +40,12 @@ impl<'a> Compiler<'a> {
             for location in &process.locations {
                 let first_edge = self.program.edges.len() as u32;
                 let mut receives = false;
+                self.pace.steps(1 + location.edges.len())?;
                 for id in &location.edges {
                     let edge =
-                        process.edges.get(id.index()).ok_or(Unsupported::Malformed("a location with no such edge"))?;
+                        process.edges.get(id.index()).ok_or(CompileError::Malformed("a location with no such edge"))?;
                     if edge.to.index() >= process.locations.len() {
-                        return Err(Unsupported::Malformed("an edge that leads nowhere"));
+                        return Err(CompileError::Malformed("an edge that leads nowhere"));
                     }
                     for expr in edge.expressions() {
                         self.check_depth(expr)?;
@@ -91,8 +92,8 @@ impl<'a> Compiler<'a> {
     /// Calls `make` for every edge of every location, in order, with its number.
     pub(super) fn each_edge(
         &mut self,
-        mut make: impl FnMut(&mut Self, usize, &'a Edge) -> Result<(), Unsupported>,
-    ) -> Result<(), Unsupported> {
+        mut make: impl FnMut(&mut Self, usize, &'a Edge) -> Result<(), CompileError>,
+    ) -> Result<(), CompileError> {
         for (number, process) in self.system.processes.iter().enumerate() {
             self.owner = Some(number);
             for location in 0..process.locations.len() {
@@ -108,8 +109,8 @@ impl<'a> Compiler<'a> {
         process: &'a ProcessType,
         number: usize,
         location: usize,
-        make: &mut impl FnMut(&mut Self, usize, &'a Edge) -> Result<(), Unsupported>,
-    ) -> Result<(), Unsupported> {
+        make: &mut impl FnMut(&mut Self, usize, &'a Edge) -> Result<(), CompileError>,
+    ) -> Result<(), CompileError> {
         let location_number = self.program.layout.segments[number].first_location as usize + location;
         let first = self.program.locations[location_number].first_edge as usize;
         self.siblings = &process.locations[location].edges;
@@ -120,7 +121,7 @@ impl<'a> Compiler<'a> {
             self.at = format!("{} of {}", if edge.label.is_empty() { "an edge" } else { &edge.label }, process.name);
             make(self, first + position, edge)?;
         }
-        self.number_lists(first);
+        self.number_lists(first)?;
         self.all_lists[location_number] = std::mem::take(&mut self.lists);
         self.position = None;
         self.siblings = &[];
@@ -128,7 +129,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// All guards; those of a location one after the other.
-    pub(super) fn guards(&mut self) -> Result<(), Unsupported> {
+    pub(super) fn guards(&mut self) -> Result<(), CompileError> {
         for (number, process) in self.system.processes.iter().enumerate() {
             let Some(provided) = &process.provided else { continue };
             self.owner = Some(number);
@@ -145,16 +146,18 @@ impl<'a> Compiler<'a> {
     }
 
     /// Every edge of the location learns which of the lists it belongs to.
-    pub(super) fn number_lists(&mut self, first: usize) {
+    pub(super) fn number_lists(&mut self, first: usize) -> Result<(), CompileError> {
         for (position, id) in self.siblings.iter().enumerate() {
+            self.pace.steps(self.lists.iter().take(MAX_LISTS).map(|(list, _)| list.len()).sum())?;
             let bits = self.lists.iter().take(MAX_LISTS).enumerate();
             let member = |(bit, (list, _)): (usize, &(Vec<EdgeId>, u32))| u64::from(list.contains(id)) << bit;
             self.program.edges[first + position].lists = bits.map(member).fold(0, |a, b| a | b);
         }
+        Ok(())
     }
 
     /// What the two halves of a handshake need, if there are handshake channels at all.
-    pub(super) fn handshakes(&mut self) -> Result<(), Unsupported> {
+    pub(super) fn handshakes(&mut self) -> Result<(), CompileError> {
         if !self.has_handshakes {
             return Ok(());
         }
@@ -185,7 +188,7 @@ impl<'a> Compiler<'a> {
         edge: &Edge,
         channel: &Expr,
         patterns: &[Pattern],
-    ) -> Result<(), Unsupported> {
+    ) -> Result<(), CompileError> {
         if self.may_fault(channel) {
             let handle = self.expression(channel)?;
             self.program.edges[at].handle = handle;
@@ -205,7 +208,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// The message on offer has what the patterns ask for.
-    pub(super) fn offer_fits(&mut self, patterns: &[Pattern]) -> Result<(), Unsupported> {
+    pub(super) fn offer_fits(&mut self, patterns: &[Pattern]) -> Result<(), CompileError> {
         for (field, pattern) in patterns.iter().enumerate() {
             if let Pattern::Match(expected) = pattern {
                 self.value(expected, 0)?;
@@ -217,7 +220,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    pub(super) fn effects(&mut self) -> Result<(), Unsupported> {
+    pub(super) fn effects(&mut self) -> Result<(), CompileError> {
         self.each_edge(|this, at, edge| {
             this.position = None;
             let has_communication = edge.communication.is_some();
@@ -243,9 +246,12 @@ impl<'a> Compiler<'a> {
     }
 
     /// First values: of the globals, of new processes, and of those that are there from the beginning.
-    pub(super) fn starts(&mut self) -> Result<(), Unsupported> {
+    pub(super) fn starts(&mut self) -> Result<(), CompileError> {
         self.at = "the first value of a global variable".into();
         self.owner = None;
+        if self.system.synchronous().is_some() {
+            return Ok(());
+        }
         let clear = self.here();
         let layouts = self.program.layout.globals.clone();
         self.clear_biased(layouts.iter().flat_map(|variable| &variable.slots))?;
@@ -255,7 +261,7 @@ impl<'a> Compiler<'a> {
         for (variable, layout) in self.system.globals.iter().zip(&layouts) {
             for (slot, initial) in &variable.initial {
                 let slot =
-                    *layout.slots.get(*slot as usize).ok_or(Unsupported::Malformed("a first value of no slot"))?;
+                    *layout.slots.get(*slot as usize).ok_or(CompileError::Malformed("a first value of no slot"))?;
                 let code = self.here();
                 let choices = match initial {
                     Initial::AnyOf(values) => {
@@ -283,9 +289,9 @@ impl<'a> Compiler<'a> {
         self.owner = None;
         for instance in &self.system.start {
             let process = self.system.processes.get(instance.process.index());
-            let process = process.ok_or(Unsupported::Malformed("a process of no declared type"))?;
+            let process = process.ok_or(CompileError::Malformed("a process of no declared type"))?;
             if instance.arguments.len() > REGISTERS {
-                return Err(Unsupported::TooMany { what: "parameters of a process", limit: REGISTERS });
+                return Err(CompileError::TooMany { what: "parameters of a process", limit: REGISTERS });
             }
             self.program.start.push(StartCode {
                 process: instance.process.index() as u16,
@@ -297,7 +303,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Arguments from registers, then the locals.
-    pub(super) fn process_start(&mut self, number: usize, process: &ProcessType) -> Result<Pc, Unsupported> {
+    pub(super) fn process_start(&mut self, number: usize, process: &ProcessType) -> Result<Pc, CompileError> {
         let layouts = self.program.layout.segments[number].locals.clone();
         let parameters = (process.parameters as usize).min(layouts.len());
         let code = self.here();
@@ -305,7 +311,7 @@ impl<'a> Compiler<'a> {
         let slots = layouts[..parameters].iter().flat_map(|variable| &variable.slots);
         for (argument, slot) in slots.enumerate() {
             if argument >= REGISTERS {
-                return Err(Unsupported::TooMany { what: "parameters of a process", limit: REGISTERS });
+                return Err(CompileError::TooMany { what: "parameters of a process", limit: REGISTERS });
             }
             self.fit_and_store(argument as Register, slot, Interval::ALL)?;
         }
@@ -313,7 +319,7 @@ impl<'a> Compiler<'a> {
         for (variable, layout) in process.locals.iter().zip(&layouts).skip(parameters) {
             for (slot, initial) in &variable.initial {
                 let slot =
-                    *layout.slots.get(*slot as usize).ok_or(Unsupported::Malformed("a first value of no slot"))?;
+                    *layout.slots.get(*slot as usize).ok_or(CompileError::Malformed("a first value of no slot"))?;
                 self.first_value(initial, &slot, 0, &mut channels)?;
             }
         }
@@ -322,7 +328,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Zero is not always all bits zero.
-    pub(super) fn clear_biased<'s>(&mut self, slots: impl Iterator<Item = &'s Slot>) -> Result<(), Unsupported> {
+    pub(super) fn clear_biased<'s>(&mut self, slots: impl Iterator<Item = &'s Slot>) -> Result<(), CompileError> {
         for slot in slots {
             if slot.low != 0 && slot.values.contains(Interval::of(0)) {
                 self.store_constant(slot, 0)?;
@@ -337,7 +343,7 @@ impl<'a> Compiler<'a> {
         slot: &Slot,
         to: Register,
         channels: &mut u32,
-    ) -> Result<(), Unsupported> {
+    ) -> Result<(), CompileError> {
         match initial {
             Initial::Value(expr) => {
                 self.created = Some(*channels);
@@ -349,7 +355,7 @@ impl<'a> Compiler<'a> {
                 let number = *channels;
                 *channels += 1;
                 if slot.scalar != Scalar::Channel {
-                    return Err(Unsupported::Malformed("a channel in a variable of another type"));
+                    return Err(CompileError::Malformed("a channel in a variable of another type"));
                 }
                 self.emit(Op::StoreHandle { cell: slot.cell, number })?;
                 Ok(())
@@ -361,12 +367,12 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    pub(super) fn monitor(&mut self) -> Result<(), Unsupported> {
+    pub(super) fn monitor(&mut self) -> Result<(), CompileError> {
         let Some(monitor) = &self.system.monitor else { return Ok(()) };
         self.owner = None;
         self.at = "the trace".into();
         if monitor.locations.len() > 1 << 16 {
-            return Err(Unsupported::TooMany { what: "locations of a trace", limit: 1 << 16 });
+            return Err(CompileError::TooMany { what: "locations of a trace", limit: 1 << 16 });
         }
         let mut observed = Vec::new();
         for (kind, channel) in &monitor.observed {
@@ -395,10 +401,10 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<Program, Unsupported> {
-        self.program.uses_timeout =
-            self.program.ops.iter().any(|op| matches!(op, Op::Timeout { .. } | Op::RequireTimeout));
-        verify::verify(&self.program, &self.owners)?;
+    pub(super) fn finish(mut self) -> Result<Program, CompileError> {
+        let mut added = self.program.ops[self.first..].iter();
+        self.program.uses_timeout |= added.any(|op| matches!(op, Op::Timeout { .. } | Op::RequireTimeout));
+        verify::verify(&self.program, self.first, &self.owners, &mut self.pace)?;
         Ok(self.program)
     }
 }

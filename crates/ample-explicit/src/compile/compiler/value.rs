@@ -1,11 +1,11 @@
 //! Code that leaves the value of an expression in a register.
 
-use ample_model::{BinaryOp, Expr, Fault, Place, Scalar, UnaryOp};
+use ample_model::{BinaryOp, Expr, Fault, Feature, Place, Scalar, UnaryOp};
 
 use super::Compiler;
 use super::known::{accepted, chain, constant_of, constant_right, is_truth};
 use super::place::Resolved;
-use crate::compile::Unsupported;
+use crate::compile::CompileError;
 use crate::compile::bytecode::{NOWHERE, Op, Register, ZERO};
 use crate::compile::layout::{Cell, Interval, Kind, Slot};
 
@@ -18,18 +18,20 @@ pub(super) enum CellTest {
 
 impl Compiler<'_> {
     /// Code that leaves the value of `expr` in register `to`, using only registers from there on.
-    pub(super) fn value(&mut self, expr: &Expr, to: Register) -> Result<Interval, Unsupported> {
+    pub(super) fn value(&mut self, expr: &Expr, to: Register) -> Result<Interval, CompileError> {
         match constant_of(expr) {
             Some(value) => self.constant(value, to),
             None => self.value_of(expr, to),
         }
     }
 
-    pub(super) fn value_of(&mut self, expr: &Expr, to: Register) -> Result<Interval, Unsupported> {
+    pub(super) fn value_of(&mut self, expr: &Expr, to: Register) -> Result<Interval, CompileError> {
         match expr {
             Expr::Const(value) => self.constant(*value, to),
             Expr::Shared(x) => self.value(x, to),
             Expr::Read(place) => self.read(place, to),
+            Expr::Field(..) => Err(CompileError::Feature(Feature::Heap)),
+            Expr::Next(place) => self.read_next(place, to),
             Expr::Unary(op, x) => {
                 let values = self.interval(expr);
                 self.value(x, to)?;
@@ -90,7 +92,7 @@ impl Compiler<'_> {
                 let mut set = vec![0u64; self.system.process(*of).locations.len().div_ceil(64)];
                 for location in locations {
                     let word = set.get_mut(location.index() / 64);
-                    *word.ok_or(Unsupported::Malformed("a location that does not exist"))? |=
+                    *word.ok_or(CompileError::Malformed("a location that does not exist"))? |=
                         1 << (location.index() % 64);
                 }
                 let index = self.program.location_sets.len() as u32;
@@ -108,14 +110,14 @@ impl Compiler<'_> {
         }
     }
 
-    pub(super) fn whole(&mut self, op: Op, expr: &Expr) -> Result<Interval, Unsupported> {
+    pub(super) fn whole(&mut self, op: Op, expr: &Expr) -> Result<Interval, CompileError> {
         self.emit(op)?;
         Ok(self.interval(expr))
     }
 
-    pub(super) fn subject(&mut self, process: Option<&Expr>, of: usize, to: Register) -> Result<usize, Unsupported> {
+    pub(super) fn subject(&mut self, process: Option<&Expr>, of: usize, to: Register) -> Result<usize, CompileError> {
         if of >= self.system.processes.len() {
-            return Err(Unsupported::Malformed("a process of no declared type"));
+            return Err(CompileError::Malformed("a process of no declared type"));
         }
         let of = of as u16;
         match process {
@@ -127,7 +129,7 @@ impl Compiler<'_> {
         }
     }
 
-    pub(super) fn or_zero(&mut self, otherwise: usize, to: Register) -> Result<(), Unsupported> {
+    pub(super) fn or_zero(&mut self, otherwise: usize, to: Register) -> Result<(), CompileError> {
         let end = self.emit(Op::Jump { to: NOWHERE })?;
         self.patch_here(&[otherwise]);
         self.constant(0, to)?;
@@ -141,7 +143,7 @@ impl Compiler<'_> {
         of: usize,
         place: &Place,
         to: Register,
-    ) -> Result<Interval, Unsupported> {
+    ) -> Result<Interval, CompileError> {
         let otherwise = self.subject(process, of, to)?;
         let (slot, distance, limit) = match self.resolve(place, Some(of))? {
             Resolved::Slot(slot) => (slot, ZERO, 0),
@@ -157,7 +159,7 @@ impl Compiler<'_> {
         Ok(slot.values.hull(Interval::of(0)))
     }
 
-    pub(super) fn cast(&mut self, scalar: Scalar, from: Interval, to: Register) -> Result<Interval, Unsupported> {
+    pub(super) fn cast(&mut self, scalar: Scalar, from: Interval, to: Register) -> Result<Interval, CompileError> {
         let values = Interval::of_scalar(scalar);
         if values.contains(from) {
             return Ok(from);
@@ -171,13 +173,13 @@ impl Compiler<'_> {
                 self.program.scalars.push(scalar);
                 Op::Fit { to, scalar: index }
             }
-            Scalar::Unbounded => return Ok(from),
+            Scalar::Reference(_) | Scalar::Unbounded => return Ok(from),
         };
         self.emit(op)?;
         Ok(values)
     }
 
-    pub(super) fn binary(&mut self, op: BinaryOp, x: &Expr, y: &Expr, to: Register) -> Result<Interval, Unsupported> {
+    pub(super) fn binary(&mut self, op: BinaryOp, x: &Expr, y: &Expr, to: Register) -> Result<Interval, CompileError> {
         match op {
             BinaryOp::And | BinaryOp::Or => {
                 let mut parts = chain(op, x);
@@ -204,7 +206,7 @@ impl Compiler<'_> {
         }
     }
 
-    pub(super) fn truth(&mut self, values: Interval, to: Register) -> Result<(), Unsupported> {
+    pub(super) fn truth(&mut self, values: Interval, to: Register) -> Result<(), CompileError> {
         if !Interval::BOOL.contains(values) {
             self.emit(Op::Truth { to })?;
         }
@@ -217,7 +219,7 @@ impl Compiler<'_> {
         x: &Expr,
         y: &Expr,
         to: Register,
-    ) -> Result<Interval, Unsupported> {
+    ) -> Result<Interval, CompileError> {
         let left = self.value(x, to)?;
         let small = constant_of(y).and_then(|c| i32::try_from(c).ok()).filter(|c| *c != i32::MIN);
         if let (Some(value), BinaryOp::Add | BinaryOp::Subtract) = (small, op)
@@ -255,7 +257,7 @@ impl Compiler<'_> {
         x: &Expr,
         y: &Expr,
         to: Register,
-    ) -> Result<Interval, Unsupported> {
+    ) -> Result<Interval, CompileError> {
         let (op, x, y) = constant_right(op, x, y);
         if let Some(test) = self.cell_test(op, x, y) {
             self.emit(match test {

@@ -1,5 +1,5 @@
-//! Which steps of a compiled system may be safe (spec 000 §3.4): what [`TwoPhase`](crate::partial::TwoPhase) asks beside
-//! persistent sets.
+//! Which steps of a compiled system may be safe (J. Vander Meulen's thesis, 2012): what
+//! [`TwoPhase`](crate::partial::TwoPhase) asks beside persistent sets.
 //!
 //! The thesis calls a command safe if it mentions local variables only. Here a step is one that the stubborn sets choose
 //! alone, so that it may use whatever nobody else uses before it, and the hole in the thesis's rule (somebody's guard
@@ -23,7 +23,7 @@ impl ProcessModel for Reduced<'_> {
 
     fn is_invisible(&mut self, _: &[u8], one: &Labelled<Transition>, is_alone: bool) -> bool {
         if self.now.full {
-            self.tally.full.set(true);
+            self.tally.full.store(true, std::sync::atomic::Ordering::Relaxed);
             return false;
         }
         if one.label & UNKNOWN != 0 || self.visible.contains(one.label) {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::partial::{Label, Partial};
 use crate::space::{Checked, StateSpace};
-use ample_model::{Interpreter, Move, Observer, Progress, StartNumber, State, System, Trace};
+use ample_model::{Budget, Interpreter, Move, Progress, StartNumber, State, System, Trace};
 use serde::Serialize;
 
 use super::{Cap, Point, ReduceError, ReduceOptions, Scheme, TOO_MANY, space};
@@ -90,14 +90,14 @@ struct Met {
 /// let text = "byte x; active proctype P() { byte y; y = 1 } active [2] proctype Q() { x++ }";
 /// let model = promela::read("m.pml", text.into(), &mut FileLoader, &[]).unwrap();
 /// let start = Point::Moves(vec![]);
-/// let (_, choice) = choice(&model.system, &start, &ReduceOptions::default(), &mut ample_model::Silent).unwrap();
+/// let (_, choice) = choice(&model.system, &start, &ReduceOptions::default(), &ample_budget::Budget::unlimited()).unwrap();
 /// assert_eq!((choice.enabled.len(), choice.enabled.iter().filter(|one| one.taken).count()), (3, 1));
 /// ```
 pub fn choice<'a>(
     system: &'a System,
     point: &Point,
     options: &ReduceOptions,
-    observer: &mut dyn Observer,
+    budget: &Budget,
 ) -> Result<(Scheme<'a>, Choice), ReduceError> {
     // A space that has searched may remember choices, and not how they came about.
     let space = space(system, options.algorithm)?;
@@ -107,7 +107,7 @@ pub fn choice<'a>(
         Point::Moves(numbers) => by_numbers(&interpreter, numbers)?,
         Point::Trace(trace, steps) => along(&interpreter, trace, *steps)?,
         Point::Number(number) => {
-            let moves = scheme.moves_to(*number, &mut Cap::new(observer, options.most_states, None))?;
+            let moves = scheme.moves_to(*number, &Cap::new(budget, options.most_states))?;
             by_moves(&interpreter, &StartNumber::default(), &moves)?
         }
     };
@@ -299,7 +299,7 @@ impl Scheme<'_> {
     }
 
     /// The moves to the state of that number, breadth first.
-    fn moves_to(&mut self, number: u64, cap: &mut Cap<'_>) -> Result<Vec<Move>, ReduceError> {
+    fn moves_to(&mut self, number: u64, cap: &Cap) -> Result<Vec<Move>, ReduceError> {
         let mut states: Vec<Met> = Vec::new();
         let mut known = HashSet::new();
         let mut next = Vec::new();
@@ -319,10 +319,14 @@ impl Scheme<'_> {
                 seen += 1;
             }
             if position % 256 == 0
-                && let Some(reason) = cap.progress(&Progress { states: seen, ..Progress::default() })
+                && let Err(interrupted) = cap.budget.report(&Progress { states: seen, ..Progress::default() })
             {
                 let far = format!("state {number} is not among the first {}", cap.most);
-                return Err(if cap.full { ReduceError::NoSuchState(far) } else { ReduceError::Ended(reason) });
+                return Err(if cap.is_full() {
+                    ReduceError::NoSuchState(far)
+                } else {
+                    ReduceError::Ended(interrupted.into())
+                });
             }
             let mut cursor = self.space.first(&state);
             while let Some(transition) = cursor {
@@ -345,7 +349,7 @@ fn path(states: &[Met], mut position: usize) -> Vec<Move> {
         parts.push(moves);
         position = *parent;
     }
-    parts.into_iter().rev().flatten().copied().collect()
+    parts.into_iter().rev().flatten().cloned().collect()
 }
 
 fn start(interpreter: &Interpreter<'_>, number: &StartNumber) -> Result<State, ReduceError> {
@@ -417,7 +421,7 @@ fn along(interpreter: &Interpreter<'_>, trace: &Trace, steps: Option<usize>) -> 
         }
         // After a fault there is no state; the one before it is the last.
         let Some(next) = successor.state else { break };
-        moves.push(step.taken);
+        moves.push(step.taken.clone());
         state = next;
     }
     by_moves(interpreter, &trace.start, &moves)

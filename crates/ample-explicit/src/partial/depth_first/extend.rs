@@ -2,7 +2,6 @@
 
 use std::borrow::Borrow;
 
-use ample_model::observer::Observer;
 use ample_model::outcome::Reason;
 
 use super::super::labels::contains;
@@ -13,11 +12,10 @@ use super::Search;
 use crate::space::Buffer;
 use crate::store::Handle;
 
-impl<S, V, O> Search<'_, S, V, O>
+impl<S, V> Search<'_, S, V>
 where
     S: Partial,
     V: Visited<S::State>,
-    O: Observer + ?Sized,
     Buffer<S>: Default,
 {
     /// All that was chosen in the last state has been taken. Chooses more if the proviso demands it.

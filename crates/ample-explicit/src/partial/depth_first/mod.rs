@@ -1,4 +1,5 @@
-//! Depth-first search with persistent sets, sleep sets and the provisos of chapter 6 (spec 001, Figs. 4.1, 5.2, 6.2).
+//! Depth-first search with persistent sets, sleep sets and the provisos of chapter 6 of P. Godefroid's thesis
+//! (Figs. 4.1, 5.2, 6.2).
 //!
 //! Three things are put off until they are known for nothing. Whether the proviso on the stack holds turns out while the
 //! chosen transitions are taken; if it does not, more are chosen. Whether a terminal component ignores a transition is
@@ -13,7 +14,7 @@ mod frames;
 
 use std::borrow::Borrow;
 
-use ample_model::observer::Observer;
+use ample_budget::Budget;
 use ample_model::outcome::Reason;
 use rapidhash::RapidHashMap;
 
@@ -33,31 +34,30 @@ use frames::Frames;
 
 /// Checks depth-first with a reduction. The store must be empty. With a [cache](super::Cache) it holds in the end only
 /// the states on the paths of the report.
-pub fn depth_first<S, St, O>(
+pub fn depth_first<S, St>(
     space: &mut S,
     store: &mut St,
     options: &Options,
     reduction: &Reduction,
-    observer: &mut O,
+    budget: &Budget,
 ) -> Result<Reduced<S::Transition>, Incompatible>
 where
     S: Partial,
     St: ExactStore<S::State, Side = Mark>,
-    O: Observer + ?Sized,
     Buffer<S>: Default,
 {
     reduction.for_depth_first()?;
-    let safety = Safety::new(options, observer);
+    let safety = Safety::new(options, budget);
     Ok(match reduction.cache {
         None => Search::new(space, Kept(store), safety, reduction).run(),
         Some(cache) => Search::new(space, Cached::new(store, cache), safety, reduction).run(),
     })
 }
 
-struct Search<'a, S: Partial, V, O: ?Sized> {
+struct Search<'a, S: Partial, V> {
     space: &'a mut S,
     visited: V,
-    safety: Safety<'a, S::Transition, O>,
+    safety: Safety<'a, S::Transition>,
     reduction: Reduction,
     /// It has to be known which states are on the stack.
     marks_stack: bool,
@@ -74,14 +74,13 @@ struct Search<'a, S: Partial, V, O: ?Sized> {
     counts: Counts,
 }
 
-impl<'a, S, V, O> Search<'a, S, V, O>
+impl<'a, S, V> Search<'a, S, V>
 where
     S: Partial,
     V: Visited<S::State>,
-    O: Observer + ?Sized,
     Buffer<S>: Default,
 {
-    fn new(space: &'a mut S, visited: V, safety: Safety<'a, S::Transition, O>, reduction: &Reduction) -> Self {
+    fn new(space: &'a mut S, visited: V, safety: Safety<'a, S::Transition>, reduction: &Reduction) -> Self {
         Search {
             space,
             visited,

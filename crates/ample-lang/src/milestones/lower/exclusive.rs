@@ -2,12 +2,17 @@
 //! and those whose guards contradict each other in one conjunct each.
 
 use super::super::model::{ActionId, Command, Comparison, Condition, Number, Process, Value};
+use crate::watch::Watch;
 
 /// The commands of a process for a global action, put together so that no two of one group are ever enabled at once.
 /// To choose a group, and in it the command that is enabled, is to choose a command.
-pub(super) fn alternatives(process: &Process, action: ActionId) -> Vec<Vec<&Command>> {
+pub(super) fn alternatives<'p>(process: &'p Process, action: ActionId, watch: &Watch<'_>) -> Vec<Vec<&'p Command>> {
     let mut groups: Vec<Vec<&Command>> = Vec::new();
-    for command in process.commands_of(action) {
+    for (number, command) in process.commands_of(action).enumerate() {
+        // It is compared with those before it.
+        if watch.steps(1 + number).is_err() {
+            break;
+        }
         let fitting = groups.iter_mut().find(|group| group.iter().all(|other| exclude(command, other)));
         match fitting {
             Some(group) => group.push(command),

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use ample_logic::{self as logic, Atom, Formula};
+use ample_logic::{self as logic, Atom, Formula, Unary};
 use ample_model::Span;
 
-use super::super::ast::{Binary, Expr, ExprKind, Name, Unary};
+use super::super::ast::{Binary, Expr, ExprKind, Name};
 use super::super::model::{Arithmetic, Condition, Number, Value, VariableId};
 use super::{Known, Names};
 use crate::diagnostic::{Diagnostic, closest};
@@ -53,30 +53,11 @@ impl Resolver<'_> {
             return Some(Formula::atom(Atom(atoms.len() as u32 - 1)));
         }
         match &*e.kind {
-            ExprKind::Unary(op, x) => {
-                let op = match op {
-                    Unary::Not => logic::Unary::Not,
-                    Unary::Next => logic::Unary::Next,
-                    Unary::Always => logic::Unary::Globally,
-                    Unary::Eventually => logic::Unary::Finally,
-                    Unary::All => logic::Unary::All,
-                    Unary::Exists => logic::Unary::Exists,
-                };
-                Some(Formula::unary(op, self.formula(x, atoms)?))
-            }
+            ExprKind::Unary(op, x) => Some(Formula::unary(*op, self.formula(x, atoms)?)),
             ExprKind::Binary(op, x, y) => {
-                let op = match op {
-                    Binary::And => logic::Binary::And,
-                    Binary::Or => logic::Binary::Or,
-                    Binary::Implies => logic::Binary::Implies,
-                    Binary::Iff => logic::Binary::Iff,
-                    Binary::Until => logic::Binary::Until,
-                    Binary::WeakUntil => logic::Binary::WeakUntil,
-                    Binary::Release => logic::Binary::Release,
-                    Binary::Compare(_) | Binary::Arithmetic(_) => {
-                        let help = "between formulas write `<->`, and put formulas in parentheses";
-                        return self.fail(e.operator, "a temporal formula is no number", Some(help.into()));
-                    }
+                let Binary::Logical(op) = *op else {
+                    let help = "between formulas write `<->`, and put formulas in parentheses";
+                    return self.fail(e.operator, "a temporal formula is no number", Some(help.into()));
                 };
                 let (x, y) = (self.formula(x, atoms), self.formula(y, atoms));
                 Some(Formula::binary(op, x?, y?))
@@ -94,19 +75,18 @@ impl Resolver<'_> {
                 let (x, y) = (self.value(x), self.value(y));
                 Some(Condition::Compare(*op, x?, y?))
             }
-            ExprKind::Binary(op @ (Binary::And | Binary::Or | Binary::Implies | Binary::Iff), x, y) => {
+            ExprKind::Binary(Binary::Logical(op), x, y) => {
                 let make = match op {
-                    Binary::And => Condition::And,
-                    Binary::Or => Condition::Or,
-                    Binary::Implies => Condition::Implies,
-                    _ => Condition::Iff,
+                    logic::Binary::And => Condition::And,
+                    logic::Binary::Or => Condition::Or,
+                    logic::Binary::Implies => Condition::Implies,
+                    logic::Binary::Iff => Condition::Iff,
+                    _ => return self.temporal_operator(e),
                 };
                 let (x, y) = (self.condition(x), self.condition(y));
                 Some(make(Box::new(x?), Box::new(y?)))
             }
-            ExprKind::Unary(..) | ExprKind::Binary(Binary::Until | Binary::WeakUntil | Binary::Release, ..) => {
-                self.fail(e.operator, "a temporal operator stands where a condition should", None)
-            }
+            ExprKind::Unary(..) => self.temporal_operator(e),
             ExprKind::Number(_) | ExprKind::Name(_) | ExprKind::Member { .. } | ExprKind::Binary(..) => {
                 // A name that is not declared is the greater error.
                 self.number(e)?;
@@ -114,6 +94,10 @@ impl Resolver<'_> {
                 self.fail(e.span, "expected a condition, found a number", Some(help.into()))
             }
         }
+    }
+
+    fn temporal_operator<T>(&mut self, e: &Expr) -> Option<T> {
+        self.fail(e.operator, "a temporal operator stands where a condition should", None)
     }
 
     // Numbers.

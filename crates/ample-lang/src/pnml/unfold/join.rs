@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::colours::{Compared, Comparison, Guard, Part};
-use super::super::watch::Watch;
 use super::{Binding, Label, MAX_TRANSITIONS, decoded, encoded, value_of};
+use crate::watch::Watch;
 
 /// The colours of a place, with indices over some of their components.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! Expressions and variable references.
 
+use ample_logic as logic;
 use ample_model::{Action, BinaryOp, Expr, Index, Pattern, Place, Scalar, Scope, Span, Type, UnaryOp};
 
 use super::{Lower, Reference, Result, RunSlot, UNDECLARED};
@@ -74,37 +75,12 @@ pub(super) fn negation(e: Expr) -> Expr {
 
 fn unary(op: Unary, e: Expr) -> Option<Expr> {
     Some(match (op, e) {
-        (Unary::Not, e) => negation(e),
-        (Unary::Negate, Expr::Const(x)) => Expr::Const((x as i32).wrapping_neg().into()),
-        (Unary::Negate, e) => wrapped(Expr::unary(UnaryOp::Negate, e)),
-        (Unary::Complement, Expr::Const(x)) => Expr::Const((!(x as i32)).into()),
-        (Unary::Complement, e) => Expr::unary(UnaryOp::Complement, e),
-        (Unary::Next | Unary::Always | Unary::Eventually | Unary::All | Unary::Exists, _) => return None,
-    })
-}
-
-fn binary_op(op: Binary) -> Option<BinaryOp> {
-    Some(match op {
-        Binary::Add => BinaryOp::Add,
-        Binary::Subtract => BinaryOp::Subtract,
-        Binary::Multiply => BinaryOp::Multiply,
-        Binary::Divide => BinaryOp::Divide,
-        Binary::Remainder => BinaryOp::Remainder,
-        Binary::BitAnd => BinaryOp::BitAnd,
-        Binary::BitOr => BinaryOp::BitOr,
-        Binary::BitXor => BinaryOp::BitXor,
-        Binary::ShiftLeft => BinaryOp::ShiftLeft,
-        Binary::ShiftRight => BinaryOp::ShiftRight,
-        Binary::Equal => BinaryOp::Equal,
-        Binary::NotEqual => BinaryOp::NotEqual,
-        Binary::Less => BinaryOp::Less,
-        Binary::LessEqual => BinaryOp::LessEqual,
-        Binary::Greater => BinaryOp::Greater,
-        Binary::GreaterEqual => BinaryOp::GreaterEqual,
-        Binary::And => BinaryOp::And,
-        Binary::Or => BinaryOp::Or,
-        Binary::Implies | Binary::Iff => return None,
-        Binary::Until | Binary::WeakUntil | Binary::Release | Binary::StrongRelease => return None,
+        (Unary::Logical(logic::Unary::Not) | Unary::Arithmetic(UnaryOp::Not), e) => negation(e),
+        (Unary::Logical(_), _) => return None,
+        (Unary::Arithmetic(UnaryOp::Negate), Expr::Const(x)) => Expr::Const((x as i32).wrapping_neg().into()),
+        (Unary::Arithmetic(UnaryOp::Negate), e) => wrapped(Expr::unary(UnaryOp::Negate, e)),
+        (Unary::Arithmetic(UnaryOp::Complement), Expr::Const(x)) => Expr::Const((!(x as i32)).into()),
+        (Unary::Arithmetic(UnaryOp::Complement), e) => Expr::unary(UnaryOp::Complement, e),
     })
 }
 
@@ -128,7 +104,13 @@ impl Lower<'_> {
             }
             ExprKind::Binary(op, x, y) => {
                 let (x, y) = (self.constant(x)?, self.constant(y)?);
-                if let Some(op) = binary_op(*op)
+                let op = match *op {
+                    Binary::Logical(logic::Binary::And) => Some(BinaryOp::And),
+                    Binary::Logical(logic::Binary::Or) => Some(BinaryOp::Or),
+                    Binary::Logical(_) => None,
+                    Binary::Arithmetic(op) => Some(op),
+                };
+                if let Some(op) = op
                     && let Some(value) = fold(op, x as i32, y as i32)
                 {
                     return Ok(value.into());
@@ -170,12 +152,16 @@ impl Lower<'_> {
             }
             ExprKind::Binary(op, x, y) => {
                 let (left, right) = (self.expression_with_run(x)?, self.expression_with_run(y)?);
-                match op {
-                    Binary::Implies => binary(BinaryOp::Or, negation(left), right),
-                    Binary::Iff => binary(BinaryOp::Equal, negation(left), negation(right)),
-                    Binary::BitAnd if x.is_temporal() || y.is_temporal() => binary(BinaryOp::And, left, right),
-                    Binary::BitOr if x.is_temporal() || y.is_temporal() => binary(BinaryOp::Or, left, right),
-                    op => binary(binary_op(*op).ok_or_else(|| temporal_outside(e.span))?, left, right),
+                let is_formula = x.is_temporal() || y.is_temporal();
+                match *op {
+                    Binary::Logical(logic::Binary::And) => binary(BinaryOp::And, left, right),
+                    Binary::Logical(logic::Binary::Or) => binary(BinaryOp::Or, left, right),
+                    Binary::Logical(logic::Binary::Implies) => binary(BinaryOp::Or, negation(left), right),
+                    Binary::Logical(logic::Binary::Iff) => binary(BinaryOp::Equal, negation(left), negation(right)),
+                    Binary::Logical(_) => return Err(temporal_outside(e.span)),
+                    Binary::Arithmetic(BinaryOp::BitAnd) if is_formula => binary(BinaryOp::And, left, right),
+                    Binary::Arithmetic(BinaryOp::BitOr) if is_formula => binary(BinaryOp::Or, left, right),
+                    Binary::Arithmetic(op) => binary(op, left, right),
                 }
             }
             ExprKind::Conditional(c, x, y) => {

@@ -17,6 +17,7 @@ use ample_model::Span;
 
 use crate::diagnostic::{Diagnostic, closest};
 use crate::promela::ast::Name;
+use crate::watch::Watch;
 
 /// Index into [`Flow::elements`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -125,13 +126,54 @@ pub(super) struct Label {
     span: Span,
 }
 
+/// The labels of a body, in the order in which they were put; found by name and by element.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Labels {
+    all: Vec<Label>,
+    by_name: HashMap<LabelName, Vec<usize>>,
+    by_element: HashMap<ElementId, Vec<usize>>,
+}
+
+impl Labels {
+    fn push(&mut self, label: Label) {
+        let number = self.all.len();
+        self.by_name.entry(label.name.clone()).or_default().push(number);
+        self.by_element.entry(label.element).or_default().push(number);
+        self.all.push(label);
+    }
+
+    /// All of them.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Label> {
+        self.all.iter()
+    }
+
+    /// Those of that name.
+    pub(super) fn named(&self, name: &LabelName) -> impl DoubleEndedIterator<Item = &Label> {
+        self.by_name.get(name).into_iter().flatten().map(|number| &self.all[*number])
+    }
+
+    /// Those on an element.
+    fn on(&self, element: ElementId) -> impl Iterator<Item = &Label> {
+        self.by_element.get(&element).into_iter().flatten().map(|number| &self.all[*number])
+    }
+
+    /// Puts the labels of an element on another one, which has none.
+    fn shift(&mut self, from: ElementId, to: ElementId) {
+        let Some(numbers) = self.by_element.remove(&from) else { return };
+        for number in &numbers {
+            self.all[*number].element = to;
+        }
+        self.by_element.insert(to, numbers);
+    }
+}
+
 /// The control flow of one body while it is built.
 #[derive(Clone, Debug)]
 pub(super) struct Flow<L> {
     elements: Vec<Element<L>>,
     sequences: Vec<Sequence>,
     /// All labels.
-    pub(super) labels: Vec<Label>,
+    pub(super) labels: Labels,
     open: Vec<SequenceId>,
     exits: Vec<u32>,
     next_exit: u32,
@@ -218,7 +260,7 @@ impl<L> Flow<L> {
         let mut flow = Flow {
             elements: Vec::new(),
             sequences: Vec::new(),
-            labels: Vec::new(),
+            labels: Labels::default(),
             open: Vec::new(),
             exits: Vec::new(),
             next_exit: 0,
@@ -261,7 +303,7 @@ impl<L> Flow<L> {
         let Some(first) = sequence.first else {
             return Err(Diagnostic::error(span, "a sequence must have at least one statement"));
         };
-        if let Some(label) = self.labels.iter().find(|l| l.element == first) {
+        if let Some(label) = self.labels.on(first).next() {
             let LabelName::Named(name) = &label.name else { return Ok(id) };
             let advice = match closing {
                 Closing::Body | Closing::Option => return Ok(id),
@@ -311,7 +353,7 @@ impl<L> Flow<L> {
     fn put_labels(&mut self, id: ElementId, labels: &[(Name, ScopePath)]) -> Result<()> {
         for (Name { text, span }, scope) in labels.iter().rev() {
             let name = LabelName::Named(text.clone());
-            if self.labels.iter().any(|l| l.name == name && l.scope == *scope) {
+            if self.labels.named(&name).any(|l| l.scope == *scope) {
                 return Err(Diagnostic::error(*span, format!("label `{text}` is declared twice")));
             }
             self.labels.push(Label { name, element: id, scope: scope.clone(), span: *span });
@@ -324,7 +366,7 @@ impl<L> Flow<L> {
             // A marked state must be one in which the process can be found: put a skip under the label.
             let span = self.elements[id.0].span;
             let skip = self.new_element(Node::Skip, span);
-            self.move_labels(id, skip);
+            self.labels.shift(id, skip);
             self.append(skip, sequence);
         }
         let sequence = &mut self.sequences[sequence.0];
@@ -336,23 +378,12 @@ impl<L> Flow<L> {
     }
 
     fn has_label(&self, id: ElementId) -> bool {
-        self.labels.iter().any(|l| l.element == id)
+        self.labels.on(id).next().is_some()
     }
 
     fn has_special_label(&self, id: ElementId) -> bool {
-        self.labels.iter().any(|l| {
-            l.element == id
-                && matches!(&l.name, LabelName::Named(n)
-                    if n.starts_with("accept") || n.starts_with("end") || n.starts_with("progress"))
-        })
-    }
-
-    fn move_labels(&mut self, from: ElementId, to: ElementId) {
-        for label in &mut self.labels {
-            if label.element == from {
-                label.element = to;
-            }
-        }
+        let is_special = |name: &str| ["accept", "end", "progress"].iter().any(|prefix| name.starts_with(prefix));
+        self.labels.on(id).any(|l| matches!(&l.name, LabelName::Named(name) if is_special(name)))
     }
 
     /// A loop begins: `break` inside it leads to a new exit.
@@ -555,7 +586,7 @@ impl<L> Flow<L> {
     pub(super) fn find_label(&self, name: &LabelName, scope: &ScopePath) -> Option<ElementId> {
         let mut enclosing: Option<&Label> = None;
         let mut anywhere = None;
-        for label in self.labels.iter().rev().filter(|l| l.name == *name) {
+        for label in self.labels.named(name).rev() {
             if label.scope == *scope {
                 return Some(label.element);
             }
@@ -691,10 +722,11 @@ impl<L> Flow<L> {
     }
 
     /// A jump out of an atomic chain ends it; one into another chain bridges the two.
-    fn patch_atomic(&mut self, sequence: SequenceId) -> Result<()> {
+    fn patch_atomic(&mut self, sequence: SequenceId, watch: &Watch<'_>) -> Result<()> {
         let Sequence { first, extent, .. } = self.sequences[sequence.0];
         let mut at = first;
         while let Some(id) = at {
+            watch.step()?;
             if let Some(target) = self.jump_target(id)? {
                 let chained = |s: u8| s & (ATOMIC | LAST_ATOMIC) != 0;
                 let into = chained(self.elements[target.0].status);
@@ -707,7 +739,7 @@ impl<L> Flow<L> {
                 }
             } else {
                 for sub in self.elements[id.0].sub.clone() {
-                    self.patch_atomic(sub)?;
+                    self.patch_atomic(sub, watch)?;
                 }
             }
             if Some(id) == extent {
@@ -723,12 +755,14 @@ impl<L> Flow<L> {
         sequence: SequenceId,
         table: &mut Vec<Entry>,
         dead: &dyn Fn(&Node<L>) -> bool,
+        watch: &Watch<'_>,
     ) -> Result<()> {
         let mut at = self.sequences[sequence.0].first;
         while let Some(id) = at {
+            watch.step()?;
             if self.elements[id.0].status & DONE == 0 {
                 self.elements[id.0].status |= DONE;
-                self.put_element(id, table, dead)?;
+                self.put_element(id, table, dead, watch)?;
             }
             if Some(id) == self.sequences[sequence.0].last {
                 break;
@@ -738,11 +772,17 @@ impl<L> Flow<L> {
         Ok(())
     }
 
-    fn put_element(&mut self, id: ElementId, table: &mut Vec<Entry>, dead: &dyn Fn(&Node<L>) -> bool) -> Result<()> {
+    fn put_element(
+        &mut self,
+        id: ElementId,
+        table: &mut Vec<Entry>,
+        dead: &dyn Fn(&Node<L>) -> bool,
+        watch: &Watch<'_>,
+    ) -> Result<()> {
         match self.elements[id.0].node {
             Node::Unless => {
                 let main = self.elements[id.0].sub[0];
-                self.put_sequence(main, table, dead)
+                self.put_sequence(main, table, dead, watch)
             }
             Node::Select => {
                 let mut among = Vec::new();
@@ -757,26 +797,26 @@ impl<L> Flow<L> {
                 }
                 self.enter(table, id, Entry::Among(among));
                 for option in self.elements[id.0].sub.clone() {
-                    self.put_sequence(option, table, dead)?;
+                    self.put_sequence(option, table, dead, watch)?;
                 }
                 Ok(())
             }
             Node::Atomic(inner) | Node::Block(inner) => {
-                self.patch_atomic(inner)?;
+                self.patch_atomic(inner, watch)?;
                 let Some(first) = self.sequences[inner.0].first else { return Ok(()) };
                 let start = self.elements[self.huntstart(first)?.0].number;
                 self.tie_last(inner, id);
                 self.enter(table, id, Entry::Among(vec![start]));
-                self.put_sequence(inner, table, dead)
+                self.put_sequence(inner, table, dead, watch)
             }
             Node::DStep(inner) => {
-                self.patch_atomic(inner)?;
+                self.patch_atomic(inner, watch)?;
                 self.tie_last(inner, id);
                 let target = match self.elements[id.0].next {
                     Some(next) => self.elements[self.hunt(next, self.elements[id.0].status)?.0].number,
                     None => 0,
                 };
-                self.enter_transition(table, id, target, dead)
+                self.enter_transition(table, id, target, dead, watch)
             }
             _ => {
                 let status = self.elements[id.0].status;
@@ -785,7 +825,7 @@ impl<L> Flow<L> {
                     (None, Some(next)) => self.elements[self.hunt(next, status)?.0].number,
                     (None, None) => 0,
                 };
-                self.enter_transition(table, id, target, dead)
+                self.enter_transition(table, id, target, dead, watch)
             }
         }
     }
@@ -810,6 +850,7 @@ impl<L> Flow<L> {
         id: ElementId,
         target: u32,
         dead: &dyn Fn(&Node<L>) -> bool,
+        watch: &Watch<'_>,
     ) -> Result<()> {
         let status = self.elements[id.0].status;
         let mut escapes = Vec::new();
@@ -825,13 +866,13 @@ impl<L> Flow<L> {
         let transition = Transition { element: id, target, keeps_control: status & ATOMIC != 0, escape: 0, escapes };
         self.enter(table, id, Entry::One(transition));
         for escape in attached {
-            self.put_sequence(escape, table, dead)?;
+            self.put_sequence(escape, table, dead, watch)?;
         }
         Ok(())
     }
 
-    /// The finished automaton. `dead` tells which nodes can never be executed (`:: false ->`).
-    pub(super) fn automaton(&mut self, dead: &dyn Fn(&Node<L>) -> bool) -> Result<Automaton> {
+    /// The finished automaton. `dead` says which nodes can never be executed (`:: false ->`).
+    pub(super) fn automaton(&mut self, dead: &dyn Fn(&Node<L>) -> bool, watch: &Watch<'_>) -> Result<Automaton> {
         let body = self.open[0];
         let Some(first) = self.sequences[body.0].first else {
             return Ok(Automaton { transitions: Vec::new(), marks: Vec::new(), start: 0 });
@@ -839,12 +880,12 @@ impl<L> Flow<L> {
         self.tie_loose_ends();
         let start = self.hunt(first, self.elements[first.0].status)?;
         let mut table = Vec::new();
-        self.put_sequence(body, &mut table, dead)?;
+        self.put_sequence(body, &mut table, dead, watch)?;
         table.resize(self.next_number as usize, Entry::None);
         let mut marks = self.marks();
-        flatten(&mut table, &mut marks);
-        let mut transitions = resolve(&table, &mut marks);
-        insert_escapes(&mut transitions);
+        flatten(&mut table, &mut marks, watch)?;
+        let mut transitions = resolve(&table, &mut marks, watch)?;
+        insert_escapes(&mut transitions, watch)?;
         for (number, out) in transitions.iter().enumerate() {
             if let [only] = &out[..]
                 && matches!(self.elements[only.element.0].node, Node::Join)
@@ -863,7 +904,7 @@ impl<L> Flow<L> {
                 marks[element.number as usize].end = true;
             }
         }
-        for label in &self.labels {
+        for label in self.labels.iter() {
             let LabelName::Named(name) = &label.name else { continue };
             let mark = &mut marks[self.elements[label.element.0].number as usize];
             mark.end |= name.starts_with("end");
@@ -875,12 +916,13 @@ impl<L> Flow<L> {
 }
 
 /// Replaces an option that is itself a selection by that selection's options, until none is left.
-fn flatten(table: &mut [Entry], marks: &mut [Marks]) {
+fn flatten(table: &mut [Entry], marks: &mut [Marks], watch: &Watch<'_>) -> Result<()> {
     // A selection that contains itself through jumps only would never end; Spin loops there too.
     for _ in 0..table.len() + 1 {
         let mut changed = false;
         for number in 1..table.len() {
             let Entry::Among(options) = &table[number] else { continue };
+            watch.steps(options.len())?;
             if !options.iter().any(|o| matches!(table[*o as usize], Entry::Among(_))) {
                 continue;
             }
@@ -888,6 +930,7 @@ fn flatten(table: &mut [Entry], marks: &mut [Marks]) {
             for &option in options {
                 match &table[option as usize] {
                     Entry::Among(inner) => {
+                        watch.steps(inner.len())?;
                         for &leaf in inner {
                             let mark = marks[option as usize];
                             marks[leaf as usize].join(mark);
@@ -901,18 +944,20 @@ fn flatten(table: &mut [Entry], marks: &mut [Marks]) {
             table[number] = Entry::Among(flat);
         }
         if !changed {
-            return;
+            break;
         }
     }
+    Ok(())
 }
 
-fn resolve(table: &[Entry], marks: &mut [Marks]) -> Vec<Vec<Transition>> {
+fn resolve(table: &[Entry], marks: &mut [Marks], watch: &Watch<'_>) -> Result<Vec<Vec<Transition>>> {
     let mut transitions = Vec::with_capacity(table.len());
     for entry in table {
         transitions.push(match entry {
             Entry::None => Vec::new(),
             Entry::One(transition) => vec![transition.clone()],
             Entry::Among(options) => {
+                watch.steps(options.len())?;
                 let mut out = Vec::with_capacity(options.len());
                 for &option in options {
                     let Entry::One(transition) = &table[option as usize] else { continue };
@@ -924,18 +969,20 @@ fn resolve(table: &[Entry], marks: &mut [Marks]) -> Vec<Vec<Transition>> {
             }
         });
     }
-    transitions
+    Ok(transitions)
 }
 
-fn insert_escapes(transitions: &mut [Vec<Transition>]) {
+fn insert_escapes(transitions: &mut [Vec<Transition>], watch: &Watch<'_>) -> Result<()> {
     let mut present: HashMap<ElementId, ()> = HashMap::new();
     for number in 1..transitions.len() {
+        watch.steps(transitions[number].len())?;
         let own = transitions[number].clone();
         present.clear();
         present.extend(own.iter().map(|t| (t.element, ())));
         let mut front: Vec<Transition> = Vec::new();
         for transition in &own {
             for &escape in transition.escapes.iter().rev() {
+                watch.steps(transitions[escape as usize].len())?;
                 for candidate in transitions[escape as usize].clone() {
                     if present.insert(candidate.element, ()).is_none() {
                         front.push(Transition { escape, ..candidate });
@@ -950,4 +997,5 @@ fn insert_escapes(transitions: &mut [Vec<Transition>]) {
             transitions[number] = front;
         }
     }
+    Ok(())
 }

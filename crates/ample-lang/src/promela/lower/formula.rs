@@ -6,19 +6,24 @@
 use std::collections::HashMap;
 use std::result::Result as StdResult;
 
+use ample_budget::Budget;
 use ample_logic::{self as logic, Formula};
 use ample_model::{
-    AtomTable, Expr, LocationId, ProcessId, ProcessType, Property, Question, Source, Span, System, Temporal, Variable,
+    AtomTable, BinaryOp, Expr, LocationId, ProcessId, ProcessType, Property, Question, Source, Span, System, Temporal,
+    Variable,
 };
 
 use super::names::Globals;
 use super::{Lower, Result};
 use crate::diagnostic::{Diagnostic, Rejected, Severity};
 use crate::promela::ast::{self, Binary, ExprKind, Unary};
-use crate::promela::parser::{Context, Notation, parse_formula};
+use crate::promela::parser::{Names, Notation, parse_formula};
+use crate::watch::Watch;
 
 /// What the text of a formula is called in messages.
 const LABEL: &str = "<formula>";
+
+const STRONG_RELEASE: Binary = Binary::Logical(logic::Binary::StrongRelease);
 
 /// A state expression over a system that was read from Promela, as a user types it: globals, `_nr_pr`, channel polls
 /// and lengths, `proc[i]@label`, `proc[i]:variable`, and the macros of the model. Beside Promela's operators there are
@@ -99,13 +104,15 @@ fn over_system(
 ) -> StdResult<Question, Rejected> {
     let globals = system.globals.iter().map(|variable| variable.name.as_str());
     let constants = system.enumerations.iter().flat_map(|e| e.values.iter().map(|(name, _)| name.as_str()));
-    let context = Context {
+    let names = Names {
         sources: &system.sources,
-        names: globals.chain(constants).collect(),
+        variables: globals.chain(constants).collect(),
         processes: system.processes.iter().map(|process| process.name.as_str()).collect(),
     };
-    let (parsed, sources) = parse_formula(LABEL, text.into(), &context, notation)?;
-    let mut lower = Lower::over(system, &sources);
+    let (parsed, sources) = parse_formula(LABEL, text.into(), &names, notation)?;
+    let budget = Budget::unlimited();
+    let watch = Watch::new(&budget);
+    let mut lower = Lower::over(system, &sources, &watch);
     lower.notation = notation;
     let lowered = read(&mut lower, &parsed).map(|question| {
         lower.system.properties = vec![Property { name: String::new(), question, text: text.into(), span: None }];
@@ -123,7 +130,7 @@ fn over_system(
 
 impl<'a> Lower<'a> {
     /// A context in which everything that `system` declares is known, though nothing that it does.
-    fn over(system: &System, sources: &'a [Source]) -> Self {
+    fn over(system: &System, sources: &'a [Source], watch: &'a Watch<'a>) -> Self {
         let bare = |variable: &Variable| Variable { initial: Vec::new(), ..variable.clone() };
         let process = |process: &ProcessType| ProcessType {
             locals: process.locals.iter().map(bare).collect(),
@@ -131,7 +138,7 @@ impl<'a> Lower<'a> {
             provided: None,
             ..process.clone()
         };
-        let mut lower = Lower::new(sources, &system.name, Vec::new());
+        let mut lower = Lower::new(sources, &system.name, Vec::new(), watch);
         lower.globals = Globals::of(system);
         lower.roles = system.processes.iter().map(|p| p.role).collect();
         lower.parameter_slots = vec![0; system.processes.len()];
@@ -189,23 +196,15 @@ impl<'a> Lower<'a> {
         match &*e.kind {
             ExprKind::Unary(op, x) if e.is_temporal() => self.unary_formula(e, *op, x, table),
             ExprKind::Binary(op, x, y) if e.is_temporal() => {
-                if *op == Binary::StrongRelease {
-                    return Ok(!self.not_strong_release(x, y, table)?);
-                }
-                let op = match op {
+                let op = match *op {
+                    Binary::Logical(logic::Binary::StrongRelease) => {
+                        return Ok(!self.not_strong_release(x, y, table)?);
+                    }
+                    Binary::Logical(op) => op,
                     // The single signs are those of NuSMV here; in a model they are not known for formulas.
-                    Binary::BitAnd if self.notation.is_separate() => logic::Binary::And,
-                    Binary::BitOr if self.notation.is_separate() => logic::Binary::Or,
-                    Binary::BitAnd => return Err(arithmetic(e.span).with_help("write `&&`")),
-                    Binary::BitOr => return Err(arithmetic(e.span).with_help("write `||`")),
-                    Binary::And => logic::Binary::And,
-                    Binary::Or => logic::Binary::Or,
-                    Binary::Implies => logic::Binary::Implies,
-                    Binary::Iff => logic::Binary::Iff,
-                    Binary::Until => logic::Binary::Until,
-                    Binary::WeakUntil => logic::Binary::WeakUntil,
-                    Binary::Release => logic::Binary::Release,
-                    _ => return Err(self.arithmetic_on(*op, e.span, x, y)),
+                    Binary::Arithmetic(BinaryOp::BitAnd) if self.notation.is_separate() => logic::Binary::And,
+                    Binary::Arithmetic(BinaryOp::BitOr) if self.notation.is_separate() => logic::Binary::Or,
+                    Binary::Arithmetic(op) => return Err(self.arithmetic_on(op, e.span, x, y)),
                 };
                 let x = self.formula(x, table)?;
                 Ok(Formula::binary(op, x, self.formula(y, table)?))
@@ -215,19 +214,11 @@ impl<'a> Lower<'a> {
     }
 
     fn unary_formula(&mut self, e: &ast::Expr, op: Unary, x: &ast::Expr, table: &mut AtomTable) -> Result<Formula> {
-        if let (Unary::All | Unary::Exists, ExprKind::Binary(Binary::StrongRelease, f, g)) = (op, &*x.kind) {
+        let Unary::Logical(op) = op else { return Err(arithmetic(e.span)) };
+        if let (logic::Unary::All | logic::Unary::Exists, ExprKind::Binary(STRONG_RELEASE, f, g)) = (op, &*x.kind) {
             let weak = self.not_strong_release(f, g, table)?;
-            return Ok(!if op == Unary::All { weak.exists() } else { weak.all() });
+            return Ok(!if op == logic::Unary::All { weak.exists() } else { weak.all() });
         }
-        let op = match op {
-            Unary::Not => logic::Unary::Not,
-            Unary::Next => logic::Unary::Next,
-            Unary::Always => logic::Unary::Globally,
-            Unary::Eventually => logic::Unary::Finally,
-            Unary::All => logic::Unary::All,
-            Unary::Exists => logic::Unary::Exists,
-            Unary::Negate | Unary::Complement => return Err(arithmetic(e.span)),
-        };
         Ok(Formula::unary(op, self.formula(x, table)?))
     }
 
@@ -239,8 +230,13 @@ impl<'a> Lower<'a> {
 
     /// The error that an operator on numbers has a formula as an operand. Mostly a prefix operator was thought to
     /// bind weaker.
-    fn arithmetic_on(&self, op: Binary, span: Span, x: &ast::Expr, y: &ast::Expr) -> Diagnostic {
+    fn arithmetic_on(&self, op: BinaryOp, span: Span, x: &ast::Expr, y: &ast::Expr) -> Diagnostic {
         let error = arithmetic(span);
+        match op {
+            BinaryOp::BitAnd => return error.with_help("write `&&`"),
+            BinaryOp::BitOr => return error.with_help("write `||`"),
+            _ => {}
+        }
         let mut operand = x;
         while let ExprKind::Unary(op, inner) = &*operand.kind
             && op.is_temporal()
@@ -262,8 +258,8 @@ impl<'a> Lower<'a> {
             });
         }
         match op {
-            Binary::Equal => error.with_help("between formulas, write `<->`"),
-            Binary::NotEqual => error.with_help("between formulas, write `!(f <-> g)`"),
+            BinaryOp::Equal => error.with_help("between formulas, write `<->`"),
+            BinaryOp::NotEqual => error.with_help("between formulas, write `!(f <-> g)`"),
             _ => error,
         }
     }

@@ -14,14 +14,17 @@ mod statement;
 
 use std::collections::HashMap;
 
+use ample_budget::Budget;
 use ample_model::{
-    Action, BinaryOp, Communication, Edge, EdgeId, EventKind, Expr, Instance, Instruction, Location, LocationId,
-    Monitor, MonitorEdge, Pattern, ProcessId, ProcessType, Property, Question, Role, Source, Span, System, VariableId,
+    Action, BinaryOp, Communication, Coupling, Edge, EdgeId, EventKind, Expr, Instance, Instruction, Location,
+    LocationId, Monitor, MonitorEdge, Pattern, ProcessId, ProcessType, Property, Question, Role, Source, Span, System,
+    VariableId,
 };
 
 use super::ast::{self, Name, Unit, VarRef};
 use super::parser::{Notation, Parsed};
 use crate::diagnostic::{Diagnostic, Rejected, Severity, closest};
+use crate::watch::Watch;
 pub use formula::{ctl, expression, ltl};
 
 use flow::{Automaton, Flow, LabelName, Node};
@@ -62,6 +65,7 @@ enum RunSlot {
 }
 
 struct Lower<'a> {
+    watch: &'a Watch<'a>,
     sources: &'a [Source],
     system: System,
     globals: Globals,
@@ -84,8 +88,13 @@ struct Built {
 
 /// Turns a parsed model into a system; `name` is for reports.
 pub fn lower(parsed: Parsed, name: &str) -> std::result::Result<Lowered, Rejected> {
+    lower_within(parsed, name, &Watch::new(&Budget::unlimited()))
+}
+
+/// As [`lower`]; what it gives when the budget is exhausted is of no use.
+pub(super) fn lower_within(parsed: Parsed, name: &str, watch: &Watch<'_>) -> std::result::Result<Lowered, Rejected> {
     let Parsed { model, sources, diagnostics } = parsed;
-    let mut lower = Lower::new(&sources, name, diagnostics);
+    let mut lower = Lower::new(&sources, name, diagnostics, watch);
     lower.model(&model);
     let Lower { mut system, mut diagnostics, .. } = lower;
     if diagnostics.iter().any(|d| d.severity == Severity::Error) {
@@ -103,7 +112,7 @@ pub fn lower(parsed: Parsed, name: &str) -> std::result::Result<Lowered, Rejecte
 }
 
 impl<'a> Lower<'a> {
-    fn new(sources: &'a [Source], name: &str, diagnostics: Vec<Diagnostic>) -> Self {
+    fn new(sources: &'a [Source], name: &str, diagnostics: Vec<Diagnostic>, watch: &'a Watch<'a>) -> Self {
         let system = System {
             name: name.into(),
             language: "promela".into(),
@@ -121,8 +130,12 @@ impl<'a> Lower<'a> {
             uses_priorities: false,
             exclusive: Vec::new(),
             dead_ends: false,
+            coupling: Coupling::Interleaving,
+            actions: Vec::new(),
+            exact_types: false,
         };
         Lower {
+            watch,
             sources,
             system,
             globals: Globals::default(),
@@ -181,6 +194,9 @@ impl<'a> Lower<'a> {
         let mut built = Vec::new();
         let mut process = 0;
         for unit in &model.units {
+            if self.watch.step().is_err() {
+                return;
+            }
             match unit {
                 Unit::Proctype(p) | Unit::Init(p) | Unit::Never(p) => {
                     let id = ProcessId::from(process);
@@ -204,7 +220,7 @@ impl<'a> Lower<'a> {
             }
         }
         self.start(model);
-        if self.diagnostics.iter().any(|d| d.severity == Severity::Error) {
+        if self.watch.ended().is_some() || self.diagnostics.iter().any(|d| d.severity == Severity::Error) {
             return;
         }
         self.finish(built);
@@ -233,6 +249,7 @@ impl<'a> Lower<'a> {
                 provided: None,
                 priority: 1,
                 unreachable_labels: Vec::new(),
+                structure: None,
                 span: Some(proctype.name.span),
             });
             self.body = Some(Body::new(role == Role::Claim, false));
@@ -417,7 +434,7 @@ impl<'a> Lower<'a> {
         for Built { process, mut body } in built {
             // The automaton is built once from a flow.
             let unbuilt = body.flow.clone();
-            let done = body.flow.automaton(&statement::is_dead).and_then(|automaton| {
+            let done = body.flow.automaton(&statement::is_dead, self.watch).and_then(|automaton| {
                 let (locations, edges, numbers) = edges(&body.flow, &automaton, self.roles[process.index()], self)?;
                 Ok((locations, edges, numbers, automaton.start))
             });
@@ -429,7 +446,7 @@ impl<'a> Lower<'a> {
                     target.edges = edges;
                     target.locals = body.locals.variables;
                     let table = label_table(&body.flow, &numbers);
-                    target.unreachable_labels = unreachable_labels(unbuilt, &table);
+                    target.unreachable_labels = unreachable_labels(unbuilt, &table, self.watch);
                     labels.push((process, table));
                 }
                 Err(error) => self.diagnostics.push(error),
@@ -543,7 +560,7 @@ impl<'a> Lower<'a> {
         }
         let end = body.flow.add(Node::End, span, &[])?;
         let last = body.flow.element(end).number;
-        let automaton = body.flow.automaton(&statement::is_dead)?;
+        let automaton = body.flow.automaton(&statement::is_dead, self.watch)?;
         self.system.monitor = Some(monitor(&body.flow, &automaton, last, negated, span)?);
         Ok(())
     }
@@ -555,13 +572,13 @@ enum Resolved {
 }
 
 fn find_remote_label(flow: &Flow<Leaf>, name: &str) -> Option<flow::ElementId> {
-    flow.labels.iter().find(|l| matches!(&l.name, LabelName::Named(n) if n == name)).map(|l| l.element)
+    flow.labels.named(&LabelName::Named(name.to_owned())).next().map(|l| l.element)
 }
 
 /// For every label of the source the location it names; none if control never rests there.
 fn label_table(flow: &Flow<Leaf>, numbers: &HashMap<u32, LocationId>) -> HashMap<String, Vec<LocationId>> {
     let mut table: HashMap<String, Vec<LocationId>> = HashMap::new();
-    for label in &flow.labels {
+    for label in flow.labels.iter() {
         if let LabelName::Named(name) = &label.name
             && !table.contains_key(name)
         {
@@ -574,7 +591,11 @@ fn label_table(flow: &Flow<Leaf>, numbers: &HashMap<u32, LocationId>) -> HashMap
 
 /// The labels at which control never rests, not even if somebody refers to them: a jump that a label stands before
 /// becomes a state only where the label is referred to.
-fn unreachable_labels(mut fixed: Flow<Leaf>, table: &HashMap<String, Vec<LocationId>>) -> Vec<String> {
+fn unreachable_labels(
+    mut fixed: Flow<Leaf>,
+    table: &HashMap<String, Vec<LocationId>>,
+    watch: &Watch<'_>,
+) -> Vec<String> {
     let mut idle: Vec<&String> = table.iter().filter(|(_, found)| found.is_empty()).map(|(name, _)| name).collect();
     if idle.is_empty() {
         return Vec::new();
@@ -584,7 +605,7 @@ fn unreachable_labels(mut fixed: Flow<Leaf>, table: &HashMap<String, Vec<Locatio
             fixed.fix_remote_label(element);
         }
     }
-    let Ok(automaton) = fixed.automaton(&statement::is_dead) else { return Vec::new() };
+    let Ok(automaton) = fixed.automaton(&statement::is_dead, watch) else { return Vec::new() };
     let states = reachable(&automaton);
     let is_state = |element: flow::ElementId| states.binary_search(&fixed.element(element).number).is_ok();
     idle.retain(|name| find_remote_label(&fixed, name).is_some_and(|element| !is_state(element)));
@@ -613,6 +634,7 @@ fn edges(flow: &Flow<Leaf>, automaton: &Automaton, role: Role, lower: &Lower) ->
     let mut locations = Vec::new();
     let mut edges: Vec<Edge> = Vec::new();
     for &number in &states {
+        lower.watch.step()?;
         let from = numbers[&number];
         let transitions = &automaton.transitions[number as usize];
         let marks = automaton.marks[number as usize];
@@ -620,6 +642,7 @@ fn edges(flow: &Flow<Leaf>, automaton: &Automaton, role: Role, lower: &Lower) ->
             Location { number, end: marks.end, progress: marks.progress, accept: marks.accept, ..Location::default() };
         let first = edges.len();
         for (i, transition) in transitions.iter().enumerate() {
+            lower.watch.steps(1 + i)?;
             let element = flow.element(transition.element);
             if role == Role::Claim && matches!(element.node, Node::End) {
                 continue;
@@ -631,6 +654,8 @@ fn edges(flow: &Flow<Leaf>, automaton: &Automaton, role: Role, lower: &Lower) ->
                 communication: None,
                 effect: Vec::new(),
                 keeps_control: transition.keeps_control,
+                action: None,
+                origin: Vec::new(),
                 span: Some(element.span),
                 label: String::new(),
             };
@@ -650,7 +675,7 @@ fn edges(flow: &Flow<Leaf>, automaton: &Automaton, role: Role, lower: &Lower) ->
         }
         locations.push(location);
     }
-    for label in &flow.labels {
+    for label in flow.labels.iter() {
         if let LabelName::Named(name) = &label.name
             && let Some(id) = numbers.get(&flow.element(label.element).number)
         {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ample_model::{
     Channel, ChannelId, Enumeration, EnumerationId, Expr, Initial, ProcessId, ProcessType, Record, RecordId, Scalar,
-    Scope, System, Type, Variable, VariableId,
+    Scope, System, Type, Variable, VariableId, VariableKind,
 };
 
 use super::{Lower, Result};
@@ -108,12 +108,18 @@ impl Lower<'_> {
     /// mtypes, typedefs, process names and global variables, so that a body may use what comes later.
     pub(super) fn collect_globals(&mut self, model: &ast::Model) {
         for unit in &model.units {
+            if self.watch.step().is_err() {
+                return;
+            }
             if let Unit::Mtype { subtype, names } = unit {
                 let done = self.add_mtype(subtype.as_ref(), names);
                 self.keep_error(done);
             }
         }
         for unit in &model.units {
+            if self.watch.step().is_err() {
+                return;
+            }
             let done = match unit {
                 Unit::Typedef { name, fields } => self.add_record(name, fields),
                 Unit::Declaration(declaration) => {
@@ -133,10 +139,16 @@ impl Lower<'_> {
         }
         declared.sort_by_key(|(rank, ..)| *rank);
         for (_, declaration, declarator) in &declared {
+            if self.watch.step().is_err() {
+                return;
+            }
             let done = self.add_global(declaration, declarator);
             self.keep_error(done);
         }
         for (_, declaration, declarator) in &declared {
+            if self.watch.step().is_err() {
+                return;
+            }
             let done = self.initialise_global(declaration, declarator);
             self.keep_error(done);
         }
@@ -374,6 +386,7 @@ impl Lower<'_> {
             ty,
             initial: Vec::new(),
             hidden,
+            kind: VariableKind::State,
             span: Some(name.span),
         });
         Ok(())
@@ -521,7 +534,14 @@ impl Lower<'_> {
             self.diagnostics.push(error);
             Vec::new()
         });
-        let variable = Variable { name: name.text.clone(), ty, initial, hidden: false, span: Some(name.span) };
+        let variable = Variable {
+            name: name.text.clone(),
+            ty,
+            initial,
+            hidden: false,
+            kind: VariableKind::State,
+            span: Some(name.span),
+        };
         let body = self.body.as_mut().expect("locals are declared inside a body");
         body.locals.declare(name, variable)
     }
@@ -529,7 +549,14 @@ impl Lower<'_> {
     /// A counter that the source does not show.
     pub(super) fn add_hidden_local(&mut self, name: Name, scalar: Scalar) -> Result<VariableId> {
         let ty = Type::Scalar(scalar);
-        let variable = Variable { name: name.text.clone(), ty, initial: Vec::new(), hidden: false, span: None };
+        let variable = Variable {
+            name: name.text.clone(),
+            ty,
+            initial: Vec::new(),
+            hidden: false,
+            kind: VariableKind::State,
+            span: None,
+        };
         self.body.as_mut().expect("locals are declared inside a body").locals.declare(&name, variable)
     }
 

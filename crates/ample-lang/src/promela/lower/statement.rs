@@ -65,6 +65,9 @@ impl Lower<'_> {
 
     pub(super) fn statements(&mut self, statements: &[Stmt]) {
         for statement in statements {
+            if self.watch.step().is_err() {
+                return;
+            }
             let done = self.statement(statement, &[]);
             if done.is_err() {
                 // Something stands here, so that the sequence is not reported as empty as well.

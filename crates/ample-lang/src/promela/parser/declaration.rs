@@ -3,6 +3,7 @@
 use super::super::ast::{Declaration, Declarator, Initializer, TypeName, Unit, Visibility};
 use super::super::lexer::{Keyword, Kind, Op, Symbol};
 use super::{Failed, Parse, Parser};
+use crate::cursor::Cursor;
 use crate::diagnostic::{Diagnostic, closest};
 use ample_model::Span;
 
@@ -33,7 +34,7 @@ fn basic_type(kind: Kind) -> Option<TypeName> {
 /// The types that need no declaration.
 const BASIC_TYPES: [&str; 9] = ["bit", "bool", "byte", "pid", "short", "int", "unsigned", "mtype", "chan"];
 
-impl Parser {
+impl Parser<'_> {
     /// Whether a declaration begins here.
     pub(super) fn at_declaration(&self) -> bool {
         let kind = self.peek().kind;

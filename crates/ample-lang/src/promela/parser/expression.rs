@@ -1,182 +1,208 @@
-//! Expressions and formulas, over the table of Spin's grammar; that of the logic's operators is [`Dialect`]'s.
+//! Expressions and formulas: the [grammar](ample_logic::grammar) of the logic over the tokens of Promela, with its
+//! expressions as atoms, and with the operators of Spin's table; those of the logic are in [`Dialect`].
 //!
 //! From weak to strong: `-> <->`, `||`, `&&`, `U V W`, `|`, `^`, `&`, `== !=`, `< <= > >=`, `<< >>`, `+ -`,
 //! `* / %`, all of them from left to right; the prefix operators, the temporal ones included, bind stronger than
 //! all of these. The temporal operators and the implication exist only in formulas; in a model `->` separates
 //! statements, or is part of the conditional `(c -> a : b)`. The words that are operators are known to `formula`.
 
-use ample_logic::{self as logic, Binding, Dialect, Syntax, climb, climb_on};
-use ample_model::Span;
+use ample_logic::grammar::{
+    Context, Infix, Logic, Prefix, Problem, Read, Source, climb, climb_on, operand, parenthesised,
+};
+use ample_logic::{self as logic, Binding, Dialect};
+use ample_model::{BinaryOp, Span, UnaryOp};
 
 use super::super::ast::{Binary, Expr, ExprKind, Name, Probe, ReceiveArg, Unary, VarRef};
-use super::super::lexer::{Keyword, Kind, Op, Symbol};
-use super::formula::{Notation, Word};
-use super::{Failed, MAX_HEIGHT, Parse, Parser, is_embedded_c};
+use super::super::lexer::{Keyword, Kind, Op, Symbol, Token};
+use super::formula::Notation;
+use super::{Failed, MAX_HEIGHT, MAX_NESTING, Parse, Parser, is_embedded_c};
+use crate::cursor::Cursor;
 use crate::diagnostic::Diagnostic;
 
-/// How an operator of formulas binds: equally in all notations.
-fn binding(operator: logic::Binary) -> Binding {
-    Dialect::Promela.binding(operator)
-}
-
-/// The operator that is written so, outside of formulas too. What is only Promela's binds more strongly than all that is
-/// the logic's.
+/// The operator that is written so, outside of formulas too, and how it binds. What is only Promela's binds more strongly
+/// than all that is the logic's.
 fn binary_operator(op: Op) -> Option<(Binary, Binding)> {
     let (operator, level) = match op {
-        Op::OrOr => return Some((Binary::Or, binding(logic::Binary::Or))),
-        Op::AndAnd => return Some((Binary::And, binding(logic::Binary::And))),
-        Op::Or => (Binary::BitOr, 5),
-        Op::Caret => (Binary::BitXor, 6),
-        Op::And => (Binary::BitAnd, 7),
-        Op::Equal => (Binary::Equal, 8),
-        Op::NotEqual => (Binary::NotEqual, 8),
-        Op::Less => (Binary::Less, 9),
-        Op::LessEqual => (Binary::LessEqual, 9),
-        Op::Greater => (Binary::Greater, 9),
-        Op::GreaterEqual => (Binary::GreaterEqual, 9),
-        Op::ShiftLeft => (Binary::ShiftLeft, 10),
-        Op::ShiftRight => (Binary::ShiftRight, 10),
-        Op::Plus => (Binary::Add, 11),
-        Op::Minus => (Binary::Subtract, 11),
-        Op::Star => (Binary::Multiply, 12),
-        Op::Slash => (Binary::Divide, 12),
-        Op::Percent => (Binary::Remainder, 12),
+        Op::OrOr => return Some(logical(logic::Binary::Or)),
+        Op::AndAnd => return Some(logical(logic::Binary::And)),
+        Op::Or => (BinaryOp::BitOr, 5),
+        Op::Caret => (BinaryOp::BitXor, 6),
+        Op::And => (BinaryOp::BitAnd, 7),
+        Op::Equal => (BinaryOp::Equal, 8),
+        Op::NotEqual => (BinaryOp::NotEqual, 8),
+        Op::Less => (BinaryOp::Less, 9),
+        Op::LessEqual => (BinaryOp::LessEqual, 9),
+        Op::Greater => (BinaryOp::Greater, 9),
+        Op::GreaterEqual => (BinaryOp::GreaterEqual, 9),
+        Op::ShiftLeft => (BinaryOp::ShiftLeft, 10),
+        Op::ShiftRight => (BinaryOp::ShiftRight, 10),
+        Op::Plus => (BinaryOp::Add, 11),
+        Op::Minus => (BinaryOp::Subtract, 11),
+        Op::Star => (BinaryOp::Multiply, 12),
+        Op::Slash => (BinaryOp::Divide, 12),
+        Op::Percent => (BinaryOp::Remainder, 12),
         _ => return None,
     };
-    Some((operator, Binding::left(level)))
+    Some((Binary::Arithmetic(operator), Binding::left(level)))
 }
 
-/// An expression that has been read.
-pub(super) struct Operand {
-    expr: Expr,
-    /// The token at which it begins.
-    start: usize,
-    height: usize,
+/// An operator of the logic, which binds equally in all notations.
+fn logical(operator: logic::Binary) -> (Binary, Binding) {
+    (Binary::Logical(operator), Dialect::Promela.binding(operator))
 }
 
-/// An operator between operands, and how many tokens it is made of.
-pub(super) struct Infix {
-    operator: Binary,
+/// Where an operator stands: its first token, and how many tokens it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Written {
+    pub(super) token: usize,
     length: usize,
 }
 
-impl Syntax for Parser {
-    type Tree = Operand;
-    type Operator = Infix;
+impl Source for Parser<'_> {
+    type Tree = Expr;
+    type Place = Written;
+    type Unary = Unary;
+    type Binary = Binary;
+    type Bracket = ();
     type Error = Failed;
 
-    fn operand(&mut self) -> Parse<Operand> {
-        let start = self.next;
-        let expr = self.prefixed()?;
-        Ok(Operand { expr, start, height: self.height })
+    const MAX_DEPTH: usize = MAX_NESTING;
+    const MAX_HEIGHT: usize = MAX_HEIGHT;
+
+    fn context(&mut self) -> &mut Context<Written> {
+        &mut self.context
     }
 
-    fn operator(&mut self) -> Parse<Option<(Infix, Binding)>> {
-        let infix = |operator, length| Infix { operator, length };
+    fn logic(&self) -> Logic {
+        match self.notation {
+            Notation::Model | Notation::Block | Notation::State => Logic::Any,
+            Notation::Linear => Logic::Linear,
+            Notation::Branching => Logic::Branching,
+        }
+    }
+
+    fn position(&self) -> usize {
+        self.next
+    }
+
+    fn prefix(&mut self) -> Parse<Option<Prefix<Unary, Written>>> {
+        use logic::Unary::{Finally, Globally, Not};
+        let temporal = self.notation.is_temporal();
+        let (operator, length) = match self.peek().kind {
+            Kind::Op(Op::Minus) => (Unary::Arithmetic(UnaryOp::Negate), 1),
+            Kind::Op(Op::Tilde) => (Unary::Arithmetic(UnaryOp::Complement), 1),
+            Kind::Op(Op::Bang) => (Unary::Logical(Not), 1),
+            Kind::Op(Op::OpenBracket) if temporal && self.op_at(1, Op::CloseBracket) => (Unary::Logical(Globally), 2),
+            Kind::Op(Op::Less) if temporal && self.op_at(1, Op::Greater) => (Unary::Logical(Finally), 2),
+            _ => match self.prefix_word()? {
+                Some(operator) => (Unary::Logical(operator), 1),
+                None => return Ok(None),
+            },
+        };
+        Ok(Some(Prefix { operator, place: self.here(length) }))
+    }
+
+    fn infix(&mut self) -> Parse<Option<Infix<Binary, Written>>> {
         let formula = self.notation.has_implication();
-        Ok(match self.peek().kind {
-            Kind::Op(Op::Arrow) if formula => Some((infix(Binary::Implies, 1), binding(logic::Binary::Implies))),
+        let mut length = 1;
+        let operator = match self.peek().kind {
+            Kind::Op(Op::Arrow) if formula => Some(logical(logic::Binary::Implies)),
             Kind::Op(Op::Less) if formula && self.op_at(1, Op::Arrow) => {
-                Some((infix(Binary::Iff, 2), binding(logic::Binary::Iff)))
+                length = 2;
+                Some(logical(logic::Binary::Iff))
             }
             Kind::Op(Op::Minus) if self.line_ends_statement() => None,
-            Kind::Op(op) => binary_operator(op).map(|(operator, binding)| (infix(operator, 1), binding)),
+            Kind::Op(op) => binary_operator(op),
             _ => match self.word(self.peek()) {
-                Some(Word::Infix(operator, _)) if self.until_ends && operator.is_temporal() => None,
-                Some(Word::Infix(operator, binding)) => Some((infix(operator, 1), binding)),
+                Some(logic::Word::Infix(operator, _)) => Some(logical(operator)),
+                Some(logic::Word::PastInfix) => {
+                    let place = self.here(1);
+                    return Err(self.refuse(Problem::Past(place)));
+                }
                 _ => None,
             },
-        })
+        };
+        let place = self.here(length);
+        Ok(operator.map(|(operator, binding)| Infix { operator, binding, place }))
     }
 
-    fn join(&mut self, left: Operand, infix: Infix, binding: Binding) -> Parse<Operand> {
-        let Infix { operator, length } = infix;
-        let token = self.peek();
-        for _ in 0..length {
+    fn step_over(&mut self, operator: Written) {
+        for _ in 0..operator.length {
             self.take();
         }
-        let right = self.nested(|parser| climb(parser, binding.right_operand()))?;
-        let height = left.height.max(right.height) + 1;
-        let span = self.span_from(left.start);
-        if height > MAX_HEIGHT {
-            return Err(self.error(span, format!("this expression has more than {MAX_HEIGHT} operators in a row")));
+    }
+
+    fn atom(&mut self) -> Parse<Read<Expr>> {
+        let start = self.next;
+        let tree = self.primary()?;
+        Ok(Read { tree, start, height: self.height })
+    }
+
+    fn open(&mut self) -> Parse<Option<()>> {
+        let always = self.op_at(1, Op::CloseBracket);
+        Ok((!always && self.eat(Op::OpenBracket)).then_some(()))
+    }
+
+    fn close(&mut self, (): ()) -> Parse<()> {
+        if !self.eat(Op::CloseBracket) {
+            return Err(self.unexpected_after_operand("`]`"));
         }
-        self.refuse_ambiguous(operator, token, [&left.expr, &right.expr])?;
-        if operator.is_temporal() {
-            self.note_temporal(true, token.span);
-        }
-        let kind = Box::new(ExprKind::Binary(operator, left.expr, right.expr));
-        Ok(Operand { expr: Expr { kind, span }, start: left.start, height })
+        Ok(())
+    }
+
+    fn is_path(expr: &Expr) -> bool {
+        expr.is_path_formula()
+    }
+
+    fn unary(&mut self, prefix: Prefix<Unary, Written>, operand: Expr) -> Parse<Expr> {
+        let kind = Box::new(ExprKind::Unary(prefix.operator, operand));
+        Ok(Expr { kind, span: self.span_from(prefix.place.token) })
+    }
+
+    fn binary(&mut self, infix: Infix<Binary, Written>, left: Read<Expr>, right: Expr) -> Parse<Expr> {
+        self.refuse_ambiguous(infix, [&left.tree, &right])?;
+        let kind = Box::new(ExprKind::Binary(infix.operator, left.tree, right));
+        Ok(Expr { kind, span: self.span_from(left.start) })
+    }
+
+    fn refuse(&mut self, problem: Problem<Written>) -> Failed {
+        self.refuse_formula(problem)
     }
 }
 
-impl Parser {
+impl Parser<'_> {
     /// A whole expression.
     pub(super) fn expression(&mut self) -> Parse<Expr> {
-        self.apart(|parser| parser.binary(1))
-    }
-
-    /// Runs `read` one level deeper, where an until does not end what stands around it.
-    fn apart<T>(&mut self, read: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
-        let outer = std::mem::replace(&mut self.until_ends, false);
-        let read = self.nested(read);
-        self.until_ends = outer;
-        read
-    }
-
-    pub(super) fn binary(&mut self, minimum: u8) -> Parse<Expr> {
-        let whole = climb(self, minimum)?;
-        self.end_of_binary(whole)
+        let read = parenthesised(self, |parser| climb(parser, 1))?;
+        Ok(self.finish(read))
     }
 
     /// The rest of an expression whose first operand, from token `start` on, is already read.
-    pub(super) fn continue_binary(&mut self, expr: Expr, start: usize, minimum: u8) -> Parse<Expr> {
-        let first = Operand { expr, start, height: self.height };
-        let whole = climb_on(self, first, minimum)?;
-        self.end_of_binary(whole)
-    }
-
-    fn end_of_binary(&mut self, whole: Operand) -> Parse<Expr> {
-        if self.word(self.peek()) == Some(Word::PastInfix) {
-            return Err(self.past_operator());
-        }
-        self.height = whole.height;
-        Ok(whole.expr)
-    }
-
-    /// The prefix operator that stands here, and how many tokens it is made of.
-    fn prefix_here(&self) -> Option<(Unary, usize)> {
-        let temporal = self.notation.is_temporal();
-        match self.peek().kind {
-            Kind::Op(Op::Minus) => Some((Unary::Negate, 1)),
-            Kind::Op(Op::Bang) => Some((Unary::Not, 1)),
-            Kind::Op(Op::Tilde) => Some((Unary::Complement, 1)),
-            Kind::Op(Op::OpenBracket) if temporal && self.op_at(1, Op::CloseBracket) => Some((Unary::Always, 2)),
-            Kind::Op(Op::Less) if temporal && self.op_at(1, Op::Greater) => Some((Unary::Eventually, 2)),
-            _ => match self.word(self.peek()) {
-                Some(Word::Prefix(operator)) => Some((operator, 1)),
-                _ => None,
-            },
-        }
+    pub(super) fn expression_from(&mut self, tree: Expr, start: usize) -> Parse<Expr> {
+        let first = Read { tree, start, height: self.height };
+        let read = climb_on(self, first, 1)?;
+        Ok(self.finish(read))
     }
 
     /// An operand with its prefix operators.
     pub(super) fn prefixed(&mut self) -> Parse<Expr> {
-        let start = self.next;
-        if let Some(special) = self.special_prefix()? {
-            return Ok(special);
-        }
-        let Some((operator, length)) = self.prefix_here() else { return self.primary() };
-        for _ in 0..length {
-            self.take();
-        }
-        let written = self.span_from(start);
-        let operand = self.nested(Self::prefixed)?;
-        self.height += 1;
-        if operator.is_temporal() {
-            self.note_temporal(false, written);
-        }
-        Ok(Expr { kind: Box::new(ExprKind::Unary(operator, operand)), span: self.span_from(start) })
+        let read = operand(self)?;
+        Ok(self.finish(read))
+    }
+
+    fn finish(&mut self, read: Read<Expr>) -> Expr {
+        self.height = read.height;
+        read.tree
+    }
+
+    /// The operator of so many tokens that stands here.
+    pub(super) fn here(&self, length: usize) -> Written {
+        Written { token: self.next, length }
+    }
+
+    /// The tokens of an operator.
+    pub(super) fn tokens_of(&self, operator: Written) -> &[Token] {
+        self.tokens.get(operator.token..operator.token + operator.length).unwrap_or(&[])
     }
 
     fn primary(&mut self) -> Parse<Expr> {
@@ -184,7 +210,7 @@ impl Parser {
         self.height = 1;
         let kind = match self.peek().kind {
             Kind::Op(Op::OpenParen) => return self.parenthesis(),
-            Kind::Name(_) if matches!(self.word(self.peek()), Some(Word::Infix(..))) => {
+            Kind::Name(_) if matches!(self.word(self.peek()), Some(logic::Word::Infix(..))) => {
                 let word = self.peek();
                 return Err(match self.help_in_block(word) {
                     Some(help) => {
@@ -226,12 +252,12 @@ impl Parser {
             let span = super::join(token.span, self.token_at(1).span);
             return self.temporal_outside(span);
         }
-        let operator = self.previous().filter(|_| token.kind == Kind::Op(Op::Assign));
+        let before = self.previous();
+        let operator = before.filter(|_| token.kind == Kind::Op(Op::Assign)).map(|token| token.kind);
         if let Some(Kind::Op(operator @ (Op::Plus | Op::Minus | Op::Star | Op::Slash | Op::Percent))) = operator {
             let help = format!("there is no `{0}=`: write `v = v {0} …`", operator.text());
             return self.error_with_help(token.span, "expected an expression, found `=`", help);
         }
-        let before = self.next.checked_sub(1).and_then(|at| self.tokens.get(at)).copied();
         if let Some(help) = before.and_then(|before| self.help_in_block(before)) {
             let message = format!("expected an expression, found {}", self.describe(token));
             return self.error_with_help(token.span, message, help);
@@ -243,11 +269,12 @@ impl Parser {
     fn parenthesis(&mut self) -> Parse<Expr> {
         let start = self.next;
         self.take();
-        let mut inner = self.apart(Self::choice)?;
+        let read = parenthesised(self, Self::choice)?;
+        let mut inner = self.finish(read);
         if let Kind::Name(word) = self.peek().kind
             && !self.notation.is_temporal()
             && !self.names.contains(&word)
-            && let Some(Word::Infix(..)) = Notation::Linear.word(self.symbols.text(word))
+            && let Some(logic::Word::Infix(..)) = Notation::Linear.word(self.symbols.text(word))
         {
             let span = self.peek().span;
             return Err(self.temporal_outside(span));
@@ -260,29 +287,28 @@ impl Parser {
         Ok(inner)
     }
 
-    /// An expression, or `c -> a : b`. Where the `->` is an operator as well, the `:` tells.
-    fn choice(&mut self) -> Parse<Expr> {
-        let start = self.next;
-        let condition = self.binary(2)?;
-        let condition_height = self.height;
+    /// An expression, or `c -> a : b`. Where the `->` is an operator as well, the `:` decides.
+    fn choice(&mut self) -> Parse<Read<Expr>> {
+        let condition = climb(self, 2)?;
         if !self.eat(Op::Arrow) {
-            return self.continue_binary(condition, start, 1);
+            return climb_on(self, condition, 1);
         }
-        let yes = self.nested(|parser| parser.binary(2))?;
-        self.height = self.height.max(condition_height) + 1;
-        let height = self.height;
+        let start = condition.start;
+        let yes = self.nested(|parser| climb(parser, 2))?;
+        let height = condition.height.max(yes.height) + 1;
         if self.eat(Op::Colon) {
             let no = self.expression()?;
-            self.height = self.height.max(height) + 1;
-            let span = self.span_from(start);
-            return Ok(Expr { kind: Box::new(ExprKind::Conditional(condition, yes, no)), span });
+            let kind = Box::new(ExprKind::Conditional(condition.tree, yes.tree, no));
+            let tree = Expr { kind, span: self.span_from(start) };
+            return Ok(Read { tree, start, height: self.height.max(height) + 1 });
         }
         if !self.notation.has_implication() {
             return Err(self.no_alternative());
         }
-        let span = self.span_from(start);
-        let implication = Expr { kind: Box::new(ExprKind::Binary(Binary::Implies, condition, yes)), span };
-        self.continue_binary(implication, start, 1)
+        let implies = Binary::Logical(logic::Binary::Implies);
+        let kind = Box::new(ExprKind::Binary(implies, condition.tree, yes.tree));
+        let implication = Expr { kind, span: self.span_from(start) };
+        climb_on(self, Read { tree: implication, start, height }, 1)
     }
 
     /// The error that a temporal operator stands where there can be none.
@@ -450,7 +476,7 @@ impl Parser {
     }
 
     fn index(&mut self) -> Parse<Expr> {
-        let array = self.next.checked_sub(1).and_then(|at| self.tokens.get(at)).copied();
+        let array = self.previous();
         self.take();
         let index = self.expression()?;
         // `A [ f U g ]`, where `A` is a variable

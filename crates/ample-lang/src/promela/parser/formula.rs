@@ -2,20 +2,23 @@
 //!
 //! An `ltl` block knows Spin's operators and nothing else. A formula from the command line knows the letters of other
 //! tools as well, in LTL `G F X U W R V M`, in CTL also the path quantifiers `A` and `E`; but a name of the model is
-//! always that name, and never an operator. In CTL every temporal operator must stand directly behind a quantifier.
-//! The parser keeps a list of those that do not: an operator is put on it when it has been read, and a quantifier
-//! takes the last one off again, which is its operand.
+//! always that name, and never an operator.
 
 use std::collections::HashSet;
 
-use ample_logic::{self as logic, Binding, Dialect};
-use ample_model::{Source, Span};
+use ample_budget::Budget;
+use ample_logic::grammar::{self, Infix, Problem, Source as _};
+use ample_logic::{self as logic, Dialect, Word};
+use ample_model::{BinaryOp, Source, Span};
 
-use super::super::ast::{Binary, Expr, ExprKind, Unary};
+use super::super::ast::{Binary, Expr, ExprKind};
 use super::super::lexer::{Keyword, Kind, Op, Symbol, Symbols, Token};
 use super::super::preprocess::preprocess_formula;
-use super::{Failed, MAX_NESTING, Parse, Parser};
+use super::{Failed, MAX_NESTING, Parse, Parser, Written};
+use crate::cursor::Cursor;
 use crate::diagnostic::{Diagnostic, Rejected};
+use crate::formula::{Elsewhere, refused};
+use crate::watch::Watch;
 
 /// Which operators are known where an expression is read, beside those of Promela.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,59 +35,15 @@ pub enum Notation {
     Branching,
 }
 
-/// What a formula from the command line is about.
+/// The names that a formula from the command line can speak of.
 #[derive(Clone, Debug)]
-pub struct Context<'a> {
+pub struct Names<'a> {
     /// The model's files, for its macros.
     pub sources: &'a [Source],
-    /// The names of its variables and constants.
-    pub names: Vec<&'a str>,
-    /// The names of its process types.
+    /// Its variables and constants.
+    pub variables: Vec<&'a str>,
+    /// Its process types.
     pub processes: Vec<&'a str>,
-}
-
-/// A word that is an operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
-    Prefix(Unary),
-    Infix(Binary, Binding),
-    Quantifier(Unary),
-    /// An operator about the past before its operand.
-    PastPrefix,
-    /// An operator about the past between its operands.
-    PastInfix,
-}
-
-impl Word {
-    /// The operator of the logic as one of the language, if it is written so here: letters that are written together
-    /// have been cut apart, and truth values are numbers.
-    fn of(word: logic::Word) -> Option<Word> {
-        Some(match word {
-            logic::Word::Prefix(&[operator]) => match operator {
-                logic::Unary::Not => return None,
-                logic::Unary::Next => Word::Prefix(Unary::Next),
-                logic::Unary::Finally => Word::Prefix(Unary::Eventually),
-                logic::Unary::Globally => Word::Prefix(Unary::Always),
-                logic::Unary::All => Word::Quantifier(Unary::All),
-                logic::Unary::Exists => Word::Quantifier(Unary::Exists),
-            },
-            logic::Word::Infix(operator, binding) => {
-                let operator = match operator {
-                    logic::Binary::Implies => Binary::Implies,
-                    logic::Binary::Iff => Binary::Iff,
-                    logic::Binary::Until => Binary::Until,
-                    logic::Binary::WeakUntil => Binary::WeakUntil,
-                    logic::Binary::Release => Binary::Release,
-                    logic::Binary::StrongRelease => Binary::StrongRelease,
-                    logic::Binary::And | logic::Binary::Or | logic::Binary::Xor => return None,
-                };
-                Word::Infix(operator, binding)
-            }
-            logic::Word::PastPrefix => Word::PastPrefix,
-            logic::Word::PastInfix => Word::PastInfix,
-            logic::Word::Prefix(_) | logic::Word::Constant(_) => return None,
-        })
-    }
 }
 
 impl Notation {
@@ -103,17 +62,23 @@ impl Notation {
         matches!(self, Notation::State | Notation::Linear | Notation::Branching)
     }
 
-    /// The operator that a word is if it is no name.
+    /// The operator that a word is if it is no name. Letters that are written together have been cut apart, and truth
+    /// values are numbers.
     pub(super) fn word(self, text: &str) -> Option<Word> {
-        let word = |dialect: Dialect| dialect.word(text).and_then(Word::of);
-        match self {
+        use logic::Binary::{Iff, Implies, Xor};
+        let word = match self {
             Notation::Model => None,
-            Notation::Block => word(Dialect::Spin),
-            Notation::State => {
-                word(Dialect::Spin).filter(|word| matches!(word, Word::Infix(Binary::Implies | Binary::Iff, _)))
-            }
-            Notation::Linear | Notation::Branching => word(Dialect::Promela),
-        }
+            Notation::Block | Notation::State => Dialect::Spin.word(text),
+            Notation::Linear | Notation::Branching => Dialect::Promela.word(text),
+        };
+        word.filter(|word| match word {
+            Word::Infix(operator, _) if self == Notation::State => matches!(operator, Implies | Iff),
+            _ if self == Notation::State => false,
+            Word::Infix(operator, _) => *operator != Xor,
+            Word::Prefix(operators) => operators.len() == 1,
+            Word::Constant(_) => false,
+            Word::PastPrefix | Word::PastInfix => true,
+        })
     }
 }
 
@@ -144,20 +109,22 @@ fn other_spelling(word: &str) -> &'static str {
 pub fn parse_formula(
     label: &str,
     text: String,
-    context: &Context<'_>,
+    names: &Names<'_>,
     notation: Notation,
 ) -> Result<(Expr, Vec<Source>), Rejected> {
-    let known: HashSet<&str> = context.names.iter().chain(&context.processes).copied().collect();
+    let known: HashSet<&str> = names.variables.iter().chain(&names.processes).copied().collect();
     let mut ambiguous = Vec::new();
     let mut cut = |tokens: &[Token], symbols: &mut Symbols, is_macro: &dyn Fn(Symbol) -> bool| {
         cut_letters(tokens, symbols, notation, &|text| known.contains(text), is_macro, &mut ambiguous)
     };
-    let mut input = preprocess_formula(label, text.clone(), context.sources, &mut cut);
+    let mut input = preprocess_formula(label, text.clone(), names.sources, &mut cut);
     input.diagnostics.extend(ambiguous.into_iter().map(|word| word.diagnostic(&text)));
-    let mut parser = Parser::new(input.tokens, input.symbols, input.sources, input.diagnostics);
+    let budget = Budget::unlimited();
+    let watch = Watch::new(&budget);
+    let mut parser = Parser::new(input, &watch);
     parser.notation = notation;
     parser.names = known.iter().map(|name| parser.symbols.intern(name)).collect();
-    parser.proctypes = context.processes.iter().map(|name| parser.symbols.intern(name)).collect();
+    parser.proctypes = names.processes.iter().map(|name| parser.symbols.intern(name)).collect();
     parser.declared = parser.proctypes.clone();
     let parsed = if parser.errors() == 0 { parser.whole_formula() } else { Err(Failed) };
     match parsed {
@@ -182,7 +149,7 @@ fn letters_to_cut(word: &str, is_name: &dyn Fn(&str) -> bool) -> Vec<usize> {
     if named.is_empty() && most == word.len() { vec![most] } else { named }
 }
 
-/// A word whose letters can be cut off in two ways.
+/// A word that can be split into operators and a name in two ways.
 struct Ambiguous {
     word: Span,
     readings: [String; 2],
@@ -247,19 +214,14 @@ fn cut_letters(
     out
 }
 
-impl Parser {
+impl Parser<'_> {
     /// A formula and nothing after it.
     fn whole_formula(&mut self) -> Parse<Expr> {
-        let formula = self.expression()?;
+        let read = grammar::formula(self)?;
         if self.peek().kind != Kind::End {
             return Err(self.unexpected_after_operand("the end of the formula"));
         }
-        if self.notation == Notation::Branching
-            && let Some(&(binary, span)) = self.unquantified.iter().min_by_key(|(_, span)| span.start)
-        {
-            return Err(self.no_quantifier(binary, span));
-        }
-        Ok(formula)
+        Ok(read.tree)
     }
 
     /// The operator that this token is.
@@ -271,38 +233,57 @@ impl Parser {
         }
     }
 
-    /// Notes an operator that has been read, for the rule of CTL.
-    pub(super) fn note_temporal(&mut self, binary: bool, operator: Span) {
-        if self.notation == Notation::Branching {
-            self.unquantified.push((binary, operator));
+    /// The operator before an operand that the word here is, if it is one. A quantifier without an operand behind it is a
+    /// name after all.
+    pub(super) fn prefix_word(&mut self) -> Parse<Option<logic::Unary>> {
+        use logic::Unary::{All, Exists};
+        match self.word(self.peek()) {
+            Some(Word::Prefix(&[All | Exists]) | Word::PastPrefix) if !self.begins_operand(1) => Ok(None),
+            Some(Word::Prefix(&[operator])) => Ok(Some(operator)),
+            Some(Word::PastPrefix) => {
+                let place = self.here(1);
+                Err(self.refuse(Problem::Past(place)))
+            }
+            _ => Ok(None),
         }
     }
 
-    /// The quantifier or operator about the past that stands here before its operand, which is refused; none if it is
-    /// a name after all.
-    pub(super) fn special_prefix(&mut self) -> Parse<Option<Expr>> {
-        let token = self.peek();
-        let word = self.word(token);
-        if !matches!(word, Some(Word::Quantifier(_) | Word::PastPrefix)) || !self.begins_operand(1) {
-            return Ok(None);
+    /// Reports what the grammar does not allow.
+    pub(super) fn refuse_formula(&mut self, problem: Problem<Written>) -> Failed {
+        let tokens = problem.place().map(|operator| self.tokens_of(operator));
+        let written = tokens.into_iter().flatten().map(|token| self.symbols.spelling(token.kind)).collect::<String>();
+        let span = match (problem, problem.place()) {
+            (Problem::TooHigh { start, .. }, _) => self.span_from(start),
+            (_, Some(operator)) => self.span_of(operator),
+            (_, None) => self.peek().span,
+        };
+        let mut diagnostic = refused(problem, span, &written, Elsewhere::Option);
+        if let Some(help) = self.help_for_operator(problem) {
+            diagnostic = diagnostic.with_help(help);
         }
-        match word {
-            Some(Word::Quantifier(quantifier)) if self.notation == Notation::Branching => {
-                self.quantified(quantifier).map(Some)
-            }
-            Some(Word::Quantifier(_)) => {
-                let message = format!("{} is a path quantifier, which LTL does not have", self.describe(token));
-                Err(self.error_with_help(token.span, message, "a formula of CTL is checked with --ctl"))
-            }
-            _ => Err(self.past_operator()),
+        self.report(diagnostic)
+    }
+
+    fn span_of(&self, operator: Written) -> Span {
+        match self.tokens_of(operator) {
+            [first, .., last] => super::join(first.span, last.span),
+            [only] => only.span,
+            [] => self.peek().span,
         }
     }
 
-    /// The error that the operator that stands here is about the past.
-    pub(super) fn past_operator(&mut self) -> Failed {
-        let token = self.peek();
-        let message = format!("{} is an operator about the past, which is not supported", self.describe(token));
-        self.error_with_help(token.span, message, "the operators are `X F G U W R M`, about the future")
+    /// What to write instead where a name of the model was taken for an operator, or the other way round.
+    fn help_for_operator(&self, problem: Problem<Written>) -> Option<String> {
+        match problem {
+            Problem::QuantifierAlone(quantifier) => self.help_for_name(*self.tokens.get(quantifier.token + 1)?),
+            // `A [ f U g ]` where `A` is a variable.
+            Problem::Unquantified(operator, _) => {
+                let before = self.tokens.get(..operator.token)?;
+                let mut bracketed = before.windows(2).filter(|pair| pair[1].kind == Kind::Op(Op::OpenBracket));
+                bracketed.find_map(|pair| self.help_for_name(pair[0]))
+            }
+            _ => None,
+        }
     }
 
     /// Whether an operand can begin so many tokens ahead.
@@ -324,84 +305,27 @@ impl Parser {
         }
     }
 
-    /// `A f`, `A [ f U g ]` and so on, where `f` must be a temporal operator with its operands.
-    fn quantified(&mut self, quantifier: Unary) -> Parse<Expr> {
-        let start = self.next;
-        let token = self.take();
-        let name = self.help_for_name(self.peek());
-        let bracketed = self.at(Op::OpenBracket) && !self.op_at(1, Op::CloseBracket);
-        let path = if bracketed { self.nested(Self::bracketed)? } else { self.nested(Self::prefixed)? };
-        self.height += 1;
-        if !path.is_path_formula() {
-            let message = format!("{} does not stand before a temporal operator", self.describe(token));
-            let pairs =
-                || "in CTL they come in pairs, as in `AG` or `A [ f U g ]`; other formulas are for --ltl".to_owned();
-            return Err(self.error_with_help(token.span, message, name.unwrap_or_else(pairs)));
-        }
-        self.unquantified.pop();
-        Ok(Expr { kind: Box::new(ExprKind::Unary(quantifier, path)), span: self.span_from(start) })
-    }
-
-    /// `[ f U g ]`: as in NuSMV the operands are whole formulas, so that `->` binds stronger here than `U`.
-    fn bracketed(&mut self) -> Parse<Expr> {
-        self.take();
-        let start = self.next;
-        let outer = std::mem::replace(&mut self.until_ends, true);
-        let read = self.until(start);
-        self.until_ends = outer;
-        let path = read?;
-        if !self.at(Op::CloseBracket) {
-            return Err(self.unexpected_after_operand("`]`"));
-        }
-        self.take();
-        Ok(path)
-    }
-
-    fn until(&mut self, start: usize) -> Parse<Expr> {
-        let left = self.nested(|parser| parser.binary(1))?;
-        let token = self.peek();
-        let Some(Word::Infix(operator, _)) = self.word(token) else { return Ok(left) };
-        let height = self.height;
-        self.take();
-        let right = self.nested(|parser| parser.binary(1))?;
-        self.height = height.max(self.height) + 1;
-        self.note_temporal(true, token.span);
-        let span = self.span_from(start);
-        Ok(Expr { kind: Box::new(ExprKind::Binary(operator, left, right)), span })
-    }
-
-    /// The error that an operator has no quantifier before it.
-    fn no_quantifier(&mut self, binary: bool, span: Span) -> Failed {
-        let source = self.sources.get(span.source.index()).map_or("", |source| &source.text);
-        let written = source.get(span.start as usize..span.end as usize).unwrap_or("").trim();
-        let glue = if written.len() > 2 { " " } else { "" };
-        let message = format!("`{written}` has no path quantifier");
-        // `A [ f U g ]` where `A` is a variable.
-        let bracketed = self.tokens.windows(2).filter(|pair| pair[1].kind == Kind::Op(Op::OpenBracket));
-        let name =
-            bracketed.filter(|pair| pair[1].span.start < span.start).find_map(|pair| self.help_for_name(pair[0]));
-        let help = match binary {
-            _ if name.is_some() => name.unwrap_or_default(),
-            true => format!("write `A [ f {written} g ]` or `E [ f {written} g ]`, or check the formula with --ltl"),
-            false => format!("write `A{glue}{written}` or `E{glue}{written}`, or check the formula with --ltl"),
-        };
-        self.error_with_help(span, message, help)
-    }
-
     /// Refuses `&` and `|` beside an operator that other tools read the other way round.
-    pub(super) fn refuse_ambiguous(&mut self, operator: Binary, token: Token, sides: [&Expr; 2]) -> Parse<()> {
-        if !matches!(self.notation, Notation::Linear | Notation::Branching) {
+    pub(super) fn refuse_ambiguous(&mut self, infix: Infix<Binary, Written>, sides: [&Expr; 2]) -> Parse<()> {
+        let Infix { operator, binding, place } = infix;
+        // Between the brackets of a quantifier all operators bind more strongly than the until, in other tools too.
+        if !matches!(self.notation, Notation::Linear | Notation::Branching) || binding.level == 0 {
             return Ok(());
         }
         for side in sides {
-            let ExprKind::Binary(bits @ (Binary::BitAnd | Binary::BitOr), left, _) = &*side.kind else { continue };
+            let ExprKind::Binary(Binary::Arithmetic(bits), left, _) = &*side.kind else { continue };
+            let is_and = operator == Binary::Logical(logic::Binary::And);
+            let differs = match bits {
+                BinaryOp::BitAnd => operator.is_temporal(),
+                BinaryOp::BitOr => operator.is_temporal() || is_and && side.is_temporal(),
+                _ => false,
+            };
             let parenthesised = left.span.start != side.span.start;
-            let differs =
-                operator.is_temporal() || operator == Binary::And && *bits == Binary::BitOr && side.is_temporal();
             if parenthesised || !differs {
                 continue;
             }
-            let single = if *bits == Binary::BitAnd { "&" } else { "|" };
+            let single = if *bits == BinaryOp::BitAnd { "&" } else { "|" };
+            let token = self.tokens[place.token];
             let message = format!("`{single}` beside {} needs parentheses", self.describe(token));
             let help = format!("`{single}` binds stronger here, as in Promela, and weaker in other tools");
             return Err(self.error_with_help(side.span, message, help));
@@ -444,7 +368,7 @@ impl Parser {
         if self.at(Op::Assign) {
             return Some("to compare, write `==`".to_owned());
         }
-        let before = self.next.checked_sub(1).and_then(|at| self.tokens.get(at)).copied();
+        let before = self.previous();
         let words = before.into_iter().filter(|_| self.begins_operand(0)).chain([self.peek()]);
         for token in words {
             if let Some(help) = self.help_for_name(token) {

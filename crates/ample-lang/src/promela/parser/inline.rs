@@ -8,6 +8,7 @@ use std::rc::Rc;
 use super::super::ast::{Stmt, StmtKind, VarRef};
 use super::super::lexer::{Kind, Op, Symbol, Token};
 use super::{Failed, Parse, Parser};
+use crate::cursor::Cursor;
 use crate::diagnostic::{closest, counted};
 
 /// The most tokens that inline calls may make together.
@@ -53,7 +54,7 @@ impl Inline {
     }
 }
 
-impl Parser {
+impl Parser<'_> {
     pub(super) fn inline_definition(&mut self) -> Parse<()> {
         self.take();
         let symbol = self.name_at(0);

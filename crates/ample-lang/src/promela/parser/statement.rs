@@ -3,9 +3,10 @@
 use super::super::ast::{Binary, Expr, ExprKind, OptionSequence, Stmt, StmtKind, VarRef};
 use super::super::lexer::{Keyword, Kind, Op};
 use super::{Failed, Parse, Parser, begins_unit, is_embedded_c};
-use ample_model::Span;
+use crate::cursor::Cursor;
+use ample_model::{BinaryOp, Span};
 
-impl Parser {
+impl Parser<'_> {
     fn statement_from(&self, start: usize, kind: StmtKind) -> Stmt {
         Stmt { kind, span: self.span_from(start), inline: self.inline }
     }
@@ -23,7 +24,10 @@ impl Parser {
     fn semicolon_is_implied(&self) -> bool {
         self.peek().newline
             || self.closed_at == Some(self.next)
-            || matches!(self.previous(), Some(Kind::Op(Op::CloseBrace) | Kind::Keyword(Keyword::Else)))
+            || matches!(
+                self.previous().map(|token| token.kind),
+                Some(Kind::Op(Op::CloseBrace) | Kind::Keyword(Keyword::Else))
+            )
     }
 
     /// Statements up to what ends them, which is left; at least one.
@@ -188,27 +192,27 @@ impl Parser {
                 }
                 StmtKind::Assign(variable, self.expression()?)
             }
-            Kind::Op(Op::Increment) => self.step_by_one(variable, Binary::Add),
-            Kind::Op(Op::Decrement) => self.step_by_one(variable, Binary::Subtract),
+            Kind::Op(Op::Increment) => self.step_by_one(variable, BinaryOp::Add),
+            Kind::Op(Op::Decrement) => self.step_by_one(variable, BinaryOp::Subtract),
             Kind::Op(Op::Bang | Op::BangBang) if !ended => self.send(variable)?,
             Kind::Op(Op::Question | Op::QuestionQuestion) if !self.op_at(1, Op::OpenBracket) => {
                 self.receive(variable)?
             }
             _ => {
                 let first = self.after_variable(variable, start)?;
-                StmtKind::Expr(self.continue_binary(first, start, 1)?)
+                StmtKind::Expr(self.expression_from(first, start)?)
             }
         };
         Ok(self.statement_from(start, kind))
     }
 
     /// `v++` as `v = v + 1`, `v--` likewise.
-    fn step_by_one(&mut self, variable: VarRef, operator: Binary) -> StmtKind {
+    fn step_by_one(&mut self, variable: VarRef, operator: BinaryOp) -> StmtKind {
         let sign: Span = self.take().span;
         let one = Expr { kind: Box::new(ExprKind::Const(1)), span: sign };
         let old = Expr { span: variable.span, kind: Box::new(ExprKind::Var(variable.clone())) };
         let span = super::join(old.span, sign);
-        let new = Expr { kind: Box::new(ExprKind::Binary(operator, old, one)), span };
+        let new = Expr { kind: Box::new(ExprKind::Binary(Binary::Arithmetic(operator), old, one)), span };
         StmtKind::Assign(variable, new)
     }
 

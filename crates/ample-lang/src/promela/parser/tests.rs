@@ -146,8 +146,10 @@ fn expression(e: &Expr) -> String {
     match &*e.kind {
         ExprKind::Const(value) => value.to_string(),
         ExprKind::Var(v) => variable(v),
-        ExprKind::Unary(op, a) => format!("({op:?} {})", expression(a)),
-        ExprKind::Binary(op, a, b) => format!("({} {op:?} {})", expression(a), expression(b)),
+        ExprKind::Unary(Unary::Logical(op), a) => format!("({op:?} {})", expression(a)),
+        ExprKind::Unary(Unary::Arithmetic(op), a) => format!("({op:?} {})", expression(a)),
+        ExprKind::Binary(Binary::Logical(op), a, b) => format!("({} {op:?} {})", expression(a), expression(b)),
+        ExprKind::Binary(Binary::Arithmetic(op), a, b) => format!("({} {op:?} {})", expression(a), expression(b)),
         ExprKind::Conditional(c, a, b) => format!("({} -> {} : {})", expression(c), expression(a), expression(b)),
         ExprKind::Run { name, args, priority } => {
             let priority = priority.as_ref().map_or(String::new(), |p| format!(" priority {}", expression(p)));
@@ -283,17 +285,14 @@ fn a_statement_of_an_inline_stands_in_the_inlines_body() {
 #[test]
 fn formulas_bind_as_in_spins_table() {
     for (text, expected) in [
-        ("[] p U q", "((Always p) Until q)"),
-        ("[]<>!p -> <>[]q -> r", "(((Always (Eventually (Not p))) Implies (Eventually (Always q))) Implies r)"),
+        ("[] p U q", "((Globally p) Until q)"),
+        ("[]<>!p -> <>[]q -> r", "(((Globally (Finally (Not p))) Implies (Finally (Globally q))) Implies r)"),
         ("p U q W r V s", "(((p Until q) WeakUntil r) Release s)"),
         ("p && q U r || s", "((p And (q Until r)) Or s)"),
         ("p <-> X q", "(p Iff (Next q))"),
-        (
-            "always (x < -1 implies eventually y == 2)",
-            "(Always ((x Less (Negate 1)) Implies ((Eventually y) Equal 2)))",
-        ),
+        ("always (x < -1 implies eventually y == 2)", "(Globally ((x Less (Negate 1)) Implies ((Finally y) Equal 2)))"),
         ("next p until q equivalent r release s", "(((Next p) Until q) Iff (r Release s))"),
-        ("[] (P[0]@cs -> P[0]:x > 0 && P:y)", "(Always (P[0]@cs Implies ((P[0]:x Greater 0) And P:y)))"),
+        ("[] (P[0]@cs -> P[0]:x > 0 && P:y)", "(Globally (P[0]@cs Implies ((P[0]:x Greater 0) And P:y)))"),
     ] {
         let model = model(&format!("ltl f {{ {text} }} proctype P() {{ skip }}"));
         let Some(Unit::Ltl { formula, text: shown, .. }) = model.units.first() else { panic!() };

@@ -1,4 +1,4 @@
-//! The budget of reading a net or a formula file.
+//! The budget of reading a model or a formula file.
 //!
 //! Readers give diagnostics where they cannot go on. That the budget is exhausted is none; so it is noted here, and the
 //! diagnostic that ends the reading is dropped for it.
@@ -8,8 +8,10 @@ use std::cell::Cell;
 use ample_budget::{Budget, Interrupted};
 use ample_model::{SourceId, Span};
 
-use super::xml::Read;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Rejected};
+
+/// What asking gives: a diagnostic to end the reading with.
+type Read<T> = Result<T, Diagnostic>;
 
 /// So many steps are taken between two looks at the budget.
 const STEPS: usize = 256;
@@ -47,8 +49,9 @@ impl<'b> Watch<'b> {
 
     #[cold]
     fn look(&self) -> Read<()> {
+        self.settle(self.budget.check())?;
         self.left.set(STEPS);
-        self.settle(self.budget.check())
+        Ok(())
     }
 
     /// Asks for memory that is about to be taken at once.
@@ -59,8 +62,15 @@ impl<'b> Watch<'b> {
     fn settle(&self, result: Result<(), Interrupted>) -> Read<()> {
         let Err(interrupted) = result.and(self.ended.get().map_or(Ok(()), Err)) else { return Ok(()) };
         self.ended.set(Some(interrupted));
+        // From now on every step is refused.
+        self.left.set(0);
         let start = Span { source: SourceId(0), start: 0, end: 0 };
         Err(Diagnostic::error(start, interrupted.to_string()))
+    }
+
+    /// Gives what was read, unless the budget was exhausted meanwhile: then what was read is not all of it.
+    pub fn finish<T>(&self, read: Result<T, Rejected>) -> Result<T, Rejected> {
+        self.ended().map_or(read, |interrupted| Err(interrupted.into()))
     }
 
     /// The budget was exhausted.

@@ -13,7 +13,7 @@ use crate::explicit::{Limits, reduced, temporal};
 use crate::net::{Condition, Net};
 use ample_logic::explain::sufficient;
 use ample_logic::{Atom, Binary, Formula as Logic, Unary};
-use ample_model::{EdgeId, Move, Observer, Progress, Reason, Temporal};
+use ample_model::{Budget, EdgeId, Move, Temporal};
 
 use super::board::{Board, Finding, NetRun};
 use super::tasks::{Task, Tasks, Wanted};
@@ -42,7 +42,7 @@ const STEPS: usize = 200_000;
 pub struct EvidenceFinder<'a, 'b> {
     net: &'a Net,
     board: &'a Board<'b>,
-    observer: &'a mut dyn Observer,
+    budget: &'a Budget,
     /// A copy, by which formulas are taken apart again; made when it is needed.
     tasks: Option<Tasks>,
     until: Instant,
@@ -73,27 +73,15 @@ struct Valued<'f> {
     parts: Vec<Valued<'f>>,
 }
 
-/// An observer that also ends a search at a certain time.
-struct Brief<'a> {
-    observer: &'a mut dyn Observer,
-    until: Instant,
-}
-
-impl Observer for Brief<'_> {
-    fn progress(&mut self, progress: &Progress) -> Option<Reason> {
-        self.observer.progress(progress).or_else(|| (Instant::now() >= self.until).then_some(Reason::Time))
-    }
-}
-
 impl<'a, 'b> EvidenceFinder<'a, 'b> {
     /// After the work is done.
-    pub fn new(net: &'a Net, board: &'a Board<'b>, observer: &'a mut dyn Observer) -> EvidenceFinder<'a, 'b> {
+    pub fn new(net: &'a Net, board: &'a Board<'b>, budget: &'a Budget) -> EvidenceFinder<'a, 'b> {
         let time = (board.begun.elapsed() / 5).clamp(TIME.0, TIME.1);
         // Nothing new is begun when everything has to end.
-        let time = if observer.progress(&Progress::default()).is_some() { Duration::ZERO } else { time };
+        let time = if budget.check().is_err() { Duration::ZERO } else { time };
         let until = Instant::now() + time;
         let (runs, evidence) = (HashMap::new(), HashMap::new());
-        EvidenceFinder { net, board, observer, tasks: None, until, runs, evidence, left: 0, cells: CELLS }
+        EvidenceFinder { net, board, budget, tasks: None, until, runs, evidence, left: 0, cells: CELLS }
     }
 
     /// A run of that length may be replayed and told: it is not too long, nor are all runs together.
@@ -113,12 +101,12 @@ impl<'a, 'b> EvidenceFinder<'a, 'b> {
     }
 
     /// Whom to ask during a replay.
-    pub fn observer(&mut self) -> &mut dyn Observer {
-        self.observer
+    pub fn budget(&self) -> &'a Budget {
+        self.budget
     }
 
-    fn brief(&mut self) -> Brief<'_> {
-        Brief { until: self.until.min(Instant::now() + FOR_ONE), observer: self.observer }
+    fn brief(&self) -> Budget {
+        self.budget.clone().with_deadline(self.until.min(Instant::now() + FOR_ONE))
     }
 
     fn tasks(&mut self) -> &mut Tasks {
@@ -169,16 +157,15 @@ impl<'a, 'b> EvidenceFinder<'a, 'b> {
     /// Looks for a run that nobody has kept.
     fn search(&mut self, task: usize) -> Option<Vec<u32>> {
         let board = self.board;
-        let until = self.until;
-        let small = board.tasks.simplified(self.net, &[task], &|| Instant::now() >= until);
+        let small = board.tasks.simplified(self.net, &[task], &self.budget.clone().with_deadline(self.until));
         let limits = Limits { memory: MEMORY, report_every: 1000, ..Limits::default() };
         let strategy = reduced::Strategy::default();
         let reached = match &board.tasks.all[task] {
             Task::Reach(condition) => {
                 let goal = small.translate(condition)?;
-                reduced::reach(&small.net, &goal, strategy, &limits, &mut self.brief())
+                reduced::reach(&small.net, &goal, strategy, &limits, &self.brief())
             }
-            Task::Dead => reduced::deadlock(&small.net, strategy, &limits, &mut self.brief()),
+            Task::Dead => reduced::deadlock(&small.net, strategy, &limits, &self.brief()),
             _ => return None,
         };
         small.expand(&reached.run?)
@@ -194,8 +181,7 @@ impl<'a, 'b> EvidenceFinder<'a, 'b> {
         if run.len() <= 1 || !self.has_time() {
             return run;
         }
-        let until = self.until.min(Instant::now() + FOR_ONE);
-        shorten(self.net, &run, goal, &|| Instant::now() >= until)
+        shorten(self.net, &run, goal, &self.brief())
     }
 
     /// What shows the truth of a formula that is a task.
@@ -216,15 +202,14 @@ impl<'a, 'b> EvidenceFinder<'a, 'b> {
         let board = self.board;
         let Task::Branching(formula) = &board.tasks.all[task] else { return None };
         let limits = Limits { memory: MEMORY, report_every: 1000, ..Limits::default() };
-        let until = self.until;
-        let small = board.tasks.simplified(self.net, &[task], &|| Instant::now() >= until);
+        let small = board.tasks.simplified(self.net, &[task], &self.budget.clone().with_deadline(self.until));
         let atoms = board.tasks.translated(&small, formula)?;
-        let found = temporal::ctl(&small.net, formula, &atoms, &limits, &mut self.brief()).evidence?;
-        if let Some(told) = found.told(&small, self.net) {
-            return Some(told);
+        let found = temporal::ctl(&small.net, formula, &atoms, &limits, &self.brief()).evidence?;
+        if let Some(expanded) = found.expanded(&small, self.net) {
+            return Some(expanded);
         }
         // What repeats there may not repeat here, but then something else may.
-        temporal::ctl(self.net, formula, &board.tasks.atoms, &limits, &mut self.brief()).evidence
+        temporal::ctl(self.net, formula, &board.tasks.atoms, &limits, &self.brief()).evidence
     }
 
     /// What shows that a formula of branching time has its value at the start; none if no run does.
@@ -241,9 +226,8 @@ impl<'a, 'b> EvidenceFinder<'a, 'b> {
         let valued = self.valued(&ours);
         self.left = if holds { FEW + 1 } else { MOST };
         let mut evidence = self.formula(&valued)?;
-        let until = self.until.min(Instant::now() + FOR_ONE);
         if let Some(tasks) = &self.tasks {
-            evidence.shorten(self.net, &tasks.atoms, &|| Instant::now() >= until);
+            evidence.shorten(self.net, &tasks.atoms, &self.brief());
         }
         if holds && evidence.branches.len() > FEW && evidence.prefix.is_empty() && evidence.cycle.is_empty() {
             return None;
@@ -262,14 +246,13 @@ impl<'a, 'b> EvidenceFinder<'a, 'b> {
     pub fn look_again(&mut self, temporal: &Temporal) -> Option<Again> {
         let conditions: Vec<Condition> = temporal.atoms.iter().map(Condition::of).collect::<Option<_>>()?;
         let limits = Limits { memory: MEMORY, report_every: 1000, ..Limits::default() };
-        let until = Instant::now() + FOR_A_VERDICT;
-        let observer = &mut Brief { until, observer: self.observer };
+        let budget = &self.budget.clone().with_time(FOR_A_VERDICT);
         if temporal.formula.is_ltl() {
-            let run = temporal::ltl(self.net, &temporal.formula, &conditions, true, &limits, observer).counterexample?;
+            let run = temporal::ltl(self.net, &temporal.formula, &conditions, true, &limits, budget).counterexample?;
             let open = run.ending == temporal::Ending::Open;
             return Some(Again::Run(NetRun { prefix: run.prefix, cycle: run.cycle, open }));
         }
-        let found = temporal::ctl(self.net, &temporal.formula, &conditions, &limits, observer);
+        let found = temporal::ctl(self.net, &temporal.formula, &conditions, &limits, budget);
         let same = |atom: Atom| Logic::Atom(atom);
         (found.verdict == Some(false)).then_some(found.evidence?).map(|evidence| Again::Tree(moved(&evidence, &same)))
     }
@@ -419,5 +402,5 @@ fn moved(evidence: &Evidence, back: &dyn Fn(Atom) -> Logic) -> Tree {
 
 /// Transitions as moves of the system's only process.
 pub fn moves(transitions: &[u32]) -> Vec<Move> {
-    transitions.iter().map(|transition| Move { process: 0, edge: EdgeId(*transition), partner: None }).collect()
+    transitions.iter().map(|transition| Move::Process { process: 0, edge: EdgeId(*transition) }).collect()
 }

@@ -1,91 +1,92 @@
-//! What the transitions of a simplified net stand for, and how a run is told with the transitions of the net before.
+//! What a transition of a simplified net stands for: a firing sequence of the net before, which may depend on the marking.
 //!
-//! A story may be long, and deep as the net, so that it is told with a stack of its own and cut off beyond a limit.
+//! Sequences are made of sequences, and nested as deep as the net, so that they are fired with a stack of their own. What
+//! is longer than a limit is given up.
 
 use crate::net::Net;
 
-/// The number of a story.
-pub(super) type StoryId = u32;
+/// The number of a firing sequence.
+pub(super) type SequenceId = u32;
 
-/// No run is told with more transitions.
+/// No run is expanded to more transitions.
 pub(super) const LONGEST: usize = 20_000_000;
 
-/// Tells how a transition is fired in the net before.
+/// How a transition is fired in the net before.
 #[derive(Clone, Debug)]
-enum Story {
+enum Sequence {
     /// A transition of that net.
     Step(u32),
     /// One after the other, each so many times.
-    Then(Vec<(StoryId, u64)>),
+    Then(Vec<(SequenceId, u64)>),
     /// The first for which one of the places has the tokens that are given beside it.
-    Either(Vec<(Vec<(u32, u64)>, StoryId)>),
+    Either(Vec<(Vec<(u32, u64)>, SequenceId)>),
 }
 
-/// All stories of a simplification.
+/// All firing sequences of a simplification.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Stories {
-    stories: Vec<Story>,
+pub(super) struct Sequences {
+    sequences: Vec<Sequence>,
     /// The first and the last transition of each, for names.
     ends: Vec<(u32, u32)>,
 }
 
-impl Stories {
-    fn push(&mut self, story: Story, ends: (u32, u32)) -> StoryId {
-        self.stories.push(story);
+impl Sequences {
+    fn push(&mut self, sequence: Sequence, ends: (u32, u32)) -> SequenceId {
+        self.sequences.push(sequence);
         self.ends.push(ends);
-        self.stories.len() as u32 - 1
+        self.sequences.len() as u32 - 1
     }
 
     /// A transition of the net before.
-    pub fn step(&mut self, transition: u32) -> StoryId {
-        self.push(Story::Step(transition), (transition, transition))
+    pub fn step(&mut self, transition: u32) -> SequenceId {
+        self.push(Sequence::Step(transition), (transition, transition))
     }
 
     /// One after the other; there is at least one.
-    pub fn then(&mut self, parts: Vec<(StoryId, u64)>) -> StoryId {
-        let end = |part: Option<&(StoryId, u64)>| part.map_or((0, 0), |part| self.ends[part.0 as usize]);
+    pub fn then(&mut self, parts: Vec<(SequenceId, u64)>) -> SequenceId {
+        let end = |part: Option<&(SequenceId, u64)>| part.map_or((0, 0), |part| self.ends[part.0 as usize]);
         let ends = (end(parts.first()).0, end(parts.last()).1);
-        self.push(Story::Then(parts), ends)
+        self.push(Sequence::Then(parts), ends)
     }
 
     /// The one whose place has tokens; there is at least one.
-    pub fn either(&mut self, options: Vec<(Vec<(u32, u64)>, StoryId)>) -> StoryId {
+    pub fn either(&mut self, options: Vec<(Vec<(u32, u64)>, SequenceId)>) -> SequenceId {
         let ends = options.first().map_or((0, 0), |option| self.ends[option.1 as usize]);
-        self.push(Story::Either(options), ends)
+        self.push(Sequence::Either(options), ends)
     }
 
-    /// A name for a transition with that story.
-    pub fn name(&self, story: StoryId, net: &Net) -> String {
+    /// A name for a transition with that sequence.
+    pub fn name(&self, sequence: SequenceId, net: &Net) -> String {
         let name = |transition: u32| net.transitions[transition as usize].name.as_str();
-        let (first, last) = self.ends[story as usize];
-        match &self.stories[story as usize] {
-            Story::Then(_) if first != last => format!("{}…{}", name(first), name(last)),
+        let (first, last) = self.ends[sequence as usize];
+        match &self.sequences[sequence as usize] {
+            Sequence::Then(_) if first != last => format!("{}…{}", name(first), name(last)),
             _ => name(first).to_string(),
         }
     }
 
-    /// Fires what the story tells, so many times; `None` if it cannot be fired, or is too long.
-    pub fn tell(&self, story: StoryId, times: u64, teller: &mut Teller<'_>) -> Option<()> {
-        let mut stack = vec![(story, times)];
-        while let Some((story, times)) = stack.pop() {
+    /// Fires the sequence, so many times; `None` if it cannot be fired, or is too long.
+    pub fn fire(&self, sequence: SequenceId, times: u64, firing: &mut Firing<'_>) -> Option<()> {
+        let mut stack = vec![(sequence, times)];
+        while let Some((sequence, times)) = stack.pop() {
             if times == 0 {
                 continue;
             }
-            match &self.stories[story as usize] {
-                Story::Step(transition) => {
+            match &self.sequences[sequence as usize] {
+                Sequence::Step(transition) => {
                     for _ in 0..times {
-                        teller.fire(*transition)?;
+                        firing.fire(*transition)?;
                     }
                 }
-                Story::Then(parts) => {
-                    stack.push((story, times - 1));
+                Sequence::Then(parts) => {
+                    stack.push((sequence, times - 1));
                     stack.extend(parts.iter().rev());
                 }
-                Story::Either(options) => {
+                Sequence::Either(options) => {
                     let has_tokens =
-                        |places: &[(u32, u64)]| places.iter().any(|(place, unit)| teller.tokens(*place) >= *unit);
+                        |places: &[(u32, u64)]| places.iter().any(|(place, unit)| firing.tokens(*place) >= *unit);
                     let (_, chosen) = options.iter().find(|(places, _)| has_tokens(places))?;
-                    stack.push((story, times - 1));
+                    stack.push((sequence, times - 1));
                     stack.push((*chosen, 1));
                 }
             }
@@ -96,16 +97,16 @@ impl Stories {
 
 /// Fires transitions of a net one after the other and writes them down.
 #[derive(Clone, Debug)]
-pub(super) struct Teller<'net> {
+pub(super) struct Firing<'net> {
     net: &'net Net,
     marking: Vec<u64>,
     run: Vec<u32>,
 }
 
-impl<'net> Teller<'net> {
+impl<'net> Firing<'net> {
     /// At the start of the net.
-    pub fn new(net: &'net Net) -> Teller<'net> {
-        Teller { net, marking: net.initial(), run: Vec::new() }
+    pub fn new(net: &'net Net) -> Firing<'net> {
+        Firing { net, marking: net.initial(), run: Vec::new() }
     }
 
     pub fn net(&self) -> &'net Net {
