@@ -1,6 +1,7 @@
 //! The board: what is known of the properties of a model while engines work on them.
 //!
-//! Engines post an answer as soon as its evidence has been validated, and a property that has an answer is taken from the
+//! Engines post an answer as soon as it is there (a violation has been validated by then, see
+//! [`ValidOutcome`](crate::report::ValidOutcome)), and a property that has an answer is taken from the
 //! others at once: whoever works on it has a budget that ends then ([`Board::answered`]). Whoever has to end the work
 //! early finds on the board what was decided by then, and how far the search had come.
 
@@ -8,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ample_budget::Cancellation;
-use ample_model::{Outcome, Progress, Property, Reason, Statistics, System};
+use ample_model::{Progress, Property, Reason, Statistics, System};
 
 use crate::report::{Answer, Report, Verdict};
 
@@ -17,13 +18,13 @@ use crate::report::{Answer, Report, Verdict};
 /// ```
 /// use ample_engine::board::Board;
 /// use ample_engine::report::{Answer, Verdict};
-/// use ample_model::{Certainty, Outcome, Property, Reason, System};
+/// use ample_model::{Certainty, Property, Reason, System};
 ///
 /// let (deadlock, assertions) = (Property::deadlock(), Property::assertions());
 /// let board = Board::of(&[deadlock.clone(), assertions]);
 /// let decided = board.answered(&[0]);
 /// assert!(!decided.is_cancelled());
-/// board.post(0, &Answer::to(&deadlock, "explicit", Outcome::Holds(Certainty::Proved)));
+/// board.post(0, &Answer::to(&deadlock, "explicit", Certainty::Proved));
 /// assert!(decided.is_cancelled());
 ///
 /// let report = board.report(&System::new("m.pml", "promela"), &Reason::Time);
@@ -138,7 +139,7 @@ impl Board {
             let (property, formula) = (property.clone(), formula.clone());
             match answer {
                 Some(answer) => Answer { property, formula, ..answer.clone() },
-                None => Answer { property, formula, ..Answer::open(Outcome::Unknown(reason.clone())) },
+                None => Answer { property, formula, ..Answer::open(reason.clone()) },
             }
         };
         let Progress { states, transitions, depth, memory, .. } = known.progress;

@@ -12,7 +12,7 @@ use ample_logic::Formula;
 use ample_model::facts::Lens;
 use ample_model::{BinaryOp, Expr, Interpreter, Outcome, ProcessId, Property, Question, System, Temporal, Violation};
 
-use crate::evidence::{EndState, Invalid, evaluation_fault, not_validated};
+use crate::evidence::{EndState, Invalid, Validated, evaluation_fault, not_validated};
 use crate::report::Answer;
 
 /// Finds what may be a fault in the formulas of a model.
@@ -102,7 +102,7 @@ impl Fallible {
     }
 
     /// The violation is shown by a run on which one of them is a fault: then it is that, and the run ends there.
-    pub fn met_on(&self, system: &System, violation: &Violation) -> Option<(Violation, EndState)> {
+    pub fn met_on(&self, system: &System, violation: &Violation) -> Option<Validated> {
         let interpreter = Interpreter::new(system);
         let states = interpreter.replay(&violation.trace).ok()?;
         for (steps, state) in states.iter().enumerate() {
@@ -113,14 +113,15 @@ impl Fallible {
             let mut trace = violation.trace.clone();
             trace.prefix.append(&mut trace.cycle);
             trace.prefix.truncate(steps);
-            return Some((Violation { message, trace, branches: Vec::new() }, EndState::of(&interpreter, state)));
+            let violation = Violation { message, trace, branches: Vec::new() };
+            return Some(Validated::new((violation, EndState::of(&interpreter, state))));
         }
         None
     }
 
     /// An answer of an engine that takes a fault for false. If the run that it shows meets one, that is the violation.
     pub fn told(&self, system: &System, answer: Answer) -> Answer {
-        let met = match &answer.outcome {
+        let met = match &*answer.outcome {
             Outcome::Violated(violation) if !self.is_empty() => self.met_on(system, violation),
             _ => None,
         };
@@ -131,19 +132,19 @@ impl Fallible {
     }
 
     /// The answer to a property, once the answer to the [invariant](Self::invariant) is known too.
-    pub fn joined(&self, system: &System, answer: Answer, invariant: Outcome) -> Answer {
+    pub fn joined(&self, system: &System, answer: Answer, invariant: &Outcome) -> Answer {
         match invariant {
             Outcome::Holds(_) => answer,
-            Outcome::Violated(violation) => match self.met_on(system, &violation) {
+            Outcome::Violated(violation) => match self.met_on(system, violation) {
                 Some(met) => by_fault(answer, met),
                 None => {
                     let why = "no expression of the formula is a fault where the run ends";
-                    let outcome = not_validated(Invalid::Refuted(why.into()), violation.trace.prefix.len());
+                    let outcome = not_validated(Invalid::Refuted(why.into()), violation.trace.prefix.len()).into();
                     Answer { outcome, ..answer }
                 }
             },
-            Outcome::Unknown(reason) => match answer.outcome {
-                Outcome::Holds(_) => Answer { outcome: Outcome::Unknown(reason), ..answer },
+            Outcome::Unknown(reason) => match *answer.outcome {
+                Outcome::Holds(_) => Answer { outcome: reason.clone().into(), ..answer },
                 _ => self.told(system, answer),
             },
         }
@@ -151,8 +152,8 @@ impl Fallible {
 }
 
 /// The answer that a fault decides; what was to be said of another run is not said of this one.
-fn by_fault(answer: Answer, (violation, end): (Violation, EndState)) -> Answer {
-    Answer { outcome: Outcome::Violated(Box::new(violation)), end: Some(end), note: None, ..answer }
+fn by_fault(answer: Answer, met: Validated) -> Answer {
+    Answer { note: None, ..answer.with_counterexample(met) }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@
 //! use ample_engine::report::{Answer, Report, Verdict};
 //! use ample_engine::settings::Settings;
 //! use ample_lang::promela::{self, preprocess::FileLoader};
-//! use ample_model::{Evidence, Interpreter, Outcome, Property, Question, Reason, Run};
+//! use ample_model::{Evidence, Interpreter, Property, Question, Reason, Run};
 //!
 //! struct Walk;
 //!
@@ -36,7 +36,7 @@
 //!         for (number, property) in task.properties.iter().enumerate() {
 //!             let answer = match self.suits(task, number).map_err(Reason::Unsupported).and_then(|_| walk(task, budget)) {
 //!                 Ok(run) => Answer::violated(task.system, property, "walk", &run, task.settings, budget),
-//!                 Err(reason) => Answer::to(property, "walk", Outcome::Unknown(reason)),
+//!                 Err(reason) => Answer::to(property, "walk", reason),
 //!             };
 //!             board.post(number, &answer);
 //!             report.answers.push(answer);

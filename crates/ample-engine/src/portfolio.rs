@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ample_budget::{Budget, Cancellation, Progress};
-use ample_model::{Outcome, Reason};
+use ample_model::Reason;
 
 use crate::board::Board;
 use crate::engine::{Engine, Task, knows};
@@ -176,7 +176,7 @@ fn run(members: &[Member<'_>], task: &Task<'_>, asked: Asked, board: &Board, bud
 /// An engine does not know what the system has.
 fn refused(engine: &dyn Engine, task: &Task<'_>, why: &str) -> Report {
     let reason = Reason::Unsupported(why.into());
-    let unknown = |property| Answer::to(property, engine.name(), Outcome::Unknown(reason.clone()));
+    let unknown = |property| Answer::to(property, engine.name(), reason.clone());
     Report::unfinished(task.system, task.properties.iter().map(unknown).collect(), reason.clone())
 }
 

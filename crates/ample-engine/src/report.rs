@@ -1,5 +1,7 @@
 //! Reports: what was asked about a model, the answers, and what it took; as Rust data and as JSON (schema 1).
 
+use std::ops::Deref;
+
 use ample_model::{
     Branch, Certainty, EdgeId, Outcome, ProcessId, Property, Reason, Statistics, System, Trace, Violation,
 };
@@ -165,7 +167,7 @@ pub struct Answer {
     /// What it says.
     pub formula: String,
     /// The answer itself.
-    pub outcome: Outcome,
+    pub outcome: ValidOutcome,
     /// Who gave it.
     pub engine: &'static str,
     /// The number that was asked for.
@@ -184,6 +186,61 @@ pub struct Answer {
     pub reduction: Option<String>,
 }
 
+/// An outcome that may be told: a violation in it has been validated. Whoever has found a violation has it from
+/// [`evidence`](crate::evidence) only; that something holds, or is not known, can be said by everybody.
+///
+/// ```
+/// use ample_engine::report::ValidOutcome;
+/// use ample_model::{Certainty, Outcome, Reason};
+///
+/// assert_eq!(*ValidOutcome::from(Certainty::Proved), Outcome::Holds(Certainty::Proved));
+/// assert_eq!(*ValidOutcome::from(Reason::Time), Outcome::Unknown(Reason::Time));
+/// ```
+///
+/// ```compile_fail
+/// use ample_engine::report::ValidOutcome;
+/// use ample_model::{Outcome, Violation};
+///
+/// fn claim(violation: Violation) -> ValidOutcome {
+///     ValidOutcome::from(Outcome::Violated(Box::new(violation)))
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct ValidOutcome(Outcome);
+
+impl ValidOutcome {
+    pub(crate) fn violated(violation: Violation) -> ValidOutcome {
+        ValidOutcome(Outcome::Violated(Box::new(violation)))
+    }
+
+    /// The outcome itself.
+    pub fn into_inner(self) -> Outcome {
+        self.0
+    }
+}
+
+impl Deref for ValidOutcome {
+    type Target = Outcome;
+
+    fn deref(&self) -> &Outcome {
+        &self.0
+    }
+}
+
+/// It holds.
+impl From<Certainty> for ValidOutcome {
+    fn from(certainty: Certainty) -> ValidOutcome {
+        ValidOutcome(Outcome::Holds(certainty))
+    }
+}
+
+/// It is not known.
+impl From<Reason> for ValidOutcome {
+    fn from(reason: Reason) -> ValidOutcome {
+        ValidOutcome(Outcome::Unknown(reason))
+    }
+}
+
 /// The answers of a report in one word, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
@@ -197,11 +254,11 @@ pub enum Verdict {
 
 impl Answer {
     /// An answer to a property whose name and text are not filled in yet.
-    pub fn open(outcome: Outcome) -> Answer {
+    pub fn open(outcome: impl Into<ValidOutcome>) -> Answer {
         Answer {
             property: String::new(),
             formula: String::new(),
-            outcome,
+            outcome: outcome.into(),
             engine: "explicit",
             value: None,
             witness: None,
@@ -214,18 +271,18 @@ impl Answer {
     }
 
     /// An answer to a property, by an engine.
-    pub fn to(property: &Property, engine: &'static str, outcome: Outcome) -> Answer {
+    pub fn to(property: &Property, engine: &'static str, outcome: impl Into<ValidOutcome>) -> Answer {
         Answer { property: property.id(), formula: property.text.clone(), engine, ..Answer::open(outcome) }
     }
 
     /// An answer to something that is not looked at, for a reason.
     pub fn unsupported(property: String, why: String) -> Answer {
-        Answer { property, ..Answer::open(Outcome::Unknown(Reason::Unsupported(why))) }
+        Answer { property, ..Answer::open(Reason::Unsupported(why)) }
     }
 
     /// The answer in one word.
     pub fn verdict(&self) -> Verdict {
-        match self.outcome {
+        match *self.outcome {
             Outcome::Holds(_) => Verdict::Holds,
             Outcome::Violated(_) => Verdict::Violated,
             Outcome::Unknown(_) => Verdict::Unknown,
@@ -234,7 +291,7 @@ impl Answer {
 
     /// The counterexample.
     pub fn trace(&self) -> Option<&Trace> {
-        match &self.outcome {
+        match &*self.outcome {
             Outcome::Violated(violation) => Some(&violation.trace),
             _ => None,
         }
@@ -245,7 +302,7 @@ impl Answer {
     /// What is shown for it: the counterexample, or the witness. Where it is the absence of runs that violates a
     /// property, there is nothing to show.
     pub fn shown(&self) -> Option<&Violation> {
-        let shown = match &self.outcome {
+        let shown = match &*self.outcome {
             Outcome::Violated(violation) => Some(&**violation),
             _ => self.witness.as_deref(),
         };
@@ -254,7 +311,7 @@ impl Answer {
 
     /// What branches off the counterexample.
     pub fn branches(&self) -> &[Branch] {
-        match &self.outcome {
+        match &*self.outcome {
             Outcome::Violated(violation) => &violation.branches,
             _ => &[],
         }
@@ -390,7 +447,7 @@ impl Serialize for Answer {
             reduction: self.reduction.as_deref(),
             stats: self.statistics.as_ref().map(JsonStatistics),
         };
-        match &self.outcome {
+        match &*self.outcome {
             Outcome::Holds(Certainty::Proved) => answer.certainty = Some("proved"),
             Outcome::Holds(Certainty::Bounded(bound)) => {
                 (answer.certainty, answer.bound) = (Some("bounded"), Some(*bound));
@@ -472,7 +529,7 @@ impl Serialize for JsonStatistics<'_> {
 mod tests {
     use super::*;
 
-    fn answer(property: &str, outcome: Outcome) -> Answer {
+    fn answer(property: &str, outcome: impl Into<ValidOutcome>) -> Answer {
         Answer { property: property.into(), ..Answer::open(outcome) }
     }
 
@@ -494,10 +551,7 @@ mod tests {
 
     #[test]
     fn the_json_form_is_that_of_the_design() {
-        let report = report(vec![
-            answer("deadlock", Outcome::Holds(Certainty::Proved)),
-            answer("assertions", Outcome::Unknown(Reason::Time)),
-        ]);
+        let report = report(vec![answer("deadlock", Certainty::Proved), answer("assertions", Reason::Time)]);
         let json = serde_json::to_value(&report).unwrap();
         assert_eq!(json["schema"], 1);
         assert_eq!(json["complete"], true);
@@ -512,7 +566,7 @@ mod tests {
     #[test]
     fn the_worst_answer_counts() {
         assert_eq!(report(vec![]).verdict(), Verdict::Holds);
-        let open = answer("deadlock", Outcome::Unknown(Reason::Memory));
+        let open = answer("deadlock", Reason::Memory);
         assert_eq!(report(vec![open]).verdict(), Verdict::Unknown);
     }
 }

@@ -54,7 +54,7 @@ pub fn with_deep_stack<T: Send>(name: &str, work: impl FnOnce() -> T + Send) -> 
         let worker = builder.spawn_scoped(scope, work);
         let worker =
             worker.map_err(|error| Reason::Unsupported(format!("no thread for the {name} engine: {error}")))?;
-        worker.join().map_err(|_| Reason::Unsupported(format!("internal error: the {name} engine has failed")))
+        worker.join().map_err(|_| Reason::Internal(format!("the {name} engine has failed")))
     })
 }
 

@@ -9,12 +9,10 @@ use ample_budget::Budget;
 use ample_engine::board::Board;
 use ample_engine::engine::{Engine, Fit, Suits, Task};
 use ample_engine::portfolio::{self, Joins, Later, Member};
-use ample_engine::report::{Answer, Report, Verdict};
+use ample_engine::report::{Answer, Report, ValidOutcome, Verdict};
 use ample_engine::settings::Settings;
 use ample_lang::promela::{self, preprocess::FileLoader};
-use ample_model::{
-    Certainty, Evidence, Interpreter, Move, Outcome, Progress, Property, Question, Reason, Run, State, System,
-};
+use ample_model::{Certainty, Evidence, Interpreter, Move, Progress, Property, Question, Reason, Run, State, System};
 
 /// Searches with the reference interpreter.
 struct Toy {
@@ -39,7 +37,7 @@ impl Engine for Toy {
             let property = &task.properties[number];
             let answer = match self.suits(task, number) {
                 Ok(_) => self.search(task, property, budget),
-                Err(why) => Answer::to(property, self.name(), Outcome::Unknown(Reason::Unsupported(why))),
+                Err(why) => Answer::to(property, self.name(), Reason::Unsupported(why)),
             };
             board.post(number, &answer);
             answer
@@ -55,23 +53,23 @@ impl Engine for Toy {
 
 impl Toy {
     fn search(&self, task: &Task<'_>, property: &Property, budget: &Budget) -> Answer {
-        let answer = |outcome| Answer::to(property, self.name(), outcome);
+        let answer = |outcome: ValidOutcome| Answer::to(property, self.name(), outcome);
         let interpreter = Interpreter::new(task.system);
         let is_bad = |state: &State| match &property.question {
             Question::Invariant(condition) => interpreter.evaluate(state, None, condition) == Ok(0),
             _ => interpreter.is_deadlock(state),
         };
         let Some(Ok(start)) = interpreter.initial_state(0) else {
-            return answer(Outcome::Unknown(Reason::Interrupted));
+            return answer(Reason::Interrupted.into());
         };
         let mut seen = HashSet::from([interpreter.identity(&start)]);
         let mut frontier: VecDeque<(State, Vec<Move>)> = VecDeque::from([(start, Vec::new())]);
         while let Some((state, moves)) = frontier.pop_front() {
             if let Err(interrupted) = budget.report(&Progress { states: seen.len() as u64, ..Progress::default() }) {
-                return answer(Outcome::Unknown(interrupted.into()));
+                return answer(Reason::from(interrupted).into());
             }
             if seen.len() > self.most {
-                return answer(Outcome::Unknown(Reason::Memory));
+                return answer(Reason::Memory.into());
             }
             if is_bad(&state) {
                 let evidence = Evidence::Run(Run { moves, ..Run::default() });
@@ -84,7 +82,7 @@ impl Toy {
                 }
             }
         }
-        answer(Outcome::Holds(Certainty::Proved))
+        answer(Certainty::Proved.into())
     }
 }
 
@@ -160,8 +158,7 @@ impl Engine for Slow<'_> {
             std::thread::sleep(Duration::from_millis(1));
         }
         now.fetch_sub(1, Ordering::SeqCst);
-        let outcome =
-            if self.answers { Outcome::Holds(Certainty::Proved) } else { Outcome::Unknown(Reason::Interrupted) };
+        let outcome: ValidOutcome = if self.answers { Certainty::Proved.into() } else { Reason::Interrupted.into() };
         let answer = Answer::to(&task.properties[0], self.name, outcome);
         board.post(0, &answer);
         Report { answers: vec![answer], ..Report::of(task.system) }

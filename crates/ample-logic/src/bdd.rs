@@ -166,13 +166,17 @@ impl Bdds {
         Some(self.isop(f, f, &mut effort)?.1)
     }
 
-    /// A function between `lower` and `upper`, and its cubes, unless `effort` runs out.
+    /// A function between `lower` and `upper`, and its cubes, unless `effort` runs out or it was given up: then bounds are
+    /// meaningless, `lower` may be above `upper`, and there is no such function.
     fn isop(&mut self, lower: Bdd, upper: Bdd, effort: &mut u64) -> Option<(Bdd, Vec<Literals>)> {
         if lower == FALSE {
             return Some((FALSE, Vec::new()));
         }
         if upper == TRUE {
             return Some((TRUE, vec![Vec::new()]));
+        }
+        if self.interrupted.is_some() || self.exhausted {
+            return None;
         }
         *effort = effort.checked_sub(1)?;
         let var = self.top(lower).min(self.top(upper));
@@ -213,5 +217,15 @@ mod tests {
         let cubes = b.cubes(f);
         assert_eq!(cubes.len(), 2);
         assert!(cubes.iter().all(|c| c.len() == 2));
+    }
+
+    #[test]
+    fn what_was_given_up_has_no_cubes() {
+        let mut b = Bdds::new();
+        b.interrupted = Some(Interrupted::Cancelled);
+        assert_eq!(b.isop(TRUE, FALSE, &mut { u64::MAX }), None);
+        let mut b = Bdds::new();
+        b.exhausted = true;
+        assert_eq!(b.isop(TRUE, FALSE, &mut { u64::MAX }), None);
     }
 }

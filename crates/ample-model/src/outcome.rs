@@ -30,6 +30,8 @@ pub enum Reason {
     Interrupted,
     /// The engine cannot do this; the sentence says what and what would work.
     Unsupported(String),
+    /// Something that cannot be has happened: an error in ample, and what is known of it.
+    Internal(String),
 }
 
 impl std::fmt::Display for Reason {
@@ -40,6 +42,7 @@ impl std::fmt::Display for Reason {
             Reason::Depth => f.write_str("the depth limit was reached"),
             Reason::Interrupted => f.write_str("interrupted"),
             Reason::Unsupported(why) => f.write_str(why),
+            Reason::Internal(what) => write!(f, "internal error: {what}"),
         }
     }
 }

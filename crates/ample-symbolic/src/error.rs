@@ -50,7 +50,7 @@ impl From<SetError> for Reason {
             SetError::Deadline => Reason::Time,
             SetError::Cancelled | SetError::Reorder => Reason::Interrupted,
             SetError::Overflow | SetError::Depth | SetError::Foreign | SetError::NotCtl => {
-                Reason::Unsupported(format!("internal error: {error}"))
+                Reason::Internal(error.to_string())
             }
         }
     }

@@ -11,7 +11,7 @@ use ample_engine::portfolio;
 use ample_engine::registry::{self, Asked, Choice, Team};
 use ample_engine::report::{Answer, Report};
 use ample_engine::settings::{Fairness, PartialOrder, Settings};
-use ample_model::{Expr, Outcome, Property, Question, Reason, Role, System};
+use ample_model::{Expr, Property, Question, Reason, Role, System};
 
 use crate::engines::{ENGINES, EngineOptions};
 use crate::vacuity;
@@ -138,7 +138,7 @@ fn team(task: &Task<'_>, options: &CheckOptions, asked: Asked) -> Result<Team, R
 /// Nothing was looked at.
 fn not_begun(system: &System, properties: &[Property], options: &CheckOptions, reason: &Reason) -> Report {
     let engine = options.engine.name();
-    let unknown = |property: &Property| Answer::to(property, engine, Outcome::Unknown(reason.clone()));
+    let unknown = |property: &Property| Answer::to(property, engine, reason.clone());
     Report::unfinished(system, properties.iter().map(unknown).collect(), reason.clone())
 }
 

@@ -196,7 +196,7 @@ fn verdict(loaded: &Loaded, question: Question, options: &CheckOptions) -> (Verd
     let property = Property { name: "p".into(), question, text: String::new(), span: None };
     let options = CheckOptions { properties: Some(vec![property]), ..options.clone() };
     let report = ample::check(&loaded.system, &options);
-    (report.answers[0].verdict(), report.answers[0].outcome.clone())
+    (report.answers[0].verdict(), report.answers[0].outcome.clone().into_inner())
 }
 
 /// The automaton of the negation, written and read again, with the atoms in the words of the model.

@@ -87,7 +87,7 @@ fn options(engine: &'static str, budget: Budget) -> CheckOptions {
 /// Nothing but the interrupt is a reason not to know; and what is said is what is so.
 fn is_true_or_open(report: &ample::Report, is_violated: &dyn Fn(&str) -> bool) {
     for answer in &report.answers {
-        match &answer.outcome {
+        match &*answer.outcome {
             Outcome::Unknown(_) => {}
             _ => {
                 assert_eq!(answer.verdict() == Verdict::Violated, is_violated(&answer.property), "{}", answer.property)

@@ -172,7 +172,7 @@ fn compare(of: &str, system: &System, properties: &[Property], expected: &Report
     let mut compared = 0;
     for ((property, expected), given) in properties.iter().zip(&expected.answers).zip(&given.answers) {
         let of = format!("{of}, {}", property.text);
-        match (&expected.outcome, &given.outcome) {
+        match (&*expected.outcome, &*given.outcome) {
             (_, Outcome::Unknown(why)) => panic!("{of}: {why}"),
             (Outcome::Unknown(Reason::Unsupported(why)), _) => assert!(!why.contains("internal error"), "{of}: {why}"),
             (Outcome::Unknown(why), _) => panic!("{of}: the other way does not know: {why}"),
@@ -183,7 +183,7 @@ fn compare(of: &str, system: &System, properties: &[Property], expected: &Report
             }
         }
         if let (Question::Invariant(_) | Question::Deadlock, Outcome::Violated(violation)) =
-            (&property.question, &given.outcome)
+            (&property.question, &*given.outcome)
         {
             let end = given.end.as_ref().expect("the end of a run");
             assert!(end.processes.is_empty(), "{of}: a net has no processes");

@@ -58,7 +58,7 @@ fn ways() -> Vec<(String, CheckOptions)> {
 
 /// The last state of the only answer's run, and its message.
 fn shown(loaded: &Loaded, report: &Report) -> (ample_model::State, String) {
-    let Outcome::Violated(violation) = &report.answers[0].outcome else { panic!("not violated: {report:?}") };
+    let Outcome::Violated(violation) = &*report.answers[0].outcome else { panic!("not violated: {report:?}") };
     assert!(violation.trace.cycle.is_empty(), "{violation:?}");
     let states = Interpreter::new(&loaded.system).replay(&violation.trace).unwrap();
     (states.last().unwrap().clone(), violation.message.clone())
@@ -113,7 +113,7 @@ fn asked(loaded: &Loaded, text: &str, question: Question, options: CheckOptions)
 }
 
 fn is_fault(report: &Report) -> bool {
-    match &report.answers[0].outcome {
+    match &*report.answers[0].outcome {
         Outcome::Violated(violation) => violation.message.starts_with("run-time error in the formula: "),
         _ => false,
     }
@@ -146,7 +146,7 @@ fn what_is_not_evaluated_is_no_fault() {
         let Ok(formula) = loaded.ltl(text) else { continue };
         for (way, options) in ways() {
             let report = asked(&loaded, text, Question::Ltl(formula.clone()), options);
-            let outcome = &report.answers[0].outcome;
+            let outcome = &*report.answers[0].outcome;
             let refused = matches!(outcome, Outcome::Unknown(Reason::Unsupported(_)));
             assert!(report.answers[0].verdict() == Verdict::Holds || refused, "{text}, {way}: {outcome:?}");
         }
@@ -210,11 +210,11 @@ fn a_search_for_faults_that_is_cut_short_proves_nothing() {
     let whole = asked(&loaded, text, question.clone(), options.clone());
     assert_eq!(whole.answers[0].verdict(), Verdict::Holds);
     let cut = asked(&loaded, text, question, CheckOptions { max_depth: Some(10), ..options.clone() });
-    assert_eq!(cut.answers[0].outcome, Outcome::Unknown(Reason::Depth));
+    assert_eq!(*cut.answers[0].outcome, Outcome::Unknown(Reason::Depth));
     let text = "x == 0 || [] (a[x / 400] == 0)";
     let question = Question::Ltl(loaded.ltl(text).unwrap());
     let cut = asked(&loaded, text, question.clone(), CheckOptions { max_depth: Some(10), ..options.clone() });
-    assert_eq!(cut.answers[0].outcome, Outcome::Unknown(Reason::Depth));
+    assert_eq!(*cut.answers[0].outcome, Outcome::Unknown(Reason::Depth));
     assert!(is_fault(&asked(&loaded, text, question, options)));
 }
 

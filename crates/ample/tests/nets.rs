@@ -122,7 +122,7 @@ fn answers(system: &System, properties: &[Property], options: CheckOptions) -> V
 }
 
 fn verdicts(system: &System, properties: &[Property], options: CheckOptions) -> Vec<Outcome> {
-    answers(system, properties, options).into_iter().map(|answer| answer.outcome).collect()
+    answers(system, properties, options).into_iter().map(|answer| answer.outcome.into_inner()).collect()
 }
 
 /// There are runs to be seen.
@@ -173,7 +173,7 @@ fn confront(seed: u64) -> usize {
             },
         );
         for ((property, expected), answer) in properties.iter().zip(&expected).zip(&given) {
-            let given = &answer.outcome;
+            let given = &*answer.outcome;
             let of = format!("seed {seed}, {engine:?}, {}", property.text);
             match (expected, given) {
                 (_, Outcome::Unknown(Reason::Unsupported(why))) => {

@@ -75,7 +75,7 @@ fn compare(files: &[PathBuf], most_states: u64, seconds: u64) -> (usize, usize) 
         let expected = ample::check(&system, &within(20, explicit));
         let answers = ample::check(&system, &within(seconds, symbolic()));
         for (answer, expected) in answers.answers.iter().zip(&expected.answers) {
-            match &answer.outcome {
+            match &*answer.outcome {
                 Outcome::Unknown(Reason::Unsupported(why)) if !why.contains("internal error") => {}
                 Outcome::Unknown(Reason::Time) => undecided += 1,
                 _ => assert_eq!(answer.verdict(), expected.verdict(), "{name}, {}: {answer:?}", answer.property),

@@ -275,7 +275,7 @@ fn formulas_with_next_and_fairness_are_checked_in_full_and_say_so() {
     assert_eq!(fair.answers[0].verdict(), Verdict::Holds);
     assert!(fair.answers[0].reduction.as_ref().is_some_and(|reduction| reduction.starts_with("none")));
     let unfair = ask(&system, Question::Ltl(eventually), PartialOrder::TwoPhase);
-    let Outcome::Violated(shown) = &unfair.answers[0].outcome else { panic!("{:?}", unfair.answers[0]) };
+    let Outcome::Violated(shown) = &*unfair.answers[0].outcome else { panic!("{:?}", unfair.answers[0]) };
     assert!(!shown.trace.cycle.is_empty());
 }
 

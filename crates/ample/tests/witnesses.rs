@@ -71,7 +71,7 @@ fn true_existential_formulas_have_a_witness_by_every_engine() {
             let options = CheckOptions { engine, properties: Some(vec![property.clone()]), ..CheckOptions::default() };
             let report = ample::check(&system, &options);
             let answer = &report.answers[0];
-            assert!(matches!(answer.outcome, Outcome::Holds(_)), "{of}: {:?}", answer.outcome);
+            assert!(matches!(*answer.outcome, Outcome::Holds(_)), "{of}: {:?}", answer.outcome);
             let witness = answer.witness.as_ref().unwrap_or_else(|| panic!("{of}: no witness"));
             judge(&system, shows, witness, &of);
         }

@@ -18,9 +18,11 @@ pub use validate::{Validated, validate, validate_witness};
 use std::time::{Duration, Instant};
 
 use ample_model::{
-    Budget, Coupling, Expr, Fault, Interpreter, Interrupted, Move, Outcome, Question, Reason, StartNumber, State,
-    System, Trace, Violation,
+    Budget, Coupling, Expr, Fault, Interpreter, Interrupted, Move, Question, Reason, StartNumber, State, System, Trace,
+    Violation,
 };
+
+use crate::report::ValidOutcome;
 
 /// What an engine claims that a run shows.
 #[derive(Clone, Copy, Debug)]
@@ -54,35 +56,56 @@ pub fn needs_run(question: &Question) -> bool {
 
 /// The outcome where a property is known to be false and there is no evidence that could be validated: no verdict, unless
 /// a complete search is all that can show it.
-pub fn without_run(question: &Question, found_by: &str) -> Outcome {
+pub fn without_run(question: &Question, found_by: &str) -> ValidOutcome {
     if needs_run(question) {
         let why =
             format!("{found_by} it is false, but no counterexample was found within the limits that validates this");
-        return Outcome::Unknown(Reason::Unsupported(why));
+        return Reason::Unsupported(why).into();
     }
-    let message = "no run from the initial state satisfies it".to_owned();
-    Outcome::Violated(Box::new(Violation { message, trace: Trace::default(), branches: Vec::new() }))
+    ValidOutcome::violated(without_trace("no run from the initial state satisfies it".into()))
 }
 
-/// The outcome where a violation was found and not confirmed.
-pub(crate) fn not_validated(invalid: Invalid, steps: usize) -> Outcome {
-    Outcome::Unknown(Reason::Unsupported(match invalid {
+fn without_trace(message: String) -> Violation {
+    Violation { message, trace: Trace::default(), branches: Vec::new() }
+}
+
+/// A proof that a property is violated which is no run of the system: a certificate of the state equation, a firing
+/// sequence too long to be shown.
+pub trait Certificate {
+    /// What it shows, in a sentence.
+    fn message(&self) -> String;
+
+    /// Checks it, by other means than those that found it; or else says what is wrong with it.
+    fn verify(&self) -> Result<(), String>;
+}
+
+/// The outcome where a certificate shows that a property is violated. One that is not valid is an error of ours.
+pub fn certified(certificate: &dyn Certificate) -> ValidOutcome {
+    match certificate.verify() {
+        Ok(()) => ValidOutcome::violated(without_trace(certificate.message())),
+        Err(why) => not_validated(Invalid::Refuted(why), 0).into(),
+    }
+}
+
+/// Why there is no verdict where a violation was found and not confirmed.
+pub(crate) fn not_validated(invalid: Invalid, steps: usize) -> Reason {
+    match invalid {
         Invalid::Ended(reason) => {
-            format!("a violation was found, but {reason} before its {steps} steps were replayed")
+            Reason::Unsupported(format!("a violation was found, but {reason} before its {steps} steps were replayed"))
         }
         Invalid::Refuted(why) => does_not_replay("counterexample", &why),
-    }))
+    }
 }
 
-/// The outcome where a witness was found and refuted.
-pub(crate) fn refuted_witness(why: &str) -> Outcome {
-    Outcome::Unknown(Reason::Unsupported(does_not_replay("witness", why)))
+/// Why there is no verdict where a witness was found and refuted.
+pub(crate) fn refuted_witness(why: &str) -> Reason {
+    does_not_replay("witness", why)
 }
 
-fn does_not_replay(what: &str, why: &str) -> String {
-    format!(
-        "internal error: the {what} does not replay ({why}); this is a bug in ample, please report it with the model"
-    )
+fn does_not_replay(what: &str, why: &str) -> Reason {
+    Reason::Internal(format!(
+        "the {what} does not replay ({why}); this is a bug in ample, please report it with the model"
+    ))
 }
 
 /// A replay may go on that long although the time is up: a violation that was found is worth telling.

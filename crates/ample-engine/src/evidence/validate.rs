@@ -1,19 +1,59 @@
 //! Validation: evidence is replayed by the reference interpreter, and judged by the plain meaning of the property.
 
-use ample_model::{Budget, Certainty, Evidence, Outcome, Property, Question, System, Violation};
+use ample_model::{Branch, Budget, Certainty, Evidence, Property, Question, Reason, System, Violation};
 
 use super::{
     EndState, Invalid, LassoViolation, RunViolation, not_validated, refuted, refuted_witness, validate_lasso,
     validate_run, validate_tree, validate_with_claim,
 };
 use crate::faults::Survey;
-use crate::report::Answer;
+use crate::report::{Answer, ValidOutcome};
 use crate::settings::Settings;
 use crate::temporal::ClaimAutomaton;
 use crate::temporal::claim::Acting;
 
-/// A violation that has been replayed, and the state at the end of its run or where its cycle begins.
-pub type Validated = (Violation, EndState);
+/// A counterexample or witness that has been validated, and the state at the end of its run or where its cycle begins. It
+/// can be worded differently, but only validation makes one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Validated {
+    violation: Violation,
+    end: EndState,
+}
+
+impl Validated {
+    pub(crate) fn new((violation, end): (Violation, EndState)) -> Validated {
+        Validated { violation, end }
+    }
+
+    /// What it shows.
+    pub fn violation(&self) -> &Violation {
+        &self.violation
+    }
+
+    /// The same, with another sentence that says what it shows.
+    pub fn with_message(mut self, message: impl FnOnce(String) -> String) -> Validated {
+        self.violation.message = message(std::mem::take(&mut self.violation.message));
+        self
+    }
+
+    /// The same, with other sentences and final states of what branches off.
+    pub fn with_branches(mut self, reword: &impl Fn(&mut String, Option<&mut EndState>)) -> Validated {
+        fn all(branches: &mut [Branch], reword: &impl Fn(&mut String, Option<&mut EndState>)) {
+            for branch in branches {
+                reword(&mut branch.message, branch.end.as_deref_mut());
+                all(&mut branch.branches, reword);
+            }
+        }
+        all(&mut self.violation.branches, reword);
+        self
+    }
+
+    /// The same, with the final state told differently.
+    pub fn with_end(mut self, end: impl FnOnce(EndState) -> EndState) -> Validated {
+        self.end = end(self.end);
+        self
+    }
+}
 
 /// Replays evidence and looks whether it shows that the property is violated. A finite run against a formula shows that
 /// one of its expressions cannot be evaluated where it ends.
@@ -25,7 +65,7 @@ pub fn validate(
     budget: &Budget,
 ) -> Result<Validated, Invalid> {
     let fairness = settings.fairness;
-    match (&property.question, evidence) {
+    let validated = match (&property.question, evidence) {
         (question, Evidence::Run(run)) => {
             let fallible = Survey::of(system).fallible(property, &settings.justice);
             let claim = match question {
@@ -50,16 +90,18 @@ pub fn validate(
         }
         (Question::Never(claim), Evidence::Lasso(lasso)) => {
             if let Some(acting) = Acting::of(system, *claim).map_err(Invalid::Refuted)? {
-                return validate_with_claim(system, lasso, &acting, fairness, budget);
+                validate_with_claim(system, lasso, &acting, fairness, budget)
+            } else {
+                let automaton = ClaimAutomaton::claim(system, *claim).map_err(Invalid::Refuted)?;
+                validate_lasso(system, lasso, LassoViolation::Claim(&automaton), fairness, budget)
             }
-            let automaton = ClaimAutomaton::claim(system, *claim).map_err(Invalid::Refuted)?;
-            validate_lasso(system, lasso, LassoViolation::Claim(&automaton), fairness, budget)
         }
         (Question::Ctl(temporal), Evidence::Tree(start, tree)) => {
             validate_tree(system, start.clone(), tree, temporal, false, budget)
         }
         _ => refuted("evidence of this kind shows nothing about a property of that kind".into()),
-    }
+    };
+    validated.map(Validated::new)
 }
 
 /// Replays a witness and looks whether it shows that the property holds: a tree of runs that makes a formula of branching
@@ -72,13 +114,23 @@ pub fn validate_witness(
 ) -> Result<Validated, Invalid> {
     match (&property.question, evidence) {
         (Question::Ctl(temporal), Evidence::Tree(start, tree)) => {
-            validate_tree(system, start.clone(), tree, temporal, true, budget)
+            validate_tree(system, start.clone(), tree, temporal, true, budget).map(Validated::new)
         }
         _ => refuted("evidence of this kind is no witness of a property of that kind".into()),
     }
 }
 
 impl Answer {
+    /// The same answer with its witness.
+    pub fn with_witness(self, witness: Validated) -> Answer {
+        Answer { witness: Some(Box::new(witness.violation)), end: Some(witness.end), ..self }
+    }
+
+    /// The answer with its counterexample in place of what it was.
+    pub(crate) fn with_counterexample(self, Validated { violation, end }: Validated) -> Answer {
+        Answer { outcome: ValidOutcome::violated(violation), end: Some(end), ..self }
+    }
+
     /// The answer where a complete search has shown that the property holds, and has found a witness. One that does not
     /// replay is an error of ours, and leaves no verdict.
     pub fn witnessed(
@@ -88,11 +140,11 @@ impl Answer {
         evidence: &Evidence,
         budget: &Budget,
     ) -> Answer {
-        let proved = Answer::to(property, engine, Outcome::Holds(Certainty::Proved));
+        let proved = Answer::to(property, engine, Certainty::Proved);
         match validate_witness(system, property, evidence, budget) {
-            Ok((witness, end)) => Answer { witness: Some(Box::new(witness)), end: Some(end), ..proved },
+            Ok(witness) => proved.with_witness(witness),
             Err(Invalid::Ended(_)) => proved,
-            Err(Invalid::Refuted(why)) => Answer { outcome: refuted_witness(&why), ..proved },
+            Err(Invalid::Refuted(why)) => Answer::to(property, engine, refuted_witness(&why)),
         }
     }
 
@@ -106,10 +158,13 @@ impl Answer {
         budget: &Budget,
     ) -> Answer {
         match validate(system, property, evidence, settings, budget) {
-            Ok((violation, end)) => {
-                Answer { end: Some(end), ..Answer::to(property, engine, Outcome::Violated(Box::new(violation))) }
-            }
+            Ok(validated) => Answer::refuted(property, engine, validated),
             Err(invalid) => Answer::to(property, engine, not_validated(invalid, evidence.len())),
         }
+    }
+
+    /// The answer that a validated counterexample gives.
+    pub fn refuted(property: &Property, engine: &'static str, counterexample: Validated) -> Answer {
+        Answer::to(property, engine, Reason::Interrupted).with_counterexample(counterexample)
     }
 }

@@ -10,15 +10,15 @@ use ample_engine::engine::{EXPLICIT, Engine, Fit, Suits, Task, knows};
 use ample_engine::evidence::without_run;
 use ample_engine::faults::{Fallible, Survey};
 use ample_engine::justice;
-use ample_engine::report::{Answer, Cut, Report, Verdict};
+use ample_engine::report::{Answer, Cut, Report, ValidOutcome, Verdict};
 use ample_engine::settings::{Fairness, Settings};
 use ample_engine::temporal::ClaimAutomaton;
 use ample_engine::temporal::claim::Acting;
 use ample_engine::workers::run_workers;
 use ample_logic::{Acceptance, StutterError, TranslateError};
 use ample_model::{
-    Certainty, EdgeId, Evidence, Feature, Interrupted, Outcome, ProcessId, Property, PropertyAutomaton, Question,
-    Reason, Statistics, System, Temporal,
+    Certainty, EdgeId, Evidence, Feature, Interrupted, ProcessId, Property, PropertyAutomaton, Question, Reason,
+    Statistics, System, Temporal,
 };
 
 use super::automaton::{NoAutomaton, automaton, negation};
@@ -275,7 +275,7 @@ impl<'a> Work<'a> {
     }
 
     /// Why there is no need to look at another property.
-    fn unwanted(&self) -> Option<Outcome> {
+    fn unwanted(&self) -> Option<ValidOutcome> {
         let violated = || self.answers.values().any(|(answer, _)| answer.verdict() == Verdict::Violated);
         (self.options.settings.stop_at_first && (self.safety.found_something() || violated())).then(stopped)
     }
@@ -300,7 +300,7 @@ impl<'a> Work<'a> {
                     let evidence = Evidence::Run(found.clone());
                     violated(self.system, property, &evidence, &self.options.settings, budget)
                 }
-                None if undecided => answer(property, Outcome::Unknown(Reason::Unsupported(NO_PROVISO.into()))),
+                None if undecided => answer(property, Reason::Unsupported(NO_PROVISO.into())),
                 None => answer(property, undisturbed.clone()),
             };
             if let Some(cut) = &cut {
@@ -407,16 +407,16 @@ fn cut(system: &System, run: &Run, is_partial: bool) -> Option<Cut> {
     Cut::of(system, met, is_partial)
 }
 
-fn answer(property: &Property, outcome: Outcome) -> Answer {
+fn answer(property: &Property, outcome: impl Into<ValidOutcome>) -> Answer {
     Answer::to(property, ENGINE, outcome)
 }
 
 /// The answer where no violation was found.
-fn undisturbed(run: &Run, options: &Options) -> Outcome {
+fn undisturbed(run: &Run, options: &Options) -> ValidOutcome {
     match &run.ended {
-        Some(reason) => Outcome::Unknown(reason.clone()),
+        Some(reason) => reason.clone().into(),
         None if options.settings.stop_at_first && run.found_something() => stopped(),
-        None => Outcome::Holds(Certainty::Proved),
+        None => Certainty::Proved.into(),
     }
 }
 
@@ -432,8 +432,8 @@ const NO_PROVISO: &str =
 const MISSED_FAULTS: &str =
     "a run-time error may end runs early, and without a proviso not all of them are met; `--assertions` looks for them";
 
-fn stopped() -> Outcome {
-    Outcome::Unknown(Reason::Unsupported("the search stopped at the first violation".into()))
+fn stopped() -> ValidOutcome {
+    Reason::Unsupported("the search stopped at the first violation".into()).into()
 }
 
 /// A property of endless runs, in a search of its own: the answer, and why the search ended early if it did.
@@ -447,7 +447,7 @@ fn temporal(system: &Subject<'_>, property: &Property, options: &Options, budget
                 evaluable(system, property, &fallible, options, budget, answered)
             }
         }
-        Err(why) => (answer(property, Outcome::Unknown(Reason::Unsupported(why))), None),
+        Err(why) => (answer(property, Reason::Unsupported(why)), None),
     }
 }
 
@@ -472,11 +472,11 @@ fn evaluable(
         Some(Some(found)) => {
             violated(system, property, &Evidence::Run(found.clone()), &options.settings, budget).outcome
         }
-        _ if run.only_deadlocks && run.ended.is_none() => Outcome::Unknown(Reason::Unsupported(NO_PROVISO.into())),
+        _ if run.only_deadlocks && run.ended.is_none() => Reason::Unsupported(NO_PROVISO.into()).into(),
         _ => undisturbed(&run, options),
     };
     let answer = Answer { statistics: Some(run.statistics), ..answer };
-    let answer = fallible.joined(system, answer, outcome);
+    let answer = fallible.joined(system, answer, &outcome);
     let is_decided = answer.verdict() == Verdict::Violated;
     (answer, if is_decided { None } else { ended.or(run.ended) })
 }
@@ -495,12 +495,12 @@ fn branching(
         (Some(true), Some((start, tree))) => {
             Answer::witnessed(system, property, ENGINE, &Evidence::Tree(start, tree), budget)
         }
-        (Some(true), None) => answer(property, Outcome::Holds(Certainty::Proved)),
+        (Some(true), None) => answer(property, Certainty::Proved),
         (Some(false), Some((start, tree))) => {
             violated(system, property, &Evidence::Tree(start, tree), &options.settings, budget)
         }
         (Some(false), None) => answer(property, without_run(&property.question, "by explicit search")),
-        (None, _) => answer(property, Outcome::Unknown(found.ended.clone().unwrap_or(Reason::Interrupted))),
+        (None, _) => answer(property, found.ended.clone().unwrap_or(Reason::Interrupted)),
     };
     let (statistics, note, reduction) = (Some(found.statistics), found.note, found.reduction);
     let answer = Answer { statistics, note, reduction, ..answer };
@@ -517,7 +517,7 @@ fn acted_upon(
 ) -> (Answer, Option<Reason>) {
     let found = claimed::look_for(system, claim, options, budget);
     let answer = match found.run {
-        None => answer(property, found.ended.clone().map_or(Outcome::Holds(Certainty::Proved), Outcome::Unknown)),
+        None => answer(property, found.ended.clone().map_or(Certainty::Proved.into(), ValidOutcome::from)),
         Some(lasso) => violated(system, property, &Evidence::Lasso(lasso), &options.settings, budget),
     };
     let answer = Answer { statistics: Some(found.statistics), ..answer };
@@ -548,7 +548,7 @@ fn judge(
                 Ok(automaton) => automaton,
                 Err(NoAutomaton::Refused(why)) => return Err(why),
                 Err(NoAutomaton::Ended(reason)) => {
-                    return Ok((answer(property, Outcome::Unknown(reason.clone())), Some(reason)));
+                    return Ok((answer(property, reason.clone()), Some(reason)));
                 }
             };
             let formula = &temporal.formula;
@@ -556,7 +556,7 @@ fn judge(
                 Ok(invariant) => Some(invariant),
                 Err(StutterError::Translate(TranslateError::Interrupted(interrupted))) => {
                     let reason = Reason::from(interrupted);
-                    return Ok((answer(property, Outcome::Unknown(reason.clone())), Some(reason)));
+                    return Ok((answer(property, reason.clone()), Some(reason)));
                 }
                 Err(_) => None,
             };
@@ -601,7 +601,7 @@ fn judge(
     };
     let found = look_for(system, specification, options, budget);
     let mut answer = match found.run {
-        None => answer(property, found.ended.clone().map_or(Outcome::Holds(Certainty::Proved), Outcome::Unknown)),
+        None => answer(property, found.ended.clone().map_or(Certainty::Proved.into(), ValidOutcome::from)),
         Some(lasso) => violated(system, property, &Evidence::Lasso(lasso), &options.settings, budget),
     };
     answer.statistics = Some(found.statistics);

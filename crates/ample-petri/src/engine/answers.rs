@@ -1,9 +1,7 @@
 //! From what was found out to answers, with runs that were replayed.
 
 use ample_logic::{Formula as Logic, Unary};
-use ample_model::{
-    Branch, Budget, Certainty, Outcome, Property, Question, Reason, StartNumber, System, Temporal, Trace, Violation,
-};
+use ample_model::{Budget, Certainty, Property, Question, Reason, StartNumber, System, Temporal};
 
 use crate::net::Net;
 
@@ -11,10 +9,14 @@ use super::board::{Board, Conclusion, Finding, NetRun};
 use super::explanation::{Again, EvidenceFinder, moves};
 use super::tasks::{Answerable, Wanted};
 use ample_engine::evidence::{
-    EndState, Ending, Evidence, Invalid, Lasso, Run, Tree, needs_run, validate, validate_witness, without_run,
+    Certificate, EndState, Ending, Evidence, Invalid, Lasso, Run, Tree, Validated, certified, needs_run, validate,
+    validate_witness, without_run,
 };
-use ample_engine::report::Answer;
+use ample_engine::report::{Answer, ValidOutcome};
 use ample_engine::settings::Settings;
+
+/// Who answers, unless it was found in another way.
+const ENGINE: &str = "explicit";
 
 /// The answers to all properties. What is open is unknown, for that reason.
 pub fn all(
@@ -25,15 +27,14 @@ pub fn all(
     reason: Option<&Reason>,
     budget: &Budget,
 ) -> Vec<Answer> {
-    let unknown = || Outcome::Unknown(reason.cloned().unwrap_or(Reason::Interrupted));
+    let unknown = || reason.cloned().unwrap_or(Reason::Interrupted);
     let mut finder = EvidenceFinder::new(net, board, budget);
     let one = |(property, wanted): (&Property, &Answerable)| match wanted {
-        Answerable::Not(why) => answer(property, Outcome::Unknown(Reason::Unsupported(why.clone()))),
-        Answerable::Ended(reason) => answer(property, Outcome::Unknown(reason.clone())),
+        Answerable::Not(why) => answer(property, Reason::Unsupported(why.clone())),
+        Answerable::Ended(reason) => answer(property, reason.clone()),
         Answerable::Value(task) => match board.found(*task) {
             Some(Conclusion { finding: Finding::Value(value), engine, how }) => {
-                let outcome = Outcome::Holds(Certainty::Proved);
-                Answer { value: Some(value), engine, note: Some(by(how)), ..answer(property, outcome) }
+                Answer { value: Some(value), engine, note: Some(by(how)), ..answer(property, Certainty::Proved) }
             }
             _ => answer(property, unknown()),
         },
@@ -50,8 +51,8 @@ fn by(how: &str) -> String {
     format!("by {how}")
 }
 
-fn answer(property: &Property, outcome: Outcome) -> Answer {
-    Answer::to(property, "explicit", outcome)
+fn answer(property: &Property, outcome: impl Into<ValidOutcome>) -> Answer {
+    Answer::to(property, ENGINE, outcome)
 }
 
 /// Says which engine found it and how, if it was one finding that decides.
@@ -78,21 +79,19 @@ fn with_source(answer: Answer, wanted: &Wanted, board: &Board<'_>) -> Answer {
 }
 
 /// A counterexample or witness that was validated, or how that failed.
-type Validated = Result<(Violation, EndState), Invalid>;
+type Validation = Result<Validated, Invalid>;
 
 /// Runs that make a formula of branching time true are shown.
 fn holds(system: &System, property: &Property, finder: &mut EvidenceFinder<'_, '_>) -> Answer {
-    let proved = answer(property, Outcome::Holds(Certainty::Proved));
+    let proved = answer(property, Certainty::Proved);
     let Question::Ctl(temporal) = &property.question else { return proved };
     let Some(tree) = finder.explain(temporal, true) else { return proved };
     let evidence = Evidence::Tree(StartNumber::default(), tree.clone());
     match validate_witness(system, property, &evidence, finder.budget()) {
-        Ok((violation, end)) => {
+        Ok(witness) => {
             let message =
                 if is_short(&tree) { "a marking that satisfies it is reached" } else { "it holds at the start" };
-            let witness = Violation { message: brief(violation.message, message), ..violation };
-            let witness = Some(Box::new(with_brief_branches(witness)));
-            Answer { witness, end: Some(plain(end)), ..proved }
+            proved.with_witness(in_brief(witness.with_message(|long| brief(long, message))))
         }
         Err(Invalid::Refuted(why)) => refuted(property, length(&tree), &why),
         Err(Invalid::Ended(_)) => proved,
@@ -119,22 +118,18 @@ fn brief(message: String, instead: &str) -> String {
     if message.len() > LONG { instead.to_owned() } else { message }
 }
 
-fn with_brief_branches(violation: Violation) -> Violation {
-    fn all(branches: Vec<Branch>) -> Vec<Branch> {
-        let one = |branch: Branch| {
-            let message = brief(branch.message, "a part of the formula, from there on");
-            let end = branch.end.map(|end| Box::new(plain(*end)));
-            Branch { message, branches: all(branch.branches), end, ..branch }
-        };
-        branches.into_iter().map(one).collect()
-    }
-    let branches = all(violation.branches);
-    Violation { branches, ..violation }
+fn in_brief(shown: Validated) -> Validated {
+    let reword = |message: &mut String, end: Option<&mut EndState>| {
+        *message = brief(std::mem::take(message), "a part of the formula, from there on");
+        if let Some(end) = end {
+            end.processes.clear();
+        }
+    };
+    shown.with_branches(&reword).with_end(plain)
 }
 
 fn refuted(property: &Property, length: usize, why: &str) -> Answer {
-    let why = format!("internal error: the run of {length} steps does not replay ({why})");
-    answer(property, Outcome::Unknown(Reason::Unsupported(why)))
+    answer(property, Reason::Internal(format!("the run of {length} steps does not replay ({why})")))
 }
 
 fn violated(system: &System, property: &Property, wanted: &Wanted, finder: &mut EvidenceFinder<'_, '_>) -> Answer {
@@ -155,17 +150,9 @@ fn violated(system: &System, property: &Property, wanted: &Wanted, finder: &mut 
         },
     };
     match validated {
-        Some(Ok((violation, end))) => {
-            let outcome = Outcome::Violated(Box::new(with_brief_branches(violation)));
-            Answer { end: Some(plain(end)), ..answer(property, outcome) }
-        }
+        Some(Ok(validated)) => Answer::refuted(property, ENGINE, in_brief(validated)),
         Some(Err(Invalid::Refuted(why))) if !may_fail => refuted(property, length, &why),
-        // The certificate of the state equation has been checked, in whole numbers.
-        Some(Err(_)) | None if is_certified(wanted) => {
-            let message = "the state equation refutes it: no marking that it needs is reachable".to_owned();
-            let violation = Violation { message, trace: Trace::default(), branches: Vec::new() };
-            answer(property, Outcome::Violated(Box::new(violation)))
-        }
+        Some(Err(_)) | None if is_certified(wanted) => answer(property, certified(&StateEquation(wanted))),
         Some(Err(_)) | None => explained_again(system, property, finder)
             .unwrap_or_else(|| answer(property, without_run(&property.question, "by complete search"))),
     }
@@ -177,12 +164,11 @@ fn explained_again(system: &System, property: &Property, finder: &mut EvidenceFi
     if !needs_run(&property.question) {
         return None;
     }
-    let (violation, end) = match finder.look_again(temporal)? {
+    let validated = match finder.look_again(temporal)? {
         Again::Run(run) => validated_run(system, property, &run, finder.budget())?.ok()?,
         Again::Tree(tree) => validated_tree(system, property, tree, finder.budget()).ok()?,
     };
-    let outcome = Outcome::Violated(Box::new(with_brief_branches(violation)));
-    Some(Answer { end: Some(plain(end)), ..answer(property, outcome) })
+    Some(Answer::refuted(property, ENGINE, in_brief(validated)))
 }
 
 /// Part of the answer follows from the structure of the net, which leaves no run behind.
@@ -197,17 +183,41 @@ fn is_certified(wanted: &Wanted) -> bool {
 
 /// A run that is too long to be shown step by step was performed on the net only.
 fn without_steps(property: &Property, run: &NetRun, finder: &EvidenceFinder<'_, '_>) -> Answer {
-    let length = run.prefix.len() + run.cycle.len();
-    if !finder.is_run(run) {
-        return refuted(property, length, "a step is not executable");
+    answer(property, certified(&LongRun { run, finder }))
+}
+
+/// Multipliers that refute the state equation. They were checked in whole numbers when they were found: a `Wanted::Proved`
+/// comes from nothing else.
+struct StateEquation<'a>(&'a Wanted);
+
+impl Certificate for StateEquation<'_> {
+    fn message(&self) -> String {
+        "the state equation refutes it: no marking that it needs is reachable".into()
     }
-    let message = format!("a run of {length} steps shows it, too long to be shown");
-    let violation = Violation { message, trace: Trace::default(), branches: Vec::new() };
-    answer(property, Outcome::Violated(Box::new(violation)))
+
+    fn verify(&self) -> Result<(), String> {
+        if is_certified(self.0) { Ok(()) } else { Err("no multipliers refute it".into()) }
+    }
+}
+
+/// A firing sequence of the net.
+struct LongRun<'a, 'f, 'n> {
+    run: &'a NetRun,
+    finder: &'a EvidenceFinder<'f, 'n>,
+}
+
+impl Certificate for LongRun<'_, '_, '_> {
+    fn message(&self) -> String {
+        format!("a run of {} steps shows it, too long to be shown", self.run.prefix.len() + self.run.cycle.len())
+    }
+
+    fn verify(&self) -> Result<(), String> {
+        if self.finder.is_run(self.run) { Ok(()) } else { Err("a step is not executable".into()) }
+    }
 }
 
 /// Replays a run against a property that is not of branching time.
-fn validated_run(system: &System, property: &Property, run: &NetRun, budget: &Budget) -> Option<Validated> {
+fn validated_run(system: &System, property: &Property, run: &NetRun, budget: &Budget) -> Option<Validation> {
     let start = StartNumber::default();
     let evidence = match &property.question {
         Question::Deadlock | Question::Invariant(_) => Evidence::Run(Run { start, moves: moves(&run.prefix) }),
@@ -227,7 +237,7 @@ fn validated_run(system: &System, property: &Property, run: &NetRun, budget: &Bu
 }
 
 /// Replays a tree of runs.
-fn validated_tree(system: &System, property: &Property, tree: Tree, budget: &Budget) -> Validated {
+fn validated_tree(system: &System, property: &Property, tree: Tree, budget: &Budget) -> Validation {
     let evidence = Evidence::Tree(StartNumber::default(), tree);
     validate(system, property, &evidence, &Settings::default(), budget)
 }
@@ -238,16 +248,14 @@ fn branching(
     property: &Property,
     temporal: &Temporal,
     finder: &mut EvidenceFinder<'_, '_>,
-) -> Option<(Validated, usize)> {
+) -> Option<(Validation, usize)> {
     let tree = finder.explain(temporal, false)?;
-    let validated = validated_tree(system, property, tree.clone(), finder.budget()).map(|(violation, end)| {
-        let always = is_short(&tree) && is_always(&tree.formula);
-        let message = if always {
-            "a marking in which it fails is reached".to_owned()
-        } else {
-            brief(violation.message, "it does not hold at the start")
-        };
-        (Violation { message, ..violation }, end)
+    let always = is_short(&tree) && is_always(&tree.formula);
+    let validated = validated_tree(system, property, tree.clone(), finder.budget()).map(|shown| {
+        shown.with_message(|message| match always {
+            true => "a marking in which it fails is reached".to_owned(),
+            false => brief(message, "it does not hold at the start"),
+        })
     });
     Some((validated, length(&tree)))
 }

@@ -412,7 +412,7 @@ fn work(net: &Net, board: &Board<'_>, options: &Options, budget: &Budget) -> End
 }
 
 fn not_simplified() -> Reason {
-    Reason::Unsupported("internal error: a condition was lost when the net was simplified".into())
+    Reason::Internal("a condition was lost when the net was simplified".into())
 }
 
 /// What is left is one formula of linear time that the other workers have had some time for. A worker that looks at single

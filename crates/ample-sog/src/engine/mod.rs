@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use ample_budget::Budget;
 use ample_engine::board::Board;
 use ample_engine::engine::{Engine, Fit, Suits, Task, knows};
-use ample_engine::evidence::{EndState, Ending, Evidence, Invalid, Lasso, validate};
+use ample_engine::evidence::{Ending, Evidence, Invalid, Lasso, Validated, validate};
 use ample_engine::faults::{Fallible, Survey};
 use ample_engine::registry::{self, Choice};
 use ample_engine::report::{Answer, Report};
@@ -101,9 +101,7 @@ pub enum Said {
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// A run that violates the formula; if there is none, it holds.
-    pub violation: Option<Violation>,
-    /// The state at the end of that run, or where its cycle begins.
-    pub end: Option<EndState>,
+    pub violation: Option<Counterexample>,
     /// Aggregates that were found, and how many of them were expanded.
     pub aggregates: (usize, usize),
     /// The product with the automaton.
@@ -116,6 +114,25 @@ pub struct Judged {
     pub engine: &'static str,
     /// How long it took.
     pub took: Duration,
+}
+
+/// A run that violates a formula, validated.
+#[derive(Clone, Debug)]
+pub enum Counterexample {
+    /// One over states, as for all engines.
+    States(Validated),
+    /// One with events, which only observation graphs know.
+    Events(Box<Violation>),
+}
+
+impl Counterexample {
+    /// The run.
+    pub fn violation(&self) -> &Violation {
+        match self {
+            Counterexample::States(validated) => validated.violation(),
+            Counterexample::Events(violation) => violation,
+        }
+    }
 }
 
 impl SogFormula {
@@ -237,21 +254,18 @@ pub fn check_all(task: &Task<'_>, board: &Board, budget: &Budget) -> Report {
         // It is left alone as soon as another engine has the answer.
         let answered = board.answered(&[number]);
         let budget = budget.clone().with_cancellation(&answered);
-        let mut end = None;
-        let (outcome, note) = match &property.question {
-            Asked::Ltl(_) if settings.fairness != Fairness::None => unsupported(NO_FAIRNESS),
+        let answer = match &property.question {
+            Asked::Ltl(_) if settings.fairness != Fairness::None => refused(property, NO_FAIRNESS),
             Asked::Ltl(temporal) => {
-                let mut judged = check(system, &SogFormula::stated(temporal), &graph, &budget);
-                end = judged.as_mut().ok().and_then(|judged| judged.end.take());
-                let (outcome, reason, note) = outcome_of(judged);
+                let judged = check(system, &SogFormula::stated(temporal), &graph, &budget);
+                let (answer, reason) = answer_of(property, judged);
                 if !answered.is_cancelled() {
                     ended = ended.or(reason);
                 }
-                (outcome, note)
+                answer
             }
-            _ => unsupported(ONLY_RUNS),
+            _ => refused(property, ONLY_RUNS),
         };
-        let answer = Answer { end, note, ..Answer::to(property, ENGINE, outcome) };
         board.post(number, &answer);
         answers.push(answer);
     }
@@ -260,26 +274,27 @@ pub fn check_all(task: &Task<'_>, board: &Board, budget: &Budget) -> Report {
     Report { answers, ended, statistics, ..Report::of(system) }
 }
 
-fn unsupported(why: &str) -> (Outcome, Option<String>) {
-    (Outcome::Unknown(Reason::Unsupported(why.into())), None)
+fn refused(property: &Property, why: &str) -> Answer {
+    Answer::to(property, ENGINE, Reason::Unsupported(why.into()))
 }
 
-/// An outcome, why the work ended early, and how large the graph was.
-fn outcome_of(judged: Result<Judged, SogError>) -> (Outcome, Option<Reason>, Option<String>) {
-    let refused = |why: &str| (Outcome::Unknown(Reason::Unsupported(why.into())), None, None);
+/// The answer, and why the work ended early.
+fn answer_of(property: &Property, judged: Result<Judged, SogError>) -> (Answer, Option<Reason>) {
     match judged {
         Ok(judged) => {
             let (found, expanded) = judged.aggregates;
-            let note = format!("{found} aggregates, {expanded} of them expanded, as {}", judged.engine);
-            let outcome = match judged.violation {
-                Some(violation) => Outcome::Violated(Box::new(violation)),
-                None => Outcome::Holds(Certainty::Proved),
+            let note = Some(format!("{found} aggregates, {expanded} of them expanded, as {}", judged.engine));
+            let answer = match judged.violation {
+                Some(Counterexample::States(validated)) => Answer::refuted(property, ENGINE, validated),
+                Some(Counterexample::Events(_)) => refused(property, "it has events; `ample sog --ltl` checks it"),
+                None => Answer::to(property, ENGINE, Certainty::Proved),
             };
-            (outcome, None, Some(note))
+            (Answer { note, ..answer }, None)
         }
-        Err(SogError::Ended(Reason::Unsupported(why))) => refused(&why),
-        Err(SogError::Ended(reason)) => (Outcome::Unknown(reason.clone()), Some(reason), None),
-        Err(error) => refused(&error.to_string()),
+        Err(SogError::Ended(Reason::Unsupported(why))) => (refused(property, &why), None),
+        Err(SogError::Ended(reason)) => (Answer::to(property, ENGINE, reason.clone()), Some(reason)),
+        Err(SogError::Internal(what)) => (Answer::to(property, ENGINE, Reason::Internal(what)), None),
+        Err(error) => (refused(property, &error.to_string()), None),
     }
 }
 
@@ -291,22 +306,22 @@ pub fn check(system: &System, formula: &SogFormula, options: &SogOptions, budget
     let fallible = formula.fallible(system);
     if !fallible.is_empty() {
         let met = match &judged.violation {
-            Some(violation) => fallible.met_on(system, violation),
+            Some(shown) => fallible.met_on(system, shown.violation()),
             None => fault(system, &fallible, budget)?,
         };
-        if let Some((violation, end)) = met {
-            (judged.violation, judged.end) = (Some(violation), Some(end));
+        if let Some(met) = met {
+            judged.violation = Some(Counterexample::States(met));
         }
     }
     Ok(judged)
 }
 
 /// A run to a state in which a condition is a fault, which the graph takes for false.
-fn fault(system: &System, fallible: &Fallible, budget: &Budget) -> Result<Option<(Violation, EndState)>, SogError> {
+fn fault(system: &System, fallible: &Fallible, budget: &Budget) -> Result<Option<Validated>, SogError> {
     let invariant = Property { question: Asked::Invariant(fallible.invariant()), ..Property::assertions() };
     let board = Board::default();
     let report = symbolic::check(system, &[invariant], &symbolic::Options::default(), &board, budget);
-    match report.answers.into_iter().next().map(|answer| answer.outcome) {
+    match report.answers.into_iter().next().map(|answer| answer.outcome.into_inner()) {
         Some(Outcome::Holds(_)) => Ok(None),
         Some(Outcome::Violated(violation)) => match fallible.met_on(system, &violation) {
             Some(met) => Ok(Some(met)),
@@ -445,10 +460,8 @@ impl Operation<Judged> for Check<'_> {
         };
         let checked = judge(model, &question, &options)?;
         let shown = checked.violation.as_ref().map(|witness| self.validated(witness, actions, model.actions()));
-        let (violation, end) = shown.transpose()?.unzip();
         Ok(Judged {
-            violation,
-            end,
+            violation: shown.transpose()?,
             aggregates: checked.aggregates,
             product: checked.product,
             size: checked.graph.as_ref().map(Graph::size),
@@ -466,8 +479,11 @@ impl Check<'_> {
         witness: &Witness,
         actions: &Actions<'_>,
         names: &[String],
-    ) -> Result<(Violation, EndState), SogError> {
-        let Some(temporal) = &self.formula.stated else { return self.perform_run(witness, actions, names) };
+    ) -> Result<Counterexample, SogError> {
+        let Some(temporal) = &self.formula.stated else {
+            let violation = self.perform_run(witness, actions, names)?;
+            return Ok(Counterexample::Events(Box::new(violation)));
+        };
         let refuted = |why: &str| SogError::Internal(format!("the counterexample does not replay: {why}"));
         let start = (actions.start)(&witness.start).ok_or_else(|| refuted("no such initial state"))?;
         let moves = |numbers: &[usize]| numbers.iter().map(|number| actions.moves.get(*number).cloned()).collect();
@@ -479,22 +495,16 @@ impl Check<'_> {
         };
         let lasso = Lasso { start, prefix, cycle, ending, prefix_tags: Vec::new(), cycle_tags: Vec::new() };
         let property = Property { question: Asked::Ltl(temporal.clone()), ..Property::assertions() };
-        validate(self.system, &property, &Evidence::Lasso(lasso), &Settings::default(), self.budget).map_err(
-            |invalid| match invalid {
-                Invalid::Refuted(why) => refuted(&why),
-                Invalid::Ended(reason) => SogError::Ended(reason),
-            },
-        )
+        match validate(self.system, &property, &Evidence::Lasso(lasso), &Settings::default(), self.budget) {
+            Ok(validated) => Ok(Counterexample::States(validated)),
+            Err(Invalid::Refuted(why)) => Err(refuted(&why)),
+            Err(Invalid::Ended(reason)) => Err(SogError::Ended(reason)),
+        }
     }
 
     /// The run of a formula with events, step by step with the reference interpreter; one that it does not perform is a
     /// bug.
-    fn perform_run(
-        &self,
-        witness: &Witness,
-        actions: &Actions<'_>,
-        names: &[String],
-    ) -> Result<(Violation, EndState), SogError> {
+    fn perform_run(&self, witness: &Witness, actions: &Actions<'_>, names: &[String]) -> Result<Violation, SogError> {
         let refuted = |why: &str| SogError::Internal(format!("a counterexample does not replay: {why}"));
         let interpreter = Interpreter::new(self.system);
         let start = (actions.start)(&witness.start).ok_or_else(|| refuted("no such initial state"))?;
@@ -535,8 +545,7 @@ impl Check<'_> {
             crate::Ending::Fault => "a run stops at a fault without satisfying it",
         };
         self.judge(&interpreter, witness, &states, names)?;
-        let end = EndState::of(&interpreter, &states[witness.prefix.len().min(states.len() - 1)]);
-        Ok((Violation { message: message.into(), trace, branches: Vec::new() }, end))
+        Ok(Violation { message: message.into(), trace, branches: Vec::new() })
     }
 
     /// Judges a run that was performed by the plain meaning of the formula: a run that satisfies it is a bug, whatever

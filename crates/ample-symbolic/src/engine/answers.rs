@@ -15,8 +15,8 @@ use crate::space::SpaceSets;
 use ample_logic::explain::sufficient;
 use ample_logic::{Formula, Unary};
 use ample_model::{
-    BinaryOp, Certainty, EdgeId, Expr, Interpreter, Outcome, ProcessId, Property, Question, Reason, StartNumber,
-    Statistics, System, Temporal,
+    BinaryOp, Certainty, EdgeId, Expr, Interpreter, ProcessId, Property, Question, Reason, StartNumber, Statistics,
+    System, Temporal,
 };
 
 use super::Options;
@@ -28,7 +28,7 @@ use ample_engine::board::Board;
 use ample_engine::evidence::{Ending, Evidence, Lasso as Run, Tree, validate, without_run};
 use ample_engine::faults::{Fallible, Survey};
 use ample_engine::justice;
-use ample_engine::report::{Answer, Cut, DiagramStatistics, Verdict};
+use ample_engine::report::{Answer, Cut, DiagramStatistics, ValidOutcome, Verdict};
 use ample_engine::settings::Fairness;
 
 /// So long at least it is looked for what shows an answer that another strategy has found.
@@ -146,7 +146,7 @@ pub fn all(
     let evaluated = done.answers.split_off(properties.len().min(done.answers.len()));
     for (number, evaluated) in formulas.into_iter().zip(evaluated) {
         let answer = done.answers[number].clone();
-        done.answers[number] = fallible[number].joined(system, answer, evaluated.outcome);
+        done.answers[number] = fallible[number].joined(system, answer, &evaluated.outcome);
     }
     if let Some(cut) = &done.cut {
         cut.tell(&mut done.answers);
@@ -192,7 +192,7 @@ fn each(
     for (number, (property, asked)) in properties.iter().zip(&asked).enumerate() {
         let formula = number.checked_sub(first).map(|number| &answers[formulas[number]]);
         if formula.is_some_and(|formula| formula.verdict() == Verdict::Violated) {
-            answers.push(answer(property, Outcome::Unknown(Reason::Unsupported("nobody needs to know".into()))));
+            answers.push(answer(property, Reason::Unsupported("nobody needs to know".into())));
             continue;
         }
         // It is left alone as soon as another engine has the answer.
@@ -214,7 +214,7 @@ fn each(
                 answers.push(answer);
             }
             Err(why) => {
-                answers.push(answer(property, Outcome::Unknown(why.clone())));
+                answers.push(answer(property, why.clone()));
                 // Memory may do for another property; a wish to end is for all.
                 if !answered.is_cancelled() {
                     ended = ended.or(Some(why));
@@ -248,7 +248,7 @@ fn exploration_text(exploration: Exploration) -> String {
 }
 
 fn nothing(properties: &[Property], reason: Reason) -> Done {
-    let answers = properties.iter().map(|property| answer(property, Outcome::Unknown(reason.clone()))).collect();
+    let answers = properties.iter().map(|property| answer(property, reason.clone())).collect();
     Done {
         answers,
         // What is not supported is said with each property.
@@ -385,7 +385,9 @@ fn counted(session: &Session<'_>, set: &Bdd) -> Result<Statistics, Reason> {
 /// Who it is.
 pub(super) const ENGINE: &str = "symbolic";
 
-pub(super) fn answer(property: &Property, outcome: Outcome) -> Answer {
+const NO_RUN: &str = "no run leads to a state that was reached";
+
+pub(super) fn answer(property: &Property, outcome: impl Into<ValidOutcome>) -> Answer {
     Answer::to(property, ENGINE, outcome)
 }
 
@@ -443,11 +445,15 @@ impl Checker<'_, '_> {
     }
 
     pub(super) fn unknown(&self, why: &str) -> Answer {
-        answer(self.property, Outcome::Unknown(Reason::Unsupported(why.into())))
+        answer(self.property, Reason::Unsupported(why.into()))
+    }
+
+    fn internal_error(&self, what: &str) -> Answer {
+        answer(self.property, Reason::Internal(what.into()))
     }
 
     pub(super) fn holds(&self) -> Answer {
-        answer(self.property, Outcome::Holds(Certainty::Proved))
+        answer(self.property, Certainty::Proved)
     }
 
     /// The answer that evidence gives, once it has been validated.
@@ -472,7 +478,7 @@ impl Checker<'_, '_> {
         }
         let space = &self.session.space;
         let Some(run) = run_to(&mut SpaceSets::new(space), &space.initial, &reached, &bad)? else {
-            return Ok(self.unknown("internal error: no run leads to a state that was reached"));
+            return Ok(self.internal_error(NO_RUN));
         };
         let mut moves: Vec<_> = run.steps.iter().map(|(number, _)| self.session.taken(*number)).collect();
         if matches!(question, Question::Assertions)
@@ -669,9 +675,7 @@ impl Checker<'_, '_> {
         let start = start_states(self.session)?;
         let shown = if value { start.and(&states)? } else { start.minus(&states)? };
         let Some(mut start_bits) = shown.pick() else {
-            return Ok(Err(Box::new(
-                self.unknown("internal error: the strategies for evaluating the formula disagree"),
-            )));
+            return Ok(Err(Box::new(self.internal_error("the strategies for evaluating the formula disagree"))));
         };
         let explainer = Explainer::new(&mut evaluator);
         let mut explainer = if fair.is_some() { explainer.fairly() } else { explainer };
@@ -686,8 +690,7 @@ impl Checker<'_, '_> {
             // The initial state is transient: the run from it comes first.
             let goal = space.visible.only(&start_bits)?;
             let Some(run) = run_to(&mut SpaceSets::new(space), &space.initial, &space.visible.not(), &goal)? else {
-                let why = "internal error: no run leads to a state that was reached";
-                return Ok(Err(Box::new(self.unknown(why))));
+                return Ok(Err(Box::new(self.internal_error(NO_RUN))));
             };
             let moves: Vec<_> = run.steps.iter().map(|(number, _)| self.session.taken(*number)).collect();
             let after = moves.len();
@@ -779,10 +782,7 @@ impl Checker<'_, '_> {
         let settings = &self.options.settings;
         let validated =
             validate(self.session.system, self.property, &Evidence::Lasso(run), settings, self.setting.budget);
-        Ok(validated.ok().map(|(violation, end)| Answer {
-            end: Some(end),
-            ..answer(self.property, Outcome::Violated(Box::new(violation)))
-        }))
+        Ok(validated.ok().map(|validated| Answer::refuted(self.property, ENGINE, validated)))
     }
 
     /// The reduction that the formula allows. It may postpone steps that fairness wants.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use ample::sog::{self, Built, Judged, Names, SogError, SogOptions};
+use ample::sog::{self, Built, Counterexample, Judged, Names, SogError, SogOptions};
 use ample::{LoadError, Loaded};
 use serde_json::{Value, json};
 
@@ -146,14 +146,15 @@ fn graph_json(loaded: &Loaded, built: &Built, names: Names<'_>) -> Value {
 fn show_verdict(loaded: &Loaded, formula: &str, judged: &Judged, context: &Context) -> Exit {
     let exit = if judged.violation.is_some() { Exit::Violated } else { Exit::Fine };
     let (found, expanded) = judged.aggregates;
+    let violation = judged.violation.as_ref().map(Counterexample::violation);
     if context.json {
         print_json(&json!({
             "schema": ample::SCHEMA,
             "model": loaded.system.name,
             "formula": formula,
             "verdict": if judged.violation.is_some() { "violated" } else { "holds" },
-            "violation": judged.violation,
-            "end": judged.violation.as_ref().and_then(|shown| ample::simulate::end_of(&loaded.system, &shown.trace)),
+            "violation": violation,
+            "end": violation.and_then(|shown| ample::simulate::end_of(&loaded.system, &shown.trace)),
             "engine": judged.engine,
             "time_s": judged.took.as_secs_f64(),
             "aggregates": {"found": found, "expanded": expanded, "complete": judged.size.is_some()},
@@ -164,7 +165,7 @@ fn show_verdict(loaded: &Loaded, formula: &str, judged: &Judged, context: &Conte
     }
     print(|out| {
         writeln!(out, "{}", context.out.bold(&loaded.system.name))?;
-        match &judged.violation {
+        match violation {
             None => writeln!(out, "  {} {formula}", context.out.green("holds"))?,
             Some(violation) => {
                 writeln!(out, "  {} {formula}", context.out.red("violated"))?;

@@ -174,7 +174,7 @@ impl Evidence<'_> {
         let formula = shortened(&one_line(&answer.formula), self.extent.text);
         let formula = if has_formula { format!(": {formula}") } else { String::new() };
         let message = shortened(&violation.message, self.extent.text);
-        let message = match &answer.outcome {
+        let message = match &*answer.outcome {
             Outcome::Violated(_) => self.paint.red(message),
             _ => self.paint.green(message),
         };
@@ -257,7 +257,7 @@ fn verdicts(out: &mut impl Write, report: &Report, extent: Extent, paint: Paint)
 }
 
 fn verdict(answer: &Answer, extent: Extent, paint: Paint) -> String {
-    match &answer.outcome {
+    match &*answer.outcome {
         Outcome::Holds(Certainty::Proved) => match answer.value {
             Some(value) => paint.green(format!("at most {value}, which is reached")),
             None => paint.green("holds"),
@@ -281,7 +281,9 @@ fn verdict(answer: &Answer, extent: Extent, paint: Paint) -> String {
                 }
             }
         }
-        Outcome::Unknown(Reason::Unsupported(why)) => format!("{}: {why}", paint.yellow("unknown")),
+        Outcome::Unknown(reason @ (Reason::Unsupported(_) | Reason::Internal(_))) => {
+            format!("{}: {reason}", paint.yellow("unknown"))
+        }
         Outcome::Unknown(reason) => format!("{}, because {}", paint.yellow("unknown"), because(reason)),
     }
 }

@@ -122,7 +122,7 @@ impl Subject {
         let mut complaints = Vec::new();
         for (answer, expected) in report.answers.iter().zip(expected) {
             let property = &answer.property;
-            match (&answer.outcome, answer.verdict()) {
+            match (&*answer.outcome, answer.verdict()) {
                 (_, verdict) if verdict == *expected => {}
                 // A small cache visits states again and again, until the suite ends the search.
                 (Outcome::Unknown(Reason::Interrupted), _) if setting.is_cached() => {}

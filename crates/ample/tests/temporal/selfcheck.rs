@@ -203,7 +203,7 @@ fn a_claim_that_comes_to_its_end_says_so_whatever_is_fair() {
             let options =
                 CheckOptions { properties: Some(system.properties.clone()), fairness, ..CheckOptions::default() };
             let report = ample::check(&system, &options);
-            let Outcome::Violated(shown) = &report.answers[0].outcome else {
+            let Outcome::Violated(shown) = &*report.answers[0].outcome else {
                 panic!("{claim}, {fairness:?}: {:?}", report.answers[0].outcome)
             };
             assert_eq!(shown.message, expected, "{fairness:?}");

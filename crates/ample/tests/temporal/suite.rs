@@ -304,7 +304,7 @@ impl Suite {
             let engines = Explicit { search, ..Explicit::default() }.into();
             let options = CheckOptions { properties, engines, ..options.clone() };
             let report = ample::check(&subject.system, &options);
-            let is_found = matches!(report.answers[0].outcome, Outcome::Violated(_));
+            let is_found = matches!(*report.answers[0].outcome, Outcome::Violated(_));
             assert_eq!(is_found, has_deadlock, "AMPLE_SEED={seed}: {:?}\n{}", report.answers[0], subject.text);
         }
     }
@@ -423,7 +423,7 @@ impl Suite {
             if !is_counted {
                 *(if *violated { &mut tally.violated } else { &mut tally.holds }) += 1;
             }
-            if matches!(answer.outcome, Outcome::Unknown(_)) {
+            if matches!(*answer.outcome, Outcome::Unknown(_)) {
                 tally.unknown += 1;
             } else {
                 tally.answers += 1;
@@ -515,7 +515,7 @@ impl Call<'_> {
     fn judge(&self, question: &Question, answer: &Answer, violated: bool) -> Result<(), Complaint> {
         let fairness = self.options.fairness;
         let emptiness = self.options.engines.explicit.emptiness;
-        match &answer.outcome {
+        match &*answer.outcome {
             Outcome::Unknown(reason) => {
                 let refused = fairness != Fairness::None && emptiness == Emptiness::Nested
                     || matches!(self.options.engine, Choice::Named("symbolic" | "sog"))
