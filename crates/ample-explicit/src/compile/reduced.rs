@@ -7,11 +7,12 @@
 mod safe;
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use ample_model::{Budget, ChannelId, Expr, Move, ProcessId, System};
-use ample_reduce::algorithms::{Algorithm, Choice, Chooser, Interference};
+use ample_reduce::algorithms::{self, Choice, Chooser, Interference};
 use ample_reduce::bits::Bits;
 use ample_reduce::guards::Guards;
 use ample_reduce::objects::Table;
@@ -27,30 +28,43 @@ use crate::liveness::{Concurrent, Processes};
 use crate::partial::{Label, Labelled, Partial, Postponed, Taken};
 use crate::space::{Checked, Culprit, StateSpace};
 
-/// How persistent sets are computed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Method {
-    /// Stubborn sets by guards.
+/// How persistent sets are computed; the numbers are those of P. Godefroid's thesis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Algorithm {
+    /// Stubborn sets by guards: necessary enabling sets, chosen anew in each state.
     #[default]
     Guards,
-    /// Algorithm 1, conflicting transitions.
+    /// Conflicting transitions (algorithm 1).
     Conflicting,
-    /// Algorithm 2, Overman's.
+    /// Overman's (algorithm 2).
     Overman,
-    /// Algorithm 3, stubborn sets.
+    /// Stubborn sets (algorithm 3).
     Stubborn,
-    /// Algorithm 4, conditional stubborn sets.
+    /// Conditional stubborn sets (algorithm 4).
     Conditional,
 }
 
-impl Method {
-    fn algorithm(self) -> Option<Algorithm> {
+impl Algorithm {
+    /// The same with its variant, if it is one of the four of P. Godefroid's thesis.
+    fn with_variant(self) -> Option<algorithms::Algorithm> {
         Some(match self {
-            Method::Guards => return None,
-            Method::Conflicting => Algorithm::Conflicting(Interference::First),
-            Method::Overman => Algorithm::Overman(Interference::First),
-            Method::Stubborn => Algorithm::Stubborn(Choice::Greedy),
-            Method::Conditional => Algorithm::Conditional(Choice::Greedy),
+            Algorithm::Guards => return None,
+            Algorithm::Conflicting => algorithms::Algorithm::Conflicting(Interference::First),
+            Algorithm::Overman => algorithms::Algorithm::Overman(Interference::First),
+            Algorithm::Stubborn => algorithms::Algorithm::Stubborn(Choice::Greedy),
+            Algorithm::Conditional => algorithms::Algorithm::Conditional(Choice::Greedy),
+        })
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Algorithm::Guards => "stubborn sets by guards",
+            Algorithm::Conflicting => "persistent sets of conflicting transitions",
+            Algorithm::Overman => "persistent sets by Overman's algorithm",
+            Algorithm::Stubborn => "stubborn sets",
+            Algorithm::Conditional => "conditional stubborn sets",
         })
     }
 }
@@ -112,7 +126,7 @@ pub struct Reduced<'a> {
     space: Compiled,
     unfolding: Unfolding<'a>,
     guards: Guards,
-    method: Method,
+    algorithm: Algorithm,
     chooser: Chooser,
     budget: Budget,
     watches: Vec<Watch>,
@@ -269,10 +283,10 @@ impl<'a> Reduced<'a> {
         system: &'a System,
         invariants: &[Expr],
         looks_further: bool,
-        method: Method,
+        algorithm: Algorithm,
     ) -> Result<Reduced<'a>, NotReduced> {
         let budget = Budget::unlimited();
-        Reduced::of(&CompiledSystem::new(system, &budget)?, invariants, looks_further, method, &budget)
+        Reduced::of(&CompiledSystem::new(system, &budget)?, invariants, looks_further, algorithm, &budget)
     }
 
     /// The state space of a compiled system, with expressions over its states that [`Checked::invariant`] evaluates; what
@@ -281,7 +295,7 @@ impl<'a> Reduced<'a> {
         compiled: &CompiledSystem<'a>,
         invariants: &[Expr],
         looks_further: bool,
-        method: Method,
+        algorithm: Algorithm,
         budget: &Budget,
     ) -> Result<Reduced<'a>, NotReduced> {
         if compiled.system().synchronous().is_some() {
@@ -294,7 +308,7 @@ impl<'a> Reduced<'a> {
             space,
             unfolding,
             guards: Guards::default(),
-            method,
+            algorithm,
             chooser: Chooser::new(Table::WeaklyUniform),
             budget: budget.clone(),
             watches,
@@ -426,7 +440,7 @@ impl<'a> Reduced<'a> {
             self.recall.known.clear();
             self.visible = self.unfolding.visible(&self.watches);
             self.guards.update(&self.unfolding, &self.visible);
-            if self.method != Method::Guards && !self.unfolding.is_full() {
+            if self.algorithm != Algorithm::Guards && !self.unfolding.is_full() {
                 self.chooser.update_within(self.unfolding.scheme(), self.unfolding.effort());
             }
         }
@@ -681,12 +695,13 @@ impl Reduced<'_> {
         self.look_at(state);
         self.take_in(enabled);
         // A closure may take long where there are many transitions.
-        if self.now.full || self.method != Method::Guards && self.budget.check().is_err() {
+        if self.now.full || self.algorithm != Algorithm::Guards && self.budget.check().is_err() {
             self.tally.count(false);
             return out.extend(all);
         }
-        let Reduced { space, unfolding, guards, chooser, visible, invisible, method, now, chosen, recall, .. } = self;
-        if *method == Method::Guards {
+        let Reduced { space, unfolding, guards, chooser, visible, invisible, algorithm, now, chosen, recall, .. } =
+            self;
+        if *algorithm == Algorithm::Guards {
             let memory = Reading::new(state, &space.layouts);
             let layout = &space.program.layout;
             let there = now.there.iter().zip(&memory.layout.frames);
@@ -707,22 +722,24 @@ impl Reduced<'_> {
         });
         let mut view = State { space, unfolding, now, state };
         // The other algorithms ask for exact numbers of messages.
-        let by_guards = *method == Method::Guards;
+        let by_guards = *algorithm == Algorithm::Guards;
         let known = by_guards && recall.answer(&mut view, chosen);
-        match (method.algorithm(), seed) {
+        match (algorithm.with_variant(), seed) {
             _ if known => {}
             (None, None) => guards.smallest(unfolding, &mut view, &alive, *invisible, chosen),
             (None, Some(seed)) => guards.with(unfolding, &mut view, &alive, seed, chosen),
-            (Some(algorithm), None) => chooser.smallest(algorithm, unfolding.scheme(), &mut view, chosen),
-            (Some(algorithm), Some(seed)) => {
-                chooser.persistent(algorithm, unfolding.scheme(), &mut view, seed, chosen);
+            (Some(by), None) => chooser.smallest(by, unfolding.scheme(), &mut view, chosen),
+            (Some(by), Some(seed)) => {
+                chooser.persistent(by, unfolding.scheme(), &mut view, seed, chosen);
             }
         }
         if by_guards && !known {
             recall.keep(&view.now.queries, chosen);
         }
         // Only the stubborn sets by guards know what is visible.
-        if (*method != Method::Guards || *invisible) && chosen.iter().any(|transition| visible.contains(*transition)) {
+        if (*algorithm != Algorithm::Guards || *invisible)
+            && chosen.iter().any(|transition| visible.contains(*transition))
+        {
             chosen.clear();
             chosen.extend_from_slice(&view.now.enabled);
         }

@@ -1,7 +1,7 @@
 //! Endless runs, by the explicit engine: the product of the system with an automaton, and emptiness.
 
 use crate::check as safety;
-use crate::compile::{Ample, CompileError, Compiled, Method, NotReduced, Reduced};
+use crate::compile::{Ample, CompileError, Compiled, NotReduced, Reduced};
 use crate::liveness::{self, Behind, BuchiAutomaton, Concurrent, Lasso, Number, Product, Step, Stops, Tagged};
 use crate::partial::TwoPhase;
 use crate::space::Checked;
@@ -10,7 +10,7 @@ use ample_model::{Budget, Expr, Move, Reason, Statistics, System};
 
 use super::options::{Emptiness, Options, Search};
 use super::partial::trial;
-use super::reduction::{Methods, Reduction};
+use super::reduction::{Algorithm, Methods, Reduction};
 use super::subject::Subject;
 use super::two_phase;
 use super::{
@@ -116,10 +116,10 @@ fn reduced(
     options: &Options,
     budget: &Budget,
 ) -> Result<Found, Everything> {
-    let method = match options.reduction() {
+    let algorithm = match options.reduction() {
         Reduction::None => return Err(Everything::Asked),
-        Reduction::Auto | Reduction::TwoPhase => Method::Guards,
-        Reduction::By(Methods { persistent: Some(algorithm), .. }) => super::partial::method(algorithm),
+        Reduction::Auto | Reduction::TwoPhase => Algorithm::Guards,
+        Reduction::By(Methods { persistent: Some(algorithm), .. }) => algorithm,
         Reduction::By(_) => return Err(Everything::Plainly("only persistent sets can be used for it".into())),
     };
     if options.settings.fairness != Fairness::None {
@@ -138,7 +138,7 @@ fn reduced(
         Ok(compiled) => compiled,
         Err(error) => return Ok(Found::not_compiled(error)),
     };
-    let space = match Reduced::of(compiled, specification.atoms, true, method, budget) {
+    let space = match Reduced::of(compiled, specification.atoms, true, algorithm, budget) {
         Ok(space) => space,
         Err(NotReduced::Irreducible(why)) => return Err(Everything::Because(why)),
         Err(NotReduced::NotCompiled(error)) => return Ok(Found::not_compiled(error)),

@@ -21,7 +21,7 @@ mod choice;
 mod scheme;
 
 use crate::check as safety;
-use crate::compile::{Method, NotReduced, Reduced};
+use crate::compile::{NotReduced, Reduced};
 use crate::partial::{self, Partial};
 use crate::space::{Checked, StateSpace};
 use crate::store::FlatStore;
@@ -142,14 +142,7 @@ pub fn reduce<'a>(system: &'a System, options: &ReduceOptions, budget: &Budget) 
 
 /// A space in which the processes of the initial state have been met.
 fn space(system: &System, algorithm: Algorithm) -> Result<Reduced<'_>, ReduceError> {
-    let method = match algorithm {
-        Algorithm::Guards => Method::Guards,
-        Algorithm::Conflicting => Method::Conflicting,
-        Algorithm::Overman => Method::Overman,
-        Algorithm::Stubborn => Method::Stubborn,
-        Algorithm::Conditional => Method::Conditional,
-    };
-    let mut space = Reduced::new(system, &[], true, method).map_err(|error| match error {
+    let mut space = Reduced::new(system, &[], true, algorithm).map_err(|error| match error {
         NotReduced::Irreducible(why) => ReduceError::Irreducible(why),
         NotReduced::NotCompiled(why) => ReduceError::Unsupported(why.to_string()),
     })?;
