@@ -427,7 +427,7 @@ where
         let mut answer = match inserted {
             Some(Inserted::New(_)) => Explore::New,
             Some(Inserted::Seen(_)) | None => Explore::Skip,
-            Some(Inserted::Full) => Explore::Halt,
+            Some(Inserted::Full) => Explore::Interrupt,
         };
         match inserted {
             Some(Inserted::New(_) | Inserted::Seen(_)) => {
@@ -438,9 +438,9 @@ where
         }
         self.countdown -= 1;
         if self.countdown == 0 && self.tell(visit.pending(), visit.store.bytes() + self.held) {
-            answer = Explore::Halt;
+            answer = Explore::Interrupt;
         }
-        if violated && self.is_done() { Explore::Halt } else { answer }
+        if violated && self.is_done() { Explore::Interrupt } else { answer }
     }
 
     #[inline]
@@ -454,7 +454,7 @@ where
         }
         let message = "invalid end state".to_owned();
         self.deadlock = Some(Finding { message, path: visit.path_avoiding(S::is_dead) });
-        if self.is_done() { Backtrack::Halt } else { Backtrack::Continue }
+        if self.is_done() { Backtrack::Interrupt } else { Backtrack::Continue }
     }
 
     fn truncated(&mut self, _: &mut Visit<'_, S, St>) {
