@@ -1,8 +1,8 @@
 //! A compiled system that knows which of its transitions are independent.
 //!
-//! The processes of a state are looked up in an [`Unfolding`] of the system, a *crew* at a time: the processes that are
-//! there, told apart by their ids and by the parameters that never change. There are few crews, and a state mostly has
-//! the crew of the one before. From then on a state is a [`View`], and a persistent set is chosen for it.
+//! The processes of a state are looked up in an [`Unfolding`] of the system, a set at a time: the processes that are
+//! there, told apart by their ids and by the parameters that never change. There are few sets, and a state mostly has
+//! the set of the one before. From then on a state is a [`View`], and a persistent set is chosen for it.
 
 mod safe;
 
@@ -117,7 +117,7 @@ impl Tally {
 }
 
 /// The processes that are there.
-struct Crew {
+struct ProcessSet {
     processes: Vec<ProcessNumber>,
 }
 
@@ -138,10 +138,10 @@ pub struct Reduced<'a> {
     only_deadlocks: bool,
     /// By layout: the cells that tell processes apart, where they lie.
     cells: Vec<Option<Vec<(u32, Slot)>>>,
-    crews: Vec<Crew>,
+    process_sets: Vec<ProcessSet>,
     /// By layout and the values of those cells.
     known: HashMap<(LayoutPlace, Vec<i64>), usize>,
-    /// The layout, values and crew of the last state.
+    /// The layout, values and set of processes of the last state.
     last: Option<(LayoutPlace, Vec<i64>, usize)>,
     members: HashMap<Key, ProcessNumber>,
     now: Now,
@@ -271,8 +271,8 @@ impl State<'_, '_> {
     }
 }
 
-/// So many crews are told apart.
-const MAX_CREWS: usize = 4_096;
+/// So many sets of processes are told apart.
+const MAX_PROCESS_SETS: usize = 4_096;
 
 /// The labels of transitions that are not part of the scheme: no others are as large.
 const UNKNOWN: Label = 1 << 31;
@@ -317,7 +317,7 @@ impl<'a> Reduced<'a> {
             tally: Arc::default(),
             only_deadlocks: !looks_further && invariants.is_empty(),
             cells: Vec::new(),
-            crews: Vec::new(),
+            process_sets: Vec::new(),
             known: HashMap::new(),
             last: None,
             members: HashMap::new(),
@@ -352,8 +352,8 @@ impl<'a> Reduced<'a> {
         &self.guards
     }
 
-    /// The number of the crew of a state.
-    fn crew(&mut self, state: &[u8]) -> usize {
+    /// The number of the set of processes of a state.
+    fn process_set(&mut self, state: &[u8]) -> usize {
         self.space.layouts.learn(&self.space.program.layout, state);
         let layout = self.space.layouts.place_of(state).unwrap_or(0);
         if self.cells.len() <= layout as usize {
@@ -365,23 +365,23 @@ impl<'a> Reduced<'a> {
         let memory = Reading::new(state, &self.space.layouts);
         let Some(cells) = &self.cells[layout as usize] else { return 0 };
         let value = |(base, slot): &(u32, Slot)| memory.cell(*base, &slot.cell) + slot.low;
-        if let Some((last, values, crew)) = &self.last
+        if let Some((last, values, process_set)) = &self.last
             && *last == layout
             && cells.iter().map(value).eq(values.iter().copied())
         {
-            return *crew;
+            return *process_set;
         }
         let values: Vec<i64> = cells.iter().map(value).collect();
-        let crew = match self.known.get(&(layout, values.clone())) {
-            Some(crew) => *crew,
+        let process_set = match self.known.get(&(layout, values.clone())) {
+            Some(process_set) => *process_set,
             None => {
-                let crew = self.new_crew(state, &values);
-                self.known.insert((layout, values.clone()), crew);
-                crew
+                let process_set = self.new_process_set(state, &values);
+                self.known.insert((layout, values.clone()), process_set);
+                process_set
             }
         };
-        self.last = Some((layout, values, crew));
-        crew
+        self.last = Some((layout, values, process_set));
+        process_set
     }
 
     /// The cells that tell the processes of a state apart.
@@ -400,7 +400,7 @@ impl<'a> Reduced<'a> {
 
     /// Unfolds the processes that were not there before.
     #[cold]
-    fn new_crew(&mut self, state: &[u8], values: &[i64]) -> usize {
+    fn new_process_set(&mut self, state: &[u8], values: &[i64]) -> usize {
         let memory = Reading::new(state, &self.space.layouts);
         let kinds: Vec<ChannelId> = memory.layout.channels.iter().map(|place| ChannelId(place.kind.into())).collect();
         let mut rest = values;
@@ -444,8 +444,8 @@ impl<'a> Reduced<'a> {
                 self.chooser.update_within(self.unfolding.scheme(), self.unfolding.effort());
             }
         }
-        self.crews.push(Crew { processes });
-        self.crews.len() - 1
+        self.process_sets.push(ProcessSet { processes });
+        self.process_sets.len() - 1
     }
 
     /// The kinds of the channels up to the process's own: what its handles can mean.
@@ -457,27 +457,27 @@ impl<'a> Reduced<'a> {
 
     /// Gets ready for a state.
     fn look_at(&mut self, state: &[u8]) {
-        let crew = self.crew(state);
-        let crew = &self.crews[crew];
+        let process_set = self.process_set(state);
+        let process_set = &self.process_sets[process_set];
         let memory = Reading::new(state, &self.space.layouts);
         let now = &mut self.now;
         for process in now.there.drain(..) {
             now.locations[process as usize] = None;
         }
-        now.full = crew.processes.len() < memory.layout.frames.len()
+        now.full = process_set.processes.len() < memory.layout.frames.len()
             || self.unfolding.is_full()
-            || self.crews.len() > MAX_CREWS;
+            || self.process_sets.len() > MAX_PROCESS_SETS;
         now.enabled.clear();
         now.is_enabled.clear();
         now.alive.clear();
         // A state keeps its labels: they are in its sleep set.
-        if crew.processes.len() < memory.layout.frames.len() {
+        if process_set.processes.len() < memory.layout.frames.len() {
             return;
         }
         now.locations.resize(self.unfolding.scheme().processes.len(), None);
         now.held.resize(self.unfolding.scheme().conditions.len(), (0, false));
         now.time += 1;
-        for (frame, process) in memory.layout.frames.iter().zip(&crew.processes) {
+        for (frame, process) in memory.layout.frames.iter().zip(&process_set.processes) {
             let location = memory.location(frame) as u32 - frame.first_location;
             now.locations[*process as usize] = Some(location);
             now.there.push(*process);
@@ -662,7 +662,7 @@ impl Partial for Reduced<'_> {
 
     fn independent(&mut self, _: &[u8], first: Label, second: Label) -> bool {
         !self.unfolding.is_full()
-            && self.crews.len() <= MAX_CREWS
+            && self.process_sets.len() <= MAX_PROCESS_SETS
             && first != Label::MAX
             && second != Label::MAX
             && self.guards.independent(&self.unfolding, first, second)

@@ -144,14 +144,14 @@ where
     /// The successors of a state.
     #[inline]
     pub(super) fn open(&mut self, state: u32) -> Result<Successors, Terminated> {
-        self.tell_if_due()?;
+        self.report_if_due()?;
         self.kripke.open(state)
     }
 
-    /// Tells the budget how it goes, if it is time to.
+    /// Reports the progress to the budget, if it is time to.
     #[inline]
-    pub(super) fn tell_if_due(&mut self) -> Result<(), Terminated> {
-        if self.kripke.is_due() { self.kripke.tell(self.held(), self.frames.len()) } else { Ok(()) }
+    pub(super) fn report_if_due(&mut self) -> Result<(), Terminated> {
+        if self.kripke.is_due() { self.kripke.report_progress(self.held(), self.frames.len()) } else { Ok(()) }
     }
 
     /// Is the formula true in the state?

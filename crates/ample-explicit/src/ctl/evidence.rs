@@ -334,8 +334,8 @@ where
         Ok(())
     }
 
-    /// A path on which `g` holds, to where `f` holds too, to a deadlock, or around a cycle, if it is near; and whether it
-    /// is the first.
+    /// A path on which `g` holds, to where `f` holds too, to a deadlock, or around a cycle, if it is near; and whether
+    /// it is the first.
     fn near_release(&mut self, (f, g): (Id, Id), state: u32) -> Result<Option<(StatePath, bool)>, Terminated> {
         let mut region = Region::new(state);
         let mut ends = Vec::new();
@@ -354,7 +354,8 @@ where
         Ok(self.shortest(&region, &ends))
     }
 
-    /// A path on which `g` holds, to where `f` holds too, to a deadlock, or around a cycle; and whether it is the first.
+    /// A path on which `g` holds, to where `f` holds too, to a deadlock, or around a cycle; and whether it is the
+    /// first.
     fn release(&mut self, (f, g): (Id, Id), state: u32) -> Result<(StatePath, bool), Terminated> {
         let near = self.near_release((f, g), state);
         if let Some(found) = self.unless_full(near)? {

@@ -336,15 +336,15 @@ where
         Terminated
     }
 
-    /// Is it time to tell the budget?
+    /// Is it time to report the progress?
     #[inline]
     pub(super) fn is_due(&self) -> bool {
         self.countdown == 0
     }
 
-    /// Tells the budget how it goes, with so many bytes held elsewhere.
+    /// Reports the progress to the budget, with so many bytes held elsewhere.
     #[cold]
-    pub(super) fn tell(&mut self, held: usize, pending: usize) -> Result<(), Terminated> {
+    pub(super) fn report_progress(&mut self, held: usize, pending: usize) -> Result<(), Terminated> {
         self.countdown = self.pacing.next();
         let progress = Progress {
             states: self.statistics.states,

@@ -229,7 +229,7 @@ where
 {
     let mut origins = Origins { last: None, is_one: true };
     for index in 0.. {
-        evaluator.tell_if_due()?;
+        evaluator.report_if_due()?;
         let Some(start) = evaluator.kripke.initial(index)? else { break };
         let verdict = match start {
             Start::Fault => true,

@@ -304,9 +304,9 @@ fn shortest(
     if violation.is_none() && !patient && (lost || report.ended == Some(Reason::Memory)) {
         return None;
     }
-    let found = violation.and_then(|finding| {
-        let end = finding.path.end?;
-        Some(Lasso { prefix: finding.path.steps, end, cycle: Vec::new() })
+    let found = violation.and_then(|violation| {
+        let end = violation.path.end?;
+        Some(Lasso { prefix: violation.path.steps, end, cycle: Vec::new() })
     });
     let ended = if found.is_some() { None } else { report.ended };
     let report = liveness::Report { found, ended, statistics: report.statistics };

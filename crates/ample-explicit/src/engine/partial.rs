@@ -17,7 +17,7 @@ use super::reduction::{Methods, Proviso, Reduction};
 use super::subject::Subject;
 use super::{Request, Run, collect, has_hidden_variables, room_for_the_store};
 
-/// So many states are worth looking at before it is judged whether a reduction pays.
+/// So many states are worth looking at before it is decided whether a reduction pays.
 const TRIAL: u64 = 50_000;
 
 /// A reduction that leaves something out in fewer than one state in so many does not pay.
@@ -153,7 +153,7 @@ fn describe(methods: &Methods, counts: &Counts) -> String {
     text
 }
 
-/// A budget that ends a search whose reduction does not pay, if that is to be judged; and whether it has.
+/// A budget that ends a search whose reduction does not pay, if that is to be decided; and whether it has.
 pub fn trial(budget: &Budget, tally: Option<Arc<Tally>>) -> (Budget, Cancellation) {
     let Some(tally) = tally else { return (budget.clone(), Cancellation::new()) };
     let is_judged = AtomicBool::new(false);

@@ -184,7 +184,7 @@ where
         let transient = self.space.is_transient(out.borrow());
         let new = matches!(inserted, Inserted::New(_));
         if self.observed.arrived(transient, new, atomic_steps, self.stack.len()) {
-            self.observed.tell(self.stack.len(), self.memory())?;
+            self.observed.report_progress(self.stack.len(), self.memory())?;
         }
         match inserted {
             Inserted::New(handle) => {
@@ -296,7 +296,7 @@ where
         if self.strong && root.marks & self.all == self.all {
             let memory = self.memory();
             let (watch, pending) = (&mut self.observed, self.stack.len());
-            let mut ask = |bytes: usize| watch.tell(pending, memory + bytes);
+            let mut ask = |bytes: usize| watch.report_progress(pending, memory + bytes);
             let members = &self.live[root.index as usize..];
             let fair = streett::fair_part(self.space, self.store, members, self.all, &mut ask)?;
             if let Some(members) = fair {

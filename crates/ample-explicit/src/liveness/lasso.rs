@@ -1,7 +1,7 @@
-//! Lassos: a way to a cycle, and the cycle; short ones, for people to read.
+//! Lassos: a prefix, and the cycle that it leads to; short ones, for people to read.
 //!
 //! What a depth-first search finds is as deep as the search went. So once there is a component with an accepted run in
-//! it, a breadth-first search looks for a short way there, and others inside it for a short round that collects all
+//! it, a breadth-first search looks for a short path there, and others inside it for a short round that collects all
 //! that is needed.
 
 use std::borrow::Borrow;
@@ -37,7 +37,7 @@ pub(super) enum Seek<T> {
     Component { path: Vec<(Handle, T)>, end: Handle, members: Vec<Handle> },
 }
 
-/// A shorter way is looked for among so many states, and as many as the search has seen.
+/// A shorter path is looked for among so many states, and as many as the search has seen.
 const PATIENCE: usize = 200_000;
 /// But not among more than that.
 const MAX_PATIENCE: usize = 2_000_000;
@@ -87,7 +87,7 @@ impl<T: Copy> Seek<T> {
     }
 }
 
-/// A way of fewer steps than `length` from an initial state to one where `goal` holds, if one is found soon.
+/// A path of fewer steps than `length` from an initial state to one where `goal` holds, if one is found soon.
 fn shorter<P, St>(
     space: &mut P,
     store: &mut St,
@@ -106,7 +106,7 @@ where
 
 /// How far to search.
 struct Bounds {
-    /// A way of so many steps is too long.
+    /// A path of so many steps is too long.
     length: usize,
     /// Look at so many states.
     patience: usize,
@@ -118,7 +118,7 @@ impl Bounds {
     const NONE: Bounds = Bounds { length: usize::MAX, patience: usize::MAX, seen_only: false };
 }
 
-/// The shortest way from an initial state to one where `goal` holds, within bounds.
+/// The shortest path from an initial state to one where `goal` holds, within bounds.
 fn search<P, St>(
     space: &mut P,
     store: &mut St,

@@ -132,7 +132,7 @@ impl Side for Number {
     }
 }
 
-/// Counts, and tells the budget.
+/// Counts, and reports the progress to the budget.
 struct SearchCounts<'a> {
     budget: &'a Budget,
     statistics: Statistics,
@@ -163,9 +163,9 @@ impl<'a> SearchCounts<'a> {
         self.countdown == 0
     }
 
-    /// Tells the budget how it goes; true if the search has to end.
+    /// Reports the progress to the budget, which may end the search.
     #[cold]
-    fn tell(&mut self, pending: usize, memory: usize) -> Result<(), Terminated> {
+    fn report_progress(&mut self, pending: usize, memory: usize) -> Result<(), Terminated> {
         self.countdown = self.pacing.next();
         let progress = Progress {
             states: self.statistics.states,

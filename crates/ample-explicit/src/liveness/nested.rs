@@ -1,7 +1,7 @@
 //! Emptiness by nested depth-first search, after Schwoon and Esparza: early, and with two bits for each state.
 //!
 //! A first, *blue* search goes through all states. When it leaves an accepting state behind, a second, *red* search from
-//! there looks for a way back onto the path of the first one. Each state is red at most once. A blue step back
+//! there looks for a path back onto the path of the first one. Each state is red at most once. A blue step back
 //! onto the path closes an accepted cycle at once if one of its ends is accepting.
 //!
 //! For a single mark that belongs to states: all transitions out of a state have it, or none.
@@ -155,15 +155,15 @@ where
         let transient = self.space.is_transient(out.borrow());
         let new = matches!(inserted, Inserted::New(_));
         if self.observed.arrived(transient, new, atomic_steps, depth) {
-            self.tell()?;
+            self.report_progress()?;
         }
         if inserted == Inserted::Full { self.observed.end(Reason::Memory) } else { Ok(inserted) }
     }
 
-    fn tell(&mut self) -> Result<(), Terminated> {
+    fn report_progress(&mut self) -> Result<(), Terminated> {
         let steps = self.blue.capacity() + self.red.capacity();
         let memory = self.store.bytes() + steps * size_of::<(Handle, P::Transition)>() + self.not_red.capacity();
-        self.observed.tell(self.blue.len(), memory)
+        self.observed.report_progress(self.blue.len(), memory)
     }
 
     /// The first transition out of a new state.
@@ -213,7 +213,7 @@ where
             };
             self.observed.countdown -= 1;
             if self.observed.countdown == 0 {
-                self.tell()?;
+                self.report_progress()?;
             }
             self.space.target(self.store.get(current), &transition, out);
             let to = if self.space.is_dead() { None } else { self.store.find((*out).borrow()) };

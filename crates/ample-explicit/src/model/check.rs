@@ -238,10 +238,10 @@ impl<'m, M: Model> Check<'m, M> {
         };
         let ended = graph.interrupted.clone().or(report.ended);
         let undecided = || ended.clone().map_or(Verdict::Holds, Verdict::Unknown);
-        for ((number, (condition, value)), finding) in numbers.into_iter().zip(invariants).zip(&report.invariants) {
-            let path = finding
-                .as_ref()
-                .map(|finding| run_of(&finding.path, &store).to_condition(graph, &self.conditions[condition], !value));
+        for ((number, (condition, value)), violation) in numbers.into_iter().zip(invariants).zip(&report.invariants) {
+            let path = violation.as_ref().map(|violation| {
+                run_of(&violation.path, &store).to_condition(graph, &self.conditions[condition], !value)
+            });
             let is_goal = !value;
             answers[number] = Some(match (path, undecided()) {
                 (Some(path), _) => Decision::shown(if is_goal { Verdict::Holds } else { Verdict::Violated }, path),
@@ -251,7 +251,7 @@ impl<'m, M: Model> Check<'m, M> {
         }
         for (number, (_, question)) in self.questions.iter().enumerate() {
             if matches!(question, Question::DeadlockFree) {
-                let path = report.deadlock.as_ref().map(|finding| run_of(&finding.path, &store).to_deadlock(graph));
+                let path = report.deadlock.as_ref().map(|violation| run_of(&violation.path, &store).to_deadlock(graph));
                 answers[number] = Some(match path {
                     Some(path) => Decision::shown(Verdict::Violated, path),
                     None => Decision { verdict: undecided(), path: None },

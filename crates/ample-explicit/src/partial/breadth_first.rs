@@ -14,7 +14,7 @@ use super::ahead::Ahead;
 use super::choice::Choice;
 use super::reduction::{Counts, Incompatible, Proviso, Reduced, Reduction};
 use super::{Labelled, Partial};
-use crate::check::{Finding, Note, Options, Safety};
+use crate::check::{Note, Options, Safety, Violation};
 use crate::search::{Path, Terminated, retrace};
 use crate::space::Buffer;
 use crate::store::{ExactStore, Handle, Inserted, Linked, Side};
@@ -206,7 +206,7 @@ where
             && self.safety.asks_assertions()
         {
             let path = self.path(arrival, inserted.and_then(Inserted::handle));
-            self.safety.assertions = Some(Finding { message, path });
+            self.safety.assertions = Some(Violation { message, path });
             violated = true;
         }
         match inserted {
@@ -221,9 +221,10 @@ where
             None => {}
         }
         self.safety.countdown -= 1;
-        let told = self.safety.countdown == 0 && self.safety.tell(self.waiting, self.store.bytes() + self.held());
+        let interrupted =
+            self.safety.countdown == 0 && self.safety.report_progress(self.waiting, self.store.bytes() + self.held());
         let is_full = matches!(inserted, Some(Inserted::Full));
-        if told || is_full || (violated && self.safety.is_done()) { Err(Terminated) } else { Ok(()) }
+        if interrupted || is_full || (violated && self.safety.is_done()) { Err(Terminated) } else { Ok(()) }
     }
 
     /// Counts the arrival at a state that is known.
@@ -253,7 +254,7 @@ where
                 continue;
             }
             let path = self.path(arrival, Some(handle));
-            self.safety.invariants[number] = Some(Finding { message: "invariant violated".to_owned(), path });
+            self.safety.invariants[number] = Some(Violation { message: "invariant violated".to_owned(), path });
             self.safety.open.remove(next);
         }
         self.safety.open.len() < before
@@ -274,7 +275,7 @@ where
         }
         let steps = retrace(self.space, self.store, handle, S::is_dead);
         let path = Path { steps, end: Some(handle) };
-        self.safety.deadlock = Some(Finding { message: "invalid end state".to_owned(), path });
+        self.safety.deadlock = Some(Violation { message: "invalid end state".to_owned(), path });
         if self.safety.is_done() { Err(Terminated) } else { Ok(()) }
     }
 

@@ -46,7 +46,7 @@
 //! # Recipe 2: is there a cycle through an accepting state?
 //!
 //! Nested depth-first search: whenever the outer search leaves an accepting state, the inner one looks
-//! for a way back to it. Both keep their marks in one store.
+//! for a path back to it. Both keep their marks in one store.
 //!
 //! ```
 //! use ample_explicit::search::depth_first;

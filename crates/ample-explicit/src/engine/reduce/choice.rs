@@ -412,8 +412,8 @@ fn along(interpreter: &Interpreter<'_>, trace: &Trace, steps: Option<usize>) -> 
     for (number, step) in all[..count].iter().enumerate() {
         let successor = interpreter.step(&state, &step.taken);
         let fits = interpreter.allows(&state, &step.taken) && {
-            let told = interpreter.describe(&state, &step.taken, &successor);
-            (&told.process, &told.text) == (&step.process, &step.text)
+            let described = interpreter.describe(&state, &step.taken, &successor);
+            (&described.process, &described.text) == (&step.process, &step.text)
         };
         if !fits {
             let why = format!("step {}: {} cannot take `{}` there", number + 1, step.process, step.text);

@@ -26,7 +26,7 @@ use super::mark::Mark;
 use super::reduction::{Counts, Incompatible, Proviso, Reduced, Reduction};
 use super::visited::{Cached, Kept, Visited};
 use super::{Label, Labelled, Partial};
-use crate::check::{Finding, Note, Options, Safety};
+use crate::check::{Note, Options, Safety, Violation};
 use crate::search::{Path, Terminated};
 use crate::space::Buffer;
 use crate::store::{ExactStore, Handle, Inserted};
@@ -185,7 +185,8 @@ where
             violated |= self.breaks_invariant(state, handle)?;
         }
         self.safety.countdown -= 1;
-        if self.safety.countdown == 0 && self.safety.tell(self.frames.len() as u64, self.visited.bytes() + self.held())
+        if self.safety.countdown == 0
+            && self.safety.report_progress(self.frames.len() as u64, self.visited.bytes() + self.held())
         {
             return Err(Terminated);
         }
@@ -375,7 +376,7 @@ where
             return Ok(());
         }
         let path = self.path(Some(state))?;
-        self.safety.deadlock = Some(Finding { message: "invalid end state".to_owned(), path });
+        self.safety.deadlock = Some(Violation { message: "invalid end state".to_owned(), path });
         if self.safety.is_done() { Err(Terminated) } else { Ok(()) }
     }
 
@@ -385,7 +386,7 @@ where
             return Ok(false);
         }
         let path = self.path(end)?;
-        self.safety.assertions = Some(Finding { message, path });
+        self.safety.assertions = Some(Violation { message, path });
         Ok(true)
     }
 
@@ -399,7 +400,7 @@ where
                 continue;
             }
             let path = self.path(end)?;
-            self.safety.invariants[number] = Some(Finding { message: "invariant violated".to_owned(), path });
+            self.safety.invariants[number] = Some(Violation { message: "invariant violated".to_owned(), path });
             self.safety.open.remove(next);
         }
         Ok(self.safety.open.len() < before)
