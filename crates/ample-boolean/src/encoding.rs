@@ -137,8 +137,8 @@ impl Encoding {
         let visible = maker.dag.equals(&control, 0);
         let (attempts, timeout) = maker.attempts(&state, visible)?;
         let partitions = maker.partitions(&base, attempts, timeout, &control)?;
-        let ways: Vec<Lit> = partitions.iter().flat_map(|p| [p.guard, p.fault, p.overflow]).collect();
-        let idle = !maker.dag.any(&ways);
+        let cases: Vec<Lit> = partitions.iter().flat_map(|p| [p.guard, p.fault, p.overflow]).collect();
+        let idle = !maker.dag.any(&cases);
         let proper = maker.is_end(&state);
         let stuck = maker.dag.and(idle, !proper);
         let initial = maker.initial()?;
@@ -289,14 +289,14 @@ impl Maker<'_> {
     /// All edges of all processes tried, and the value of `timeout` with which they were.
     fn attempts(&mut self, state: &Symbolic, visible: Lit) -> Result<(Vec<Attempt>, Lit), Unsupported> {
         let first = self.try_all(state, Lit::FALSE)?;
-        let mut ways = Vec::new();
+        let mut cases = Vec::new();
         for attempt in &first {
-            ways.push(self.alone_enabled(attempt));
+            cases.push(self.alone_enabled(attempt));
             for handshake in &attempt.ready.with {
-                ways.push(self.with_enabled(attempt, handshake));
+                cases.push(self.with_enabled(attempt, handshake));
             }
         }
-        let some = self.dag.any(&ways);
+        let some = self.dag.any(&cases);
         let timeout = self.dag.and(visible, !some);
         if uses_timeout(self.system) { Ok((self.try_all(state, timeout)?, timeout)) } else { Ok((first, timeout)) }
     }

@@ -40,7 +40,7 @@ impl Conditions {
 /// A step under way.
 #[derive(Clone)]
 pub(crate) struct Branch {
-    /// Where it is on this way; relative to where the step is taken at all.
+    /// Where it is in this branch; relative to where the step is taken at all.
     pub path: Lit,
     pub state: Symbolic,
 }
@@ -145,14 +145,14 @@ impl Maker<'_> {
         if edges.is_empty() || (may.holds == Lit::FALSE && may.fault == Lit::FALSE) {
             return Ok(Lit::FALSE);
         }
-        let mut ways = vec![may.fault];
+        let mut cases = vec![may.fault];
         for id in edges {
             let ready = self.ready(view, &system.process(me.of).edges[id.index()])?;
             let some = self.is_executable(&ready);
             let some = self.dag.or(some, ready.fault);
-            ways.push(self.dag.and(may.holds, some));
+            cases.push(self.dag.and(may.holds, some));
         }
-        Ok(self.dag.any(&ways))
+        Ok(self.dag.any(&cases))
     }
 
     /// Runs an effect. With the state comes the condition that the process is still there.
@@ -254,7 +254,7 @@ impl Maker<'_> {
         to: usize,
         branch: Branch,
     ) {
-        if branch.path == Lit::FALSE || (to <= from && self.is_over(conditions, branch.path)) {
+        if branch.path == Lit::FALSE || (to <= from && self.is_unreachable(conditions, branch.path)) {
             return;
         }
         let joined = match open.remove(&to) {
@@ -264,13 +264,13 @@ impl Maker<'_> {
         open.insert(to, joined);
     }
 
-    /// Nobody comes this way, or only after a fault.
-    fn is_over(&mut self, conditions: &Conditions, path: Lit) -> bool {
+    /// The branch is taken by nobody, or only after a fault.
+    fn is_unreachable(&mut self, conditions: &Conditions, path: Lit) -> bool {
         let sound = self.dag.and(path, !conditions.fault);
         self.dag.is_plainly_false(path) || self.dag.is_plainly_false(sound)
     }
 
-    /// Two ways that meet; never both are taken.
+    /// Two branches that meet; never both are taken.
     fn join(&mut self, one: Branch, other: Branch) -> Branch {
         let state = self.merge(one.path, one.state, other.state);
         Branch { path: self.dag.or(one.path, other.path), state }
