@@ -4,8 +4,8 @@
 //! successors, builders run ahead. It ends with the first violation, whatever has been built by then.
 //!
 //! Formulas speak of states and of events. A formula about states alone is evaluated as everywhere: leaving out steps
-//! that keep the label does not change it. An event holds at a position if it is the action that is taken there, and here
-//! the thesis's theorem needs care: positions whose action is not observed, and keeps the label, are not there in the
+//! that keep the label does not change it. An event holds at a position if it is the action that is taken there, and
+//! here the thesis's theorem needs care: positions whose action is not observed, and keeps the label, are not in the
 //! graph. So formulas with events are evaluated on *collapsed* words, which have no such positions. Where that makes a
 //! difference ([`is_insensitive`]), [`check`] refuses unless the caller says that collapsed words are meant.
 
