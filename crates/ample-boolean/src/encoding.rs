@@ -12,7 +12,7 @@ use crate::dag::{Dag, Lit};
 use crate::evaluate::{Me, View};
 use crate::layout::{Layout, Number, Queue};
 use crate::moves::{Handshake, Ready};
-use crate::perform::{Branch, Told};
+use crate::perform::{Branch, Conditions};
 use crate::symbolic::{Maker, Symbolic, Truth};
 use crate::word::Word;
 
@@ -137,8 +137,8 @@ impl Encoding {
         let visible = maker.dag.equals(&control, 0);
         let (attempts, timeout) = maker.attempts(&state, visible)?;
         let partitions = maker.partitions(&base, attempts, timeout, &control)?;
-        let ways: Vec<Lit> = partitions.iter().flat_map(|p| [p.guard, p.fault, p.overflow]).collect();
-        let idle = !maker.dag.any(&ways);
+        let cases: Vec<Lit> = partitions.iter().flat_map(|p| [p.guard, p.fault, p.overflow]).collect();
+        let idle = !maker.dag.any(&cases);
         let proper = maker.is_end(&state);
         let stuck = maker.dag.and(idle, !proper);
         let initial = maker.initial()?;
@@ -289,14 +289,14 @@ impl Maker<'_> {
     /// All edges of all processes tried, and the value of `timeout` with which they were.
     fn attempts(&mut self, state: &Symbolic, visible: Lit) -> Result<(Vec<Attempt>, Lit), Unsupported> {
         let first = self.try_all(state, Lit::FALSE)?;
-        let mut ways = Vec::new();
+        let mut cases = Vec::new();
         for attempt in &first {
-            ways.push(self.alone_enabled(attempt));
+            cases.push(self.alone_enabled(attempt));
             for handshake in &attempt.ready.with {
-                ways.push(self.with_enabled(attempt, handshake));
+                cases.push(self.with_enabled(attempt, handshake));
             }
         }
-        let some = self.dag.any(&ways);
+        let some = self.dag.any(&cases);
         let timeout = self.dag.and(visible, !some);
         if uses_timeout(self.system) { Ok((self.try_all(state, timeout)?, timeout)) } else { Ok((first, timeout)) }
     }
@@ -375,16 +375,16 @@ impl Maker<'_> {
             return Ok(());
         }
         let early = self.dag.and(attempt.may.holds, attempt.ready.fault);
-        let mut told = Told::new(timeout);
-        told.fault = self.dag.or(attempt.may.fault, early);
+        let mut conditions = Conditions::new(timeout);
+        conditions.fault = self.dag.or(attempt.may.fault, early);
         let mut state = Symbolic::new(base.clone());
         if attempt.ready.alone != Lit::FALSE {
             let edge = &self.system.process(attempt.me.of).edges[attempt.edge.index()];
-            state = self.alone(&mut told, state, attempt.me, edge)?;
+            state = self.alone(&mut conditions, state, attempt.me, edge)?;
             self.normalise(&mut state, attempt.me, edge)?;
         }
         let taken = Move::Process { process: attempt.me.slot as u32, edge: attempt.edge };
-        out.extend(self.partition(base, taken, enabled, told, &state));
+        out.extend(self.partition(base, taken, enabled, conditions, &state));
         Ok(())
     }
 
@@ -407,7 +407,7 @@ impl Maker<'_> {
         for handshakes in partners.into_values() {
             let receiver = handshakes[0].receiver;
             let receiving = &system.process(receiver.of).edges[handshakes[0].edge.index()];
-            let mut told = Told::new(timeout);
+            let mut conditions = Conditions::new(timeout);
             let mut enabled = Lit::FALSE;
             let mut state: Option<Symbolic> = None;
             for handshake in &handshakes {
@@ -415,10 +415,11 @@ impl Maker<'_> {
                 enabled = self.dag.or(enabled, here);
                 let path = if handshakes.len() == 1 { Lit::TRUE } else { handshake.meant };
                 let wrong = self.dag.and(path, handshake.fault);
-                told.fault = self.dag.or(told.fault, wrong);
+                conditions.fault = self.dag.or(conditions.fault, wrong);
                 let branch = Branch { path, state: Symbolic::new(base.clone()) };
                 let sender = (attempt.me, edge);
-                let branch = self.handshake(&mut told, branch, sender, (receiver, receiving), &handshake.offer)?;
+                let branch =
+                    self.handshake(&mut conditions, branch, sender, (receiver, receiving), &handshake.offer)?;
                 state = Some(match state {
                     Some(others) => self.merge(handshake.meant, branch.state, others),
                     None => branch.state,
@@ -431,7 +432,7 @@ impl Maker<'_> {
                 sender: (attempt.me.slot as u32, attempt.edge),
                 receiver: (receiver.slot as u32, handshakes[0].edge),
             };
-            out.extend(self.partition(base, taken, enabled, told, &state));
+            out.extend(self.partition(base, taken, enabled, conditions, &state));
         }
         Ok(())
     }
@@ -442,15 +443,15 @@ impl Maker<'_> {
         base: &Rc<Vec<Word>>,
         taken: Move,
         enabled: Lit,
-        told: Told,
+        conditions: Conditions,
         state: &Symbolic,
     ) -> Option<Partition> {
-        let fault = self.dag.and(enabled, told.fault);
-        let broken = self.dag.and(enabled, told.violation);
+        let fault = self.dag.and(enabled, conditions.fault);
+        let broken = self.dag.and(enabled, conditions.violation);
         let violation = self.dag.or(fault, broken);
         let sound = self.dag.and(enabled, !fault);
         let (updates, fits) = self.updates(base, state);
-        let lacking = self.dag.or(told.overflow, !fits);
+        let lacking = self.dag.or(conditions.overflow, !fits);
         let overflow = self.dag.and(sound, lacking);
         let guard = self.dag.and(sound, !lacking);
         let possible = [guard, fault, overflow].iter().any(|lit| *lit != Lit::FALSE);
@@ -499,7 +500,7 @@ impl Maker<'_> {
         let blank = |cell: Number| Word::constant(self.layout.blank(cell).into());
         let base: Rc<Vec<Word>> = Rc::new((0..self.layout.places.len()).map(blank).collect());
         let mut branch = Branch { path: Lit::TRUE, state: Symbolic::new(base.clone()) };
-        let mut told = Told::new(Lit::FALSE);
+        let mut conditions = Conditions::new(Lit::FALSE);
         for cell in (0..base.len()).filter(|cell| self.layout.places[*cell].hidden) {
             branch.state.set(cell, Word::zero());
         }
@@ -510,14 +511,14 @@ impl Maker<'_> {
         let mut handle = 0;
         for (variable, offset) in system.globals.iter().zip(&self.layout.global_offsets) {
             let first = self.layout.globals.start + offset;
-            self.initialise(&mut told, &mut branch, None, first, variable, &mut handle)?;
+            self.initialise(&mut conditions, &mut branch, None, first, variable, &mut handle)?;
         }
         for (number, instance) in system.start.iter().enumerate() {
             let arguments: Vec<Word> = instance.arguments.iter().map(|a| Word::constant((*a).into())).collect();
-            branch = self.spawn(&mut told, branch, number, instance.process, &arguments, instance.priority)?;
+            branch = self.spawn(&mut conditions, branch, number, instance.process, &arguments, instance.priority)?;
         }
         // The path leads past faults and past what has no room: a state that is lost there would be missed.
-        if !self.dag.is_plainly_false(told.fault) {
+        if !self.dag.is_plainly_false(conditions.fault) {
             return Err(Unsupported("an initial state of the system is a fault".into()));
         }
         let mut same = vec![branch.path];
@@ -533,7 +534,7 @@ impl Maker<'_> {
         }
         let fits = self.dag.all(&fits);
         let lacking = self.dag.and(branch.path, !fits);
-        let lacking = self.dag.or(told.overflow, lacking);
+        let lacking = self.dag.or(conditions.overflow, lacking);
         if !self.dag.is_plainly_false(lacking) {
             return Err(Unsupported("the initial states of the system are too many to be bounded".into()));
         }

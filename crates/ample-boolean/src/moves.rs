@@ -31,9 +31,9 @@ pub(crate) struct Handshake {
 impl Maker<'_> {
     /// The edge can be taken somehow.
     pub fn is_executable(&mut self, ready: &Ready) -> Lit {
-        let mut ways: Vec<Lit> = ready.with.iter().map(|handshake| handshake.when).collect();
-        ways.push(ready.alone);
-        self.dag.any(&ways)
+        let mut cases: Vec<Lit> = ready.with.iter().map(|handshake| handshake.when).collect();
+        cases.push(ready.alone);
+        self.dag.any(&cases)
     }
 
     /// The viewer's `provided` clause holds, and nobody of higher priority goes first.

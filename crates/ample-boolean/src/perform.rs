@@ -21,8 +21,8 @@ use crate::word::Word;
 /// How many instructions are run before an effect counts as endless.
 const MAX_INSTRUCTIONS: usize = 2_000;
 
-/// What happened in a step.
-pub(crate) struct Told {
+/// The conditions under which something goes wrong in a step; in the midst of it, those so far.
+pub(crate) struct Conditions {
     /// The value of `timeout`.
     pub timeout: Lit,
     pub fault: Lit,
@@ -31,16 +31,16 @@ pub(crate) struct Told {
     pub overflow: Lit,
 }
 
-impl Told {
-    pub fn new(timeout: Lit) -> Told {
-        Told { timeout, fault: Lit::FALSE, violation: Lit::FALSE, overflow: Lit::FALSE }
+impl Conditions {
+    pub fn new(timeout: Lit) -> Conditions {
+        Conditions { timeout, fault: Lit::FALSE, violation: Lit::FALSE, overflow: Lit::FALSE }
     }
 }
 
 /// A step under way.
 #[derive(Clone)]
 pub(crate) struct Branch {
-    /// Where it is on this way; relative to where the step is taken at all.
+    /// Where it is in this branch; relative to where the step is taken at all.
     pub path: Lit,
     pub state: Symbolic,
 }
@@ -54,23 +54,29 @@ struct Event<'a> {
 }
 
 impl Maker<'_> {
-    fn fault(&mut self, told: &mut Told, branch: &Branch, when: Lit) {
+    fn fault(&mut self, conditions: &mut Conditions, branch: &Branch, when: Lit) {
         let here = self.dag.and(branch.path, when);
-        told.fault = self.dag.or(told.fault, here);
+        conditions.fault = self.dag.or(conditions.fault, here);
     }
 
-    fn violation(&mut self, told: &mut Told, branch: &Branch, when: Lit) {
+    fn violation(&mut self, conditions: &mut Conditions, branch: &Branch, when: Lit) {
         let here = self.dag.and(branch.path, when);
-        told.violation = self.dag.or(told.violation, here);
+        conditions.violation = self.dag.or(conditions.violation, here);
     }
 
     /// A step of one process.
-    pub fn alone(&mut self, told: &mut Told, state: Symbolic, me: Me, edge: &Edge) -> Result<Symbolic, Unsupported> {
+    pub fn alone(
+        &mut self,
+        conditions: &mut Conditions,
+        state: Symbolic,
+        me: Me,
+        edge: &Edge,
+    ) -> Result<Symbolic, Unsupported> {
         let mut branch = Branch { path: Lit::TRUE, state };
         if let Some(communication) = &edge.communication {
-            branch = self.communicate(told, branch, me, communication)?;
+            branch = self.communicate(conditions, branch, me, communication)?;
         }
-        let (mut branch, lives) = self.effect(told, branch, me, edge)?;
+        let (mut branch, lives) = self.effect(conditions, branch, me, edge)?;
         self.arrive(&mut branch.state, me, edge, lives);
         Ok(branch.state)
     }
@@ -78,7 +84,7 @@ impl Maker<'_> {
     /// Both events, then the receiver's bindings and effect, then the sender's effect.
     pub fn handshake(
         &mut self,
-        told: &mut Told,
+        conditions: &mut Conditions,
         branch: Branch,
         sender: (Me, &Edge),
         receiver: (Me, &Edge),
@@ -87,15 +93,15 @@ impl Maker<'_> {
         let Some(Communication::Receive { patterns, .. }) = &receiver.1.communication else { return Ok(branch) };
         let mut branch = branch;
         if patterns.len() != self.kind(offer.kind).fields.len() {
-            self.fault(told, &branch, Lit::TRUE);
+            self.fault(conditions, &branch, Lit::TRUE);
         }
         for kind in [EventKind::Send, EventKind::Receive] {
             let event = Event { kind, queue: offer.queue, channel: offer.kind, message: &offer.message };
-            self.event(told, &mut branch, &event)?;
+            self.event(conditions, &mut branch, &event)?;
         }
-        self.bind(told, &mut branch, receiver.0, patterns, &offer.message)?;
-        let (branch, receiver_lives) = self.effect(told, branch, receiver.0, receiver.1)?;
-        let (mut branch, sender_lives) = self.effect(told, branch, sender.0, sender.1)?;
+        self.bind(conditions, &mut branch, receiver.0, patterns, &offer.message)?;
+        let (branch, receiver_lives) = self.effect(conditions, branch, receiver.0, receiver.1)?;
+        let (mut branch, sender_lives) = self.effect(conditions, branch, sender.0, sender.1)?;
         self.arrive(&mut branch.state, sender.0, sender.1, sender_lives);
         self.arrive(&mut branch.state, receiver.0, receiver.1, receiver_lives);
         Ok(branch)
@@ -139,18 +145,24 @@ impl Maker<'_> {
         if edges.is_empty() || (may.holds == Lit::FALSE && may.fault == Lit::FALSE) {
             return Ok(Lit::FALSE);
         }
-        let mut ways = vec![may.fault];
+        let mut cases = vec![may.fault];
         for id in edges {
             let ready = self.ready(view, &system.process(me.of).edges[id.index()])?;
             let some = self.is_executable(&ready);
             let some = self.dag.or(some, ready.fault);
-            ways.push(self.dag.and(may.holds, some));
+            cases.push(self.dag.and(may.holds, some));
         }
-        Ok(self.dag.any(&ways))
+        Ok(self.dag.any(&cases))
     }
 
     /// Runs an effect. With the state comes the condition that the process is still there.
-    fn effect(&mut self, told: &mut Told, branch: Branch, me: Me, edge: &Edge) -> Result<(Branch, Lit), Unsupported> {
+    fn effect(
+        &mut self,
+        conditions: &mut Conditions,
+        branch: Branch,
+        me: Me,
+        edge: &Edge,
+    ) -> Result<(Branch, Lit), Unsupported> {
         let program = &edge.effect;
         let whole = branch.path;
         if whole == Lit::FALSE || program.is_empty() {
@@ -177,24 +189,24 @@ impl Maker<'_> {
                 Instruction::Do(action) => (action, None),
                 Instruction::Try(action, otherwise) => (action, Some(*otherwise as usize)),
                 Instruction::Jump(to) => {
-                    self.go(told, &mut open, at, *to as usize, branch);
+                    self.go(conditions, &mut open, at, *to as usize, branch);
                     continue;
                 }
                 Instruction::Fail(_) => {
-                    self.fault(told, &branch, Lit::TRUE);
+                    self.fault(conditions, &branch, Lit::TRUE);
                     continue;
                 }
             };
-            let executable = self.executable(told, &branch, me, action)?;
-            self.fault(told, &branch, executable.fault);
+            let executable = self.executable(conditions, &branch, me, action)?;
+            self.fault(conditions, &branch, executable.fault);
             let mut branch = branch;
             match otherwise {
                 Some(otherwise) => {
                     let path = self.dag.and(branch.path, !executable.holds);
-                    self.go(told, &mut open, at, otherwise, Branch { path, state: branch.state.clone() });
+                    self.go(conditions, &mut open, at, otherwise, Branch { path, state: branch.state.clone() });
                     branch.path = self.dag.and(branch.path, executable.holds);
                 }
-                None => self.fault(told, &branch, !executable.holds),
+                None => self.fault(conditions, &branch, !executable.holds),
             }
             if branch.path == Lit::FALSE || (otherwise.is_none() && executable.holds == Lit::FALSE) {
                 continue;
@@ -207,10 +219,10 @@ impl Maker<'_> {
                 });
                 continue;
             }
-            let branch = self.act(told, branch, me, action)?;
-            self.go(told, &mut open, at, at + 1, branch);
+            let branch = self.act(conditions, branch, me, action)?;
+            self.go(conditions, &mut open, at, at + 1, branch);
         }
-        let whole = self.dag.and(whole, !told.overflow);
+        let whole = self.dag.and(whole, !conditions.overflow);
         Ok(match (done, dead) {
             (Some(done), None) => (Branch { path: whole, ..done }, Lit::TRUE),
             (None, Some(dead)) => (Branch { path: whole, ..dead }, Lit::FALSE),
@@ -234,8 +246,15 @@ impl Maker<'_> {
     }
 
     /// Goes on at that instruction, together with what is there already.
-    fn go(&mut self, told: &Told, open: &mut BTreeMap<usize, Branch>, from: usize, to: usize, branch: Branch) {
-        if branch.path == Lit::FALSE || (to <= from && self.is_over(told, branch.path)) {
+    fn go(
+        &mut self,
+        conditions: &Conditions,
+        open: &mut BTreeMap<usize, Branch>,
+        from: usize,
+        to: usize,
+        branch: Branch,
+    ) {
+        if branch.path == Lit::FALSE || (to <= from && self.is_unreachable(conditions, branch.path)) {
             return;
         }
         let joined = match open.remove(&to) {
@@ -245,20 +264,26 @@ impl Maker<'_> {
         open.insert(to, joined);
     }
 
-    /// Nobody comes this way, or only after a fault.
-    fn is_over(&mut self, told: &Told, path: Lit) -> bool {
-        let sound = self.dag.and(path, !told.fault);
+    /// The branch is taken by nobody, or only after a fault.
+    fn is_unreachable(&mut self, conditions: &Conditions, path: Lit) -> bool {
+        let sound = self.dag.and(path, !conditions.fault);
         self.dag.is_plainly_false(path) || self.dag.is_plainly_false(sound)
     }
 
-    /// Two ways that meet; never both are taken.
+    /// Two branches that meet; never both are taken.
     fn join(&mut self, one: Branch, other: Branch) -> Branch {
         let state = self.merge(one.path, one.state, other.state);
         Branch { path: self.dag.or(one.path, other.path), state }
     }
 
-    fn executable(&mut self, told: &Told, branch: &Branch, me: Me, action: &Action) -> Result<Truth, Unsupported> {
-        let view = View::of(&branch.state, me, told.timeout);
+    fn executable(
+        &mut self,
+        conditions: &Conditions,
+        branch: &Branch,
+        me: Me,
+        action: &Action,
+    ) -> Result<Truth, Unsupported> {
+        let view = View::of(&branch.state, me, conditions.timeout);
         match action {
             Action::Test(condition) => self.holds(view, condition),
             Action::Communicate(communication) => {
@@ -289,47 +314,55 @@ impl Maker<'_> {
         }
     }
 
-    fn act(&mut self, told: &mut Told, mut branch: Branch, me: Me, action: &Action) -> Result<Branch, Unsupported> {
+    fn act(
+        &mut self,
+        conditions: &mut Conditions,
+        mut branch: Branch,
+        me: Me,
+        action: &Action,
+    ) -> Result<Branch, Unsupported> {
         match action {
             Action::Test(_) | Action::End => {}
             Action::Assign(place, value) => {
-                let value = self.value(View::of(&branch.state, me, told.timeout), value)?;
-                self.fault(told, &branch, value.fault);
-                self.assign(told, &mut branch, me, place, &value.word)?;
+                let value = self.value(View::of(&branch.state, me, conditions.timeout), value)?;
+                self.fault(conditions, &branch, value.fault);
+                self.assign(conditions, &mut branch, me, place, &value.word)?;
             }
-            Action::AssignAll(pairs) => self.assign_all(told, &mut branch, me, pairs)?,
+            Action::AssignAll(pairs) => self.assign_all(conditions, &mut branch, me, pairs)?,
             Action::AssignField(_) | Action::Allocate(..) => {
                 return Err(Unsupported("objects on a heap have no encoding yet".into()));
             }
-            Action::Communicate(communication) => return self.communicate(told, branch, me, communication),
+            Action::Communicate(communication) => return self.communicate(conditions, branch, me, communication),
             Action::Spawn { process, arguments, priority } => {
-                return self.spawn_by(told, branch, me, *process, arguments, *priority);
+                return self.spawn_by(conditions, branch, me, *process, arguments, *priority);
             }
             Action::Assert { condition, .. } => {
-                let holds = self.holds(View::of(&branch.state, me, told.timeout), condition)?;
-                self.fault(told, &branch, holds.fault);
-                self.violation(told, &branch, !holds.holds);
+                let holds = self.holds(View::of(&branch.state, me, conditions.timeout), condition)?;
+                self.fault(conditions, &branch, holds.fault);
+                self.violation(conditions, &branch, !holds.holds);
             }
             Action::Print { format, arguments } => {
                 for argument in arguments.iter().take(conversions(format)) {
-                    let value = self.value(View::of(&branch.state, me, told.timeout), argument)?;
-                    self.fault(told, &branch, value.fault);
+                    let value = self.value(View::of(&branch.state, me, conditions.timeout), argument)?;
+                    self.fault(conditions, &branch, value.fault);
                 }
             }
-            Action::SetPriority(target, priority) => self.set_priority(told, &mut branch, me, target, priority)?,
+            Action::SetPriority(target, priority) => {
+                self.set_priority(conditions, &mut branch, me, target, priority)?
+            }
         }
         Ok(branch)
     }
 
     fn assign(
         &mut self,
-        told: &mut Told,
+        conditions: &mut Conditions,
         branch: &mut Branch,
         me: Me,
         place: &Place,
         word: &Word,
     ) -> Result<(), Unsupported> {
-        let (cells, word) = self.target(told, branch, me, place, word)?;
+        let (cells, word) = self.target(conditions, branch, me, place, word)?;
         self.store(branch, &cells, &word);
         Ok(())
     }
@@ -337,16 +370,16 @@ impl Maker<'_> {
     /// All values and cells are found before anything is stored.
     fn assign_all(
         &mut self,
-        told: &mut Told,
+        conditions: &mut Conditions,
         branch: &mut Branch,
         me: Me,
         pairs: &[(Place, Expr)],
     ) -> Result<(), Unsupported> {
         let mut stores = Vec::new();
         for (place, value) in pairs {
-            let value = self.value(View::of(&branch.state, me, told.timeout), value)?;
-            self.fault(told, branch, value.fault);
-            stores.push(self.target(told, branch, me, place, &value.word)?);
+            let value = self.value(View::of(&branch.state, me, conditions.timeout), value)?;
+            self.fault(conditions, branch, value.fault);
+            stores.push(self.target(conditions, branch, me, place, &value.word)?);
         }
         for (cells, word) in stores {
             self.store(branch, &cells, &word);
@@ -357,20 +390,20 @@ impl Maker<'_> {
     /// The cells that a place can mean, when it means them, and the value as they keep it.
     fn target(
         &mut self,
-        told: &mut Told,
+        conditions: &mut Conditions,
         branch: &Branch,
         me: Me,
         place: &Place,
         word: &Word,
     ) -> Result<(Vec<(usize, Lit)>, Word), Unsupported> {
         let (word, misfit) = self.dag.fit(place.scalar, word);
-        self.fault(told, branch, misfit);
-        let view = View::of(&branch.state, me, told.timeout);
+        self.fault(conditions, branch, misfit);
+        let view = View::of(&branch.state, me, conditions.timeout);
         let Some((cells, outside)) = self.cells_of(view, place)? else {
-            self.fault(told, branch, Lit::TRUE);
+            self.fault(conditions, branch, Lit::TRUE);
             return Ok((Vec::new(), word));
         };
-        self.fault(told, branch, outside);
+        self.fault(conditions, branch, outside);
         Ok((cells, word))
     }
 
@@ -388,13 +421,13 @@ impl Maker<'_> {
 
     fn set_priority(
         &mut self,
-        told: &mut Told,
+        conditions: &mut Conditions,
         branch: &mut Branch,
         me: Me,
         target: &Expr,
         priority: &Expr,
     ) -> Result<(), Unsupported> {
-        let view = View::of(&branch.state, me, told.timeout);
+        let view = View::of(&branch.state, me, conditions.timeout);
         let (target, priority) = (self.value(view, target)?, self.value(view, priority)?);
         let low = self.dag.less(&priority.word, &Word::constant(1));
         let high = self.dag.less(&Word::constant(255), &priority.word);
@@ -407,28 +440,28 @@ impl Maker<'_> {
                 continue;
             }
             let wrong = self.dag.and(when, outside);
-            self.fault(told, branch, wrong);
+            self.fault(conditions, branch, wrong);
             let cell = self.layout.slots[slot].priority;
             let old = self.plain(&branch.state, cell);
             let new = self.dag.select(when, &priority.word, &old);
             branch.state.set(cell, new);
         }
         let fault = self.dag.or(target.fault, priority.fault);
-        self.fault(told, branch, fault);
+        self.fault(conditions, branch, fault);
         Ok(())
     }
 
     /// A communication through a buffer that can happen.
     fn communicate(
         &mut self,
-        told: &mut Told,
+        conditions: &mut Conditions,
         branch: Branch,
         me: Me,
         communication: &Communication,
     ) -> Result<Branch, Unsupported> {
-        let view = View::of(&branch.state, me, told.timeout);
+        let view = View::of(&branch.state, me, conditions.timeout);
         let (candidates, wrong) = self.resolve(view, communication.channel())?;
-        self.fault(told, &branch, wrong);
+        self.fault(conditions, &branch, wrong);
         let mut out: Option<Symbolic> = None;
         for candidate in candidates {
             if self.kind(candidate.kind).capacity == 0 {
@@ -438,10 +471,10 @@ impl Maker<'_> {
             let mut here = Branch { path, state: branch.state.clone() };
             match communication {
                 Communication::Send { values, sorted, .. } => {
-                    self.send(told, &mut here, me, candidate, values, *sorted)?;
+                    self.send(conditions, &mut here, me, candidate, values, *sorted)?;
                 }
                 Communication::Receive { patterns, anywhere, keep, .. } => {
-                    self.receive(told, &mut here, me, candidate, (patterns, *anywhere, *keep))?;
+                    self.receive(conditions, &mut here, me, candidate, (patterns, *anywhere, *keep))?;
                 }
             }
             out = Some(match out {
@@ -458,22 +491,22 @@ impl Maker<'_> {
 
     fn send(
         &mut self,
-        told: &mut Told,
+        conditions: &mut Conditions,
         branch: &mut Branch,
         me: Me,
         candidate: Candidate,
         values: &[Expr],
         sorted: bool,
     ) -> Result<(), Unsupported> {
-        let view = View::of(&branch.state, me, told.timeout);
+        let view = View::of(&branch.state, me, conditions.timeout);
         let (message, wrong) = self.message(view, candidate, values)?;
-        self.fault(told, branch, wrong);
+        self.fault(conditions, branch, wrong);
         if wrong == Lit::TRUE {
             return Ok(());
         }
         self.insert(&mut branch.state, candidate, &message, sorted);
         let event = Event { kind: EventKind::Send, queue: candidate.queue, channel: candidate.kind, message: &message };
-        self.event(told, branch, &event)
+        self.event(conditions, branch, &event)
     }
 
     /// Puts the message at the end, or before the first that is greater.
@@ -521,18 +554,18 @@ impl Maker<'_> {
 
     fn receive(
         &mut self,
-        told: &mut Told,
+        conditions: &mut Conditions,
         branch: &mut Branch,
         me: Me,
         candidate: Candidate,
         (patterns, anywhere, keep): (&[Pattern], bool, bool),
     ) -> Result<(), Unsupported> {
-        let view = View::of(&branch.state, me, told.timeout);
+        let view = View::of(&branch.state, me, conditions.timeout);
         let found = self.find(view, candidate.queue, candidate.kind, patterns, anywhere)?;
         let missing = self.dag.or(found.fault, !found.found);
-        self.fault(told, branch, missing);
+        self.fault(conditions, branch, missing);
         if !keep && patterns.len() != self.kind(candidate.kind).fields.len() {
-            self.fault(told, branch, Lit::TRUE);
+            self.fault(conditions, branch, Lit::TRUE);
             return Ok(());
         }
         let mut message: Vec<Word> = vec![Word::zero(); self.kind(candidate.kind).fields.len()];
@@ -542,14 +575,14 @@ impl Maker<'_> {
                 *field = if position == 0 { word } else { self.dag.select(*at, &word, field) };
             }
         }
-        self.bind(told, branch, me, patterns, &message)?;
+        self.bind(conditions, branch, me, patterns, &message)?;
         if keep {
             return Ok(());
         }
         self.remove(&mut branch.state, candidate, &found.at);
         let event =
             Event { kind: EventKind::Receive, queue: candidate.queue, channel: candidate.kind, message: &message };
-        self.event(told, branch, &event)
+        self.event(conditions, branch, &event)
     }
 
     /// Takes the message out whose position is marked; those behind it move up.
@@ -580,7 +613,7 @@ impl Maker<'_> {
 
     fn bind(
         &mut self,
-        told: &mut Told,
+        conditions: &mut Conditions,
         branch: &mut Branch,
         me: Me,
         patterns: &[Pattern],
@@ -588,14 +621,19 @@ impl Maker<'_> {
     ) -> Result<(), Unsupported> {
         for (pattern, field) in patterns.iter().zip(message) {
             if let Pattern::Bind(place) = pattern {
-                self.assign(told, branch, me, place, field)?;
+                self.assign(conditions, branch, me, place, field)?;
             }
         }
         Ok(())
     }
 
     /// Shows the event to the monitor.
-    fn event(&mut self, told: &mut Told, branch: &mut Branch, event: &Event<'_>) -> Result<(), Unsupported> {
+    fn event(
+        &mut self,
+        conditions: &mut Conditions,
+        branch: &mut Branch,
+        event: &Event<'_>,
+    ) -> Result<(), Unsupported> {
         let system = self.system;
         let Some(monitor) = &system.monitor else { return Ok(()) };
         let mut unseen = Truth::TRUE;
@@ -603,14 +641,14 @@ impl Maker<'_> {
             if *kind != event.kind || unseen.holds == Lit::FALSE {
                 continue;
             }
-            let same = self.is_on(told, branch, channel, event.queue)?;
+            let same = self.is_on(conditions, branch, channel, event.queue)?;
             unseen = self.then(unseen, Truth { holds: !same.holds, fault: same.fault });
         }
-        self.fault(told, branch, unseen.fault);
+        self.fault(conditions, branch, unseen.fault);
         if unseen.holds != Lit::TRUE {
             let path = self.dag.and(branch.path, !unseen.holds);
             let seen = Branch { path, state: branch.state.clone() };
-            let word = self.watch(told, &seen, monitor, event)?;
+            let word = self.watch(conditions, &seen, monitor, event)?;
             let rest = self.plain(&branch.state, self.layout.monitor);
             let word = self.dag.select(unseen.holds, &rest, &word);
             branch.state.set(self.layout.monitor, word);
@@ -619,8 +657,14 @@ impl Maker<'_> {
     }
 
     /// The expression, over globals, means that channel.
-    fn is_on(&mut self, told: &Told, branch: &Branch, channel: &Expr, queue: usize) -> Result<Truth, Unsupported> {
-        let view = View { state: &branch.state, me: None, timeout: told.timeout, offer: None, asking: None };
+    fn is_on(
+        &mut self,
+        conditions: &Conditions,
+        branch: &Branch,
+        channel: &Expr,
+        queue: usize,
+    ) -> Result<Truth, Unsupported> {
+        let view = View { state: &branch.state, me: None, timeout: conditions.timeout, offer: None, asking: None };
         let handle = self.value(view, channel)?;
         Ok(Truth { holds: self.dag.equals(&handle.word, queue as i128 + 1), fault: handle.fault })
     }
@@ -628,7 +672,7 @@ impl Maker<'_> {
     /// Where the monitor stands after an event that it observes.
     fn watch(
         &mut self,
-        told: &mut Told,
+        conditions: &mut Conditions,
         branch: &Branch,
         monitor: &Monitor,
         event: &Event<'_>,
@@ -644,11 +688,12 @@ impl Maker<'_> {
             let place = Branch { path: self.dag.and(branch.path, here), state: branch.state.clone() };
             let mut fits = Vec::new();
             for edge in edges.iter().filter(|edge| edge.kind == event.kind) {
-                let on = self.is_on(told, branch, &edge.channel, event.queue)?;
-                let view = View { state: &branch.state, me: None, timeout: told.timeout, offer: None, asking: None };
+                let on = self.is_on(conditions, branch, &edge.channel, event.queue)?;
+                let view =
+                    View { state: &branch.state, me: None, timeout: conditions.timeout, offer: None, asking: None };
                 let fit = self.fits(view, event.channel, &edge.patterns, event.message)?;
                 let taken = self.then(on, fit);
-                self.fault(told, &place, taken.fault);
+                self.fault(conditions, &place, taken.fault);
                 fits.push((taken.holds, edge.to));
             }
             let mut next = if monitor.forbids { last.clone() } else { before.clone() };
@@ -659,7 +704,7 @@ impl Maker<'_> {
                 next = self.dag.select(first, &Word::constant((*to).into()), &next);
                 none = self.dag.and(none, !*taken);
                 if monitor.forbids && *to == monitor.last {
-                    self.violation(told, &place, first);
+                    self.violation(conditions, &place, first);
                     continue;
                 }
                 let later: Vec<Lit> = fits[position + 1..].iter().map(|(taken, _)| *taken).collect();
@@ -667,9 +712,9 @@ impl Maker<'_> {
                 let twice = self.dag.and(first, later);
                 ambiguous = self.dag.or(ambiguous, twice);
             }
-            self.fault(told, &place, ambiguous);
+            self.fault(conditions, &place, ambiguous);
             if !monitor.forbids {
-                self.violation(told, &place, none);
+                self.violation(conditions, &place, none);
             }
             after = self.dag.select(here, &next, &after);
         }
@@ -679,7 +724,7 @@ impl Maker<'_> {
     /// A process creates another.
     fn spawn_by(
         &mut self,
-        told: &mut Told,
+        conditions: &mut Conditions,
         branch: Branch,
         me: Me,
         of: ProcessId,
@@ -688,17 +733,17 @@ impl Maker<'_> {
     ) -> Result<Branch, Unsupported> {
         let mut values = Vec::new();
         for argument in arguments {
-            let value = self.value(View::of(&branch.state, me, told.timeout), argument)?;
-            self.fault(told, &branch, value.fault);
+            let value = self.value(View::of(&branch.state, me, conditions.timeout), argument)?;
+            self.fault(conditions, &branch, value.fault);
             values.push(value.word);
         }
-        self.spawn(told, branch, me.slot + 1, of, &values, priority)
+        self.spawn(conditions, branch, me.slot + 1, of, &values, priority)
     }
 
     /// Creates a process in the first free slot, which is not before that one.
     pub fn spawn(
         &mut self,
-        told: &mut Told,
+        conditions: &mut Conditions,
         branch: Branch,
         least: usize,
         of: ProcessId,
@@ -708,7 +753,7 @@ impl Maker<'_> {
         let count = self.count(&branch.state);
         let room = (self.system.max_processes as usize).min(self.layout.slots.len());
         let full = !self.dag.less(&count, &Word::constant(self.system.max_processes.into()));
-        self.fault(told, &branch, full);
+        self.fault(conditions, &branch, full);
         let beyond = !self.dag.less(&count, &Word::constant(room as i128));
         let mut lacking = self.dag.and(beyond, !full);
         let mut out: Option<Symbolic> = None;
@@ -723,14 +768,14 @@ impl Maker<'_> {
             }
             let path = self.dag.and(branch.path, next);
             let mut here = Branch { path, state: branch.state.clone() };
-            self.create(told, &mut here, Me { slot, of }, arguments, priority)?;
+            self.create(conditions, &mut here, Me { slot, of }, arguments, priority)?;
             out = Some(match out {
                 Some(others) => self.merge(next, here.state, others),
                 None => here.state,
             });
         }
         let lacking = self.dag.and(branch.path, lacking);
-        told.overflow = self.dag.or(told.overflow, lacking);
+        conditions.overflow = self.dag.or(conditions.overflow, lacking);
         // What comes after it is not known.
         let path = self.dag.and(branch.path, !lacking);
         Ok(match out {
@@ -742,7 +787,7 @@ impl Maker<'_> {
     /// A new process in that slot, with its channels.
     fn create(
         &mut self,
-        told: &mut Told,
+        conditions: &mut Conditions,
         branch: &mut Branch,
         me: Me,
         arguments: &[Word],
@@ -758,7 +803,7 @@ impl Maker<'_> {
                 Some(argument) => self.dag.fit(scalars[number], argument),
                 None => (Word::zero(), Lit::FALSE),
             };
-            self.fault(told, branch, misfit);
+            self.fault(conditions, branch, misfit);
             branch.state.set(cell, word);
         }
         let of = slot.types.iter().position(|of| *of == me.of).unwrap_or(0);
@@ -770,7 +815,7 @@ impl Maker<'_> {
         let offsets = &self.layout.local_offsets[me.of.index()];
         for (variable, offset) in process.locals.iter().zip(offsets).skip(process.parameters as usize) {
             let first = slot.locals.start + offset;
-            self.initialise(told, branch, Some(me), first, variable, &mut handle)?;
+            self.initialise(conditions, branch, Some(me), first, variable, &mut handle)?;
         }
         Ok(())
     }
@@ -778,7 +823,7 @@ impl Maker<'_> {
     /// Gives the cells of a variable their first values. The choices among several are the state's own.
     pub fn initialise(
         &mut self,
-        told: &mut Told,
+        conditions: &mut Conditions,
         branch: &mut Branch,
         owner: Option<Me>,
         first: usize,
@@ -791,14 +836,19 @@ impl Maker<'_> {
             let word = match initial {
                 Initial::Value(expr) => {
                     self.refuse_channels(variable, expr)?;
-                    let view =
-                        View { state: &branch.state, me: owner, timeout: told.timeout, offer: None, asking: None };
+                    let view = View {
+                        state: &branch.state,
+                        me: owner,
+                        timeout: conditions.timeout,
+                        offer: None,
+                        asking: None,
+                    };
                     let value = self.value(view, expr)?;
-                    self.fault(told, branch, value.fault);
+                    self.fault(conditions, branch, value.fault);
                     value.word
                 }
                 Initial::Channel(_) => {
-                    self.fault(told, branch, (*handle >= MAX_CHANNELS).into());
+                    self.fault(conditions, branch, (*handle >= MAX_CHANNELS).into());
                     *handle += 1;
                     Word::constant(*handle as i128)
                 }
@@ -819,7 +869,7 @@ impl Maker<'_> {
                 }
             };
             let (word, misfit) = self.dag.fit(scalars[*slot as usize], &word);
-            self.fault(told, branch, misfit);
+            self.fault(conditions, branch, misfit);
             branch.state.set(cell, word);
         }
         Ok(())

@@ -113,13 +113,13 @@ fn main() {
         println!("{counters} {} counters, {tokens} tokens", if thirsty { "thirsty" } else { "honest" });
         println!("  {} states, {} transitions, depth {}", statistics.states, statistics.transitions, statistics.depth);
         println!("  {:.2} s, {:.1} MB", statistics.time_s, statistics.memory_bytes as f64 / 1e6);
-        for (name, finding) in [("deadlock", &report.deadlock), ("no token gets lost", &report.invariants[0])] {
-            let Some(finding) = finding else {
+        for (name, violation) in [("deadlock", &report.deadlock), ("no token gets lost", &report.invariants[0])] {
+            let Some(violation) = violation else {
                 println!("  {name}: holds");
                 continue;
             };
-            println!("  {name}: {} after {} steps", finding.message, finding.path.len());
-            if let Some(end) = finding.path.end {
+            println!("  {name}: {} after {} steps", violation.message, violation.path.len());
+            if let Some(end) = violation.path.end {
                 println!("    {:?}", store.get(end));
             }
         }

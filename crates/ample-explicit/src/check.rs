@@ -79,9 +79,9 @@
 //! assert_eq!(states, [[0, 0], [0, 5], [3, 2], [0, 2], [2, 0], [2, 5], [3, 4]]);
 //! assert_eq!(report.statistics.states, 16);
 //!
-//! // Depth-first the states need no parents, and the way may be longer.
+//! // Depth-first the states need no parents, and the path may be longer.
 //! let report = check::depth_first(&mut Jugs([3, 5]), &mut HashStore::new(), &options, &Budget::unlimited());
-//! assert!(report.invariants[0].as_ref().is_some_and(|finding| finding.path.len() >= 6));
+//! assert!(report.invariants[0].as_ref().is_some_and(|violation| violation.path.len() >= 6));
 //! ```
 
 use std::collections::BTreeMap;
@@ -132,7 +132,7 @@ impl Default for Options {
 
 /// The first violation of a property.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding<T> {
+pub struct Violation<T> {
     /// What went wrong, in a sentence.
     pub message: String,
     /// How to get there from an initial state.
@@ -143,11 +143,11 @@ pub struct Finding<T> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report<T> {
     /// A deadlock.
-    pub deadlock: Option<Finding<T>>,
+    pub deadlock: Option<Violation<T>>,
     /// A violated assertion or another fault.
-    pub assertions: Option<Finding<T>>,
+    pub assertions: Option<Violation<T>>,
     /// For each invariant that was asked for: a violation.
-    pub invariants: Vec<Option<Finding<T>>>,
+    pub invariants: Vec<Option<Violation<T>>>,
     /// The steps that were faults, after which there is no state.
     pub cuts: Vec<Cut>,
     /// Why the search ended early: what has not been found to be violated is not decided then. None if
@@ -199,9 +199,9 @@ pub(crate) struct Safety<'a, T> {
     pub(crate) options: &'a Options,
     budget: &'a Budget,
     start: Instant,
-    pub(crate) deadlock: Option<Finding<T>>,
-    pub(crate) assertions: Option<Finding<T>>,
-    pub(crate) invariants: Vec<Option<Finding<T>>>,
+    pub(crate) deadlock: Option<Violation<T>>,
+    pub(crate) assertions: Option<Violation<T>>,
+    pub(crate) invariants: Vec<Option<Violation<T>>>,
     /// The numbers of the invariants that have not been found to be violated.
     pub(crate) open: Vec<usize>,
     cuts: BTreeMap<Option<Culprit>, Cut>,
@@ -294,7 +294,7 @@ impl<'a, T> Safety<'a, T> {
 
     /// Tells the budget how it goes.
     #[cold]
-    pub(crate) fn tell(&mut self, pending: u64, memory: usize) -> bool {
+    pub(crate) fn report_progress(&mut self, pending: u64, memory: usize) -> bool {
         self.countdown = self.pacing.next();
         let progress = Progress {
             states: self.statistics.states,
@@ -325,7 +325,7 @@ impl<'a, T> Safety<'a, T> {
         if !self.asks_assertions() {
             return false;
         }
-        self.assertions = Some(Finding { message, path: visit.path_avoiding(S::is_dead) });
+        self.assertions = Some(Violation { message, path: visit.path_avoiding(S::is_dead) });
         true
     }
 
@@ -386,7 +386,7 @@ impl<'a, T> Safety<'a, T> {
                 continue;
             }
             let message = "invariant violated".to_owned();
-            self.invariants[number] = Some(Finding { message, path: visit.path_avoiding(S::is_dead) });
+            self.invariants[number] = Some(Violation { message, path: visit.path_avoiding(S::is_dead) });
             self.open.remove(next);
         }
         self.open.len() < before
@@ -427,7 +427,7 @@ where
         let mut answer = match inserted {
             Some(Inserted::New(_)) => Explore::New,
             Some(Inserted::Seen(_)) | None => Explore::Skip,
-            Some(Inserted::Full) => Explore::Halt,
+            Some(Inserted::Full) => Explore::Interrupt,
         };
         match inserted {
             Some(Inserted::New(_) | Inserted::Seen(_)) => {
@@ -437,10 +437,10 @@ where
             None => {}
         }
         self.countdown -= 1;
-        if self.countdown == 0 && self.tell(visit.pending(), visit.store.bytes() + self.held) {
-            answer = Explore::Halt;
+        if self.countdown == 0 && self.report_progress(visit.pending(), visit.store.bytes() + self.held) {
+            answer = Explore::Interrupt;
         }
-        if violated && self.is_done() { Explore::Halt } else { answer }
+        if violated && self.is_done() { Explore::Interrupt } else { answer }
     }
 
     #[inline]
@@ -453,8 +453,8 @@ where
             return Backtrack::Continue;
         }
         let message = "invalid end state".to_owned();
-        self.deadlock = Some(Finding { message, path: visit.path_avoiding(S::is_dead) });
-        if self.is_done() { Backtrack::Halt } else { Backtrack::Continue }
+        self.deadlock = Some(Violation { message, path: visit.path_avoiding(S::is_dead) });
+        if self.is_done() { Backtrack::Interrupt } else { Backtrack::Continue }
     }
 
     fn truncated(&mut self, _: &mut Visit<'_, S, St>) {

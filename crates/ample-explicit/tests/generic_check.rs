@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use ample_budget::{Budget, Progress};
-use ample_explicit::check::{self, Finding, Options, Report};
+use ample_explicit::check::{self, Options, Report, Violation};
 use ample_explicit::space::{Checked, StateSpace};
 use ample_explicit::store::{ExactStore, FlatStore, HashStore, Parent};
 use ample_model::outcome::Reason;
@@ -159,13 +159,13 @@ impl Oracle {
     }
 }
 
-/// Asserts that the path of a finding is one, and gives its last vertex and edge.
+/// Asserts that the path of a violation is one, and gives its last vertex and edge.
 fn replay<St: ExactStore<u32>>(
     faulty: &Faulty,
     store: &St,
-    finding: &Finding<usize>,
+    violation: &Violation<usize>,
 ) -> (Option<u32>, Option<(u32, usize)>) {
-    let path = &finding.path;
+    let path = &violation.path;
     let states: Vec<u32> = path.states().map(|handle| *store.get(handle)).collect();
     assert!(faulty.graph.initial.contains(&states[0]));
     let mut last = None;
@@ -188,27 +188,27 @@ fn assert_report<St: ExactStore<u32>>(
     oracle: &Oracle,
     shortest: bool,
 ) {
-    let length = |finding: &Option<Finding<usize>>| finding.as_ref().map(|finding| finding.path.len() as u64);
-    let agree = |finding: &Option<Finding<usize>>, expected: Option<u64>| match shortest {
-        true => assert_eq!(length(finding), expected),
-        false => assert_eq!(finding.is_some(), expected.is_some()),
+    let length = |violation: &Option<Violation<usize>>| violation.as_ref().map(|violation| violation.path.len() as u64);
+    let agree = |violation: &Option<Violation<usize>>, expected: Option<u64>| match shortest {
+        true => assert_eq!(length(violation), expected),
+        false => assert_eq!(violation.is_some(), expected.is_some()),
     };
     agree(&report.deadlock, oracle.deadlock);
     agree(&report.assertions, oracle.assertions);
     agree(&report.invariants[0], oracle.invariants[0]);
     agree(&report.invariants[1], oracle.invariants[1]);
-    if let Some(finding) = &report.deadlock {
-        let vertex = replay(faulty, store, finding).0.unwrap();
+    if let Some(violation) = &report.deadlock {
+        let vertex = replay(faulty, store, violation).0.unwrap();
         assert!(faulty.graph.edges[vertex as usize].is_empty());
         assert!(!faulty.ends.contains(&vertex) && !faulty.transient.contains(&vertex));
     }
-    if let Some(finding) = &report.assertions {
-        let (end, last) = replay(faulty, store, finding);
-        assert_eq!(finding.message, format!("{:?}", last.unwrap()));
+    if let Some(violation) = &report.assertions {
+        let (end, last) = replay(faulty, store, violation);
+        assert_eq!(violation.message, format!("{:?}", last.unwrap()));
         assert_eq!(end.is_none(), faulty.dead.contains(&last.unwrap()));
     }
-    for (broken, finding) in faulty.broken.iter().zip(&report.invariants) {
-        finding.iter().for_each(|finding| assert!(broken.contains(&replay(faulty, store, finding).0.unwrap())));
+    for (broken, violation) in faulty.broken.iter().zip(&report.invariants) {
+        violation.iter().for_each(|violation| assert!(broken.contains(&replay(faulty, store, violation).0.unwrap())));
     }
 }
 
@@ -267,7 +267,8 @@ fn only_what_was_asked_is_looked_for() {
             check::breadth_first(&mut faulty, &mut HashStore::<u32, Parent>::default(), &first, &Budget::unlimited());
         let all = [&report.deadlock, &report.assertions, &report.invariants[0], &report.invariants[1]];
         let nearest = [oracle.deadlock, oracle.assertions, oracle.invariants[0], oracle.invariants[1]];
-        let found = all.iter().filter_map(|finding| finding.as_ref()).map(|finding| finding.path.len() as u64).min();
+        let found =
+            all.iter().filter_map(|violation| violation.as_ref()).map(|violation| violation.path.len() as u64).min();
         let nearest = nearest.into_iter().flatten().min();
         assert_eq!(found.is_some(), nearest.is_some());
         // A deadlock shows only when the state is expanded, one level later.
@@ -286,7 +287,8 @@ fn a_depth_limit_keeps_what_was_found_and_says_so() {
             let mut store = HashStore::<u32, Parent>::default();
             let report = check::breadth_first(&mut faulty, &mut store, &options, &Budget::unlimited());
             let within = |distance: Option<u64>| distance.filter(|&distance| distance <= max_depth);
-            let length = |finding: &Option<Finding<usize>>| finding.as_ref().map(|finding| finding.path.len() as u64);
+            let length =
+                |violation: &Option<Violation<usize>>| violation.as_ref().map(|violation| violation.path.len() as u64);
             assert_eq!(length(&report.deadlock), within(oracle.deadlock));
             assert_eq!(length(&report.assertions), within(oracle.assertions));
             assert_eq!(length(&report.invariants[0]), within(oracle.invariants[0]));
@@ -340,7 +342,7 @@ fn the_budget_is_told_and_can_end_the_search() {
     let told = told.lock().unwrap();
     assert_eq!(told.iter().map(|progress| progress.states).collect::<Vec<_>>(), [1000, 2000, 3000]);
     assert!(told.iter().all(|progress| progress.memory > 0));
-    assert_eq!(report.invariants[0].as_ref().map(|finding| finding.path.len()), Some(10));
+    assert_eq!(report.invariants[0].as_ref().map(|violation| violation.path.len()), Some(10));
     let report = check::depth_first(&mut line(), &mut HashStore::<u32>::new(), &options, &impatient().0);
     assert_eq!((report.ended, report.statistics.states), (Some(Reason::Interrupted), 3000));
     assert!(report.invariants[0].is_some());

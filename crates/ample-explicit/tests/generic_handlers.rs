@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use ample_explicit::search::handlers::{
     Accept, Always, Call, Deadlock, Goal, Handlers, Insert, InsertMarked, IsSeed, NestedSearch, Taking,
 };
-use ample_explicit::search::{Found, breadth_first, dedicated, depth_first};
+use ample_explicit::search::{SearchResult, breadth_first, dedicated, depth_first};
 use ample_explicit::store::{ExactStore, FlatStore, HashStore, Inserted, Marks, Parent, Store};
 
 mod generic_graph;
@@ -130,7 +130,7 @@ fn without_an_insertion_every_path_is_walked() {
     let count = Call(|vertex: &u32| ends += u32::from(*vertex == 3 * diamonds));
     let mut feedback = Handlers::new().on_explore(Always, count);
     let mut store: HashStore<u32> = HashStore::new();
-    assert_eq!(depth_first(&mut graph, &mut store, &mut feedback), Found::Exhausted);
+    assert_eq!(depth_first(&mut graph, &mut store, &mut feedback), SearchResult::Exhausted);
     assert_eq!(ends, 1 << diamonds);
     assert_eq!(store.insert(&0), Inserted::Seen(store.first().unwrap()));
 }

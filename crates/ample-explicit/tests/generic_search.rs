@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use ample_explicit::search::{
-    Backtrack, BreadthFirst, Explore, Feedback, Found, InsertionOrder, Path, Visit, breadth_first, depth_first,
+    Backtrack, BreadthFirst, Explore, Feedback, InsertionOrder, Path, SearchResult, Visit, breadth_first, depth_first,
 };
 use ample_explicit::space::StateSpace;
 use ample_explicit::store::{ExactStore, FlatStore, HashStore, Inserted, Linked, Marks, Parent};
@@ -59,7 +59,7 @@ where
                 Explore::New
             }
             Inserted::Seen(_) => Explore::Skip,
-            Inserted::Full => Explore::Halt,
+            Inserted::Full => Explore::Interrupt,
         }
     }
 
@@ -140,11 +140,11 @@ where
     let leaves: HashSet<u32> = reachable.iter().copied().filter(|&v| graph.edges[v as usize].is_empty()).collect();
 
     let mut dfs = Recorder::default();
-    assert_eq!(depth_first(&mut space, &mut store(), &mut dfs), Found::Exhausted);
+    assert_eq!(depth_first(&mut space, &mut store(), &mut dfs), SearchResult::Exhausted);
     assert_eq!(dfs.left, post_order(graph), "seed {seed}");
 
     let mut bfs = Recorder::default();
-    assert_eq!(breadth_first(&mut space, &mut store(), &mut bfs), Found::Exhausted);
+    assert_eq!(breadth_first(&mut space, &mut store(), &mut bfs), SearchResult::Exhausted);
     assert!(bfs.left.is_empty());
     let depths: Vec<u64> = bfs.entered.iter().map(|vertex| distance[vertex]).collect();
     assert!(depths.is_sorted(), "seed {seed}");
@@ -206,7 +206,7 @@ fn a_full_store_halts_every_strategy() {
     let graph = Graph::line(100_000);
     let store = || FlatStore::<Parent>::default().limit(100_000);
     let mut full = store();
-    assert_eq!(depth_first(&mut Bytes(graph.clone()), &mut full, &mut Recorder::default()), Found::Halted);
+    assert_eq!(depth_first(&mut Bytes(graph.clone()), &mut full, &mut Recorder::default()), SearchResult::Interrupted);
     let mut full = store();
-    assert_eq!(breadth_first(&mut Bytes(graph), &mut full, &mut Recorder::default()), Found::Halted);
+    assert_eq!(breadth_first(&mut Bytes(graph), &mut full, &mut Recorder::default()), SearchResult::Interrupted);
 }

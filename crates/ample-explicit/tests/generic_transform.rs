@@ -279,7 +279,7 @@ fn a_check_can_start_elsewhere() {
     };
     for root in 0..5 {
         let report = check(root);
-        assert_eq!(report.assertions.map(|finding| finding.path.len()), Some(5 - root as usize));
+        assert_eq!(report.assertions.map(|violation| violation.path.len()), Some(5 - root as usize));
         assert_eq!(report.statistics.states, u64::from(5 - root));
     }
     assert!(check(5).assertions.is_none());

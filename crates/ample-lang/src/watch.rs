@@ -49,17 +49,17 @@ impl<'b> Watch<'b> {
 
     #[cold]
     fn look(&self) -> Read<()> {
-        self.settle(self.budget.check())?;
+        self.record(self.budget.check())?;
         self.left.set(STEPS);
         Ok(())
     }
 
     /// Asks for memory that is about to be taken at once.
     pub fn room(&self, bytes: usize) -> Read<()> {
-        self.settle(self.budget.check_allocation(bytes as u64))
+        self.record(self.budget.check_allocation(bytes as u64))
     }
 
-    fn settle(&self, result: Result<(), Interrupted>) -> Read<()> {
+    fn record(&self, result: Result<(), Interrupted>) -> Read<()> {
         let Err(interrupted) = result.and(self.ended.get().map_or(Ok(()), Err)) else { return Ok(()) };
         self.ended.set(Some(interrupted));
         // From now on every step is refused.

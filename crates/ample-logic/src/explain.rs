@@ -50,8 +50,8 @@ impl PathFormula {
     /// What a path must be like to show the value of `E path`, if that is true, or of `A path`, if that is false; its
     /// operands have the same value.
     pub fn showing(path: &Formula, holds: bool) -> Option<PathFormula> {
-        let shape = PathFormula::of(path)?;
-        Some(if holds { shape } else { shape.dual() })
+        let path_formula = PathFormula::of(path)?;
+        Some(if holds { path_formula } else { path_formula.dual() })
     }
 }
 

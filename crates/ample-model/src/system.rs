@@ -1,4 +1,4 @@
-//! The `System`: the one shape that every language is translated into and every engine works on.
+//! The `System`: the one kind of model that every language is translated into and every engine works on.
 //!
 //! Plain data. A system is a set of global variables and of process types; a process type is a
 //! control-flow graph whose edges carry a guard, at most one communication, and an effect. Or it is

@@ -76,11 +76,11 @@ impl Evidence {
 
     /// `before` leads to where it begins, in the simplified net; `base` is the same in the other.
     fn expand(&self, small: &Simplified, net: &Net, before: &[u32], base: &[u32]) -> Option<Evidence> {
-        let way = [before, &self.prefix].concat();
+        let run = [before, &self.prefix].concat();
         let (whole, cycle) = if self.cycle.is_empty() {
-            (small.expand(&way)?, 0)
+            (small.expand(&run)?, 0)
         } else {
-            let (mut prefix, cycle) = small.expand_lasso(&way, &self.cycle)?;
+            let (mut prefix, cycle) = small.expand_lasso(&run, &self.cycle)?;
             let turn = fired(net, net.initial(), &prefix)?;
             if fired(net, turn.clone(), &cycle)? != turn {
                 return None;
@@ -93,9 +93,9 @@ impl Evidence {
         }
         let mut prefix = whole.strip_prefix(base)?.to_vec();
         let cycle = prefix.split_off(prefix.len().checked_sub(cycle)?);
-        let way = [before, &self.prefix, &self.cycle].concat();
+        let run = [before, &self.prefix, &self.cycle].concat();
         let expand = |(after, branch): &(usize, Evidence)| {
-            let at = way.get(..before.len() + after)?;
+            let at = run.get(..before.len() + after)?;
             let point = small.expand(at)?;
             let after = whole.starts_with(&point).then(|| point.len().checked_sub(base.len()))??;
             Some((after, branch.expand(small, net, at, &point)?))

@@ -3,10 +3,10 @@
 //! The automaton of the negated formula and the graph are searched together; the search asks for an aggregate's
 //! successors, builders run ahead. It ends with the first violation, whatever has been built by then.
 //!
-//! Formulas speak of states and of events. A formula about states alone is judged as everywhere: leaving out steps that
-//! keep the label does not change it. An event holds at a position if it is the action that is taken there, and here
-//! the thesis's theorem needs care: positions whose action is not observed, and keeps the label, are not there in the
-//! graph. So formulas with events are judged on *collapsed* words, which have no such positions. Where that makes a
+//! Formulas speak of states and of events. A formula about states alone is evaluated as everywhere: leaving out steps
+//! that keep the label does not change it. An event holds at a position if it is the action that is taken there, and
+//! here the thesis's theorem needs care: positions whose action is not observed, and keeps the label, are not in the
+//! graph. So formulas with events are evaluated on *collapsed* words, which have no such positions. Where that makes a
 //! difference ([`is_insensitive`]), [`check`] refuses unless the caller says that collapsed words are meant.
 
 use ample_logic::{
@@ -161,7 +161,7 @@ impl From<TranslateError> for Error {
 }
 
 const SENSITIVE: &str = "the formula tells apart runs that differ only in steps that are not observed (such as `a`, \
-                         `G a` or `a U b` for events a and b); it can be judged on runs without these steps";
+                         `G a` or `a U b` for events a and b); it can be checked on runs without these steps";
 
 /// With more letters than this, it is not found out whether a formula is insensitive.
 const MOST_LETTERS: usize = 1024;
@@ -399,7 +399,7 @@ impl Source for Built<'_> {
     }
 }
 
-/// The run of the model behind a run through the graph, replayed and judged.
+/// The run of the model behind a run through the graph, replayed and validated.
 fn explain<S: Portable>(
     sets: &mut Labelled<S>,
     observed: &Observed,
@@ -421,12 +421,12 @@ fn explain<S: Portable>(
     let mut ask = || Ok(budget.check()?);
     let mut maker = Maker { sets, observed, look: &mut ask };
     let witness = if around.is_empty() { maker.resting(&path)? } else { maker.cycling(&path, &around)? };
-    judge(sets, observed, question, &witness)?;
+    validate(sets, observed, question, &witness)?;
     Ok(witness)
 }
 
 /// Replays a run with the engine, and looks whether the formula is false on its collapsed word.
-fn judge<S: Portable>(
+fn validate<S: Portable>(
     sets: &mut Labelled<S>,
     observed: &Observed,
     question: &Question,

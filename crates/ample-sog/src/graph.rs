@@ -79,7 +79,7 @@ impl Graph {
     }
 
     /// The aggregates without their sets and the numbers of nodes: what does not depend on how sets are kept.
-    pub fn shape(&self) -> Vec<Aggregate> {
+    pub fn without_sets(&self) -> Vec<Aggregate> {
         let bare = |facts: &Facts| Facts { nodes: 0, ..facts.clone() };
         let one = |a: &Aggregate| Aggregate { facts: bare(&a.facts), set: Vec::new(), ..a.clone() };
         self.aggregates.iter().map(one).collect()

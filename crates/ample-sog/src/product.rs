@@ -228,7 +228,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// A way to the component and around it with all marks.
+    /// A lasso to the component and around it with all marks.
     fn lasso(&self, root: u32, inside: &[u32]) -> Option<Loop> {
         let mut is_inside = vec![false; self.states.len()];
         inside.iter().for_each(|number| is_inside[*number as usize] = true);

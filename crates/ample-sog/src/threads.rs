@@ -111,7 +111,7 @@ pub(crate) struct Site<'a> {
     /// Builders do only what is wanted.
     on_demand: bool,
     /// Builders should end.
-    halt: Cancellation,
+    cancellation: Cancellation,
     /// What builders may take; it ends when they should.
     budget: Budget,
     error: Mutex<Option<Error>>,
@@ -123,8 +123,8 @@ pub(crate) struct Site<'a> {
 impl<'a> Site<'a> {
     pub fn new(observed: &'a Observed, options: &BuildOptions, on_demand: bool) -> Site<'a> {
         let threads = options.threads.max(1);
-        let halt = Cancellation::new();
-        let budget = options.budget.clone().with_cancellation(&halt);
+        let cancellation = Cancellation::new();
+        let budget = options.budget.clone().with_cancellation(&cancellation);
         Site {
             table: Table::new(options.max_bytes),
             observed,
@@ -135,7 +135,7 @@ impl<'a> Site<'a> {
             wanted: Mutex::default(),
             pending: AtomicUsize::new(1),
             on_demand,
-            halt,
+            cancellation,
             budget,
             error: Mutex::default(),
             bell: Default::default(),
@@ -149,8 +149,8 @@ impl<'a> Site<'a> {
         self.pending.load(Ordering::Acquire) == 0
     }
 
-    fn is_over(&self) -> bool {
-        self.is_complete() || self.halt.is_cancelled()
+    fn has_ended(&self) -> bool {
+        self.is_complete() || self.cancellation.is_cancelled()
     }
 
     fn ring(&self) {
@@ -171,7 +171,7 @@ impl<'a> Site<'a> {
 
     /// Ends all builders.
     pub fn end(&self) {
-        self.halt.cancel();
+        self.cancellation.cancel();
         self.ring();
     }
 
@@ -244,7 +244,7 @@ impl<'a> Site<'a> {
 
     fn wait(&self, budget: &Budget) -> Maybe<()> {
         budget.check()?;
-        if self.halt.is_cancelled() {
+        if self.cancellation.is_cancelled() {
             return Err(lock(&self.error).clone().unwrap_or(Error::Cancelled));
         }
         self.nap(NAP);
@@ -256,7 +256,7 @@ impl<'a> Site<'a> {
         self.is_complete().then(|| self.table.graph(self.observed, self.canonical == Canonical::Full)).flatten()
     }
 
-    /// Lets threads work; `meanwhile` runs in this one and must come to an end when `halt` is set.
+    /// Lets threads work; `meanwhile` runs in this one and must come to an end when `cancellation` is set.
     pub fn work<M: Model, T>(&self, model: &M, share: usize, meanwhile: impl FnOnce() -> T) -> Maybe<(T, Work)> {
         std::thread::scope(|scope| {
             let mut handles = Vec::new();
@@ -306,7 +306,7 @@ impl<'a> Site<'a> {
         if me == 0 {
             builder.begin()?;
         }
-        while !self.is_over() {
+        while !self.has_ended() {
             let Some(task) = self.pop(me) else {
                 self.nap(NAP);
                 budget.check()?;

@@ -251,9 +251,9 @@ impl<S: Portable> Maker<'_, S> {
     pub fn cycling(&mut self, path: &[Visit<S::Set>], around: &[Visit<S::Set>]) -> Maybe<Witness> {
         let base = path.last().ok_or_else(lost)?;
         let core = self.endless(&base.set, around)?;
-        let way: Vec<&Visit<S::Set>> = path.iter().collect();
+        let visits: Vec<&Visit<S::Set>> = path.iter().collect();
         let initial = self.sets.initial()?;
-        let (start, mut prefix, mut state) = self.run(&way, &initial, &core)?.ok_or_else(lost)?;
+        let (start, mut prefix, mut state) = self.run(&visits, &initial, &core)?.ok_or_else(lost)?;
         loop {
             let mut round = |maker: &mut Self, set: &S::Set| {
                 let image = maker.round(set, around)?;
@@ -262,9 +262,9 @@ impl<S: Portable> Maker<'_, S> {
             let (layers, is_back) = self.layers(&state, &mut round)?;
             let goal = if is_back { state.clone() } else { self.one_of(layers.last())? };
             let rounds = layers.len() + usize::from(is_back);
-            let way: Vec<&Visit<S::Set>> =
+            let visits: Vec<&Visit<S::Set>> =
                 std::iter::once(base).chain(std::iter::repeat_n(around, rounds).flatten()).collect();
-            let (_, steps, after) = self.run(&way, &state, &goal)?.ok_or_else(lost)?;
+            let (_, steps, after) = self.run(&visits, &state, &goal)?.ok_or_else(lost)?;
             if is_back {
                 return Ok(Witness { start, prefix, cycle: steps, ending: Ending::Cycle });
             }

@@ -123,7 +123,7 @@ impl<'e, 'a, S: Sets> Explainer<'e, 'a, S> {
                 }
                 self.left -= 1;
                 match PathFormula::showing(path, holds) {
-                    Some(shape) => self.follow(formula, holds, &shape, place),
+                    Some(path_formula) => self.follow(formula, holds, &path_formula, place),
                     None => Ok(None),
                 }
             }
@@ -151,16 +151,16 @@ impl<'e, 'a, S: Sets> Explainer<'e, 'a, S> {
         })
     }
 
-    /// A path of that shape, its operands having the value, and what shows that they have.
+    /// A path of that form, its operands having the value, and what shows that they have.
     fn follow(
         &mut self,
         formula: &Formula,
         holds: bool,
-        shape: &PathFormula,
+        path_formula: &PathFormula,
         place: &Place<S::State>,
     ) -> Maybe<Option<Evidence>> {
         // The path, the operand that has the value in so many of its places, and the one that has it in the last.
-        let (path, along, at_end) = match shape {
+        let (path, along, at_end) = match path_formula {
             PathFormula::Next(f) => (self.next(f, holds, place)?, None, Some(f)),
             PathFormula::Until(f, g) => {
                 let path = self.until(f, g, holds, place)?;

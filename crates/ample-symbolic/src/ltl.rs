@@ -342,7 +342,7 @@ impl Product {
         let from = self.space.initial.and(&self.agreeing)?;
         let hull = search.backward(&inside, effort)?;
         let found = search.lasso(&from, &reached, &hull, effort)?;
-        Ok(found.map(|(prefix, cycle)| self.tell(&prefix, &cycle)))
+        Ok(found.map(|(prefix, cycle)| self.lasso(&prefix, &cycle)))
     }
 
     /// Looks for a run that violates the formula as for a state that is met again. `copy` gives the pair of variables
@@ -357,7 +357,7 @@ impl Product {
         }
         let saving = Saving::of(&self.space, &fairness, &copies, &self.tableau)?;
         let found = saving.lasso(&self.agreeing, effort)?;
-        Ok(found.map(|(prefix, cycle)| self.tell(&prefix, &cycle)))
+        Ok(found.map(|(prefix, cycle)| self.lasso(&prefix, &cycle)))
     }
 
     fn reach(&self, reduced: Option<Variant>, effort: &mut Effort) -> Maybe<Bdd> {
@@ -377,7 +377,7 @@ impl Product {
     }
 
     /// The run of the system behind one of the product.
-    fn tell(&self, prefix: &Run, cycle: &Run) -> Lasso {
+    fn lasso(&self, prefix: &Run, cycle: &Run) -> Lasso {
         let moves = |run: &Run| run.steps.iter().filter_map(|(number, _)| self.origins[*number]).collect::<Vec<_>>();
         let cycle_moves = moves(cycle);
         let bits = self.space.bits as usize;

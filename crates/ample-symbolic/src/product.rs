@@ -83,7 +83,7 @@ pub fn accepted_run<S: Sets>(
         let hull = search.hull(&inside, effort)?;
         let found = search.lasso(&initial, &all, &hull, effort)?;
         if let Some((prefix, cycle)) = found {
-            return product.told(&prefix, &cycle).map(Some);
+            return product.lasso(&prefix, &cycle).map(Some);
         }
     }
     Ok(None)
@@ -217,7 +217,7 @@ impl<'a, S: Sets> Product<'a, S> {
         Ok(actions)
     }
 
-    fn told(&mut self, prefix: &Run<(usize, S::State)>, cycle: &Run<(usize, S::State)>) -> Maybe<Lasso> {
+    fn lasso(&mut self, prefix: &Run<(usize, S::State)>, cycle: &Run<(usize, S::State)>) -> Maybe<Lasso> {
         Ok(Lasso { prefix: self.actions_of(prefix)?, cycle: self.actions_of(cycle)? })
     }
 }

@@ -1,17 +1,18 @@
 //! A compiled system that knows which of its transitions are independent.
 //!
-//! The processes of a state are looked up in an [`Unfolding`] of the system, a *crew* at a time: the processes that are
-//! there, told apart by their ids and by the parameters that never change. There are few crews, and a state mostly has
-//! the crew of the one before. From then on a state is a [`View`], and a persistent set is chosen for it.
+//! The processes of a state are looked up in an [`Unfolding`] of the system, a set at a time: the processes that are
+//! there, told apart by their ids and by the parameters that never change. There are few sets, and a state mostly has
+//! the set of the one before. From then on a state is a [`View`], and a persistent set is chosen for it.
 
 mod safe;
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use ample_model::{Budget, ChannelId, Expr, Move, ProcessId, System};
-use ample_reduce::algorithms::{Algorithm, Choice, Chooser, Interference};
+use ample_reduce::algorithms::{self, Choice, Chooser, Interference};
 use ample_reduce::bits::Bits;
 use ample_reduce::guards::Guards;
 use ample_reduce::objects::Table;
@@ -27,30 +28,43 @@ use crate::liveness::{Concurrent, Processes};
 use crate::partial::{Label, Labelled, Partial, Postponed, Taken};
 use crate::space::{Checked, Culprit, StateSpace};
 
-/// How persistent sets are computed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Method {
-    /// Stubborn sets by guards.
+/// How persistent sets are computed; the numbers are those of P. Godefroid's thesis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Algorithm {
+    /// Stubborn sets by guards: necessary enabling sets, chosen anew in each state.
     #[default]
     Guards,
-    /// Algorithm 1, conflicting transitions.
+    /// Conflicting transitions (algorithm 1).
     Conflicting,
-    /// Algorithm 2, Overman's.
+    /// Overman's (algorithm 2).
     Overman,
-    /// Algorithm 3, stubborn sets.
+    /// Stubborn sets (algorithm 3).
     Stubborn,
-    /// Algorithm 4, conditional stubborn sets.
+    /// Conditional stubborn sets (algorithm 4).
     Conditional,
 }
 
-impl Method {
-    fn algorithm(self) -> Option<Algorithm> {
+impl Algorithm {
+    /// The same with its variant, if it is one of the four of P. Godefroid's thesis.
+    fn with_variant(self) -> Option<algorithms::Algorithm> {
         Some(match self {
-            Method::Guards => return None,
-            Method::Conflicting => Algorithm::Conflicting(Interference::First),
-            Method::Overman => Algorithm::Overman(Interference::First),
-            Method::Stubborn => Algorithm::Stubborn(Choice::Greedy),
-            Method::Conditional => Algorithm::Conditional(Choice::Greedy),
+            Algorithm::Guards => return None,
+            Algorithm::Conflicting => algorithms::Algorithm::Conflicting(Interference::First),
+            Algorithm::Overman => algorithms::Algorithm::Overman(Interference::First),
+            Algorithm::Stubborn => algorithms::Algorithm::Stubborn(Choice::Greedy),
+            Algorithm::Conditional => algorithms::Algorithm::Conditional(Choice::Greedy),
+        })
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Algorithm::Guards => "stubborn sets by guards",
+            Algorithm::Conflicting => "persistent sets of conflicting transitions",
+            Algorithm::Overman => "persistent sets by Overman's algorithm",
+            Algorithm::Stubborn => "stubborn sets",
+            Algorithm::Conditional => "conditional stubborn sets",
         })
     }
 }
@@ -103,7 +117,7 @@ impl Tally {
 }
 
 /// The processes that are there.
-struct Crew {
+struct ProcessSet {
     processes: Vec<ProcessNumber>,
 }
 
@@ -112,7 +126,7 @@ pub struct Reduced<'a> {
     space: Compiled,
     unfolding: Unfolding<'a>,
     guards: Guards,
-    method: Method,
+    algorithm: Algorithm,
     chooser: Chooser,
     budget: Budget,
     watches: Vec<Watch>,
@@ -124,10 +138,10 @@ pub struct Reduced<'a> {
     only_deadlocks: bool,
     /// By layout: the cells that tell processes apart, where they lie.
     cells: Vec<Option<Vec<(u32, Slot)>>>,
-    crews: Vec<Crew>,
+    process_sets: Vec<ProcessSet>,
     /// By layout and the values of those cells.
     known: HashMap<(LayoutPlace, Vec<i64>), usize>,
-    /// The layout, values and crew of the last state.
+    /// The layout, values and set of processes of the last state.
     last: Option<(LayoutPlace, Vec<i64>, usize)>,
     members: HashMap<Key, ProcessNumber>,
     now: Now,
@@ -257,8 +271,8 @@ impl State<'_, '_> {
     }
 }
 
-/// So many crews are told apart.
-const MAX_CREWS: usize = 4_096;
+/// So many sets of processes are told apart.
+const MAX_PROCESS_SETS: usize = 4_096;
 
 /// The labels of transitions that are not part of the scheme: no others are as large.
 const UNKNOWN: Label = 1 << 31;
@@ -269,10 +283,10 @@ impl<'a> Reduced<'a> {
         system: &'a System,
         invariants: &[Expr],
         looks_further: bool,
-        method: Method,
+        algorithm: Algorithm,
     ) -> Result<Reduced<'a>, NotReduced> {
         let budget = Budget::unlimited();
-        Reduced::of(&CompiledSystem::new(system, &budget)?, invariants, looks_further, method, &budget)
+        Reduced::of(&CompiledSystem::new(system, &budget)?, invariants, looks_further, algorithm, &budget)
     }
 
     /// The state space of a compiled system, with expressions over its states that [`Checked::invariant`] evaluates; what
@@ -281,7 +295,7 @@ impl<'a> Reduced<'a> {
         compiled: &CompiledSystem<'a>,
         invariants: &[Expr],
         looks_further: bool,
-        method: Method,
+        algorithm: Algorithm,
         budget: &Budget,
     ) -> Result<Reduced<'a>, NotReduced> {
         if compiled.system().synchronous().is_some() {
@@ -294,7 +308,7 @@ impl<'a> Reduced<'a> {
             space,
             unfolding,
             guards: Guards::default(),
-            method,
+            algorithm,
             chooser: Chooser::new(Table::WeaklyUniform),
             budget: budget.clone(),
             watches,
@@ -303,7 +317,7 @@ impl<'a> Reduced<'a> {
             tally: Arc::default(),
             only_deadlocks: !looks_further && invariants.is_empty(),
             cells: Vec::new(),
-            crews: Vec::new(),
+            process_sets: Vec::new(),
             known: HashMap::new(),
             last: None,
             members: HashMap::new(),
@@ -338,8 +352,8 @@ impl<'a> Reduced<'a> {
         &self.guards
     }
 
-    /// The number of the crew of a state.
-    fn crew(&mut self, state: &[u8]) -> usize {
+    /// The number of the set of processes of a state.
+    fn process_set(&mut self, state: &[u8]) -> usize {
         self.space.layouts.learn(&self.space.program.layout, state);
         let layout = self.space.layouts.place_of(state).unwrap_or(0);
         if self.cells.len() <= layout as usize {
@@ -351,23 +365,23 @@ impl<'a> Reduced<'a> {
         let memory = Reading::new(state, &self.space.layouts);
         let Some(cells) = &self.cells[layout as usize] else { return 0 };
         let value = |(base, slot): &(u32, Slot)| memory.cell(*base, &slot.cell) + slot.low;
-        if let Some((last, values, crew)) = &self.last
+        if let Some((last, values, process_set)) = &self.last
             && *last == layout
             && cells.iter().map(value).eq(values.iter().copied())
         {
-            return *crew;
+            return *process_set;
         }
         let values: Vec<i64> = cells.iter().map(value).collect();
-        let crew = match self.known.get(&(layout, values.clone())) {
-            Some(crew) => *crew,
+        let process_set = match self.known.get(&(layout, values.clone())) {
+            Some(process_set) => *process_set,
             None => {
-                let crew = self.new_crew(state, &values);
-                self.known.insert((layout, values.clone()), crew);
-                crew
+                let process_set = self.new_process_set(state, &values);
+                self.known.insert((layout, values.clone()), process_set);
+                process_set
             }
         };
-        self.last = Some((layout, values, crew));
-        crew
+        self.last = Some((layout, values, process_set));
+        process_set
     }
 
     /// The cells that tell the processes of a state apart.
@@ -386,7 +400,7 @@ impl<'a> Reduced<'a> {
 
     /// Unfolds the processes that were not there before.
     #[cold]
-    fn new_crew(&mut self, state: &[u8], values: &[i64]) -> usize {
+    fn new_process_set(&mut self, state: &[u8], values: &[i64]) -> usize {
         let memory = Reading::new(state, &self.space.layouts);
         let kinds: Vec<ChannelId> = memory.layout.channels.iter().map(|place| ChannelId(place.kind.into())).collect();
         let mut rest = values;
@@ -426,12 +440,12 @@ impl<'a> Reduced<'a> {
             self.recall.known.clear();
             self.visible = self.unfolding.visible(&self.watches);
             self.guards.update(&self.unfolding, &self.visible);
-            if self.method != Method::Guards && !self.unfolding.is_full() {
+            if self.algorithm != Algorithm::Guards && !self.unfolding.is_full() {
                 self.chooser.update_within(self.unfolding.scheme(), self.unfolding.effort());
             }
         }
-        self.crews.push(Crew { processes });
-        self.crews.len() - 1
+        self.process_sets.push(ProcessSet { processes });
+        self.process_sets.len() - 1
     }
 
     /// The kinds of the channels up to the process's own: what its handles can mean.
@@ -443,27 +457,27 @@ impl<'a> Reduced<'a> {
 
     /// Gets ready for a state.
     fn look_at(&mut self, state: &[u8]) {
-        let crew = self.crew(state);
-        let crew = &self.crews[crew];
+        let process_set = self.process_set(state);
+        let process_set = &self.process_sets[process_set];
         let memory = Reading::new(state, &self.space.layouts);
         let now = &mut self.now;
         for process in now.there.drain(..) {
             now.locations[process as usize] = None;
         }
-        now.full = crew.processes.len() < memory.layout.frames.len()
+        now.full = process_set.processes.len() < memory.layout.frames.len()
             || self.unfolding.is_full()
-            || self.crews.len() > MAX_CREWS;
+            || self.process_sets.len() > MAX_PROCESS_SETS;
         now.enabled.clear();
         now.is_enabled.clear();
         now.alive.clear();
         // A state keeps its labels: they are in its sleep set.
-        if crew.processes.len() < memory.layout.frames.len() {
+        if process_set.processes.len() < memory.layout.frames.len() {
             return;
         }
         now.locations.resize(self.unfolding.scheme().processes.len(), None);
         now.held.resize(self.unfolding.scheme().conditions.len(), (0, false));
         now.time += 1;
-        for (frame, process) in memory.layout.frames.iter().zip(&crew.processes) {
+        for (frame, process) in memory.layout.frames.iter().zip(&process_set.processes) {
             let location = memory.location(frame) as u32 - frame.first_location;
             now.locations[*process as usize] = Some(location);
             now.there.push(*process);
@@ -648,7 +662,7 @@ impl Partial for Reduced<'_> {
 
     fn independent(&mut self, _: &[u8], first: Label, second: Label) -> bool {
         !self.unfolding.is_full()
-            && self.crews.len() <= MAX_CREWS
+            && self.process_sets.len() <= MAX_PROCESS_SETS
             && first != Label::MAX
             && second != Label::MAX
             && self.guards.independent(&self.unfolding, first, second)
@@ -681,12 +695,13 @@ impl Reduced<'_> {
         self.look_at(state);
         self.take_in(enabled);
         // A closure may take long where there are many transitions.
-        if self.now.full || self.method != Method::Guards && self.budget.check().is_err() {
+        if self.now.full || self.algorithm != Algorithm::Guards && self.budget.check().is_err() {
             self.tally.count(false);
             return out.extend(all);
         }
-        let Reduced { space, unfolding, guards, chooser, visible, invisible, method, now, chosen, recall, .. } = self;
-        if *method == Method::Guards {
+        let Reduced { space, unfolding, guards, chooser, visible, invisible, algorithm, now, chosen, recall, .. } =
+            self;
+        if *algorithm == Algorithm::Guards {
             let memory = Reading::new(state, &space.layouts);
             let layout = &space.program.layout;
             let there = now.there.iter().zip(&memory.layout.frames);
@@ -707,22 +722,24 @@ impl Reduced<'_> {
         });
         let mut view = State { space, unfolding, now, state };
         // The other algorithms ask for exact numbers of messages.
-        let by_guards = *method == Method::Guards;
+        let by_guards = *algorithm == Algorithm::Guards;
         let known = by_guards && recall.answer(&mut view, chosen);
-        match (method.algorithm(), seed) {
+        match (algorithm.with_variant(), seed) {
             _ if known => {}
             (None, None) => guards.smallest(unfolding, &mut view, &alive, *invisible, chosen),
             (None, Some(seed)) => guards.with(unfolding, &mut view, &alive, seed, chosen),
-            (Some(algorithm), None) => chooser.smallest(algorithm, unfolding.scheme(), &mut view, chosen),
-            (Some(algorithm), Some(seed)) => {
-                chooser.persistent(algorithm, unfolding.scheme(), &mut view, seed, chosen);
+            (Some(by), None) => chooser.smallest(by, unfolding.scheme(), &mut view, chosen),
+            (Some(by), Some(seed)) => {
+                chooser.persistent(by, unfolding.scheme(), &mut view, seed, chosen);
             }
         }
         if by_guards && !known {
             recall.keep(&view.now.queries, chosen);
         }
         // Only the stubborn sets by guards know what is visible.
-        if (*method != Method::Guards || *invisible) && chosen.iter().any(|transition| visible.contains(*transition)) {
+        if (*algorithm != Algorithm::Guards || *invisible)
+            && chosen.iter().any(|transition| visible.contains(*transition))
+        {
             chosen.clear();
             chosen.extend_from_slice(&view.now.enabled);
         }

@@ -5,9 +5,10 @@
 //! cycles; both have explicit stacks, one after the other where searches are nested: a search that needs the value of
 //! an operand has that operand's search run to its end first.
 
-use super::kripke::{Halted, Kripke, Successors};
+use super::kripke::{Kripke, Successors};
 use super::nodes::{Id, Node, Nodes};
 use super::number::Number;
+use crate::search::Terminated;
 use crate::space::{Buffer, Checked, StateSpace};
 use crate::store::ExactStore;
 
@@ -118,7 +119,7 @@ where
 
     /// The value of the formula if it takes no search to tell: by conditions, by a look at the successors for `EX`, and by
     /// what is known.
-    pub(super) fn at_hand(&mut self, formula: Id, state: u32) -> Result<Option<bool>, Halted> {
+    pub(super) fn at_hand(&mut self, formula: Id, state: u32) -> Result<Option<bool>, Terminated> {
         Ok(match self.nodes.get(formula) {
             Node::Not(f) => self.at_hand(f, state)?.map(|value| !value),
             Node::And(f, g) => match (self.at_hand(f, state)?, self.at_hand(g, state)?) {
@@ -142,19 +143,19 @@ where
 
     /// The successors of a state.
     #[inline]
-    pub(super) fn open(&mut self, state: u32) -> Result<Successors, Halted> {
-        self.tell_if_due()?;
+    pub(super) fn open(&mut self, state: u32) -> Result<Successors, Terminated> {
+        self.report_if_due()?;
         self.kripke.open(state)
     }
 
-    /// Tells the budget how it goes, if it is time to.
+    /// Reports the progress to the budget, if it is time to.
     #[inline]
-    pub(super) fn tell_if_due(&mut self) -> Result<(), Halted> {
-        if self.kripke.is_due() { self.kripke.tell(self.held(), self.frames.len()) } else { Ok(()) }
+    pub(super) fn report_if_due(&mut self) -> Result<(), Terminated> {
+        if self.kripke.is_due() { self.kripke.report_progress(self.held(), self.frames.len()) } else { Ok(()) }
     }
 
     /// Is the formula true in the state?
-    pub(super) fn evaluate(&mut self, formula: Id, state: u32) -> Result<bool, Halted> {
+    pub(super) fn evaluate(&mut self, formula: Id, state: u32) -> Result<bool, Terminated> {
         match self.nodes.get(formula) {
             Node::Const(value) => Ok(value),
             Node::Atom(number) => Ok(self.kripke.atom(number, state)),
@@ -178,7 +179,7 @@ where
     }
 
     /// `EX f`: asks one successor after the other.
-    fn next(&mut self, formula: Id, f: Id, state: u32) -> Result<bool, Halted> {
+    fn next(&mut self, formula: Id, f: Id, state: u32) -> Result<bool, Terminated> {
         let mut list = self.open(state)?;
         let mut holds = false;
         while !holds && let Some(next) = self.kripke.advance(&mut list) {
@@ -191,7 +192,7 @@ where
 
     /// The value of `E[f U g]` if the state itself decides it. Else `f` holds and `g` does not.
     #[inline]
-    fn until_here(&mut self, (formula, f, g): (Id, Id, Id), state: u32) -> Result<Value, Halted> {
+    fn until_here(&mut self, (formula, f, g): (Id, Id, Id), state: u32) -> Result<Value, Terminated> {
         let known = self.values[formula.index()].get(state);
         if known != Value::Unknown {
             return Ok(known);
@@ -209,7 +210,7 @@ where
 
     /// The value of `E[f R g]` if the state itself decides it. Else `g` holds and `f` does not.
     #[inline]
-    fn release_here(&mut self, (formula, f, g): (Id, Id, Id), state: u32) -> Result<Value, Halted> {
+    fn release_here(&mut self, (formula, f, g): (Id, Id, Id), state: u32) -> Result<Value, Terminated> {
         let known = self.values[formula.index()].get(state);
         if known != Value::Unknown {
             return Ok(known);
@@ -226,7 +227,7 @@ where
     }
 
     /// `E[f U g]` from a state that does not decide it.
-    fn until(&mut self, parts: (Id, Id, Id), root: u32) -> Result<bool, Halted> {
+    fn until(&mut self, parts: (Id, Id, Id), root: u32) -> Result<bool, Terminated> {
         let base = Base { frames: self.frames.len(), open: self.open.len(), bounds: self.bounds.len() };
         let mut places = self.places.pop().unwrap_or_default();
         let found = self.search_until(parts, root, base, &mut places)?;
@@ -246,7 +247,7 @@ where
         root: u32,
         base: Base,
         places: &mut Vec<u32>,
-    ) -> Result<bool, Halted> {
+    ) -> Result<bool, Terminated> {
         let formula = parts.0.index();
         self.enter_until(formula, root, base, places)?;
         while let Some(next) = self.step(base) {
@@ -276,7 +277,7 @@ where
     }
 
     #[inline]
-    fn enter_until(&mut self, formula: usize, state: u32, base: Base, places: &mut Vec<u32>) -> Result<(), Halted> {
+    fn enter_until(&mut self, formula: usize, state: u32, base: Base, places: &mut Vec<u32>) -> Result<(), Terminated> {
         let place = (self.open.len() - base.open) as u32;
         if places.len() <= state as usize {
             places.resize(state as usize + 1, 0);
@@ -293,7 +294,7 @@ where
     /// When a state is left without success, each of its successors was found to be false or was left before it: none
     /// was on the stack, else a cycle would have been closed. So every path from it comes, through states that were
     /// left earlier and earlier, to one in which `g` is false before `f` was true, or to nowhere, and it is false.
-    fn release(&mut self, parts: (Id, Id, Id), root: u32) -> Result<bool, Halted> {
+    fn release(&mut self, parts: (Id, Id, Id), root: u32) -> Result<bool, Terminated> {
         let formula = parts.0.index();
         let base = Base { frames: self.frames.len(), open: self.open.len(), bounds: self.bounds.len() };
         let mut found = self.enter(formula, root)?;
@@ -317,7 +318,7 @@ where
 
     /// Puts a state on the stack. True if paths end in it.
     #[inline]
-    fn enter(&mut self, formula: usize, state: u32) -> Result<bool, Halted> {
+    fn enter(&mut self, formula: usize, state: u32) -> Result<bool, Terminated> {
         let list = self.open(state)?;
         self.values[formula].set(state, Value::Open);
         self.frames.push(list);

@@ -9,11 +9,10 @@ use ample_logic::explain::{PathFormula, explaining};
 use ample_logic::{Binary, Formula, Unary};
 
 use super::evaluate::Evaluator;
-use super::kripke::Halted;
 use super::nodes::Id;
 use super::number::Number;
 use super::region::Region;
-use crate::search::Path;
+use crate::search::{Path, Terminated};
 use crate::space::{Buffer, Checked, StateSpace};
 use crate::store::{ExactStore, Handle};
 
@@ -62,16 +61,16 @@ pub struct Evidence<T> {
 type Branches<T> = Vec<(usize, Evidence<T>)>;
 
 /// States one after the other, all of them visible.
-struct Way {
+struct StatePath {
     states: Vec<u32>,
     /// How many steps at the end form a cycle.
     cycle: usize,
     stutters: bool,
 }
 
-impl Way {
-    fn straight(states: Vec<u32>) -> Way {
-        Way { states, cycle: 0, stutters: false }
+impl StatePath {
+    fn straight(states: Vec<u32>) -> StatePath {
+        StatePath { states, cycle: 0, stutters: false }
     }
 
     /// The place of the last state, or of the last one before the first is repeated.
@@ -102,7 +101,11 @@ where
     }
 
     /// What shows the value of a formula in a state; none if no path does, or none is needed.
-    pub(super) fn explain(&mut self, formula: &Formula, state: u32) -> Result<Option<Evidence<S::Transition>>, Halted> {
+    pub(super) fn explain(
+        &mut self,
+        formula: &Formula,
+        state: u32,
+    ) -> Result<Option<Evidence<S::Transition>>, Terminated> {
         match formula {
             Formula::True | Formula::False | Formula::Atom(_) => Ok(None),
             Formula::Unary(Unary::Not, f) => self.explain(f, state),
@@ -113,8 +116,8 @@ where
                     return Ok(None);
                 }
                 self.left -= 1;
-                let Some(shape) = PathFormula::showing(path, exists) else { return Ok(None) };
-                self.explain_path(formula, exists, &shape, state).map(Some)
+                let Some(path_formula) = PathFormula::showing(path, exists) else { return Ok(None) };
+                self.explain_path(formula, exists, &path_formula, state).map(Some)
             }
             Formula::Binary(op, f, g) => {
                 let holds = self.value(formula, state)?;
@@ -146,21 +149,21 @@ where
         from: Handle,
         state: u32,
         evidence: Evidence<S::Transition>,
-    ) -> Result<Evidence<S::Transition>, Halted> {
+    ) -> Result<Evidence<S::Transition>, Terminated> {
         let mut whole = self.bare(&evidence.formula, evidence.holds, state);
         whole.path.steps = self.evaluator.kripke.hop(from, state)?;
         whole.branches.push((whole.path.len(), evidence));
         Ok(whole)
     }
 
-    fn value(&mut self, formula: &Formula, state: u32) -> Result<bool, Halted> {
+    fn value(&mut self, formula: &Formula, state: u32) -> Result<bool, Terminated> {
         let id = self.node(formula, true)?;
         self.evaluator.evaluate(id, state)
     }
 
     /// The node of a formula, or of its negation, that is part of the one that is checked.
-    fn node(&mut self, formula: &Formula, positive: bool) -> Result<Id, Halted> {
-        self.evaluator.with_nodes(|nodes| nodes.read_signed(formula, positive)).map_err(|_| Halted)
+    fn node(&mut self, formula: &Formula, positive: bool) -> Result<Id, Terminated> {
+        self.evaluator.with_nodes(|nodes| nodes.read_signed(formula, positive)).map_err(|_| Terminated)
     }
 
     /// What shows the values of the operands that matter.
@@ -170,7 +173,7 @@ where
         [f, g]: [&Formula; 2],
         holds: bool,
         state: u32,
-    ) -> Result<Branches<S::Transition>, Halted> {
+    ) -> Result<Branches<S::Transition>, Terminated> {
         // In the order of the evaluator, which has not looked at the second if the first one was enough.
         let ids = (self.node(f, true)?, self.node(g, true)?);
         let second_first = !self.evaluator.with_nodes(|nodes| nodes.is_cheaper(ids.0, ids.1));
@@ -182,7 +185,7 @@ where
     }
 
     /// What shows the value of an operand: itself, or the list of what does if it is one of operands again.
-    fn explain_operand(&mut self, operand: &Formula, state: u32) -> Result<Branches<S::Transition>, Halted> {
+    fn explain_operand(&mut self, operand: &Formula, state: u32) -> Result<Branches<S::Transition>, Terminated> {
         Ok(match self.explain(operand, state)? {
             None => Vec::new(),
             Some(evidence) if matches!(evidence.formula, Formula::Binary(..)) => evidence.branches,
@@ -190,46 +193,46 @@ where
         })
     }
 
-    /// A path of that shape, whose operands have that value, and what shows that they do.
+    /// A path of that form, whose operands have that value, and what shows that they do.
     fn explain_path(
         &mut self,
         formula: &Formula,
         value: bool,
-        shape: &PathFormula,
+        path_formula: &PathFormula,
         state: u32,
-    ) -> Result<Evidence<S::Transition>, Halted> {
-        // The way, the operand that holds in so many of its states, and the one that holds in the last.
-        let (way, along, at_end) = match shape {
+    ) -> Result<Evidence<S::Transition>, Terminated> {
+        // The path, the operand that holds in so many of its states, and the one that holds in the last.
+        let (path, along, at_end) = match path_formula {
             PathFormula::Next(f) => {
                 let id = self.node(f, value)?;
                 (self.next(id, state)?, None, Some(f))
             }
             PathFormula::Until(f, g) => {
                 let ids = (self.node(f, value)?, self.node(g, value)?);
-                let way = self.until(ids, state)?;
-                let before = way.last();
-                (way, Some((f, before)), Some(g))
+                let path = self.until(ids, state)?;
+                let before = path.last();
+                (path, Some((f, before)), Some(g))
             }
             PathFormula::Release(f, g) => {
                 let ids = (self.node(f, value)?, self.node(g, value)?);
-                let (way, released) = self.release(ids, state)?;
-                let all = way.last() + 1;
-                (way, Some((g, all)), released.then_some(f))
+                let (path, released) = self.release(ids, state)?;
+                let all = path.last() + 1;
+                (path, Some((g, all)), released.then_some(f))
             }
         };
-        let (mut evidence, offsets) = self.follow(formula, value, &way)?;
+        let (mut evidence, offsets) = self.follow(formula, value, &path)?;
         // The end first, since the number of paths is limited.
         if let Some(operand) = at_end {
-            let last = way.states.len() - 1;
-            evidence.branches.extend(self.explain(operand, way.states[last])?.map(|branch| (offsets[last], branch)));
+            let last = path.states.len() - 1;
+            evidence.branches.extend(self.explain(operand, path.states[last])?.map(|branch| (offsets[last], branch)));
         }
         if let Some((operand, count)) = along.filter(|(operand, _)| !operand.is_propositional()) {
             let most = evidence.branches.len() + MAX_BRANCHES;
-            for (number, (&state, &after)) in way.states.iter().zip(&offsets).take(count).enumerate() {
+            for (number, (&state, &after)) in path.states.iter().zip(&offsets).take(count).enumerate() {
                 if evidence.branches.len() == most || self.work > MAX_WORK {
                     break;
                 }
-                self.step = way.states.get(number + 1).map(|&next| (state, next));
+                self.step = path.states.get(number + 1).map(|&next| (state, next));
                 evidence.branches.extend(self.explain(operand, state)?.map(|branch| (after, branch)));
             }
         }
@@ -237,81 +240,81 @@ where
         Ok(evidence)
     }
 
-    /// The transitions of a way, and after how many of them each of its states comes.
+    /// The transitions of a path, and after how many of them each of its states comes.
     fn follow(
         &mut self,
         formula: &Formula,
         holds: bool,
-        way: &Way,
-    ) -> Result<(Evidence<S::Transition>, Vec<usize>), Halted> {
+        path: &StatePath,
+    ) -> Result<(Evidence<S::Transition>, Vec<usize>), Terminated> {
         let mut steps = Vec::new();
         let mut offsets = vec![0];
-        for pair in way.states.windows(2) {
+        for pair in path.states.windows(2) {
             let from = self.evaluator.kripke.handle(pair[0]);
             steps.extend(self.evaluator.kripke.hop(from, pair[1])?);
             offsets.push(steps.len());
         }
-        let last = way.states.len() - 1;
-        let mut evidence = self.bare(formula, holds, way.states[last]);
+        let last = path.states.len() - 1;
+        let mut evidence = self.bare(formula, holds, path.states[last]);
         evidence.path.steps = steps;
-        evidence.cycle = offsets[last] - offsets[last - way.cycle];
-        evidence.stutters = way.stutters;
+        evidence.cycle = offsets[last] - offsets[last - path.cycle];
+        evidence.stutters = path.stutters;
         Ok((evidence, offsets))
     }
 
     /// A step to where `f` holds.
-    fn next(&mut self, f: Id, state: u32) -> Result<Way, Halted> {
+    fn next(&mut self, f: Id, state: u32) -> Result<StatePath, Terminated> {
         if self.evaluator.kripke.is_deadlocked(state) {
-            return Ok(Way { stutters: true, ..Way::straight(vec![state]) });
+            return Ok(StatePath { stutters: true, ..StatePath::straight(vec![state]) });
         }
         if let Some((_, next)) = self.step.filter(|(from, _)| *from == state)
             && self.evaluator.evaluate(f, next)?
         {
-            return Ok(Way::straight(vec![state, next]));
+            return Ok(StatePath::straight(vec![state, next]));
         }
-        let mut way = Way::straight(vec![state]);
+        let mut path = StatePath::straight(vec![state]);
         let mut list = self.evaluator.open(state)?;
         while let Some(next) = self.evaluator.kripke.advance(&mut list) {
             if self.evaluator.evaluate(f, next)? {
-                way.states.push(next);
+                path.states.push(next);
                 break;
             }
         }
         self.evaluator.kripke.close(list);
-        Ok(way)
+        Ok(path)
     }
 
-    /// A shortest way to where `g` holds.
-    fn until(&mut self, (f, g): (Id, Id), state: u32) -> Result<Way, Halted> {
+    /// A shortest path to where `g` holds.
+    fn until(&mut self, (f, g): (Id, Id), state: u32) -> Result<StatePath, Terminated> {
         let near = self.near_until((f, g), state);
-        if let Some(way) = self.unless_full(near)? {
-            return Ok(way);
+        if let Some(path) = self.unless_full(near)? {
+            return Ok(path);
         }
         let formula = self.evaluator.with_nodes(|nodes| nodes.until(f, g));
         let mut region = Region::new(state);
         let mut place = 0;
         while let Some(state) = region.expand() {
             if self.evaluator.evaluate(g, state)? {
-                return Ok(Way::straight(region.path(place)));
+                return Ok(StatePath::straight(region.path(place)));
             }
             self.link(formula, state, &mut region)?;
             place += 1;
         }
-        Err(Halted)
+        Err(Terminated)
     }
 
     /// A store that is full has no room for what is near; what is known is in it.
-    fn unless_full<X>(&self, near: Result<Option<X>, Halted>) -> Result<Option<X>, Halted> {
-        near.or_else(|halted| if self.evaluator.kripke.is_cancelled { Err(halted) } else { Ok(None) })
+    fn unless_full<X>(&self, near: Result<Option<X>, Terminated>) -> Result<Option<X>, Terminated> {
+        near.or_else(|terminated| if self.evaluator.kripke.is_cancelled { Err(terminated) } else { Ok(None) })
     }
 
-    /// A shortest way to where `g` holds, if it is near.
-    fn near_until(&mut self, (f, g): (Id, Id), state: u32) -> Result<Option<Way>, Halted> {
+    /// A shortest path to where `g` holds, if it is near.
+    fn near_until(&mut self, (f, g): (Id, Id), state: u32) -> Result<Option<StatePath>, Terminated> {
         let mut region = Region::new(state);
         let mut place = 0;
         while let Some(state) = region.expand() {
             if self.evaluator.at_hand(g, state)? == Some(true) {
-                return Ok(Some(Way::straight(region.path(place))));
+                return Ok(Some(StatePath::straight(region.path(place))));
             }
             if region.len() <= MAX_NEAR && self.evaluator.at_hand(f, state)? == Some(true) {
                 self.link_all(state, &mut region)?;
@@ -322,7 +325,7 @@ where
     }
 
     /// Links a state to all its successors.
-    fn link_all(&mut self, state: u32, region: &mut Region) -> Result<(), Halted> {
+    fn link_all(&mut self, state: u32, region: &mut Region) -> Result<(), Terminated> {
         let mut list = self.evaluator.open(state)?;
         while let Some(next) = self.evaluator.kripke.advance(&mut list) {
             region.link(next);
@@ -331,9 +334,9 @@ where
         Ok(())
     }
 
-    /// A way on which `g` holds, to where `f` holds too, to a deadlock, or around a cycle, if it is near; and whether it
-    /// is the first.
-    fn near_release(&mut self, (f, g): (Id, Id), state: u32) -> Result<Option<(Way, bool)>, Halted> {
+    /// A path on which `g` holds, to where `f` holds too, to a deadlock, or around a cycle, if it is near; and whether
+    /// it is the first.
+    fn near_release(&mut self, (f, g): (Id, Id), state: u32) -> Result<Option<(StatePath, bool)>, Terminated> {
         let mut region = Region::new(state);
         let mut ends = Vec::new();
         while let Some(state) = region.expand() {
@@ -351,8 +354,9 @@ where
         Ok(self.shortest(&region, &ends))
     }
 
-    /// A way on which `g` holds, to where `f` holds too, to a deadlock, or around a cycle; and whether it is the first.
-    fn release(&mut self, (f, g): (Id, Id), state: u32) -> Result<(Way, bool), Halted> {
+    /// A path on which `g` holds, to where `f` holds too, to a deadlock, or around a cycle; and whether it is the
+    /// first.
+    fn release(&mut self, (f, g): (Id, Id), state: u32) -> Result<(StatePath, bool), Terminated> {
         let near = self.near_release((f, g), state);
         if let Some(found) = self.unless_full(near)? {
             return Ok(found);
@@ -368,40 +372,40 @@ where
                 self.link(formula, state, &mut region)?;
             }
         }
-        self.shortest(&region, &ends).ok_or(Halted)
+        self.shortest(&region, &ends).ok_or(Terminated)
     }
 
-    /// A short way to a state in which it is released or deadlocked, or to a cycle and around it; and whether it is
+    /// A short path to a state in which it is released or deadlocked, or to a cycle and around it; and whether it is
     /// released.
-    fn shortest(&self, region: &Region, ends: &[(bool, bool)]) -> Option<(Way, bool)> {
+    fn shortest(&self, region: &Region, ends: &[(bool, bool)]) -> Option<(StatePath, bool)> {
         let cyclic = region.on_cycles();
-        let mut best: Option<(usize, Way, bool)> = None;
+        let mut best: Option<(usize, StatePath, bool)> = None;
         let mut cycles = 0;
         for (place, &(released, deadlocked)) in ends.iter().enumerate() {
             if !released && !deadlocked && !cyclic[place] || cycles == MAX_CYCLES {
                 continue;
             }
-            let mut way = Way::straight(region.path(place));
+            let mut path = StatePath::straight(region.path(place));
             // Later ones are not nearer.
-            if best.as_ref().is_some_and(|(length, ..)| way.states.len() >= *length) {
+            if best.as_ref().is_some_and(|(length, ..)| path.states.len() >= *length) {
                 break;
             }
-            way.stutters = deadlocked && !released;
+            path.stutters = deadlocked && !released;
             if !released && !deadlocked {
                 cycles += 1;
                 let cycle = region.cycle(place);
-                way.cycle = cycle.len();
-                way.states.extend(cycle);
+                path.cycle = cycle.len();
+                path.states.extend(cycle);
             }
-            if best.as_ref().is_none_or(|(length, ..)| way.states.len() < *length) {
-                best = Some((way.states.len(), way, released));
+            if best.as_ref().is_none_or(|(length, ..)| path.states.len() < *length) {
+                best = Some((path.states.len(), path, released));
             }
         }
-        best.map(|(_, way, released)| (way, released))
+        best.map(|(_, path, released)| (path, released))
     }
 
     /// Links a state to its successors for which the formula is known to be true.
-    fn link(&mut self, formula: Id, state: u32, region: &mut Region) -> Result<(), Halted> {
+    fn link(&mut self, formula: Id, state: u32, region: &mut Region) -> Result<(), Terminated> {
         self.work += 1;
         let mut list = self.evaluator.open(state)?;
         while let Some(next) = self.evaluator.kripke.advance(&mut list) {

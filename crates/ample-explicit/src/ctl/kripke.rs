@@ -14,11 +14,9 @@ use ample_model::outcome::{Reason, Statistics};
 use super::number::Number;
 use super::{Dead, Options};
 use crate::pacing::Pacing;
+use crate::search::Terminated;
 use crate::space::{Buffer, Checked, StateSpace};
 use crate::store::{ExactStore, Handle, Inserted};
-
-/// The search is over before there is an answer; [`Kripke::ended`] tells why.
-pub(super) struct Halted;
 
 /// The successors of a state that have not been looked at. Many of these lie on the stack of a search.
 #[derive(Clone, Copy)]
@@ -119,7 +117,7 @@ where
     }
 
     /// The initial state of that number; none if there are no more.
-    pub(super) fn initial(&mut self, index: usize) -> Result<Option<Start>, Halted> {
+    pub(super) fn initial(&mut self, index: usize) -> Result<Option<Start>, Terminated> {
         let (out, hash) = &mut self.window[0];
         if !self.space.initial(index, out) {
             return Ok(None);
@@ -153,7 +151,7 @@ where
 
     /// The successors of a state, to be given back with [`close`](Kripke::close) in reverse order.
     #[inline]
-    pub(super) fn open(&mut self, state: u32) -> Result<Successors, Halted> {
+    pub(super) fn open(&mut self, state: u32) -> Result<Successors, Terminated> {
         self.countdown = self.countdown.saturating_sub(1);
         if let Some(&start) = self.kept.as_ref().and_then(|kept| kept.get(state as usize))
             && start != 0
@@ -173,12 +171,12 @@ where
     }
 
     /// The visible states that a transient initial state leads to.
-    pub(super) fn open_transient(&mut self, state: Handle) -> Result<Successors, Halted> {
+    pub(super) fn open_transient(&mut self, state: Handle) -> Result<Successors, Terminated> {
         self.open_from(state, Number::TRANSIENT)
     }
 
     /// Puts the list of successors of a state on the stack.
-    fn open_from(&mut self, source: Handle, number: Number) -> Result<Successors, Halted> {
+    fn open_from(&mut self, source: Handle, number: Number) -> Result<Successors, Terminated> {
         let mut lists = mem::take(&mut self.lists);
         let base = lists.len();
         lists.push(0);
@@ -223,7 +221,7 @@ where
     }
 
     /// The transitions from a state to one of its successors.
-    pub(super) fn hop(&mut self, from: Handle, to: u32) -> Result<Vec<(Handle, S::Transition)>, Halted> {
+    pub(super) fn hop(&mut self, from: Handle, to: u32) -> Result<Vec<(Handle, S::Transition)>, Terminated> {
         let mut arrival = None;
         self.expand(from, |next, place, transition| {
             if next == to && arrival.is_none() {
@@ -242,7 +240,7 @@ where
     /// Gives each arrival at a visible state from a state: its number, the place of its source in the queue, and
     /// the transition. False if the state has no transitions at all.
     #[inline]
-    fn expand(&mut self, source: Handle, mut found: impl FnMut(u32, usize, S::Transition)) -> Result<bool, Halted> {
+    fn expand(&mut self, source: Handle, mut found: impl FnMut(u32, usize, S::Transition)) -> Result<bool, Terminated> {
         self.queue.clear();
         self.queue.push(Passed { state: source, link: None });
         if self.store.side(source) == Number::TRANSIENT {
@@ -306,7 +304,7 @@ where
 
     /// Stores a state of the window.
     #[inline]
-    fn arrive(&mut self, index: usize) -> Result<(Handle, Number), Halted> {
+    fn arrive(&mut self, index: usize) -> Result<(Handle, Number), Terminated> {
         let (out, hash) = &self.window[index];
         let state = out.borrow();
         let transient = self.space.is_transient(state);
@@ -315,13 +313,13 @@ where
         let side = if transient { Number::TRANSIENT } else { Number(self.handles.len() as u32) };
         match self.store.insert_hashed(state, *hash, side) {
             Inserted::Seen(handle) => Ok((handle, self.store.side(handle))),
-            Inserted::Full => Err(self.halt(Reason::Memory)),
+            Inserted::Full => Err(self.interrupt(Reason::Memory)),
             Inserted::New(handle) if transient => {
                 self.statistics.atomic_states += 1;
                 Ok((handle, side))
             }
             Inserted::New(_) if side.0 >= Number::PASSED.0 => {
-                Err(self.halt(Reason::Unsupported(format!("more than {} states cannot be numbered", side.0))))
+                Err(self.interrupt(Reason::Unsupported(format!("more than {} states cannot be numbered", side.0))))
             }
             Inserted::New(handle) => {
                 self.handles.push(handle);
@@ -333,20 +331,20 @@ where
     }
 
     #[cold]
-    fn halt(&mut self, reason: Reason) -> Halted {
+    fn interrupt(&mut self, reason: Reason) -> Terminated {
         self.ended = Some(reason);
-        Halted
+        Terminated
     }
 
-    /// Is it time to tell the budget?
+    /// Is it time to report the progress?
     #[inline]
     pub(super) fn is_due(&self) -> bool {
         self.countdown == 0
     }
 
-    /// Tells the budget how it goes, with so many bytes held elsewhere.
+    /// Reports the progress to the budget, with so many bytes held elsewhere.
     #[cold]
-    pub(super) fn tell(&mut self, held: usize, pending: usize) -> Result<(), Halted> {
+    pub(super) fn report_progress(&mut self, held: usize, pending: usize) -> Result<(), Terminated> {
         self.countdown = self.pacing.next();
         let progress = Progress {
             states: self.statistics.states,
@@ -360,7 +358,7 @@ where
             Ok(()) => Ok(()),
             Err(interrupted) => {
                 self.is_cancelled = true;
-                Err(self.halt(interrupted.into()))
+                Err(self.interrupt(interrupted.into()))
             }
         }
     }

@@ -115,11 +115,12 @@ use ample_budget::Budget;
 use ample_logic::Formula;
 use ample_model::outcome::{Reason, Statistics};
 
+use crate::search::Terminated;
 use crate::space::{Buffer, Checked};
 use crate::store::{ExactStore, Handle};
 use evaluate::Evaluator;
 use evidence::Explainer;
-use kripke::{Halted, Kripke, Start};
+use kripke::{Kripke, Start};
 use nodes::{Id, Nodes};
 
 /// What happens in a state without transitions.
@@ -220,7 +221,7 @@ struct Origin {
 }
 
 /// Evaluates the formula in the initial states.
-fn decide<S, St>(evaluator: &mut Evaluator<'_, S, St>, formula: Id) -> Result<Decision, Halted>
+fn decide<S, St>(evaluator: &mut Evaluator<'_, S, St>, formula: Id) -> Result<Decision, Terminated>
 where
     S: Checked,
     St: ExactStore<S::State, Side = Number>,
@@ -228,7 +229,7 @@ where
 {
     let mut origins = Origins { last: None, is_one: true };
     for index in 0.. {
-        evaluator.tell_if_due()?;
+        evaluator.report_if_due()?;
         let Some(start) = evaluator.kripke.initial(index)? else { break };
         let verdict = match start {
             Start::Fault => true,
@@ -273,7 +274,7 @@ fn explain<S, St>(
     evaluator: &mut Evaluator<'_, S, St>,
     formula: &Formula,
     Decision { verdict, origin }: Decision,
-) -> Result<Option<Evidence<S::Transition>>, Halted>
+) -> Result<Option<Evidence<S::Transition>>, Terminated>
 where
     S: Checked,
     St: ExactStore<S::State, Side = Number>,

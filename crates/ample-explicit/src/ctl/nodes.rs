@@ -112,12 +112,12 @@ impl Nodes {
                 Ok(self.not(f))
             }
             Formula::Unary(Unary::Exists, path) => {
-                let shape = PathFormula::of(path).ok_or(NotCtl::Mixed)?;
-                self.exists(&shape, |nodes, f| nodes.read_at(f, levels + 1, temporal + 1))
+                let path_formula = PathFormula::of(path).ok_or(NotCtl::Mixed)?;
+                self.exists(&path_formula, |nodes, f| nodes.read_at(f, levels + 1, temporal + 1))
             }
             Formula::Unary(Unary::All, path) => {
-                let shape = PathFormula::of(path).ok_or(NotCtl::Mixed)?.dual();
-                let counterexample = self.exists(&shape, |nodes, f| {
+                let path_formula = PathFormula::of(path).ok_or(NotCtl::Mixed)?.dual();
+                let counterexample = self.exists(&path_formula, |nodes, f| {
                     let f = nodes.read_at(f, levels + 1, temporal + 1)?;
                     Ok(nodes.not(f))
                 })?;
@@ -133,13 +133,13 @@ impl Nodes {
         }
     }
 
-    /// There is a path of that shape, whose operands are read with `read`.
+    /// There is a path of that form, whose operands are read with `read`.
     fn exists<E>(
         &mut self,
-        shape: &PathFormula,
+        path_formula: &PathFormula,
         mut read: impl FnMut(&mut Self, &Formula) -> Result<Id, E>,
     ) -> Result<Id, E> {
-        Ok(match shape {
+        Ok(match path_formula {
             PathFormula::Next(f) => {
                 let f = read(self, f)?;
                 self.next(f)

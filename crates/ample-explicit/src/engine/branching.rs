@@ -14,9 +14,9 @@ use super::subject::Subject;
 use super::two_phase;
 use super::{Limited, REPORT_EVERY, has_hidden_variables, room_for_the_store};
 
-/// What the search found.
+/// The result of evaluating a formula of branching time.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct BranchingResult {
     /// The value of the formula in the initial states; none if the search ended early.
     pub verdict: Option<bool>,
     /// The number of the initial state that the evidence is about, and the evidence.
@@ -34,7 +34,12 @@ pub struct Found {
 }
 
 /// Looks at a formula in the initial states.
-pub fn look_at(system: &Subject<'_>, temporal: &Temporal, options: &Options, budget: &Budget) -> Result<Found, String> {
+pub fn look_at(
+    system: &Subject<'_>,
+    temporal: &Temporal,
+    options: &Options,
+    budget: &Budget,
+) -> Result<BranchingResult, String> {
     if options.reduction() != Reduction::TwoPhase {
         return look_everywhere(system, temporal, budget);
     }
@@ -42,13 +47,17 @@ pub fn look_at(system: &Subject<'_>, temporal: &Temporal, options: &Options, bud
         Ok(found) => Ok(found),
         Err(why) => {
             let found = look_everywhere(system, temporal, budget)?;
-            Ok(Found { note: Some(format!("no partial-order reduction: {why}")), ..found })
+            Ok(BranchingResult { note: Some(format!("no partial-order reduction: {why}")), ..found })
         }
     }
 }
 
 /// Looks at the states that are left when safe steps are taken at once; or why nothing may be left out.
-fn in_two_phases(system: &Subject<'_>, temporal: &Temporal, budget: &Budget) -> Result<Result<Found, String>, String> {
+fn in_two_phases(
+    system: &Subject<'_>,
+    temporal: &Temporal,
+    budget: &Budget,
+) -> Result<Result<BranchingResult, String>, String> {
     if temporal.formula.has_next() {
         return Ok(Err("the formula says what comes next (it uses X)".into()));
     }
@@ -56,7 +65,7 @@ fn in_two_phases(system: &Subject<'_>, temporal: &Temporal, budget: &Budget) -> 
         Ok(ready) => ready,
         Err(NotReduced::Irreducible(why)) => return Ok(Err(why)),
         Err(NotReduced::NotCompiled(error)) => {
-            return Ok(Ok(Found { ended: Some(error.into()), ..Found::default() }));
+            return Ok(Ok(BranchingResult { ended: Some(error.into()), ..BranchingResult::default() }));
         }
     };
     let guarded = two_phase::guarded(budget, &tally);
@@ -69,14 +78,14 @@ fn in_two_phases(system: &Subject<'_>, temporal: &Temporal, budget: &Budget) -> 
     if tally.is_full() {
         return Ok(Err(two_phase::FULL.into()));
     }
-    Ok(Ok(Found { reduction: Some(two_phase::describe(space.phases())), ..found }))
+    Ok(Ok(BranchingResult { reduction: Some(two_phase::describe(space.phases())), ..found }))
 }
 
 /// Looks at all states.
-fn look_everywhere(system: &Subject<'_>, temporal: &Temporal, budget: &Budget) -> Result<Found, String> {
+fn look_everywhere(system: &Subject<'_>, temporal: &Temporal, budget: &Budget) -> Result<BranchingResult, String> {
     let mut space = match system.space(&temporal.atoms, budget) {
         Ok(space) => space,
-        Err(error) => return Ok(Found { ended: Some(error.into()), ..Found::default() }),
+        Err(error) => return Ok(BranchingResult { ended: Some(error.into()), ..BranchingResult::default() }),
     };
     if !has_hidden_variables(system) {
         return search(&mut space, Whole, &asked(system, temporal), budget);
@@ -101,7 +110,7 @@ fn search<S: Checked<State = [u8]> + Concurrent + Limited>(
     visible: impl Visible,
     asked: &Asked<'_>,
     budget: &Budget,
-) -> Result<Found, String> {
+) -> Result<BranchingResult, String> {
     let room = room_for_the_store(budget);
     let mut space = Stopping::new(space);
     let mut store = FlatStore::<Number, _>::with_visible(Behind(visible)).limit(room);
@@ -116,7 +125,7 @@ fn search<S: Checked<State = [u8]> + Concurrent + Limited>(
         (verdict, ended) = (None, Some(Reason::Unsupported(limit)));
     }
     let stops = space.stops().clone();
-    Ok(Found { verdict, evidence, ended, statistics: report.statistics, stops, ..Found::default() })
+    Ok(BranchingResult { verdict, evidence, ended, statistics: report.statistics, stops, ..BranchingResult::default() })
 }
 
 /// The evidence in moves.

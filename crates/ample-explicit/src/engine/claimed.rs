@@ -5,12 +5,14 @@
 //! the product these are two steps, with a state between them: what is enabled there is what fairness asks about.
 
 use crate::compile::{Compiled, Transition};
-use crate::liveness::{self, Behind, Concurrent, Judged, Lasso, MAX_STATES, Number, Processes, Stops, Tagged};
+use crate::liveness::{
+    self, Behind, Concurrent, GeneralisedBuchi, Lasso, MAX_STATES, Number, Processes, Stops, Tagged,
+};
 use crate::space::{Checked, StateSpace};
 use crate::store::{ExactStore, FlatStore, Handle, Visible, Whole};
 use ample_model::{Budget, EdgeId, Move, Reason, Statistics};
 
-use super::liveness::{Found, limits};
+use super::liveness::{EmptinessResult, limits};
 use super::options::Options;
 use super::subject::Subject;
 use super::{has_hidden_variables, room_for_the_store, start_of};
@@ -33,14 +35,14 @@ const ACCEPTING: u64 = 1;
 const MAX_DEPTH: usize = 100;
 
 /// Looks for a run that the claim accepts.
-pub fn look_for(system: &Subject<'_>, claim: &Acting, options: &Options, budget: &Budget) -> Found {
+pub fn look_for(system: &Subject<'_>, claim: &Acting, options: &Options, budget: &Budget) -> EmptinessResult {
     // The end of the claim, a failed assertion and a fault have numbers of their own.
     if claim.locations.len() + 3 > MAX_STATES / 2 {
-        return Found::nothing("the never claim has too many locations");
+        return EmptinessResult::unsupported("the never claim has too many locations");
     }
     let space = match system.space(&claim.atoms, budget) {
         Ok(space) => space,
-        Err(error) => return Found::not_compiled(error),
+        Err(error) => return EmptinessResult::not_compiled(error),
     };
     let visible = space.visible();
     let mut product =
@@ -52,7 +54,7 @@ pub fn look_for(system: &Subject<'_>, claim: &Acting, options: &Options, budget:
     }
 }
 
-fn search(product: &mut Claimed<'_>, visible: impl Visible, options: &Options, budget: &Budget) -> Found {
+fn search(product: &mut Claimed<'_>, visible: impl Visible, options: &Options, budget: &Budget) -> EmptinessResult {
     let room = room_for_the_store(budget);
     let mut store = FlatStore::<Number, _>::with_visible(Behind(visible)).limit(room);
     let report = liveness::components(product, &mut store, &limits(options), budget);
@@ -67,12 +69,12 @@ fn search(product: &mut Claimed<'_>, visible: impl Visible, options: &Options, b
     // States before a move of the claim are transient like those inside of atomic sequences, but not what is meant there.
     let statistics = Statistics { atomic_states: 0, ..report.statistics };
     let stops = std::mem::take(&mut product.stops);
-    Found { run, ended, statistics, stops, ..Found::default() }
+    EmptinessResult { run, ended, statistics, stops, ..EmptinessResult::default() }
 }
 
-/// What the claim can do in a state.
+/// A move of the claim in a state.
 #[derive(Clone)]
-struct Way {
+struct ClaimMove {
     /// The edges that it takes.
     edges: Vec<EdgeId>,
     /// Where it stands then.
@@ -84,7 +86,7 @@ struct Way {
 /// A transition of the product: a move of the claim or of the system, or none where the system is stuck.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
-    way: u32,
+    claim_move: u32,
     base: Option<Transition>,
     marks: u64,
     ends: bool,
@@ -94,7 +96,7 @@ struct Claimed<'a> {
     space: Compiled,
     claim: &'a Acting,
     /// A state of the product, and what the claim can do there.
-    known: (Vec<u8>, Vec<Way>),
+    known: (Vec<u8>, Vec<ClaimMove>),
     /// Why the claim could not be performed.
     refused: Option<String>,
     /// The faults that have stopped runs.
@@ -114,21 +116,21 @@ impl Claimed<'_> {
             return;
         }
         let location = <[u8]>::tag(state) & !STOPPED;
-        let mut ways = Vec::new();
-        self.collect(location, <[u8]>::plain(state), &mut Vec::new(), &mut ways);
+        let mut moves = Vec::new();
+        self.collect(location, <[u8]>::plain(state), &mut Vec::new(), &mut moves);
         let end = self.end();
-        ways.sort_by_key(|way| way.to < end);
-        self.known = (state.to_vec(), ways);
+        moves.sort_by_key(|claim_move| claim_move.to < end);
+        self.known = (state.to_vec(), moves);
     }
 
-    fn collect(&mut self, location: u32, state: &[u8], path: &mut Vec<EdgeId>, ways: &mut Vec<Way>) {
+    fn collect(&mut self, location: u32, state: &[u8], path: &mut Vec<EdgeId>, moves: &mut Vec<ClaimMove>) {
         if path.len() > MAX_DEPTH {
             self.refused = Some("an atomic sequence of the never claim may go on without end".into());
             return;
         }
         let claim = self.claim;
         let Some(from) = claim.locations.get(location as usize).filter(|from| !from.end) else {
-            return ways.push(Way { edges: Vec::new(), to: self.end(), state: state.to_vec() });
+            return moves.push(ClaimMove { edges: Vec::new(), to: self.end(), state: state.to_vec() });
         };
         for edge in &from.edges {
             let mut after = state.to_vec();
@@ -143,26 +145,26 @@ impl Claimed<'_> {
             path.push(edge.id);
             if performed != Some(true) {
                 let to = self.end() + if performed.is_none() { 2 } else { 1 };
-                ways.push(Way { edges: path.clone(), to, state: state.to_vec() });
+                moves.push(ClaimMove { edges: path.clone(), to, state: state.to_vec() });
             } else if claim.locations[edge.to as usize].end {
-                ways.push(Way { edges: path.clone(), to: self.end(), state: after });
+                moves.push(ClaimMove { edges: path.clone(), to: self.end(), state: after });
             } else if edge.keeps_control {
-                self.collect(edge.to, &after, path, ways);
+                self.collect(edge.to, &after, path, moves);
             } else {
-                ways.push(Way { edges: path.clone(), to: edge.to, state: after });
+                moves.push(ClaimMove { edges: path.clone(), to: edge.to, state: after });
             }
             path.pop();
         }
     }
 
-    /// The turn of the claim by that way out of a state it has [learnt](Self::learn) about.
-    fn turn(&mut self, state: &[u8], way: u32) -> Option<Turn> {
-        let to = self.known.1.get(way as usize)?.to;
+    /// The turn of the claim by that move out of a state it has [learnt](Self::learn) about.
+    fn turn(&mut self, state: &[u8], claim_move: u32) -> Option<Turn> {
+        let to = self.known.1.get(claim_move as usize)?.to;
         let location = (<[u8]>::tag(state) & !STOPPED) as usize;
         let accepts = self.claim.locations.get(location).is_some_and(|from| from.accept)
             || self.claim.accepting.is_some_and(|atom| self.space.invariant(atom as usize, <[u8]>::plain(state)));
         let marks = READ | if accepts { ACCEPTING } else { 0 };
-        Some(Turn { way, base: None, marks, ends: to >= self.end() })
+        Some(Turn { claim_move, base: None, marks, ends: to >= self.end() })
     }
 
     fn run(&mut self, store: &impl ExactStore<[u8]>, lasso: &Lasso<Turn>) -> evidence::Lasso {
@@ -172,7 +174,7 @@ impl Claimed<'_> {
         let cycle = self.moves(store, &lasso.cycle);
         if lasso.cycle.is_empty() {
             self.learn(store.get(lasso.end));
-            prefix.extend(self.moves_of_way(0));
+            prefix.extend(self.moves_of_claim(0));
         }
         let ending = if lasso.cycle.is_empty() { Ending::Open } else { Ending::Cycle };
         evidence::Lasso { start, prefix, cycle, ending, prefix_tags: Vec::new(), cycle_tags: Vec::new() }
@@ -184,9 +186,9 @@ impl Claimed<'_> {
             let state = store.get(*state);
             match &turn.base {
                 Some(base) => moves.extend(self.space.actions(<[u8]>::plain(state), base)),
-                None if turn.way != NONE => {
+                None if turn.claim_move != NONE => {
                     self.learn(state);
-                    moves.extend(self.moves_of_way(turn.way));
+                    moves.extend(self.moves_of_claim(turn.claim_move));
                 }
                 None => {}
             }
@@ -194,14 +196,14 @@ impl Claimed<'_> {
         moves
     }
 
-    fn moves_of_way(&self, way: u32) -> Vec<Move> {
-        let edges = self.known.1.get(way as usize).map_or(&[][..], |way| &way.edges);
+    fn moves_of_claim(&self, claim_move: u32) -> Vec<Move> {
+        let edges = self.known.1.get(claim_move as usize).map_or(&[][..], |one| &one.edges);
         edges.iter().map(|edge| Move::Claim { claim: self.claim.id, edge: *edge }).collect()
     }
 }
 
 fn system_turn(base: Option<Transition>) -> Turn {
-    Turn { way: NONE, base, marks: 0, ends: false }
+    Turn { claim_move: NONE, base, marks: 0, ends: false }
 }
 
 impl StateSpace for Claimed<'_> {
@@ -232,9 +234,9 @@ impl StateSpace for Claimed<'_> {
     }
 
     fn next(&mut self, state: &[u8], last: &Turn) -> Option<Turn> {
-        if last.way != NONE {
+        if last.claim_move != NONE {
             self.learn(state);
-            return self.turn(state, last.way + 1);
+            return self.turn(state, last.claim_move + 1);
         }
         self.space.next(<[u8]>::plain(state), last.base.as_ref()?).map(|base| system_turn(Some(base)))
     }
@@ -243,10 +245,10 @@ impl StateSpace for Claimed<'_> {
         let (tag, plain) = (<[u8]>::tag(state), <[u8]>::plain(state));
         let (stopped, location) = (tag & STOPPED, tag & !(STOPPED | MOVED));
         self.calm = turn.base.is_none();
-        if turn.way != NONE {
+        if turn.claim_move != NONE {
             self.learn(state);
-            let way = &self.known.1[turn.way as usize];
-            return <[u8] as Tagged>::join(way.to | MOVED | stopped, &way.state, out);
+            let moved = &self.known.1[turn.claim_move as usize];
+            return <[u8] as Tagged>::join(moved.to | MOVED | stopped, &moved.state, out);
         }
         let Some(base) = &turn.base else { return <[u8] as Tagged>::join(location | stopped, plain, out) };
         let mut after = Vec::new();
@@ -290,7 +292,7 @@ impl Checked for Claimed<'_> {
     }
 }
 
-impl Judged for Claimed<'_> {
+impl GeneralisedBuchi for Claimed<'_> {
     fn all_marks(&self) -> u64 {
         READ | ACCEPTING
     }
@@ -300,12 +302,12 @@ impl Judged for Claimed<'_> {
     }
 
     /// The claim is violated as soon as it comes to its end, whatever follows.
-    fn condemns(&mut self, _: &[u8], turn: &Turn) -> bool {
+    fn is_universal(&mut self, _: &[u8], turn: &Turn) -> bool {
         turn.ends
     }
 
     fn is_stutter(&self, turn: &Turn) -> bool {
-        turn.way == NONE && turn.base.is_none()
+        turn.claim_move == NONE && turn.base.is_none()
     }
 }
 

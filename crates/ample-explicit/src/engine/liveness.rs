@@ -1,7 +1,7 @@
 //! Endless runs, by the explicit engine: the product of the system with an automaton, and emptiness.
 
 use crate::check as safety;
-use crate::compile::{Ample, CompileError, Compiled, Method, NotReduced, Reduced};
+use crate::compile::{Ample, CompileError, Compiled, NotReduced, Reduced};
 use crate::liveness::{self, Behind, BuchiAutomaton, Concurrent, Lasso, Number, Product, Step, Stops, Tagged};
 use crate::partial::TwoPhase;
 use crate::space::Checked;
@@ -10,7 +10,7 @@ use ample_model::{Budget, Expr, Move, Reason, Statistics, System};
 
 use super::options::{Emptiness, Options, Search};
 use super::partial::trial;
-use super::reduction::{Methods, Reduction};
+use super::reduction::{Algorithm, Methods, Reduction};
 use super::subject::Subject;
 use super::two_phase;
 use super::{
@@ -34,9 +34,9 @@ pub struct Specification<'a> {
     pub stutter_invariant: Result<(), &'static str>,
 }
 
-/// What the search found.
+/// The result of looking for an accepted run.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct EmptinessResult {
     /// An accepted run.
     pub run: Option<evidence::Lasso>,
     /// Why the search ended early, if it did.
@@ -51,23 +51,28 @@ pub struct Found {
     pub stops: Stops,
 }
 
-impl Found {
-    pub(super) fn not_compiled(error: CompileError) -> Found {
-        Found { ended: Some(error.into()), ..Found::default() }
+impl EmptinessResult {
+    pub(super) fn not_compiled(error: CompileError) -> EmptinessResult {
+        EmptinessResult { ended: Some(error.into()), ..EmptinessResult::default() }
     }
 
-    pub(super) fn nothing(why: impl ToString) -> Found {
-        Found { ended: Some(Reason::Unsupported(why.to_string())), ..Found::default() }
+    pub(super) fn unsupported(why: impl ToString) -> EmptinessResult {
+        EmptinessResult { ended: Some(Reason::Unsupported(why.to_string())), ..EmptinessResult::default() }
     }
 }
 
 /// Looks for a run that the automaton accepts.
-pub fn look_for(system: &Subject<'_>, specification: Specification<'_>, options: &Options, budget: &Budget) -> Found {
+pub fn look_for(
+    system: &Subject<'_>,
+    specification: Specification<'_>,
+    options: &Options,
+    budget: &Budget,
+) -> EmptinessResult {
     if specification.automaton.len() > liveness::MAX_STATES {
-        return Found::nothing("the automaton of the formula has too many states");
+        return EmptinessResult::unsupported("the automaton of the formula has too many states");
     }
     if options.explicit.emptiness == Emptiness::Nested && options.settings.fairness != Fairness::None {
-        return Found::nothing("the nested search knows no fairness; `--emptiness components` does");
+        return EmptinessResult::unsupported("the nested search knows no fairness; `--emptiness components` does");
     }
     let whole = match reduced(system, &specification, options, budget) {
         Ok(found) => return shorten(system, specification, options, budget, found),
@@ -76,8 +81,10 @@ pub fn look_for(system: &Subject<'_>, specification: Specification<'_>, options:
     let found = look_everywhere(system, specification, options, budget);
     match whole {
         Everything::Asked => found,
-        Everything::Plainly(why) => Found { reduction: Some(format!("none, because {why}")), ..found },
-        Everything::Because(why) => Found { note: Some(format!("no partial-order reduction: {why}")), ..found },
+        Everything::Plainly(why) => EmptinessResult { reduction: Some(format!("none, because {why}")), ..found },
+        Everything::Because(why) => {
+            EmptinessResult { note: Some(format!("no partial-order reduction: {why}")), ..found }
+        }
     }
 }
 
@@ -97,10 +104,10 @@ fn look_everywhere(
     specification: Specification<'_>,
     options: &Options,
     budget: &Budget,
-) -> Found {
+) -> EmptinessResult {
     let space = match system.space(specification.atoms, budget) {
         Ok(space) => space,
-        Err(error) => return Found::not_compiled(error),
+        Err(error) => return EmptinessResult::not_compiled(error),
     };
     if !has_hidden_variables(system) {
         return search(system, space, Whole, specification, options, budget);
@@ -115,11 +122,11 @@ fn reduced(
     specification: &Specification<'_>,
     options: &Options,
     budget: &Budget,
-) -> Result<Found, Everything> {
-    let method = match options.reduction() {
+) -> Result<EmptinessResult, Everything> {
+    let algorithm = match options.reduction() {
         Reduction::None => return Err(Everything::Asked),
-        Reduction::Auto | Reduction::TwoPhase => Method::Guards,
-        Reduction::By(Methods { persistent: Some(algorithm), .. }) => super::partial::method(algorithm),
+        Reduction::Auto | Reduction::TwoPhase => Algorithm::Guards,
+        Reduction::By(Methods { persistent: Some(algorithm), .. }) => algorithm,
         Reduction::By(_) => return Err(Everything::Plainly("only persistent sets can be used for it".into())),
     };
     if options.settings.fairness != Fairness::None {
@@ -136,12 +143,12 @@ fn reduced(
     }
     let compiled = match system.compiled() {
         Ok(compiled) => compiled,
-        Err(error) => return Ok(Found::not_compiled(error)),
+        Err(error) => return Ok(EmptinessResult::not_compiled(error)),
     };
-    let space = match Reduced::of(compiled, specification.atoms, true, method, budget) {
+    let space = match Reduced::of(compiled, specification.atoms, true, algorithm, budget) {
         Ok(space) => space,
         Err(NotReduced::Irreducible(why)) => return Err(Everything::Because(why)),
-        Err(NotReduced::NotCompiled(error)) => return Ok(Found::not_compiled(error)),
+        Err(NotReduced::NotCompiled(error)) => return Ok(EmptinessResult::not_compiled(error)),
     };
     if options.reduction() == Reduction::TwoPhase {
         return in_two_phases(system, space, specification, options, budget);
@@ -162,7 +169,7 @@ fn reduced(
         return Err(Everything::Plainly("hardly anything could be left out".into()));
     }
     let reduction = format!("{}, proviso on cycles", options.reduction().algorithm());
-    Ok(Found { reduction: Some(reduction), ..found })
+    Ok(EmptinessResult { reduction: Some(reduction), ..found })
 }
 
 /// Takes safe steps at once. What is left branches like the whole, so that any search will do that sees a state once.
@@ -172,7 +179,7 @@ fn in_two_phases(
     specification: &Specification<'_>,
     options: &Options,
     budget: &Budget,
-) -> Result<Found, Everything> {
+) -> Result<EmptinessResult, Everything> {
     let tally = space.tally();
     let guarded = two_phase::guarded(budget, &tally);
     let visible = space.visible_bytes();
@@ -186,7 +193,7 @@ fn in_two_phases(
     if tally.is_full() {
         return Err(Everything::Plainly(two_phase::FULL.into()));
     }
-    Ok(Found { reduction: Some(two_phase::describe(product.space().phases())), ..found })
+    Ok(EmptinessResult { reduction: Some(two_phase::describe(product.space().phases())), ..found })
 }
 
 fn in_components<S: Checked<State = [u8]> + Concurrent + Limited>(
@@ -194,7 +201,7 @@ fn in_components<S: Checked<State = [u8]> + Concurrent + Limited>(
     visible: impl Visible,
     options: &Options,
     budget: &Budget,
-) -> Found {
+) -> EmptinessResult {
     let room = room_for_the_store(budget);
     let mut store = FlatStore::<Number, _>::with_visible(Behind(visible)).limit(room);
     let report = liveness::components(product, &mut store, &limits(options), budget);
@@ -208,8 +215,8 @@ fn shorten(
     specification: Specification<'_>,
     options: &Options,
     budget: &Budget,
-    found: Found,
-) -> Found {
+    found: EmptinessResult,
+) -> EmptinessResult {
     if found.run.is_none() || !specification.automaton.is_terminal() || options.explicit.search == Search::DepthFirst {
         return found;
     }
@@ -217,8 +224,8 @@ fn shorten(
     let again = look_everywhere(system, specification, &wide, &Patience::of(budget).budget);
     let length = |run: &evidence::Lasso| run.prefix.len() + run.cycle.len();
     match (found.run, again.run) {
-        (Some(run), Some(other)) if length(&other) <= length(&run) => Found { run: Some(other), ..found },
-        (run, _) => Found { run, ..found },
+        (Some(run), Some(other)) if length(&other) <= length(&run) => EmptinessResult { run: Some(other), ..found },
+        (run, _) => EmptinessResult { run, ..found },
     }
 }
 
@@ -241,7 +248,7 @@ fn search(
     specification: Specification<'_>,
     options: &Options,
     budget: &Budget,
-) -> Found {
+) -> EmptinessResult {
     let room = room_for_the_store(budget);
     let hasty = options.settings.fairness == Fairness::None || !atomic::may_be_endless(system);
     let beginning = specification.automaton.is_terminal() && hasty && options.explicit.emptiness == Emptiness::Auto;
@@ -274,7 +281,7 @@ fn shortest(
     patient: bool,
     options: &Options,
     budget: &Budget,
-) -> Option<Found> {
+) -> Option<EmptinessResult> {
     let safety = safety::Options {
         deadlock: false,
         assertions: false,
@@ -297,9 +304,9 @@ fn shortest(
     if violation.is_none() && !patient && (lost || report.ended == Some(Reason::Memory)) {
         return None;
     }
-    let found = violation.and_then(|finding| {
-        let end = finding.path.end?;
-        Some(Lasso { prefix: finding.path.steps, end, cycle: Vec::new() })
+    let found = violation.and_then(|violation| {
+        let end = violation.path.end?;
+        Some(Lasso { prefix: violation.path.steps, end, cycle: Vec::new() })
     });
     let ended = if found.is_some() { None } else { report.ended };
     let report = liveness::Report { found, ended, statistics: report.statistics };
@@ -313,7 +320,7 @@ fn collect<S, St>(
     store: &St,
     report: liveness::Report<Step<S::Transition>>,
     limit: Option<String>,
-) -> Found
+) -> EmptinessResult
 where
     S: Checked<State = [u8]> + Concurrent,
     St: ExactStore<[u8]>,
@@ -326,7 +333,7 @@ where
         ended = Some(Reason::Unsupported(limit));
     }
     let stops = product.stops().clone();
-    Found { run, ended, statistics: report.statistics, stops, ..Found::default() }
+    EmptinessResult { run, ended, statistics: report.statistics, stops, ..EmptinessResult::default() }
 }
 
 fn run<S, St>(product: &mut Product<S>, store: &St, lasso: &Lasso<Step<S::Transition>>) -> evidence::Lasso

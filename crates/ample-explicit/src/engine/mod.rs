@@ -15,7 +15,7 @@ pub mod work;
 
 use std::time::Instant;
 
-use crate::check::{self as safety, Cut, Finding};
+use crate::check::{self as safety, Cut, Violation};
 use crate::compile::{Ample, Compiled};
 use crate::liveness::Concurrent;
 use crate::search::Path;
@@ -402,7 +402,8 @@ where
         report.cuts.clear();
         report.ended = Some(Reason::Unsupported(limit));
     }
-    let mut moves = |finding: Option<Finding<P::Transition>>| finding.map(|finding| found(space, store, &finding.path));
+    let mut moves =
+        |violation: Option<Violation<P::Transition>>| violation.map(|violation| found(space, store, &violation.path));
     Run {
         deadlock: moves(report.deadlock),
         assertions: moves(report.assertions),

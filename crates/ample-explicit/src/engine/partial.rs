@@ -6,18 +6,18 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::compile::{Method, NotReduced, Reduced, Tally};
+use crate::compile::{NotReduced, Reduced, Tally};
 use crate::partial::{self, Counts, Mark};
 use crate::store::{FlatStore, Parent, Visible, Whole};
 use ample_model::facts::Facts;
 use ample_model::{Budget, Cancellation, Reason, System};
 
 use super::options::{Options, Search};
-use super::reduction::{Algorithm, Methods, Proviso, Reduction};
+use super::reduction::{Methods, Proviso, Reduction};
 use super::subject::Subject;
 use super::{Request, Run, collect, has_hidden_variables, room_for_the_store};
 
-/// So many states are worth looking at before it is judged whether a reduction pays.
+/// So many states are worth looking at before it is decided whether a reduction pays.
 const TRIAL: u64 = 50_000;
 
 /// A reduction that leaves something out in fewer than one state in so many does not pay.
@@ -41,8 +41,8 @@ pub fn run(system: &Subject<'_>, request: &Request, methods: Methods, options: &
     // Who counts states wants those of the usual check.
     let assertions = request.assertions || request.is_empty() || is_auto && may_fault;
     let looks_further = assertions || !request.invariants.is_empty();
-    let method = method(methods.persistent.unwrap_or_default());
-    let reduced = |compiled| Reduced::of(compiled, &request.invariants, assertions, method, budget);
+    let algorithm = methods.persistent.unwrap_or_default();
+    let reduced = |compiled| Reduced::of(compiled, &request.invariants, assertions, algorithm, budget);
     let space = match system.compiled().map_err(NotReduced::from).and_then(reduced) {
         Ok(space) => space,
         Err(NotReduced::Irreducible(why)) => return Attempt::Irreducible(why),
@@ -73,16 +73,6 @@ fn may_fault(system: &System) -> bool {
     let provided = (0..system.processes.len()).filter_map(|process| facts.provided(process.into()));
     facts.edges().any(|edge| edge.all.traits.may_fault || edge.monitored)
         || provided.into_iter().any(|usage| usage.traits.may_fault)
-}
-
-pub fn method(algorithm: Algorithm) -> Method {
-    match algorithm {
-        Algorithm::Guards => Method::Guards,
-        Algorithm::Conflicting => Method::Conflicting,
-        Algorithm::Overman => Method::Overman,
-        Algorithm::Stubborn => Method::Stubborn,
-        Algorithm::Conditional => Method::Conditional,
-    }
 }
 
 /// The proviso that suits the question.
@@ -163,7 +153,7 @@ fn describe(methods: &Methods, counts: &Counts) -> String {
     text
 }
 
-/// A budget that ends a search whose reduction does not pay, if that is to be judged; and whether it has.
+/// A budget that ends a search whose reduction does not pay, if that is to be decided; and whether it has.
 pub fn trial(budget: &Budget, tally: Option<Arc<Tally>>) -> (Budget, Cancellation) {
     let Some(tally) = tally else { return (budget.clone(), Cancellation::new()) };
     let is_judged = AtomicBool::new(false);

@@ -21,7 +21,7 @@ mod choice;
 mod scheme;
 
 use crate::check as safety;
-use crate::compile::{Method, NotReduced, Reduced};
+use crate::compile::{NotReduced, Reduced};
 use crate::partial::{self, Partial};
 use crate::space::{Checked, StateSpace};
 use crate::store::FlatStore;
@@ -63,7 +63,7 @@ impl Default for ReduceOptions {
     }
 }
 
-/// A state, by the way that leads there.
+/// A state, by the path that leads there.
 #[derive(Clone, Debug)]
 pub enum Point {
     /// After these moves, each by its number among those that are possible, the first of which is 1.
@@ -142,14 +142,7 @@ pub fn reduce<'a>(system: &'a System, options: &ReduceOptions, budget: &Budget) 
 
 /// A space in which the processes of the initial state have been met.
 fn space(system: &System, algorithm: Algorithm) -> Result<Reduced<'_>, ReduceError> {
-    let method = match algorithm {
-        Algorithm::Guards => Method::Guards,
-        Algorithm::Conflicting => Method::Conflicting,
-        Algorithm::Overman => Method::Overman,
-        Algorithm::Stubborn => Method::Stubborn,
-        Algorithm::Conditional => Method::Conditional,
-    };
-    let mut space = Reduced::new(system, &[], true, method).map_err(|error| match error {
+    let mut space = Reduced::new(system, &[], true, algorithm).map_err(|error| match error {
         NotReduced::Irreducible(why) => ReduceError::Irreducible(why),
         NotReduced::NotCompiled(why) => ReduceError::Unsupported(why.to_string()),
     })?;
@@ -182,7 +175,7 @@ fn search(space: &mut Reduced<'_>, cap: &Cap) -> Result<Count, ReduceError> {
         .map_err(|why| ReduceError::Unsupported(why.to_string()))?;
     let limit = space.compiled().limit_reached().map(Reason::Unsupported);
     let statistics = done.report.statistics;
-    let ended = cap.told(limit.or(done.report.ended));
+    let ended = cap.end_of(limit.or(done.report.ended));
     Ok(Count { states: statistics.states, transitions: statistics.transitions, ended, is_enough: cap.is_full() })
 }
 
@@ -192,7 +185,7 @@ fn count(system: &System, cap: &Cap) -> Count {
         explicit: Explicit::default(),
     };
     let report = states(system, &plain, &cap.budget);
-    let ended = cap.told(report.ended);
+    let ended = cap.end_of(report.ended);
     let statistics = report.statistics;
     Count { states: statistics.states, transitions: statistics.transitions, ended, is_enough: cap.is_full() }
 }
@@ -214,7 +207,7 @@ impl Cap {
         self.full.is_cancelled()
     }
 
-    fn told(&self, ended: Option<Reason>) -> Option<String> {
+    fn end_of(&self, ended: Option<Reason>) -> Option<String> {
         match ended {
             Some(_) if self.is_full() => Some(format!("it was to end after {} states", self.most)),
             ended => ended.map(|reason| reason.to_string()),

@@ -6,6 +6,7 @@ use ample_engine::settings::PartialOrder;
 use clap::ValueEnum;
 
 use super::options::Explicit;
+pub use crate::compile::Algorithm;
 pub use crate::partial::{Cache, Replacement};
 
 /// Partial-order reduction, as the explicit engine does it.
@@ -75,22 +76,6 @@ pub struct Methods {
     pub cache: Option<Cache>,
 }
 
-/// How persistent sets are computed; the numbers are those of P. Godefroid's thesis.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Algorithm {
-    /// Stubborn sets by guards: necessary enabling sets, chosen anew in each state.
-    #[default]
-    Guards,
-    /// Conflicting transitions (algorithm 1).
-    Conflicting,
-    /// Overman's (algorithm 2).
-    Overman,
-    /// Stubborn sets (algorithm 3).
-    Stubborn,
-    /// Conditional stubborn sets (algorithm 4).
-    Conditional,
-}
-
 /// How it is made sure that no transition is ignored for ever (the ignoring problem).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Proviso {
@@ -106,18 +91,6 @@ pub enum Proviso {
     Components,
     /// Some chosen transition leads to a state that is still to be expanded, or all enabled ones are taken: breadth first.
     Queue,
-}
-
-impl fmt::Display for Algorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Algorithm::Guards => "stubborn sets by guards",
-            Algorithm::Conflicting => "persistent sets of conflicting transitions",
-            Algorithm::Overman => "persistent sets by Overman's algorithm",
-            Algorithm::Stubborn => "stubborn sets",
-            Algorithm::Conditional => "conditional stubborn sets",
-        })
-    }
 }
 
 impl fmt::Display for Methods {

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use crate::check as safety;
-use crate::compile::{Method, NotReduced, Reduced, Tally};
+use crate::compile::{Algorithm, NotReduced, Reduced, Tally};
 use crate::partial::{Phases, TwoPhase};
 use crate::store::{FlatStore, Parent, Visible, Whole};
 use ample_model::{Budget, Expr};
@@ -29,7 +29,7 @@ pub const FULL: &str = "there are too many transitions to look for safe ones";
 
 /// The space in which steps that these expressions cannot see may be safe, and what is known of its progress.
 pub fn space<'a>(system: &Subject<'a>, looks: &[Expr], budget: &Budget) -> Result<(Space<'a>, Arc<Tally>), NotReduced> {
-    let space = Reduced::of(system.compiled()?, looks, true, Method::Guards, budget)?;
+    let space = Reduced::of(system.compiled()?, looks, true, Algorithm::Guards, budget)?;
     let tally = space.tally();
     Ok((TwoPhase::new(space), tally))
 }

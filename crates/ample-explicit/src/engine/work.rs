@@ -222,23 +222,23 @@ impl<'a> Work<'a> {
             slice = slice.with_memory_share(parts as u64);
         }
         let result = match job {
-            Job::Safety => Found::Safety(super::run(self.system, &self.request, self.options, &slice)),
+            Job::Safety => JobResult::Safety(super::run(self.system, &self.request, self.options, &slice)),
             Job::Temporal(number) => {
                 let property = &self.properties[number];
                 let (answer, ended) = match self.unwanted() {
                     Some(outcome) => (answer(property, outcome), None),
                     None => temporal(self.system, property, self.options, &slice),
                 };
-                Found::Temporal(answer, ended)
+                JobResult::Temporal(answer, ended)
             }
         };
         let ended = match &result {
-            Found::Safety(run) => &run.ended,
-            Found::Temporal(_, ended) => ended,
+            JobResult::Safety(run) => &run.ended,
+            JobResult::Temporal(_, ended) => ended,
         };
         let is_late = *ended == Some(Reason::Time) && budget.check() != Err(Interrupted::Deadline);
         let cut = is_late || parts > 1 && *ended == Some(Reason::Memory);
-        if let Found::Safety(run) = &result
+        if let JobResult::Safety(run) = &result
             && !cut
         {
             self.post_safety(run, budget);
@@ -261,15 +261,15 @@ impl<'a> Work<'a> {
     /// Keeps what a search has found; true if it has to be done again.
     fn keep(&mut self, job: Job, done: Done) -> bool {
         match (job, done.result) {
-            (Job::Temporal(number), Found::Temporal(answer, ended)) => {
+            (Job::Temporal(number), JobResult::Temporal(answer, ended)) => {
                 self.board.post(number, &answer);
                 self.answers.insert(number, (answer, ended));
             }
-            (_, Found::Safety(run)) => {
+            (_, JobResult::Safety(run)) => {
                 let before = std::mem::take(&mut self.safety);
                 self.safety = if before.found_something() { before.completed_by(run) } else { run };
             }
-            (Job::Safety, Found::Temporal(..)) => {}
+            (Job::Safety, JobResult::Temporal(..)) => {}
         }
         done.cut
     }
@@ -343,15 +343,15 @@ impl<'a> Work<'a> {
     }
 }
 
-/// What a search has found.
-enum Found {
+/// The result of a job.
+enum JobResult {
     Safety(Run),
     Temporal(Answer, Option<Reason>),
 }
 
 /// A search that was performed.
 struct Done {
-    result: Found,
+    result: JobResult,
     /// It would need more time or memory than its share.
     cut: bool,
 }
@@ -438,7 +438,7 @@ fn stopped() -> ValidOutcome {
 
 /// A property of endless runs, in a search of its own: the answer, and why the search ended early if it did.
 fn temporal(system: &Subject<'_>, property: &Property, options: &Options, budget: &Budget) -> (Answer, Option<Reason>) {
-    match judge(system, property, options, budget) {
+    match decide(system, property, options, budget) {
         Ok(answered) => {
             let fallible = Survey::of(system).fallible(property, &options.settings.justice);
             if fallible.is_empty() {
@@ -524,7 +524,7 @@ fn acted_upon(
     (tell_stops(system, &found.stops, answer), found.ended)
 }
 
-fn judge(
+fn decide(
     system: &Subject<'_>,
     property: &Property,
     options: &Options,

@@ -32,8 +32,8 @@ pub(super) struct Arc {
     label: Vec<Cube>,
     pub to: u32,
     pub marks: u32,
-    /// It leads to where every word is accepted.
-    pub condemns: bool,
+    /// It leads to a universal state, where every word is accepted.
+    pub universal: bool,
 }
 
 impl Arc {
@@ -99,7 +99,7 @@ impl BuchiAutomaton {
         let component = self.components();
         let mut marks: Vec<Option<u32>> = vec![None; self.states.len()];
         for (q, place) in self.states.iter().enumerate() {
-            for arc in place.arcs.iter().filter(|arc| !arc.condemns && component[arc.to as usize] == component[q]) {
+            for arc in place.arcs.iter().filter(|arc| !arc.universal && component[arc.to as usize] == component[q]) {
                 *marks[component[q]].get_or_insert(0) |= arc.marks;
             }
         }
@@ -108,7 +108,7 @@ impl BuchiAutomaton {
 
     /// For each state the number of its strongly connected component, over arcs that do not decide.
     fn components(&self) -> Vec<usize> {
-        let targets = |q: usize| self.states[q].arcs.iter().filter(|arc| !arc.condemns).map(|arc| arc.to as usize);
+        let targets = |q: usize| self.states[q].arcs.iter().filter(|arc| !arc.universal).map(|arc| arc.to as usize);
         let mut back: Vec<Vec<usize>> = vec![Vec::new(); self.states.len()];
         (0..self.states.len()).for_each(|q| targets(q).for_each(|to| back[to].push(q)));
         // In the order in which a depth-first search leaves them; then backwards, the last one first.
@@ -175,11 +175,11 @@ fn place(edges: &[Edge], universal: &[bool]) -> Result<Place, TooManyAtoms> {
         let cubes = edge.when.iter().filter_map(|literals| cube(literals, &atoms));
         let label: Vec<Cube> = cubes.collect();
         if !label.is_empty() {
-            arcs.push(Arc { label, to: edge.to, marks: edge.marks, condemns: universal[edge.to as usize] });
+            arcs.push(Arc { label, to: edge.to, marks: edge.marks, universal: universal[edge.to as usize] });
         }
     }
     // What decides comes first.
-    arcs.sort_by_key(|arc| !arc.condemns);
+    arcs.sort_by_key(|arc| !arc.universal);
     Ok(Place { atoms, arcs })
 }
 
@@ -207,7 +207,7 @@ mod tests {
         let waits =
             BuchiAutomaton::new(0, 1, &[vec![edge(&[], 0, 0), edge(&[(7, true)], 1, 0)], sink.clone()]).unwrap();
         assert!(waits.is_terminal());
-        assert!(waits.place(0).arcs[0].condemns);
+        assert!(waits.place(0).arcs[0].universal);
         let loops =
             BuchiAutomaton::new(0, 1, &[vec![edge(&[(3, false)], 0, 1), edge(&[(7, true)], 1, 0)], sink]).unwrap();
         assert!(!loops.is_terminal());

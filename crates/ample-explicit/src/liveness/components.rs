@@ -15,14 +15,15 @@ use ample_budget::Budget;
 use ample_model::outcome::Reason;
 
 use super::lasso::Seek;
-use super::{Concurrent, Fairness, Judged, Number, Options, Over, Processes, Report, SearchCounts, streett};
+use super::{Concurrent, Fairness, GeneralisedBuchi, Number, Options, Processes, Report, SearchCounts, streett};
+use crate::search::Terminated;
 use crate::space::Buffer;
 use crate::store::{ExactStore, Handle, Inserted};
 
 /// Looks for an accepted run by strongly connected components. The store must be empty.
 pub fn components<P, St>(space: &mut P, store: &mut St, options: &Options, budget: &Budget) -> Report<P::Transition>
 where
-    P: Judged + Concurrent,
+    P: GeneralisedBuchi + Concurrent,
     St: ExactStore<P::State, Side = Number>,
     Buffer<P>: Default,
 {
@@ -86,7 +87,7 @@ struct Service {
     entry: Processes,
 }
 
-struct Search<'a, P: Judged, St> {
+struct Search<'a, P: GeneralisedBuchi, St> {
     all: u64,
     weak: bool,
     strong: bool,
@@ -111,11 +112,11 @@ struct Search<'a, P: Judged, St> {
 
 impl<P, St> Search<'_, P, St>
 where
-    P: Judged + Concurrent,
+    P: GeneralisedBuchi + Concurrent,
     St: ExactStore<P::State, Side = Number>,
     Buffer<P>: Default,
 {
-    fn from(&mut self, out: &mut Buffer<P>) -> Result<(), Over> {
+    fn from(&mut self, out: &mut Buffer<P>) -> Result<(), Terminated> {
         let Some(mut current) = self.arrive(out, 0, Processes::NONE)? else { return Ok(()) };
         let mut cursor = self.enter(current);
         loop {
@@ -126,10 +127,10 @@ where
                 cursor = self.after(current, &transition);
                 continue;
             };
-            if self.space.condemns(self.store.get(current), &transition) {
+            if self.space.is_universal(self.store.get(current), &transition) {
                 let path = std::mem::take(&mut self.stack);
                 self.found = Some(Seek::Beginning { path, end: current });
-                return Err(Over);
+                return Err(Terminated);
             }
             if self.weak
                 && let Some(mover) = self.space.mover(&transition)
@@ -176,14 +177,14 @@ where
 
     /// Arrives at a state by the last transition of the stack. Gives its handle if it is new.
     #[inline]
-    fn arrive(&mut self, out: &Buffer<P>, marks: u64, served: Processes) -> Result<Option<Handle>, Over> {
+    fn arrive(&mut self, out: &Buffer<P>, marks: u64, served: Processes) -> Result<Option<Handle>, Terminated> {
         let atomic_steps = self.space.atomic_steps();
         let Ok(index) = u32::try_from(self.live.len()) else { return self.observed.end(Reason::Memory) };
         let inserted = self.store.insert_with(out.borrow(), Number(index));
         let transient = self.space.is_transient(out.borrow());
         let new = matches!(inserted, Inserted::New(_));
         if self.observed.arrived(transient, new, atomic_steps, self.stack.len()) {
-            self.observed.tell(self.stack.len(), self.memory())?;
+            self.observed.report_progress(self.stack.len(), self.memory())?;
         }
         match inserted {
             Inserted::New(handle) => {
@@ -215,7 +216,7 @@ where
     }
 
     /// A transition back to a live state: all between is one component.
-    fn join(&mut self, to: Number, mut marks: u64, mut served: Processes) -> Result<(), Over> {
+    fn join(&mut self, to: Number, mut marks: u64, mut served: Processes) -> Result<(), Terminated> {
         while self.roots.last().is_some_and(|root| root.index > to.0) {
             let Some(root) = self.roots.pop() else { break };
             marks |= root.marks | root.entry;
@@ -230,12 +231,12 @@ where
         if let Some(service) = self.services.last_mut() {
             service.inner |= served;
         }
-        self.judge()
+        self.check_last()
     }
 
     /// Is the last component accepting already?
     #[inline]
-    fn judge(&mut self) -> Result<(), Over> {
+    fn check_last(&mut self) -> Result<(), Terminated> {
         let Some(root) = self.roots.last() else { return Ok(()) };
         let unfair = self.services.last().is_some_and(|service| service.inner != Processes::ALL);
         if root.marks & self.all != self.all || self.strong || unfair {
@@ -247,10 +248,10 @@ where
 
     /// The states were found, all of them reachable from the last one of the path, which is `end`.
     #[cold]
-    fn accept(&mut self, end: Handle, members: Vec<Handle>) -> Result<(), Over> {
+    fn accept(&mut self, end: Handle, members: Vec<Handle>) -> Result<(), Terminated> {
         let path = std::mem::take(&mut self.stack);
         self.found = Some(Seek::Component { path, end, members });
-        Err(Over)
+        Err(Terminated)
     }
 
     /// The first transition out of a new state.
@@ -269,14 +270,14 @@ where
 
     /// A state has been expanded.
     #[inline]
-    fn leave(&mut self, state: Handle) -> Result<(), Over> {
+    fn leave(&mut self, state: Handle) -> Result<(), Terminated> {
         if self.weak
             && let Some(movers) = self.movers.pop()
             && !self.space.is_transient(self.store.get(state))
             && let Some(service) = self.services.last_mut()
         {
             service.inner |= movers.others();
-            self.judge()?;
+            self.check_last()?;
         }
         let number = self.store.side(state);
         self.on_path[number.0 as usize] = false;
@@ -295,7 +296,7 @@ where
         if self.strong && root.marks & self.all == self.all {
             let memory = self.memory();
             let (watch, pending) = (&mut self.observed, self.stack.len());
-            let mut ask = |bytes: usize| watch.tell(pending, memory + bytes);
+            let mut ask = |bytes: usize| watch.report_progress(pending, memory + bytes);
             let members = &self.live[root.index as usize..];
             let fair = streett::fair_part(self.space, self.store, members, self.all, &mut ask)?;
             if let Some(members) = fair {

@@ -1,7 +1,7 @@
-//! Lassos: a way to a cycle, and the cycle; short ones, for people to read.
+//! Lassos: a prefix, and the cycle that it leads to; short ones, for people to read.
 //!
 //! What a depth-first search finds is as deep as the search went. So once there is a component with an accepted run in
-//! it, a breadth-first search looks for a short way there, and others inside it for a short round that collects all
+//! it, a breadth-first search looks for a short path there, and others inside it for a short round that collects all
 //! that is needed.
 
 use std::borrow::Borrow;
@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use ample_budget::{Budget, Progress};
 use ample_model::Move;
 
-use super::{Concurrent, Fairness, Judged, Member};
+use super::{Concurrent, Fairness, GeneralisedBuchi, Member};
 use crate::space::Buffer;
 use crate::store::{ExactStore, Handle, Side};
 
@@ -37,7 +37,7 @@ pub(super) enum Seek<T> {
     Component { path: Vec<(Handle, T)>, end: Handle, members: Vec<Handle> },
 }
 
-/// A shorter way is looked for among so many states, and as many as the search has seen.
+/// A shorter path is looked for among so many states, and as many as the search has seen.
 const PATIENCE: usize = 200_000;
 /// But not among more than that.
 const MAX_PATIENCE: usize = 2_000_000;
@@ -49,7 +49,7 @@ const ASK_EVERY: usize = 64;
 impl<T: Copy> Seek<T> {
     pub fn lasso<P, St>(self, space: &mut P, store: &mut St, fairness: Fairness, budget: &Budget) -> Lasso<T>
     where
-        P: Judged<Transition = T> + Concurrent,
+        P: GeneralisedBuchi<Transition = T> + Concurrent,
         St: ExactStore<P::State, Side: Member>,
         Buffer<P>: Default,
     {
@@ -57,7 +57,7 @@ impl<T: Copy> Seek<T> {
             Seek::Beginning { path, end } => {
                 let goal = |space: &mut P, store: &St, state: Handle| {
                     let first = space.first(store.get(state));
-                    first.is_some_and(|first| space.condemns(store.get(state), &first))
+                    first.is_some_and(|first| space.is_universal(store.get(state), &first))
                 };
                 let (prefix, end) = shorter(space, store, path.len(), goal, budget).unwrap_or((path, end));
                 Lasso { prefix, end, cycle: Vec::new() }
@@ -87,7 +87,7 @@ impl<T: Copy> Seek<T> {
     }
 }
 
-/// A way of fewer steps than `length` from an initial state to one where `goal` holds, if one is found soon.
+/// A path of fewer steps than `length` from an initial state to one where `goal` holds, if one is found soon.
 fn shorter<P, St>(
     space: &mut P,
     store: &mut St,
@@ -96,7 +96,7 @@ fn shorter<P, St>(
     budget: &Budget,
 ) -> Option<Road<P::Transition>>
 where
-    P: Judged,
+    P: GeneralisedBuchi,
     St: ExactStore<P::State, Side: Member>,
     Buffer<P>: Default,
 {
@@ -106,7 +106,7 @@ where
 
 /// How far to search.
 struct Bounds {
-    /// A way of so many steps is too long.
+    /// A path of so many steps is too long.
     length: usize,
     /// Look at so many states.
     patience: usize,
@@ -118,7 +118,7 @@ impl Bounds {
     const NONE: Bounds = Bounds { length: usize::MAX, patience: usize::MAX, seen_only: false };
 }
 
-/// The shortest way from an initial state to one where `goal` holds, within bounds.
+/// The shortest path from an initial state to one where `goal` holds, within bounds.
 fn search<P, St>(
     space: &mut P,
     store: &mut St,
@@ -127,7 +127,7 @@ fn search<P, St>(
     budget: &Budget,
 ) -> Option<Road<P::Transition>>
 where
-    P: Judged,
+    P: GeneralisedBuchi,
     St: ExactStore<P::State, Side: Member>,
     Buffer<P>: Default,
 {
@@ -215,11 +215,11 @@ struct Round<'a, P, St> {
 }
 
 /// A step to a member, and what it contributes.
-type Way<T> = (T, Handle, Gain);
+type MemberStep<T> = (T, Handle, Gain);
 
 impl<'a, P, St> Round<'a, P, St>
 where
-    P: Judged + Concurrent,
+    P: GeneralisedBuchi + Concurrent,
     St: ExactStore<P::State, Side: Member>,
     Buffer<P>: Default,
 {
@@ -275,7 +275,11 @@ where
     }
 
     /// Goes along the steps; where they end.
-    fn walk(&mut self, leg: Vec<(Handle, Way<P::Transition>)>, cycle: &mut Vec<(Handle, P::Transition)>) -> Handle {
+    fn walk(
+        &mut self,
+        leg: Vec<(Handle, MemberStep<P::Transition>)>,
+        cycle: &mut Vec<(Handle, P::Transition)>,
+    ) -> Handle {
         let mut at = None;
         for (from, (transition, to, gain)) in leg {
             self.marks &= !gain.marks;
@@ -291,30 +295,30 @@ where
         at.expect("a leg has at least one step")
     }
 
-    /// The shortest way over members whose last step is a wanted one.
+    /// The shortest path over members whose last step is a wanted one.
     fn leg(
         &mut self,
         from: Handle,
         wanted: impl Fn(&Self, &Gain, Handle) -> bool,
-    ) -> Option<Vec<(Handle, Way<P::Transition>)>> {
-        let mut parents: HashMap<Handle, (Handle, Way<P::Transition>)> = HashMap::new();
+    ) -> Option<Vec<(Handle, MemberStep<P::Transition>)>> {
+        let mut parents: HashMap<Handle, (Handle, MemberStep<P::Transition>)> = HashMap::new();
         let mut pending = VecDeque::from([from]);
         while let Some(state) = pending.pop_front() {
-            for way in self.ways(state) {
-                let to = way.1;
-                if wanted(self, &way.2, to) {
-                    let mut leg = vec![(state, way)];
+            for step in self.steps(state) {
+                let to = step.1;
+                if wanted(self, &step.2, to) {
+                    let mut leg = vec![(state, step)];
                     let mut at = state;
                     while at != from {
-                        let step = parents.remove(&at)?;
-                        at = step.0;
-                        leg.push(step);
+                        let before = parents.remove(&at)?;
+                        at = before.0;
+                        leg.push(before);
                     }
                     leg.reverse();
                     return Some(leg);
                 }
                 if to != from && !parents.contains_key(&to) {
-                    parents.insert(to, (state, way));
+                    parents.insert(to, (state, step));
                     pending.push_back(to);
                 }
             }
@@ -323,9 +327,9 @@ where
     }
 
     /// The steps from a member to members.
-    fn ways(&mut self, member: Handle) -> Vec<Way<P::Transition>> {
+    fn steps(&mut self, member: Handle) -> Vec<MemberStep<P::Transition>> {
         let state = self.store.get(member);
-        let mut ways: Vec<Way<P::Transition>> = Vec::new();
+        let mut steps: Vec<MemberStep<P::Transition>> = Vec::new();
         let mut out = Buffer::<P>::default();
         let mut movers = super::Processes::NONE;
         let mut cursor = self.space.first(state);
@@ -347,15 +351,15 @@ where
                 let taken = self.space.actions(state, &transition);
                 gain.actions = taken.iter().filter_map(|action| self.numbers.get(action).copied()).collect();
             }
-            ways.push((transition, to, gain));
+            steps.push((transition, to, gain));
         }
         if self.fairness == Fairness::Weak && !self.space.is_transient(state) {
-            for (_, _, gain) in &mut ways {
+            for (_, _, gain) in &mut steps {
                 for (got, idle) in gain.served.iter_mut().zip(movers.others().words()) {
                     *got |= idle;
                 }
             }
         }
-        ways
+        steps
     }
 }

@@ -1,9 +1,9 @@
-//! Liveness: endless runs, and automata that judge them.
+//! Liveness: infinite runs, and automata that accept them.
 //!
 //! A [`BuchiAutomaton`] is a Büchi automaton that reads the visible states of a run, one letter for each; it is made from
 //! the negation of an LTL formula, from a never claim, or from the labels of a model. [`Product`] is the product of
 //! a state space with an automaton, a transformation like any other: a state space again, whose transitions carry
-//! [marks](Judged::marks). A run that collects all of them again and again shows what must not be.
+//! [marks](GeneralisedBuchi::marks). A run that collects all of them again and again shows what must not be.
 //!
 //! Two algorithms look for such a run, both on the fly: [`components`] by strongly connected components, in one pass,
 //! for any number of marks and with fairness; [`nested`] by nested depth-first search, for a single mark, with two
@@ -35,11 +35,12 @@ use ample_budget::{Budget, Progress};
 use ample_model::outcome::{Reason, Statistics};
 
 use crate::pacing::Pacing;
+use crate::search::Terminated;
 use crate::space::Checked;
 use crate::store::{Handle, Side};
 
-/// A state space whose endless runs are judged by marks on the transitions.
-pub trait Judged: Checked {
+/// A state space with generalised Büchi acceptance: marks on the transitions, one for each acceptance set.
+pub trait GeneralisedBuchi: Checked {
     /// The marks that a run must take again and again to be accepted.
     fn all_marks(&self) -> u64;
 
@@ -47,7 +48,7 @@ pub trait Judged: Checked {
     fn marks(&self, transition: &Self::Transition) -> u64;
 
     /// Every run that goes on with this transition is accepted, wherever it leads; and some run does.
-    fn condemns(&mut self, state: &Self::State, transition: &Self::Transition) -> bool;
+    fn is_universal(&mut self, state: &Self::State, transition: &Self::Transition) -> bool;
 
     /// The transition only repeats the state.
     fn is_stutter(&self, transition: &Self::Transition) -> bool;
@@ -131,10 +132,7 @@ impl Side for Number {
     }
 }
 
-/// The search is over.
-struct Over;
-
-/// Counts, and tells the budget.
+/// Counts, and reports the progress to the budget.
 struct SearchCounts<'a> {
     budget: &'a Budget,
     statistics: Statistics,
@@ -165,9 +163,9 @@ impl<'a> SearchCounts<'a> {
         self.countdown == 0
     }
 
-    /// Tells the budget how it goes; true if the search has to end.
+    /// Reports the progress to the budget, which may end the search.
     #[cold]
-    fn tell(&mut self, pending: usize, memory: usize) -> Result<(), Over> {
+    fn report_progress(&mut self, pending: usize, memory: usize) -> Result<(), Terminated> {
         self.countdown = self.pacing.next();
         let progress = Progress {
             states: self.statistics.states,
@@ -185,9 +183,9 @@ impl<'a> SearchCounts<'a> {
     }
 
     #[cold]
-    fn end<X>(&mut self, reason: Reason) -> Result<X, Over> {
+    fn end<X>(&mut self, reason: Reason) -> Result<X, Terminated> {
         self.ended = Some(reason);
-        Err(Over)
+        Err(Terminated)
     }
 
     fn report<T>(self, found: Option<Lasso<T>>, store_bytes: usize, state_bytes: usize) -> Report<T> {

@@ -1,7 +1,7 @@
 //! Emptiness by nested depth-first search, after Schwoon and Esparza: early, and with two bits for each state.
 //!
 //! A first, *blue* search goes through all states. When it leaves an accepting state behind, a second, *red* search from
-//! there looks for a way back onto the path of the first one. Each state is red at most once. A blue step back
+//! there looks for a path back onto the path of the first one. Each state is red at most once. A blue step back
 //! onto the path closes an accepted cycle at once if one of its ends is accepting.
 //!
 //! For a single mark that belongs to states: all transitions out of a state have it, or none.
@@ -12,7 +12,8 @@ use ample_budget::Budget;
 use ample_model::outcome::Reason;
 
 use super::lasso::Seek;
-use super::{Concurrent, Fairness, Judged, Member, Options, Over, Report, SearchCounts};
+use super::{Concurrent, Fairness, GeneralisedBuchi, Member, Options, Report, SearchCounts};
+use crate::search::Terminated;
 use crate::space::Buffer;
 use crate::store::{ExactStore, Handle, Inserted, Marked, Marks};
 
@@ -40,7 +41,7 @@ impl Member for Marks {
 /// Looks for an accepted run by nested depth-first search. The store must be empty. Fairness is not looked at.
 pub fn nested<P, St>(space: &mut P, store: &mut St, options: &Options, budget: &Budget) -> Report<P::Transition>
 where
-    P: Judged + Concurrent,
+    P: GeneralisedBuchi + Concurrent,
     St: ExactStore<P::State, Side = Marks>,
     Buffer<P>: Default,
 {
@@ -76,7 +77,7 @@ where
     watch.report(lasso, store.bytes(), store.state_bytes())
 }
 
-struct Search<'a, P: Judged, St> {
+struct Search<'a, P: GeneralisedBuchi, St> {
     all: u64,
     observed: SearchCounts<'a>,
     space: &'a mut P,
@@ -94,7 +95,7 @@ struct Search<'a, P: Judged, St> {
 
 impl<P, St> Search<'_, P, St>
 where
-    P: Judged + Concurrent,
+    P: GeneralisedBuchi + Concurrent,
     St: ExactStore<P::State, Side = Marks>,
     Buffer<P>: Default,
 {
@@ -106,7 +107,7 @@ where
         self.store.set_side(state, Marks(colours));
     }
 
-    fn from(&mut self, out: &mut Buffer<P>) -> Result<(), Over> {
+    fn from(&mut self, out: &mut Buffer<P>) -> Result<(), Terminated> {
         let Inserted::New(mut current) = self.arrive(out, 0)? else { return Ok(()) };
         let mut cursor = self.enter(current)?;
         loop {
@@ -148,31 +149,31 @@ where
         }
     }
 
-    fn arrive(&mut self, out: &Buffer<P>, depth: usize) -> Result<Inserted, Over> {
+    fn arrive(&mut self, out: &Buffer<P>, depth: usize) -> Result<Inserted, Terminated> {
         let atomic_steps = self.space.atomic_steps();
         let inserted = self.store.insert_with(out.borrow(), Marks(CYAN));
         let transient = self.space.is_transient(out.borrow());
         let new = matches!(inserted, Inserted::New(_));
         if self.observed.arrived(transient, new, atomic_steps, depth) {
-            self.tell()?;
+            self.report_progress()?;
         }
         if inserted == Inserted::Full { self.observed.end(Reason::Memory) } else { Ok(inserted) }
     }
 
-    fn tell(&mut self) -> Result<(), Over> {
+    fn report_progress(&mut self) -> Result<(), Terminated> {
         let steps = self.blue.capacity() + self.red.capacity();
         let memory = self.store.bytes() + steps * size_of::<(Handle, P::Transition)>() + self.not_red.capacity();
-        self.observed.tell(self.blue.len(), memory)
+        self.observed.report_progress(self.blue.len(), memory)
     }
 
     /// The first transition out of a new state.
-    fn enter(&mut self, state: Handle) -> Result<Option<P::Transition>, Over> {
+    fn enter(&mut self, state: Handle) -> Result<Option<P::Transition>, Terminated> {
         self.not_red.push(false);
         let Some(first) = self.space.first(self.store.get(state)) else { return Ok(None) };
-        if self.space.condemns(self.store.get(state), &first) {
+        if self.space.is_universal(self.store.get(state), &first) {
             let path = std::mem::take(&mut self.blue);
             self.found = Some(Seek::Beginning { path, end: state });
-            return Err(Over);
+            return Err(Terminated);
         }
         if self.space.marks(&first) & self.all == self.all {
             self.paint(state, CYAN | ACCEPTING);
@@ -185,7 +186,7 @@ where
     }
 
     /// A state has been expanded; is it red now?
-    fn leave(&mut self, state: Handle, out: &mut Buffer<P>) -> Result<bool, Over> {
+    fn leave(&mut self, state: Handle, out: &mut Buffer<P>) -> Result<bool, Terminated> {
         let not_red = self.not_red.pop().unwrap_or(true);
         let colours = self.colours(state);
         if not_red && colours & ACCEPTING == 0 {
@@ -200,7 +201,7 @@ where
     }
 
     /// The second search, from an accepting state.
-    fn search_red(&mut self, seed: Handle, out: &mut Buffer<P>) -> Result<(), Over> {
+    fn search_red(&mut self, seed: Handle, out: &mut Buffer<P>) -> Result<(), Terminated> {
         let mut current = seed;
         let mut cursor = self.space.first(self.store.get(current));
         loop {
@@ -212,7 +213,7 @@ where
             };
             self.observed.countdown -= 1;
             if self.observed.countdown == 0 {
-                self.tell()?;
+                self.report_progress()?;
             }
             self.space.target(self.store.get(current), &transition, out);
             let to = if self.space.is_dead() { None } else { self.store.find((*out).borrow()) };
@@ -236,12 +237,12 @@ where
 
     /// A step back onto the blue path has closed an accepted cycle.
     #[cold]
-    fn close<X>(&mut self, to: Handle, last: (Handle, P::Transition)) -> Result<X, Over> {
+    fn close<X>(&mut self, to: Handle, last: (Handle, P::Transition)) -> Result<X, Terminated> {
         let blue = std::mem::take(&mut self.blue);
         let begins = blue.iter().position(|(state, _)| *state == to).unwrap_or(blue.len());
         let steps = blue[begins..].iter().chain(&self.red).chain(std::iter::once(&last));
         let members = steps.map(|(state, _)| *state).chain([to]).collect();
         self.found = Some(Seek::Component { path: blue, end: to, members });
-        Err(Over)
+        Err(Terminated)
     }
 }

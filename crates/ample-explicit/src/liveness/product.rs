@@ -8,7 +8,7 @@ use ample_model::Move;
 
 use super::automaton::{Arc, BuchiAutomaton};
 use super::stopping::{Stops, note_stop};
-use super::{Concurrent, Judged, Processes};
+use super::{Concurrent, GeneralisedBuchi, Processes};
 use crate::space::{Buffer, Checked, StateSpace};
 use crate::store::Visible;
 
@@ -86,7 +86,7 @@ pub struct Step<T> {
     valuation: u64,
     /// The arc that the automaton takes.
     arc: u32,
-    condemns: bool,
+    universal: bool,
     marks: u32,
 }
 
@@ -94,7 +94,7 @@ pub struct Step<T> {
 ///
 /// The automaton reads each visible state when it is left. The atoms of the automaton are the
 /// [invariants](Checked::invariant) of the space; the product's own invariant number 0 says that the automaton has not
-/// seen enough to condemn all that can follow.
+/// seen enough to accept whatever follows.
 ///
 /// ```
 /// use ample_explicit::liveness::{Options, Product, BuchiAutomaton, components};
@@ -331,12 +331,12 @@ impl<S: Checked<State: Tagged>> Product<S> {
     #[inline]
     fn step(&self, tag: u32, base: Option<S::Transition>, valuation: u64, from: u32) -> Option<Step<S::Transition>> {
         let (number, arc) = self.arc(tag, valuation, from)?;
-        Some(Step { base, valuation, arc: number, condemns: arc.condemns, marks: arc.marks })
+        Some(Step { base, valuation, arc: number, universal: arc.universal, marks: arc.marks })
     }
 }
 
 fn idle<T>(base: T) -> Step<T> {
-    Step { base: Some(base), valuation: 0, arc: IDLE, condemns: false, marks: 0 }
+    Step { base: Some(base), valuation: 0, arc: IDLE, universal: false, marks: 0 }
 }
 
 impl<S> StateSpace for Product<S>
@@ -443,8 +443,8 @@ where
         let (stopped, tag) = (<S::State>::tag(state) & STOPPED, <S::State>::tag(state) & !STOPPED);
         let state = <S::State>::plain(state);
         let valuation = self.valuation(tag, state);
-        let condemned = self.arc(tag, valuation, 0).is_some_and(|(_, arc)| arc.condemns);
-        !condemned || stopped == 0 && !self.goes_on(state)
+        let universal = self.arc(tag, valuation, 0).is_some_and(|(_, arc)| arc.universal);
+        !universal || stopped == 0 && !self.goes_on(state)
     }
 
     fn rest(&mut self, state: &Self::State, last: &Self::Transition) -> Option<Self::Transition> {
@@ -458,7 +458,7 @@ where
     }
 }
 
-impl<S> Judged for Product<S>
+impl<S> GeneralisedBuchi for Product<S>
 where
     S: Checked<State: Tagged>,
     Buffer<S>: Default + Clone + Eq + Hash,
@@ -474,8 +474,8 @@ where
     }
 
     #[inline]
-    fn condemns(&mut self, state: &Self::State, step: &Self::Transition) -> bool {
-        if !step.condemns || !self.hasty {
+    fn is_universal(&mut self, state: &Self::State, step: &Self::Transition) -> bool {
+        if !step.universal || !self.hasty {
             return false;
         }
         let stopped = <S::State>::tag(state) & STOPPED != 0;

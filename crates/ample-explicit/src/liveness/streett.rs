@@ -8,7 +8,8 @@ use std::collections::{HashMap, HashSet};
 
 use ample_model::Move;
 
-use super::{Concurrent, Judged, Over};
+use super::{Concurrent, GeneralisedBuchi};
+use crate::search::Terminated;
 use crate::space::Buffer;
 use crate::store::{ExactStore, Handle};
 
@@ -31,10 +32,10 @@ pub(super) fn fair_part<P, St>(
     store: &St,
     members: &[Handle],
     all: u64,
-    ask: &mut dyn FnMut(usize) -> Result<(), Over>,
-) -> Result<Option<Vec<Handle>>, Over>
+    ask: &mut dyn FnMut(usize) -> Result<(), Terminated>,
+) -> Result<Option<Vec<Handle>>, Terminated>
 where
-    P: Judged + Concurrent,
+    P: GeneralisedBuchi + Concurrent,
     St: ExactStore<P::State>,
     Buffer<P>: Default,
 {
@@ -78,10 +79,10 @@ fn graph<P, St>(
     space: &mut P,
     store: &St,
     members: &[Handle],
-    ask: &mut dyn FnMut(usize) -> Result<(), Over>,
-) -> Result<(Vec<Node>, usize), Over>
+    ask: &mut dyn FnMut(usize) -> Result<(), Terminated>,
+) -> Result<(Vec<Node>, usize), Terminated>
 where
-    P: Judged + Concurrent,
+    P: GeneralisedBuchi + Concurrent,
     St: ExactStore<P::State>,
     Buffer<P>: Default,
 {

@@ -160,31 +160,31 @@ impl<'m, M: Model> Check<'m, M> {
     /// Checks.
     pub fn run(self) -> Report<M::State, M::Action> {
         let mut graph = Graph::new(self.model, &self.budget);
-        let mut answers: Vec<Option<Found<M>>> = self.questions.iter().map(|_| None).collect();
+        let mut answers: Vec<Option<Decision<M>>> = self.questions.iter().map(|_| None).collect();
         let mut ended = self.check_states(&mut graph, &mut answers);
         for (number, (_, question)) in self.questions.iter().enumerate() {
-            let found = match question {
+            let decision = match question {
                 Question::Eventually(condition) => {
                     self.check_runs(&mut graph, &Formula::atom(Atom(*condition as u32)).finally())
                 }
                 Question::Ltl(text) => match self.read_ltl(text) {
                     Ok(formula) => self.check_runs(&mut graph, &formula),
-                    Err(why) => Found::unknown(why),
+                    Err(why) => Decision::unknown(why),
                 },
                 Question::Ctl(text) => match self.read(text, Dialect::Plain).map_err(|why| not_read(text, &why)) {
                     Ok(formula) => self.check_branches(&mut graph, &formula),
-                    Err(why) => Found::unknown(why),
+                    Err(why) => Decision::unknown(why),
                 },
                 Question::Always(_) | Question::Sometimes(_) | Question::DeadlockFree => continue,
             };
-            if let Verdict::Unknown(reason) = &found.verdict {
+            if let Verdict::Unknown(reason) = &decision.verdict {
                 ended.get_or_insert(reason.clone());
             }
-            answers[number] = Some(found);
+            answers[number] = Some(decision);
         }
-        let answers = self.questions.into_iter().zip(answers).map(|((name, question), found)| {
-            let found = found.unwrap_or_else(|| Found::unknown("it was not looked for".to_owned()));
-            Answer { name, question, verdict: found.verdict, path: found.path }
+        let answers = self.questions.into_iter().zip(answers).map(|((name, question), decision)| {
+            let decision = decision.unwrap_or_else(|| Decision::unknown("it was not looked for".to_owned()));
+            Answer { name, question, verdict: decision.verdict, path: decision.path }
         });
         Report { answers: answers.collect(), states: graph.len() as u64, transitions: graph.transitions, ended }
     }
@@ -201,7 +201,7 @@ impl<'m, M: Model> Check<'m, M> {
     }
 
     /// Answers what is asked about single states, in one search; or only counts, if nothing at all is asked.
-    fn check_states(&self, graph: &mut Graph<'m, M>, answers: &mut [Option<Found<M>>]) -> Option<Reason> {
+    fn check_states(&self, graph: &mut Graph<'m, M>, answers: &mut [Option<Decision<M>>]) -> Option<Reason> {
         // What is looked for: the first state in which a condition is not as it should be.
         let mut invariants: Vec<Literal> = Vec::new();
         let mut numbers = Vec::new();
@@ -238,23 +238,23 @@ impl<'m, M: Model> Check<'m, M> {
         };
         let ended = graph.interrupted.clone().or(report.ended);
         let undecided = || ended.clone().map_or(Verdict::Holds, Verdict::Unknown);
-        for ((number, (condition, value)), finding) in numbers.into_iter().zip(invariants).zip(&report.invariants) {
-            let path = finding
-                .as_ref()
-                .map(|finding| run_of(&finding.path, &store).to_condition(graph, &self.conditions[condition], !value));
+        for ((number, (condition, value)), violation) in numbers.into_iter().zip(invariants).zip(&report.invariants) {
+            let path = violation.as_ref().map(|violation| {
+                run_of(&violation.path, &store).to_condition(graph, &self.conditions[condition], !value)
+            });
             let is_goal = !value;
             answers[number] = Some(match (path, undecided()) {
-                (Some(path), _) => Found::shown(if is_goal { Verdict::Holds } else { Verdict::Violated }, path),
-                (None, Verdict::Holds) if is_goal => Found { verdict: Verdict::Violated, path: None },
-                (None, verdict) => Found { verdict, path: None },
+                (Some(path), _) => Decision::shown(if is_goal { Verdict::Holds } else { Verdict::Violated }, path),
+                (None, Verdict::Holds) if is_goal => Decision { verdict: Verdict::Violated, path: None },
+                (None, verdict) => Decision { verdict, path: None },
             });
         }
         for (number, (_, question)) in self.questions.iter().enumerate() {
             if matches!(question, Question::DeadlockFree) {
-                let path = report.deadlock.as_ref().map(|finding| run_of(&finding.path, &store).to_deadlock(graph));
+                let path = report.deadlock.as_ref().map(|violation| run_of(&violation.path, &store).to_deadlock(graph));
                 answers[number] = Some(match path {
-                    Some(path) => Found::shown(Verdict::Violated, path),
-                    None => Found { verdict: undecided(), path: None },
+                    Some(path) => Decision::shown(Verdict::Violated, path),
+                    None => Decision { verdict: undecided(), path: None },
                 });
             }
         }
@@ -262,35 +262,35 @@ impl<'m, M: Model> Check<'m, M> {
     }
 
     /// Answers whether all runs satisfy a formula: looks for one that satisfies its negation.
-    fn check_runs(&self, graph: &mut Graph<'m, M>, formula: &Formula) -> Found<M> {
+    fn check_runs(&self, graph: &mut Graph<'m, M>, formula: &Formula) -> Decision<M> {
         let negation = !formula.clone();
         let options = ample_logic::Options::default();
         let automaton = match translate_within(&negation, &Atoms::new(), options, &self.budget) {
             Ok(automaton) => automaton,
             Err(ample_logic::TranslateError::Interrupted(interrupted)) => {
-                return Found::interrupted(interrupted.into());
+                return Decision::interrupted(interrupted.into());
             }
-            Err(why) => return Found::unknown(why.to_string()),
+            Err(why) => return Decision::unknown(why.to_string()),
         };
-        let watcher = match BuchiAutomaton::of(&automaton) {
-            Ok(watcher) if watcher.len() <= liveness::MAX_STATES => watcher,
-            Ok(_) => return Found::unknown("the automaton of the formula has too many states".to_owned()),
-            Err(why) => return Found::unknown(why.to_string()),
+        let automaton = match BuchiAutomaton::of(&automaton) {
+            Ok(automaton) if automaton.len() <= liveness::MAX_STATES => automaton,
+            Ok(_) => return Decision::unknown("the automaton of the formula has too many states".to_owned()),
+            Err(why) => return Decision::unknown(why.to_string()),
         };
         let options = liveness::Options {
             fairness: self.fairness,
             max_depth: self.max_depth.unwrap_or(u64::MAX),
             report_every: REPORT_EVERY,
         };
-        let mut product = Product::new(Space::new(graph, &self.conditions, self.all_conditions()), watcher);
+        let mut product = Product::new(Space::new(graph, &self.conditions, self.all_conditions()), automaton);
         let mut store = HashStore::default();
         let report = liveness::components(&mut product, &mut store, &options, &self.budget);
         drop(product);
         // A state that was not expanded completely may look stuck.
         if let Some(reason) = graph.interrupted.clone().or(report.ended) {
-            return Found::interrupted(reason);
+            return Decision::interrupted(reason);
         }
-        let Some(lasso) = report.found else { return Found { verdict: Verdict::Holds, path: None } };
+        let Some(lasso) = report.found else { return Decision { verdict: Verdict::Holds, path: None } };
         let state = |handle: Handle| store.get(handle).1;
         let steps: Vec<_> = lasso.prefix.iter().chain(&lasso.cycle).collect();
         // Where the model is stuck the product goes on, and so does nobody else.
@@ -306,34 +306,34 @@ impl<'m, M: Model> Check<'m, M> {
             actions: moves.iter().map(|(_, action)| *action).collect(),
             ending,
         };
-        Found::shown(Verdict::Violated, run.violating(graph, &self.conditions, formula, self.fairness))
+        Decision::shown(Verdict::Violated, run.violating(graph, &self.conditions, formula, self.fairness))
     }
 
     /// Answers whether a formula of branching time is satisfied in all initial states.
-    fn check_branches(&self, graph: &mut Graph<'m, M>, formula: &Formula) -> Found<M> {
+    fn check_branches(&self, graph: &mut Graph<'m, M>, formula: &Formula) -> Decision<M> {
         if self.max_depth.is_some() {
-            return Found::unknown("formulas of branching time cannot be checked up to a depth".to_owned());
+            return Decision::unknown("formulas of branching time cannot be checked up to a depth".to_owned());
         }
         let options = ctl::Options { report_every: REPORT_EVERY, ..ctl::Options::default() };
         let mut store = HashStore::default();
         let mut space = Space::new(graph, &self.conditions, self.all_conditions());
         let report = match ctl::check(&mut space, &mut store, formula, &options, &self.budget) {
             Ok(report) => report,
-            Err(why) => return Found::unknown(why.to_string()),
+            Err(why) => return Decision::unknown(why.to_string()),
         };
         let verdict = match (graph.interrupted.clone().or(report.ended), report.verdict) {
             (None, Some(true)) => Verdict::Holds,
             (None, Some(false)) => Verdict::Violated,
-            (reason, _) => return Found::interrupted(reason.unwrap_or(Reason::Interrupted)),
+            (reason, _) => return Decision::interrupted(reason.unwrap_or(Reason::Interrupted)),
         };
-        let Some(evidence) = report.evidence else { return Found { verdict, path: None } };
+        let Some(evidence) = report.evidence else { return Decision { verdict, path: None } };
         let ending = match () {
             () if evidence.cycle > 0 => Ending::Cycle(evidence.path.len() - evidence.cycle),
             () if evidence.stutters => Ending::Stuck,
             () => Ending::Open,
         };
         let run = Run { ending, ..run_of(&evidence.path, &store) };
-        Found::shown(verdict, run.path(graph))
+        Decision::shown(verdict, run.path(graph))
     }
 
     /// All conditions as they are: the atoms of formulas.
@@ -379,26 +379,26 @@ fn run_of<St: ExactStore<StateNumber>>(path: &search::Path<Transition>, store: &
     }
 }
 
-/// What was found out about a property.
-struct Found<M: Model> {
+/// What was decided about a property.
+struct Decision<M: Model> {
     verdict: Verdict,
     path: Option<Path<M::State, M::Action>>,
 }
 
-impl<M: Model> Found<M> {
+impl<M: Model> Decision<M> {
     fn unknown(why: String) -> Self {
-        Found::interrupted(Reason::Unsupported(why))
+        Decision::interrupted(Reason::Unsupported(why))
     }
 
     fn interrupted(reason: Reason) -> Self {
-        Found { verdict: Verdict::Unknown(reason), path: None }
+        Decision { verdict: Verdict::Unknown(reason), path: None }
     }
 
     /// That verdict, if the path that shows it is valid.
     fn shown(verdict: Verdict, path: Result<Path<M::State, M::Action>, NotValid>) -> Self {
         match path {
-            Ok(path) => Found { verdict, path: Some(path) },
-            Err(NotValid(why)) => Found::unknown(why.to_owned()),
+            Ok(path) => Decision { verdict, path: Some(path) },
+            Err(NotValid(why)) => Decision::unknown(why.to_owned()),
         }
     }
 }

@@ -13,9 +13,9 @@ use ample_model::outcome::Reason;
 use super::ahead::Ahead;
 use super::choice::Choice;
 use super::reduction::{Counts, Incompatible, Proviso, Reduced, Reduction};
-use super::{Labelled, Over, Partial};
-use crate::check::{Finding, Note, Options, Safety};
-use crate::search::{Path, retrace};
+use super::{Labelled, Partial};
+use crate::check::{Note, Options, Safety, Violation};
+use crate::search::{Path, Terminated, retrace};
 use crate::space::Buffer;
 use crate::store::{ExactStore, Handle, Inserted, Linked, Side};
 
@@ -85,7 +85,7 @@ where
     St::Side: Linked,
     Buffer<S>: Default,
 {
-    fn run(&mut self) -> Result<(), Over> {
+    fn run(&mut self) -> Result<(), Terminated> {
         let mut out = Buffer::<S>::default();
         for index in 0.. {
             if !self.space.initial(index, &mut out) {
@@ -109,7 +109,7 @@ where
     }
 
     /// Takes the chosen transitions of a state, and more if those are too few.
-    fn expand(&mut self, source: Handle, out: &mut Buffer<S>) -> Result<(), Over> {
+    fn expand(&mut self, source: Handle, out: &mut Buffer<S>) -> Result<(), Terminated> {
         let state = self.store.get(source);
         self.enabled.clear();
         self.space.enabled(state, &mut self.enabled);
@@ -149,7 +149,7 @@ where
 
     /// Takes a transition.
     #[inline]
-    fn step(&mut self, source: Handle, transition: S::Transition, out: &mut Buffer<S>) -> Result<(), Over> {
+    fn step(&mut self, source: Handle, transition: S::Transition, out: &mut Buffer<S>) -> Result<(), Terminated> {
         self.space.target(self.store.get(source), &transition, out);
         let note = self.safety.note(self.space);
         if note.dead && !self.is_whole {
@@ -191,7 +191,12 @@ where
 
     /// Arrives at a state.
     #[inline]
-    fn arrive(&mut self, out: &Buffer<S>, note: Note, arrival: Option<(Handle, S::Transition)>) -> Result<(), Over> {
+    fn arrive(
+        &mut self,
+        out: &Buffer<S>,
+        note: Note,
+        arrival: Option<(Handle, S::Transition)>,
+    ) -> Result<(), Terminated> {
         let state: &S::State = out.borrow();
         self.safety.statistics.atomic_steps += u64::from(note.atomic_steps);
         let side = St::Side::fresh(arrival.map(|(source, _)| source));
@@ -201,7 +206,7 @@ where
             && self.safety.asks_assertions()
         {
             let path = self.path(arrival, inserted.and_then(Inserted::handle));
-            self.safety.assertions = Some(Finding { message, path });
+            self.safety.assertions = Some(Violation { message, path });
             violated = true;
         }
         match inserted {
@@ -216,9 +221,10 @@ where
             None => {}
         }
         self.safety.countdown -= 1;
-        let told = self.safety.countdown == 0 && self.safety.tell(self.waiting, self.store.bytes() + self.held());
+        let interrupted =
+            self.safety.countdown == 0 && self.safety.report_progress(self.waiting, self.store.bytes() + self.held());
         let is_full = matches!(inserted, Some(Inserted::Full));
-        if told || is_full || (violated && self.safety.is_done()) { Err(Over) } else { Ok(()) }
+        if interrupted || is_full || (violated && self.safety.is_done()) { Err(Terminated) } else { Ok(()) }
     }
 
     /// Counts the arrival at a state that is known.
@@ -248,7 +254,7 @@ where
                 continue;
             }
             let path = self.path(arrival, Some(handle));
-            self.safety.invariants[number] = Some(Finding { message: "invariant violated".to_owned(), path });
+            self.safety.invariants[number] = Some(Violation { message: "invariant violated".to_owned(), path });
             self.safety.open.remove(next);
         }
         self.safety.open.len() < before
@@ -262,15 +268,15 @@ where
     }
 
     /// Nothing is enabled in the state.
-    fn leaf(&mut self, handle: Handle) -> Result<(), Over> {
+    fn leaf(&mut self, handle: Handle) -> Result<(), Terminated> {
         let state = self.store.get(handle);
         if !self.safety.asks_deadlock() || self.space.is_transient(state) || self.space.is_valid_end(state) {
             return Ok(());
         }
         let steps = retrace(self.space, self.store, handle, S::is_dead);
         let path = Path { steps, end: Some(handle) };
-        self.safety.deadlock = Some(Finding { message: "invalid end state".to_owned(), path });
-        if self.safety.is_done() { Err(Over) } else { Ok(()) }
+        self.safety.deadlock = Some(Violation { message: "invalid end state".to_owned(), path });
+        if self.safety.is_done() { Err(Terminated) } else { Ok(()) }
     }
 
     /// The path to where the search arrives.

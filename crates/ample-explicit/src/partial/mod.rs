@@ -157,6 +157,3 @@ pub trait Partial: Checked {
         true
     }
 }
-
-/// Inside a search: it is over, and what it found is noted.
-struct Over;

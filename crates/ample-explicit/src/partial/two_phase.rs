@@ -193,8 +193,8 @@ where
         !is_dead
     }
 
-    /// Phase 1: takes safe steps from the state, each of which is told.
-    fn settle(&mut self, current: &mut Buffer<S>, mut tell: impl FnMut(&mut S, &S::State, &S::Transition)) {
+    /// Phase 1: takes safe steps from the state, each of which is visited.
+    fn take_safe_steps(&mut self, current: &mut Buffer<S>, mut visit: impl FnMut(&mut S, &S::State, &S::Transition)) {
         self.phase.begin(Borrow::borrow(current));
         let mut steps = 0;
         let mut from = 0;
@@ -215,7 +215,7 @@ where
                 self.counts.cycles += 1;
                 continue;
             }
-            tell(&mut self.space, Borrow::borrow(current), &transition);
+            visit(&mut self.space, Borrow::borrow(current), &transition);
             std::mem::swap(current, &mut self.phase.next);
             steps += 1;
             has_moved = true;
@@ -317,7 +317,7 @@ where
     fn target(&mut self, state: &S::State, transition: &S::Transition, out: &mut Buffer<S>) {
         self.space.target(state, transition, out);
         if self.keep() {
-            self.settle(out, |_, _, _| {});
+            self.take_safe_steps(out, |_, _, _| {});
         }
     }
 }
@@ -386,7 +386,7 @@ where
         let mut out = Buffer::<S>::default();
         self.space.target(state, transition, &mut out);
         if self.keep() {
-            self.settle(&mut out, |space, state, step| moves.extend(space.actions(state, step)));
+            self.take_safe_steps(&mut out, |space, state, step| moves.extend(space.actions(state, step)));
         }
         moves
     }

@@ -15,8 +15,8 @@ use std::borrow::Borrow;
 use std::collections::VecDeque;
 use std::mem;
 
-use super::visit::{Place, Visit, Way};
-use super::{Backtrack, Explore, Feedback, Found, Over};
+use super::visit::{PathSource, Place, Visit};
+use super::{Backtrack, Explore, Feedback, SearchResult, Terminated};
 use crate::space::{Buffer, StateSpace};
 use crate::store::{ExactStore, Handle, Linked};
 
@@ -45,7 +45,7 @@ use crate::store::{ExactStore, Handle, Linked};
 /// let path = breadth_first(&mut Ring(10), &mut store, &mut feedback).goal().unwrap();
 /// assert_eq!(path.steps.iter().map(|(_, step)| *step).collect::<Vec<_>>(), [-1]);
 /// ```
-pub fn breadth_first<S, St, F>(space: &mut S, store: &mut St, feedback: &mut F) -> Found<S::Transition>
+pub fn breadth_first<S, St, F>(space: &mut S, store: &mut St, feedback: &mut F) -> SearchResult<S::Transition>
 where
     S: StateSpace,
     St: ExactStore<S::State>,
@@ -151,7 +151,7 @@ impl Default for BreadthFirst {
 
 impl BreadthFirst {
     /// Searches from all initial states, with a queue.
-    pub fn run<S, St, F>(&self, space: &mut S, store: &mut St, feedback: &mut F) -> Found<S::Transition>
+    pub fn run<S, St, F>(&self, space: &mut S, store: &mut St, feedback: &mut F) -> SearchResult<S::Transition>
     where
         S: StateSpace,
         St: ExactStore<S::State>,
@@ -169,7 +169,7 @@ impl BreadthFirst {
         space: &mut S,
         store: &mut St,
         feedback: &mut F,
-    ) -> Found<S::Transition>
+    ) -> SearchResult<S::Transition>
     where
         S: StateSpace,
         St: ExactStore<S::State>,
@@ -186,11 +186,11 @@ impl BreadthFirst {
             newest: None,
             depth: 0,
             max_depth: self.max_depth,
-            found: Found::Exhausted,
+            result: SearchResult::Exhausted,
         };
         let mut window = Window { arrivals: Vec::new(), len: 0, size: self.window.max(1) };
         let _ = search.run(&mut window);
-        search.found
+        search.result
     }
 }
 
@@ -206,7 +206,7 @@ struct Search<'a, S: StateSpace, St, F, Fr> {
     depth: u64,
     max_depth: u64,
     /// What is returned in the end.
-    found: Found<S::Transition>,
+    result: SearchResult<S::Transition>,
 }
 
 /// Arrivals that have not been explored. Their buffers are used again and again.
@@ -246,7 +246,7 @@ where
     Fr: Frontier,
     Buffer<S>: Default,
 {
-    fn run(&mut self, window: &mut Window<S, F::Note>) -> Result<(), Over> {
+    fn run(&mut self, window: &mut Window<S, F::Note>) -> Result<(), Terminated> {
         for index in 0.. {
             if !self.space.initial(index, &mut window.next().state) {
                 break;
@@ -273,7 +273,11 @@ where
 
     /// Puts the state that was just written into the window, and explores all in it if it is full.
     #[inline]
-    fn arrive(&mut self, window: &mut Window<S, F::Note>, by: Option<(Handle, S::Transition)>) -> Result<(), Over> {
+    fn arrive(
+        &mut self,
+        window: &mut Window<S, F::Note>,
+        by: Option<(Handle, S::Transition)>,
+    ) -> Result<(), Terminated> {
         let several = window.size > 1;
         let arrival = window.next();
         arrival.by = by;
@@ -286,7 +290,7 @@ where
         if window.len == window.size { self.explore_all(window) } else { Ok(()) }
     }
 
-    fn explore_all(&mut self, window: &mut Window<S, F::Note>) -> Result<(), Over> {
+    fn explore_all(&mut self, window: &mut Window<S, F::Note>) -> Result<(), Terminated> {
         let arrivals = &mut window.arrivals[..mem::take(&mut window.len)];
         if arrivals.len() > 1 {
             arrivals.iter().filter_map(|arrival| arrival.hash).for_each(|hash| self.store.prefetch_state(hash));
@@ -296,14 +300,14 @@ where
 
     /// The EXPLORE event.
     #[inline]
-    fn explore(&mut self, arrival: &mut Arrival<S, F::Note>) -> Result<(), Over> {
+    fn explore(&mut self, arrival: &mut Arrival<S, F::Note>) -> Result<(), Terminated> {
         let note = mem::take(&mut arrival.note);
         let mut visit = Visit {
             space: self.space,
             store: self.store,
             place: Place::Arriving { state: arrival.state.borrow(), hash: arrival.hash, handle: None },
             arrival: arrival.by,
-            way: Way::Links,
+            path_source: PathSource::Links,
             depth: self.depth + arrival.by.is_some() as u64,
             pending: self.frontier.len() as u64,
             held: self.frontier.bytes(),
@@ -311,22 +315,22 @@ where
         let end = match self.feedback.explore(&mut visit, note) {
             Explore::Skip => return Ok(()),
             Explore::New => match visit.keep() {
-                None => Found::Halted,
+                None => SearchResult::Interrupted,
                 Some(new) => {
                     self.frontier.push(new);
                     self.newest = Some(new);
                     return Ok(());
                 }
             },
-            Explore::Halt => Found::Halted,
+            Explore::Interrupt => SearchResult::Interrupted,
             Explore::Goal => visit.goal(),
         };
-        self.over(end)
+        self.terminate(end)
     }
 
     /// The first transition out of a state, with the LEAF event if there is none.
     #[inline]
-    fn enter(&mut self, state: Handle) -> Result<Option<S::Transition>, Over> {
+    fn enter(&mut self, state: Handle) -> Result<Option<S::Transition>, Terminated> {
         let first = self.space.first(self.store.get(state));
         if first.is_some() && self.depth < self.max_depth {
             return Ok(first);
@@ -336,7 +340,7 @@ where
             store: self.store,
             place: Place::Stored(state),
             arrival: None,
-            way: Way::Links,
+            path_source: PathSource::Links,
             depth: self.depth,
             pending: self.frontier.len() as u64,
             held: self.frontier.bytes(),
@@ -347,15 +351,15 @@ where
         }
         let end = match self.feedback.leaf(&mut visit) {
             Backtrack::Continue => return Ok(None),
-            Backtrack::Halt => Found::Halted,
+            Backtrack::Interrupt => SearchResult::Interrupted,
             Backtrack::Goal => visit.goal(),
         };
-        self.over(end)
+        self.terminate(end)
     }
 
     #[cold]
-    fn over<X>(&mut self, found: Found<S::Transition>) -> Result<X, Over> {
-        self.found = found;
-        Err(Over)
+    fn terminate<X>(&mut self, result: SearchResult<S::Transition>) -> Result<X, Terminated> {
+        self.result = result;
+        Err(Terminated)
     }
 }

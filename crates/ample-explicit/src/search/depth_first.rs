@@ -7,8 +7,8 @@
 
 use std::borrow::Borrow;
 
-use super::visit::{Place, Visit, Way};
-use super::{Backtrack, Explore, Feedback, Found, Over};
+use super::visit::{PathSource, Place, Visit};
+use super::{Backtrack, Explore, Feedback, SearchResult, Terminated};
 use crate::space::{Buffer, StateSpace};
 use crate::store::{ExactStore, Handle};
 
@@ -36,7 +36,7 @@ use crate::store::{ExactStore, Handle};
 /// let path = depth_first(&mut Ring(10), &mut HashStore::new(), &mut feedback).goal().unwrap();
 /// assert_eq!(path.len(), 9);
 /// ```
-pub fn depth_first<S, St, F>(space: &mut S, store: &mut St, feedback: &mut F) -> Found<S::Transition>
+pub fn depth_first<S, St, F>(space: &mut S, store: &mut St, feedback: &mut F) -> SearchResult<S::Transition>
 where
     S: StateSpace,
     St: ExactStore<S::State>,
@@ -61,7 +61,7 @@ impl Default for DepthFirst {
 
 impl DepthFirst {
     /// Searches from all initial states.
-    pub fn run<S, St, F>(&self, space: &mut S, store: &mut St, feedback: &mut F) -> Found<S::Transition>
+    pub fn run<S, St, F>(&self, space: &mut S, store: &mut St, feedback: &mut F) -> SearchResult<S::Transition>
     where
         S: StateSpace,
         St: ExactStore<S::State>,
@@ -69,14 +69,20 @@ impl DepthFirst {
         Buffer<S>: Default,
     {
         let mut out = Buffer::<S>::default();
-        let mut search =
-            Search { space, store, feedback, stack: Vec::new(), max_depth: self.max_depth, found: Found::Exhausted };
+        let mut search = Search {
+            space,
+            store,
+            feedback,
+            stack: Vec::new(),
+            max_depth: self.max_depth,
+            result: SearchResult::Exhausted,
+        };
         for index in 0.. {
             if !search.space.initial(index, &mut out) || search.from(&mut out).is_err() {
                 break;
             }
         }
-        search.found
+        search.result
     }
 }
 
@@ -88,7 +94,7 @@ struct Search<'a, S: StateSpace, St, F> {
     stack: Vec<(Handle, S::Transition)>,
     max_depth: u64,
     /// What is returned in the end.
-    found: Found<S::Transition>,
+    result: SearchResult<S::Transition>,
 }
 
 impl<S, St, F> Search<'_, S, St, F>
@@ -99,7 +105,7 @@ where
     Buffer<S>: Default,
 {
     /// Searches from one initial state, which is in `out`.
-    fn from(&mut self, out: &mut Buffer<S>) -> Result<(), Over> {
+    fn from(&mut self, out: &mut Buffer<S>) -> Result<(), Terminated> {
         let Some(mut current) = self.explore(out, None)? else { return Ok(()) };
         let mut cursor = self.enter(current)?;
         loop {
@@ -124,7 +130,11 @@ where
 
     /// The EXPLORE event. Gives the handle of the state if it is to be entered.
     #[inline]
-    fn explore(&mut self, out: &Buffer<S>, arrival: Option<(Handle, S::Transition)>) -> Result<Option<Handle>, Over> {
+    fn explore(
+        &mut self,
+        out: &Buffer<S>,
+        arrival: Option<(Handle, S::Transition)>,
+    ) -> Result<Option<Handle>, Terminated> {
         let note = self.feedback.arrive(self.space);
         let depth = self.stack.len() as u64 + arrival.is_some() as u64;
         let mut visit = Visit {
@@ -132,7 +142,7 @@ where
             store: self.store,
             place: Place::Arriving { state: out.borrow(), hash: None, handle: None },
             arrival,
-            way: Way::Stack(&self.stack),
+            path_source: PathSource::Stack(&self.stack),
             depth,
             pending: depth,
             held: self.stack.capacity() * size_of::<(Handle, S::Transition)>(),
@@ -140,18 +150,18 @@ where
         let end = match self.feedback.explore(&mut visit, note) {
             Explore::Skip => return Ok(None),
             Explore::New => match visit.keep() {
-                None => Found::Halted,
+                None => SearchResult::Interrupted,
                 new => return Ok(new),
             },
-            Explore::Halt => Found::Halted,
+            Explore::Interrupt => SearchResult::Interrupted,
             Explore::Goal => visit.goal(),
         };
-        self.over(end)
+        self.terminate(end)
     }
 
     /// The first transition out of a new state, with the LEAF event if there is none.
     #[inline]
-    fn enter(&mut self, state: Handle) -> Result<Option<S::Transition>, Over> {
+    fn enter(&mut self, state: Handle) -> Result<Option<S::Transition>, Terminated> {
         let first = self.space.first(self.store.get(state));
         if first.is_some() && (self.stack.len() as u64) < self.max_depth {
             return Ok(first);
@@ -163,34 +173,34 @@ where
         }
         let end = match feedback.leaf(&mut visit) {
             Backtrack::Continue => return Ok(None),
-            Backtrack::Halt => Found::Halted,
+            Backtrack::Interrupt => SearchResult::Interrupted,
             Backtrack::Goal => visit.goal(),
         };
-        self.over(end)
+        self.terminate(end)
     }
 
     /// The BACKTRACK event.
     #[inline]
-    fn backtrack(&mut self, state: Handle) -> Result<(), Over> {
+    fn backtrack(&mut self, state: Handle) -> Result<(), Terminated> {
         let (mut visit, feedback) = self.visit(state);
         let end = match feedback.backtrack(&mut visit) {
             Backtrack::Continue => return Ok(()),
-            Backtrack::Halt => Found::Halted,
+            Backtrack::Interrupt => SearchResult::Interrupted,
             Backtrack::Goal => visit.goal(),
         };
-        self.over(end)
+        self.terminate(end)
     }
 
     #[cold]
-    fn over<X>(&mut self, found: Found<S::Transition>) -> Result<X, Over> {
-        self.found = found;
-        Err(Over)
+    fn terminate<X>(&mut self, result: SearchResult<S::Transition>) -> Result<X, Terminated> {
+        self.result = result;
+        Err(Terminated)
     }
 
     /// The visit of a state at the end of the stack.
     #[inline]
     fn visit(&mut self, state: Handle) -> (Visit<'_, S, St>, &mut F) {
-        let (arrival, way) = match self.stack.split_last() {
+        let (arrival, before) = match self.stack.split_last() {
             Some((last, rest)) => (Some(*last), rest),
             None => (None, &[][..]),
         };
@@ -199,7 +209,7 @@ where
             store: self.store,
             place: Place::Stored(state),
             arrival,
-            way: Way::Stack(way),
+            path_source: PathSource::Stack(before),
             depth: self.stack.len() as u64,
             pending: self.stack.len() as u64,
             held: self.stack.capacity() * size_of::<(Handle, S::Transition)>(),

@@ -46,7 +46,7 @@
 //! # Recipe 2: is there a cycle through an accepting state?
 //!
 //! Nested depth-first search: whenever the outer search leaves an accepting state, the inner one looks
-//! for a way back to it. Both keep their marks in one store.
+//! for a path back to it. Both keep their marks in one store.
 //!
 //! ```
 //! use ample_explicit::search::depth_first;
@@ -90,7 +90,7 @@
 //! }
 //! ```
 
-use super::{Backtrack, Explore, Feedback, Found, Path, Visit, depth_first};
+use super::{Backtrack, Explore, Feedback, Path, SearchResult, Visit, depth_first};
 use crate::space::{Buffer, StateSpace};
 use crate::store::{ExactStore, Inserted, Marked};
 use crate::transform::Reroot;
@@ -300,7 +300,7 @@ impl<S: StateSpace, St: ExactStore<S::State>> Action<S, St, Explore> for Insert 
         match visit.insert() {
             Inserted::New(_) => Explore::New,
             Inserted::Seen(_) => Explore::Skip,
-            Inserted::Full => Explore::Halt,
+            Inserted::Full => Explore::Interrupt,
         }
     }
 }
@@ -318,7 +318,7 @@ where
 {
     #[inline]
     fn perform(&mut self, visit: &mut Visit<'_, S, St>) -> Explore {
-        let Some(handle) = visit.insert().handle() else { return Explore::Halt };
+        let Some(handle) = visit.insert().handle() else { return Explore::Interrupt };
         let side = visit.store.side(handle);
         let marks = side.marks() | 1 << self.0;
         if marks == side.marks() {
@@ -380,12 +380,12 @@ where
         let seed = visit.state().to_owned();
         let mut space = Reroot::new(&mut *visit.space, seed);
         match depth_first(&mut space, visit.store, &mut self.feedback) {
-            Found::Goal(path) => {
+            SearchResult::Goal(path) => {
                 self.found = Some(path);
                 Backtrack::Goal
             }
-            Found::Exhausted => Backtrack::Continue,
-            Found::Halted => Backtrack::Halt,
+            SearchResult::Exhausted => Backtrack::Continue,
+            SearchResult::Interrupted => Backtrack::Interrupt,
         }
     }
 }

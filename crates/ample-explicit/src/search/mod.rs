@@ -31,7 +31,7 @@ pub enum Explore {
     /// Do not.
     Skip,
     /// End the search without an answer: out of memory, or out of time.
-    Halt,
+    Interrupt,
     /// Found it.
     Goal,
 }
@@ -42,7 +42,7 @@ pub enum Backtrack {
     /// Go on.
     Continue,
     /// End the search without an answer.
-    Halt,
+    Interrupt,
     /// Found it.
     Goal,
 }
@@ -78,7 +78,7 @@ pub enum Backtrack {
 ///                 self.0 += 1;
 ///                 Explore::Skip
 ///             }
-///             Inserted::Full => Explore::Halt,
+///             Inserted::Full => Explore::Interrupt,
 ///         }
 ///     }
 /// }
@@ -122,24 +122,24 @@ pub trait Feedback<S: StateSpace, St> {
 
 /// How a search ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found<T> {
+pub enum SearchResult<T> {
     /// At a goal, to which the path leads.
     Goal(Path<T>),
     /// There is no goal among the states that were explored.
     Exhausted,
-    /// The feedback called a halt, or the store is full.
-    Halted,
+    /// The feedback interrupted it, or the store is full.
+    Interrupted,
 }
 
-impl<T> Found<T> {
+impl<T> SearchResult<T> {
     /// The path to the goal, if one was found.
     pub fn goal(self) -> Option<Path<T>> {
         match self {
-            Found::Goal(path) => Some(path),
-            Found::Exhausted | Found::Halted => None,
+            SearchResult::Goal(path) => Some(path),
+            SearchResult::Exhausted | SearchResult::Interrupted => None,
         }
     }
 }
 
-/// Inside a strategy: the search is over, and what it found is noted.
-struct Over;
+/// Inside a search: it has terminated early; its result, or why there is none, is recorded where it is run.
+pub(crate) struct Terminated;

@@ -1,6 +1,6 @@
 //! The moment of an event, as the feedback sees it.
 
-use super::Found;
+use super::SearchResult;
 use super::path::{Path, retrace};
 use crate::space::{Buffer, StateSpace};
 use crate::store::{ExactStore, Handle, Inserted, Side};
@@ -14,7 +14,7 @@ pub struct Visit<'a, S: StateSpace, St> {
     pub store: &'a mut St,
     pub(super) place: Place<'a, S::State>,
     pub(super) arrival: Option<(Handle, S::Transition)>,
-    pub(super) way: Way<'a, S::Transition>,
+    pub(super) path_source: PathSource<'a, S::Transition>,
     pub(super) depth: u64,
     pub(super) pending: u64,
     pub(super) held: usize,
@@ -26,8 +26,8 @@ pub(super) enum Place<'a, State: ?Sized> {
     Stored(Handle),
 }
 
-/// Where the way to the current state is to be found.
-pub(super) enum Way<'a, T> {
+/// Where the path to the current state is to be found.
+pub(super) enum PathSource<'a, T> {
     /// On the stack, without the last step.
     Stack(&'a [(Handle, T)]),
     /// In the links of the store.
@@ -104,14 +104,14 @@ impl<'a, S: StateSpace, St: ExactStore<S::State>> Visit<'a, S, St> {
     /// in a breadth-first search, which does not know.
     #[inline]
     pub fn root(&self) -> Option<Handle> {
-        match self.way {
-            Way::Stack([(root, _), ..]) => Some(*root),
-            Way::Stack([]) => self.source(),
-            Way::Links => None,
+        match self.path_source {
+            PathSource::Stack([(root, _), ..]) => Some(*root),
+            PathSource::Stack([]) => self.source(),
+            PathSource::Links => None,
         }
     }
 
-    /// How many transitions the way to here has.
+    /// How many transitions the path to here has.
     #[inline]
     pub fn depth(&self) -> u64 {
         self.depth
@@ -131,12 +131,12 @@ impl<'a, S: StateSpace, St: ExactStore<S::State>> Visit<'a, S, St> {
 
     /// The end of a search that has its goal here.
     #[cold]
-    pub(super) fn goal(&mut self) -> Found<S::Transition>
+    pub(super) fn goal(&mut self) -> SearchResult<S::Transition>
     where
         Buffer<S>: Default,
     {
         self.keep();
-        Found::Goal(self.path())
+        SearchResult::Goal(self.path())
     }
 
     /// The path to the current state.
@@ -153,10 +153,10 @@ impl<'a, S: StateSpace, St: ExactStore<S::State>> Visit<'a, S, St> {
     where
         Buffer<S>: Default,
     {
-        let steps = match (&self.way, &self.place) {
-            (Way::Stack(stack), _) => stack.iter().copied().chain(self.arrival).collect(),
-            (Way::Links, Place::Stored(state)) => retrace(self.space, self.store, *state, skip),
-            (Way::Links, Place::Arriving { .. }) => {
+        let steps = match (&self.path_source, &self.place) {
+            (PathSource::Stack(stack), _) => stack.iter().copied().chain(self.arrival).collect(),
+            (PathSource::Links, Place::Stored(state)) => retrace(self.space, self.store, *state, skip),
+            (PathSource::Links, Place::Arriving { .. }) => {
                 let before = self.source().map(|source| retrace(self.space, self.store, source, skip));
                 before.into_iter().flatten().chain(self.arrival).collect()
             }

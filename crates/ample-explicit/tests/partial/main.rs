@@ -113,18 +113,18 @@ fn check_counts(counts: &Counts, report: &Report<u16>) {
 
 /// Every path begins at the start, consists of steps, and ends in what it is there to show.
 fn replay(system: &mut System, store: &impl ExactStore<[u8]>, report: &Report<u16>) {
-    if let Some(finding) = &report.deadlock {
-        let end = follow(system, store, &finding.path);
+    if let Some(violation) = &report.deadlock {
+        let end = follow(system, store, &violation.path);
         assert!(system.first(&end).is_none() && !system.is_valid_end(&end));
     }
-    if let Some(finding) = &report.assertions {
-        let end = follow(system, store, &finding.path);
+    if let Some(violation) = &report.assertions {
+        let end = follow(system, store, &violation.path);
         // Without an end it is a fault, or there was no memory for the state.
-        assert!(finding.path.end.is_some() || system.is_dead() || store.find(&end).is_none());
-        assert_eq!(system.violation().as_ref(), Some(&finding.message));
+        assert!(violation.path.end.is_some() || system.is_dead() || store.find(&end).is_none());
+        assert_eq!(system.violation().as_ref(), Some(&violation.message));
     }
-    for finding in report.invariants.iter().flatten() {
-        let end = follow(system, store, &finding.path);
+    for violation in report.invariants.iter().flatten() {
+        let end = follow(system, store, &violation.path);
         assert!(!system.invariant(0, &end));
     }
 }
@@ -161,8 +161,8 @@ fn without_reduction_it_is_the_plain_search() {
             let lengths = |report: &Report<u16>| {
                 let length = |path: &Path<u16>| path.transitions().copied().collect::<Vec<_>>();
                 (
-                    report.deadlock.as_ref().map(|finding| length(&finding.path)),
-                    report.assertions.as_ref().map(|finding| length(&finding.path)),
+                    report.deadlock.as_ref().map(|violation| length(&violation.path)),
+                    report.assertions.as_ref().map(|violation| length(&violation.path)),
                     report.invariants.iter().map(|f| f.as_ref().map(|f| length(&f.path))).collect::<Vec<_>>(),
                     report.ended.clone(),
                     report.statistics.clone(),

@@ -297,17 +297,17 @@ impl<'w> Coloured<'w> {
         }
         used.clear();
         let mut arcs = 0;
-        for ((written, shape), bindings) in document.transitions.iter().zip(&self.transitions).zip(bindings) {
+        for ((written, coloured), bindings) in document.transitions.iter().zip(&self.transitions).zip(bindings) {
             let first = net.transitions.len();
             let mut bindings: Vec<Binding> = bindings.into_iter().collect();
             bindings.sort_unstable();
             for binding in bindings {
                 self.watch.step()?;
-                let (takes, adds) = (&shape.takes, &shape.adds);
+                let (takes, adds) = (&coloured.takes, &coloured.adds);
                 let Some(takes) = self.arcs(takes, &binding, &numbers)? else { continue };
                 let Some(adds) = self.arcs(adds, &binding, &numbers)? else { continue };
                 arcs += takes.len() + adds.len();
-                let name = self.name(&written.id, &binding, &shape.slots, &mut used);
+                let name = self.name(&written.id, &binding, &coloured.slots, &mut used);
                 net.transitions.push(FlatTransition { name, takes, adds, span: written.span });
                 if arcs > MAX_ARCS || net.transitions.len() > MAX_TRANSITIONS {
                     return Err(too_large("there are too many transitions and arcs"));

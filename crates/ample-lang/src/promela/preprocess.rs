@@ -174,7 +174,7 @@ pub(super) fn join(first: Span, last: Span) -> Span {
 
 /// Preprocessing cannot go on; the reason has been reported, or the budget is exhausted.
 #[derive(Debug)]
-struct Stop;
+struct Aborted;
 
 /// A file being read.
 struct File {
@@ -246,7 +246,7 @@ impl<'a> Preprocessor<'a> {
         text: String,
         defines: &[(String, String)],
         out: &mut Vec<Token>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Aborted> {
         let main = self.add_source(path.to_owned(), text)?;
         if !defines.is_empty() {
             let lines: String = defines.iter().map(|(name, value)| format!("#define {name} {value}\n")).collect();
@@ -259,7 +259,7 @@ impl<'a> Preprocessor<'a> {
     }
 
     /// Reads a model again for the sake of its macros.
-    fn replay(&mut self, sources: &[Source]) -> Result<(), Stop> {
+    fn replay(&mut self, sources: &[Source]) -> Result<(), Aborted> {
         let Some(main) = sources.first() else { return Ok(()) };
         let main_file = self.add_source(main.path.clone(), main.text.clone())?;
         let mut out = Vec::new();
@@ -289,7 +289,7 @@ impl<'a> Preprocessor<'a> {
         Preprocessed { tokens, symbols: self.symbols, sources: self.sources, diagnostics: self.diagnostics }
     }
 
-    fn drain(&mut self, out: &mut Vec<Token>) -> Result<(), Stop> {
+    fn drain(&mut self, out: &mut Vec<Token>) -> Result<(), Aborted> {
         loop {
             let token = self.next_expanded()?;
             if token.kind == Kind::End {
@@ -299,54 +299,54 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
-    fn add_source(&mut self, path: String, text: String) -> Result<(SourceId, Rc<[Token]>), Stop> {
+    fn add_source(&mut self, path: String, text: String) -> Result<(SourceId, Rc<[Token]>), Aborted> {
         let id = SourceId(self.sources.len() as u32);
         let too_long = text.len() > MAX_FILE;
         let text = if too_long { String::new() } else { text };
         let tokens: Rc<[Token]> = tokenize_within(id, &text, &mut self.symbols, self.watch).into();
         self.sources.push(Source { path: path.clone(), text });
         if too_long {
-            return Err(self.stop(Span { source: id, start: 0, end: 0 }, format!("`{path}` is too long")));
+            return Err(self.fatal(Span { source: id, start: 0, end: 0 }, format!("`{path}` is too long")));
         }
         self.known.insert(path, (id, tokens.clone()));
         Ok((id, tokens))
     }
 
-    fn open(&mut self, (source, tokens): (SourceId, Rc<[Token]>)) -> Result<(), Stop> {
+    fn open(&mut self, (source, tokens): (SourceId, Rc<[Token]>)) -> Result<(), Aborted> {
         let span = tokens.first().map_or(Span { source, start: 0, end: 0 }, |token| token.span);
         self.count(tokens.len() + 1, span)?;
         self.files.push(File { tokens, next: 0, source, conditions: Vec::new() });
         Ok(())
     }
 
-    fn error(&mut self, span: Span, message: impl Into<String>) -> Result<(), Stop> {
+    fn error(&mut self, span: Span, message: impl Into<String>) -> Result<(), Aborted> {
         self.report(Diagnostic::error(span, message))
     }
 
-    fn report(&mut self, diagnostic: Diagnostic) -> Result<(), Stop> {
+    fn report(&mut self, diagnostic: Diagnostic) -> Result<(), Aborted> {
         self.diagnostics.push(diagnostic);
         let errors = self.diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
-        if errors < MAX_ERRORS { Ok(()) } else { Err(Stop) }
+        if errors < MAX_ERRORS { Ok(()) } else { Err(Aborted) }
     }
 
-    fn stop(&mut self, span: Span, message: impl Into<String>) -> Stop {
+    fn fatal(&mut self, span: Span, message: impl Into<String>) -> Aborted {
         self.diagnostics.push(Diagnostic::error(span, message));
-        Stop
+        Aborted
     }
 
-    fn count(&mut self, tokens: usize, span: Span) -> Result<(), Stop> {
-        self.watch.steps(tokens).map_err(|_| Stop)?;
+    fn count(&mut self, tokens: usize, span: Span) -> Result<(), Aborted> {
+        self.watch.steps(tokens).map_err(|_| Aborted)?;
         self.made = self.made.saturating_add(tokens);
         if self.made <= MAX_TOKENS {
             return Ok(());
         }
-        Err(self.stop(span, format!("preprocessing makes more than {MAX_TOKENS} tokens")))
+        Err(self.fatal(span, format!("preprocessing makes more than {MAX_TOKENS} tokens")))
     }
 
     /// The next token of the files, after all directives before it.
-    fn next_from_files(&mut self) -> Result<Token, Stop> {
+    fn next_from_files(&mut self) -> Result<Token, Aborted> {
         loop {
-            self.watch.step().map_err(|_| Stop)?;
+            self.watch.step().map_err(|_| Aborted)?;
             let Some(file) = self.files.last_mut() else {
                 return Ok(blank(Kind::End, Span { source: SourceId(0), start: 0, end: 0 }));
             };
@@ -366,7 +366,7 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
-    fn close(&mut self) -> Result<(), Stop> {
+    fn close(&mut self) -> Result<(), Aborted> {
         let Some(file) = self.files.pop() else { return Ok(()) };
         self.newline = true;
         for condition in file.conditions {
@@ -384,7 +384,7 @@ impl<'a> Preprocessor<'a> {
         rest[..length].to_vec()
     }
 
-    fn directive(&mut self, skipping: bool) -> Result<(), Stop> {
+    fn directive(&mut self, skipping: bool) -> Result<(), Aborted> {
         let line = self.take_line();
         self.newline = true;
         let (Some(&hash), Some(&word)) = (line.first(), line.get(1)) else { return Ok(()) };
@@ -409,7 +409,7 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
-    fn unknown_directive(&mut self, span: Span, name: &str) -> Result<(), Stop> {
+    fn unknown_directive(&mut self, span: Span, name: &str) -> Result<(), Aborted> {
         let error = Diagnostic::error(span, format!("unknown directive `#{name}`"));
         self.report(match closest(name, DIRECTIVES.iter().copied()) {
             Some(near) => error.with_help(format!("did you mean `#{near}`?")),
@@ -425,7 +425,7 @@ impl<'a> Preprocessor<'a> {
         text.get(span.start as usize..span.end as usize).unwrap_or("").to_owned()
     }
 
-    fn begin_condition(&mut self, name: &str, span: Span, rest: &[Token], skipping: bool) -> Result<(), Stop> {
+    fn begin_condition(&mut self, name: &str, span: Span, rest: &[Token], skipping: bool) -> Result<(), Aborted> {
         let value = match name {
             _ if skipping => false,
             "if" => self.condition(span, rest)?,
@@ -444,7 +444,7 @@ impl<'a> Preprocessor<'a> {
         Ok(())
     }
 
-    fn continue_condition(&mut self, name: &str, span: Span, rest: &[Token]) -> Result<(), Stop> {
+    fn continue_condition(&mut self, name: &str, span: Span, rest: &[Token]) -> Result<(), Aborted> {
         let Some(mut condition) = self.files.last_mut().and_then(|file| file.conditions.pop()) else {
             return self.error(span, format!("`#{name}` without an `#if` before it"));
         };
@@ -465,7 +465,7 @@ impl<'a> Preprocessor<'a> {
     }
 
     /// Whether the expression after `#if` or `#elif` holds; a malformed one is reported and does not.
-    fn condition(&mut self, span: Span, rest: &[Token]) -> Result<bool, Stop> {
+    fn condition(&mut self, span: Span, rest: &[Token]) -> Result<bool, Aborted> {
         let tokens = self.answer_defined(rest)?;
         let expanded = self.expand_all(tokens)?;
         match condition::evaluate(&expanded, span, &self.symbols) {
@@ -475,7 +475,7 @@ impl<'a> Preprocessor<'a> {
     }
 
     /// Replaces `defined X` and `defined(X)` by 1 or 0.
-    fn answer_defined(&mut self, tokens: &[Token]) -> Result<Vec<Token>, Stop> {
+    fn answer_defined(&mut self, tokens: &[Token]) -> Result<Vec<Token>, Aborted> {
         let mut out = Vec::new();
         let mut rest = tokens;
         while let Some((&token, after)) = rest.split_first() {
@@ -504,7 +504,7 @@ impl<'a> Preprocessor<'a> {
         Ok(out)
     }
 
-    fn define(&mut self, span: Span, rest: &[Token]) -> Result<(), Stop> {
+    fn define(&mut self, span: Span, rest: &[Token]) -> Result<(), Aborted> {
         let Some((&name, body)) = rest.split_first() else {
             return self.error(span, "`#define` needs a name");
         };
@@ -524,7 +524,7 @@ impl<'a> Preprocessor<'a> {
         Ok(())
     }
 
-    fn undefine(&mut self, span: Span, rest: &[Token]) -> Result<(), Stop> {
+    fn undefine(&mut self, span: Span, rest: &[Token]) -> Result<(), Aborted> {
         let Some(Kind::Name(symbol)) = rest.first().map(|token| token.kind) else {
             return self.error(span, "`#undef` needs the name of a macro");
         };
@@ -532,7 +532,7 @@ impl<'a> Preprocessor<'a> {
         Ok(())
     }
 
-    fn include(&mut self, span: Span, rest: &[Token]) -> Result<(), Stop> {
+    fn include(&mut self, span: Span, rest: &[Token]) -> Result<(), Aborted> {
         let named = match self.included_path(rest) {
             Some(named) => Some(named),
             None => {
@@ -544,11 +544,11 @@ impl<'a> Preprocessor<'a> {
             return self.error(span, "`#include` needs a file, as in `#include \"file\"`");
         };
         if self.files.len() >= MAX_INCLUDES {
-            return Err(self.stop(span, format!("files include each other more than {MAX_INCLUDES} deep")));
+            return Err(self.fatal(span, format!("files include each other more than {MAX_INCLUDES} deep")));
         }
         self.included += 1;
         if self.included > MAX_FILES {
-            return Err(self.stop(span, format!("more than {MAX_FILES} files are included")));
+            return Err(self.fatal(span, format!("more than {MAX_FILES} files are included")));
         }
         let from = self.files.last().and_then(|file| self.sources.get(file.source.index()));
         let from = from.map(|source| source.path.clone());

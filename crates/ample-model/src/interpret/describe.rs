@@ -134,14 +134,14 @@ impl Interpreter<'_> {
 
     /// The step in the words of the source: who did what, where, and what changed.
     pub fn describe(&self, before: &State, taken: &Move, successor: &Successor) -> Step {
-        let told = self.told(before, taken);
+        let step = self.action_of(before, taken);
         let changes = successor.state.as_ref().map_or_else(Vec::new, |after| self.changes(before, after));
         let messages = successor.events.iter().map(|event| self.message_of(before, successor, event)).collect();
-        Step { changes, messages, printed: successor.printed.clone(), violation: successor.violation(), ..told }
+        Step { changes, messages, printed: successor.printed.clone(), violation: successor.violation(), ..step }
     }
 
     /// Who does what, and where.
-    fn told(&self, before: &State, taken: &Move) -> Step {
+    fn action_of(&self, before: &State, taken: &Move) -> Step {
         let nothing = Step {
             taken: taken.clone(),
             process: String::new(),

@@ -27,7 +27,7 @@ enum StartSource<'a> {
     Combinations(Box<dyn Iterator<Item = Vec<u64>> + 'a>),
     /// Those that are found are; with the slots of the cells that have a choice.
     Search(Box<Search<'a>>, Vec<u32>),
-    Over,
+    Exhausted,
 }
 
 impl<'a> Starts<'a> {
@@ -59,7 +59,7 @@ impl<'a> Starts<'a> {
                 };
                 Ok(Some((self.combinations.number(&search.numbers(slots)), state)))
             }
-            StartSource::Over => Ok(None),
+            StartSource::Exhausted => Ok(None),
         }
     }
 }
@@ -70,7 +70,7 @@ impl Iterator for Starts<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         let found = self.find();
         if !matches!(found, Ok(Some(_))) {
-            self.source = StartSource::Over;
+            self.source = StartSource::Exhausted;
         }
         found.transpose()
     }
@@ -88,7 +88,7 @@ enum StepSource<'a> {
     /// These moves of processes, with the value of `timeout`.
     Moves(IntoIter<Move>, bool),
     Search(Box<Search<'a>>),
-    Over,
+    Exhausted,
 }
 
 impl<'a> Steps<'a> {
@@ -121,7 +121,7 @@ impl<'a> Steps<'a> {
                 };
                 Ok(Some((search.taken(), successor)))
             }
-            StepSource::Over => Ok(None),
+            StepSource::Exhausted => Ok(None),
         }
     }
 }
@@ -132,7 +132,7 @@ impl Iterator for Steps<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         let found = self.find();
         if !matches!(found, Ok(Some(_))) {
-            self.source = StepSource::Over;
+            self.source = StepSource::Exhausted;
         }
         found.transpose()
     }

@@ -50,8 +50,8 @@ impl Work<'_> {
             size /= 2;
         }
         for (after, branch) in &mut evidence.branches {
-            let way: Vec<u32> = evidence.prefix.iter().chain(&evidence.cycle).take(*after).copied().collect();
-            if let Some(marking) = fired(self.net, start.to_vec(), &way) {
+            let run: Vec<u32> = evidence.prefix.iter().chain(&evidence.cycle).take(*after).copied().collect();
+            if let Some(marking) = fired(self.net, start.to_vec(), &run) {
                 self.shorten(branch, &marking);
             }
         }

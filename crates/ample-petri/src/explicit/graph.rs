@@ -245,7 +245,7 @@ impl Graph {
         &self.predecessors[self.back_starts[state]..self.back_starts[state + 1]]
     }
 
-    /// The transitions that lead to a marking, one of the shortest ways.
+    /// The transitions that lead to a marking, one of the shortest runs.
     fn run_to(&self, mut state: usize) -> Vec<u32> {
         let mut run = Vec::new();
         while state != 0 {
@@ -460,11 +460,11 @@ impl Evaluation<'_> {
     fn always(&mut self, f: &Set) -> Result<Set, Reason> {
         let mut set = f.clone();
         let inside = |state: usize| self.graph.successors(state).iter().filter(|to| f.has(**to as usize)).count();
-        let mut ways: Vec<usize> =
+        let mut inner: Vec<usize> =
             (0..self.graph.states).map(|state| if f.has(state) { inside(state) } else { 0 }).collect();
-        let is_stuck = |state: usize, ways: usize| ways == 0 && !self.graph.successors(state).is_empty();
+        let is_stuck = |state: usize, inner: usize| inner == 0 && !self.graph.successors(state).is_empty();
         let mut open: Vec<usize> =
-            (0..self.graph.states).filter(|state| f.has(*state) && is_stuck(*state, ways[*state])).collect();
+            (0..self.graph.states).filter(|state| f.has(*state) && is_stuck(*state, inner[*state])).collect();
         while let Some(state) = open.pop() {
             set.remove(state);
             for from in self.graph.predecessors(state) {
@@ -472,8 +472,8 @@ impl Evaluation<'_> {
                 if !f.has(from) {
                     continue;
                 }
-                ways[from] -= 1;
-                if ways[from] == 0 {
+                inner[from] -= 1;
+                if inner[from] == 0 {
                     open.push(from);
                 }
             }

@@ -4,7 +4,7 @@
 //! them shorter, as far as time allows: what lies between two visits of a marking is left out; parts are left out if
 //! what can still fire of the rest gets to the goal (as in delta debugging, large parts first; A. Zeller and R.
 //! Hildebrandt, "Simplifying and isolating failure-inducing input", 2002); and small searches from the markings on the
-//! run look for ways to later ones that are shorter. The result is a run to the goal, though rarely a shortest one.
+//! run look for shorter runs to later ones. The result is a run to the goal, though rarely a shortest one.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -58,7 +58,7 @@ const ASK_EVERY: usize = 1 << 16;
 /// assert_eq!(run, [0, 2, 2]);
 /// ```
 pub fn shorten(net: &Net, run: &[u32], goal: Goal<'_>, budget: &Budget) -> Vec<u32> {
-    let mut work = Work { net, goal, budget, looks: 0, stopped: false };
+    let mut work = Work { net, goal, budget, looks: 0, interrupted: false };
     let Some(mut best) = work.cut(run) else { return run.to_vec() };
     loop {
         let before = best.len();
@@ -67,7 +67,7 @@ pub fn shorten(net: &Net, run: &[u32], goal: Goal<'_>, budget: &Budget) -> Vec<u
         if best.len() > SHORT {
             best = work.by_shortcuts(best);
         }
-        if best.len() == before || work.is_over() {
+        if best.len() == before || work.is_interrupted() {
             break;
         }
     }
@@ -80,23 +80,23 @@ struct Work<'a> {
     goal: Goal<'a>,
     budget: &'a Budget,
     looks: usize,
-    stopped: bool,
+    interrupted: bool,
 }
 
 impl Work<'_> {
     /// Time is up; asked now and then, after so many looks more.
-    fn is_over_after(&mut self, looks: usize) -> bool {
+    fn is_interrupted_after(&mut self, looks: usize) -> bool {
         self.looks += looks;
         if self.looks >= ASK_EVERY {
             self.looks = 0;
-            self.stopped = self.stopped || self.budget.check().is_err();
+            self.interrupted = self.interrupted || self.budget.check().is_err();
         }
-        self.stopped
+        self.interrupted
     }
 
     /// The same, after a look at a whole marking.
-    fn is_over(&mut self) -> bool {
-        self.is_over_after(self.net.places.len())
+    fn is_interrupted(&mut self) -> bool {
+        self.is_interrupted_after(self.net.places.len())
     }
 
     /// Fires a transition if it can.
@@ -138,7 +138,7 @@ impl Work<'_> {
         let mut seen: HashMap<u128, usize> = HashMap::from([(hashes[0], 0)]);
         let mut kept: Vec<u32> = Vec::new();
         for transition in &run {
-            if self.is_over() || !self.fire(*transition, &mut marking) {
+            if self.is_interrupted() || !self.fire(*transition, &mut marking) {
                 return run;
             }
             let now = hash(&marking);
@@ -159,11 +159,11 @@ impl Work<'_> {
     /// Leaves out parts, and what cannot fire without them, while the goal is reached.
     fn without_parts(&mut self, mut run: Vec<u32>) -> Vec<u32> {
         let mut size = run.len() / 2;
-        while size > 0 && !self.stopped {
+        while size > 0 && !self.interrupted {
             let mut marking = self.net.initial();
             let mut at = 0;
-            while at < run.len() && !self.stopped {
-                self.is_over();
+            while at < run.len() && !self.interrupted {
+                self.is_interrupted();
                 let rest = run.get(at + size..).unwrap_or(&[]);
                 if let Some(rest) = self.what_fires(rest, marking.clone()) {
                     run.truncate(at);
@@ -185,7 +185,7 @@ impl Work<'_> {
     fn what_fires(&mut self, run: &[u32], mut marking: Vec<u64>) -> Option<Vec<u32>> {
         let mut fired = Vec::with_capacity(run.len());
         for transition in run {
-            if self.is_over_after(1) {
+            if self.is_interrupted_after(1) {
                 return None;
             }
             if self.fire(*transition, &mut marking) {
@@ -200,9 +200,9 @@ impl Work<'_> {
         let mut marking = self.net.initial();
         let mut at = 0;
         let Some(mut places) = self.places_of(&run) else { return run };
-        while at < run.len() && !self.stopped {
-            if let Some((to, way)) = self.shortcut(&marking, at, &places) {
-                run.splice(at..to, way);
+        while at < run.len() && !self.interrupted {
+            if let Some((to, shorter)) = self.shortcut(&marking, at, &places) {
+                run.splice(at..to, shorter);
                 match self.places_of(&run) {
                     Some(now) => places = now,
                     None => return run,
@@ -221,7 +221,7 @@ impl Work<'_> {
         let mut marking = self.net.initial();
         let mut places = HashMap::from([(hash(&marking), 0)]);
         for (number, transition) in run.iter().enumerate() {
-            if self.is_over() || !self.fire(*transition, &mut marking) {
+            if self.is_interrupted() || !self.fire(*transition, &mut marking) {
                 return None;
             }
             places.insert(hash(&marking), number + 1);
@@ -229,7 +229,7 @@ impl Work<'_> {
         Some(places)
     }
 
-    /// A way from a marking on the run to a later one that saves something; and the place of that one.
+    /// A shorter run from a marking on the run to a later one; and the place of that one.
     fn shortcut(&mut self, from: &[u64], at: usize, places: &HashMap<u128, usize>) -> Option<(usize, Vec<u32>)> {
         // Each marking with the one before it, the transition between, and the distance.
         let mut found: Vec<(Vec<u64>, usize, u32, usize)> = vec![(from.to_vec(), 0, 0, 0)];
@@ -238,7 +238,7 @@ impl Work<'_> {
         let mut best: Option<(usize, usize, usize)> = None;
         while let Some(number) = open.pop_front() {
             for transition in 0..self.net.transitions.len() as u32 {
-                if self.is_over_after(1) || found.len() >= NEIGHBOURS {
+                if self.is_interrupted_after(1) || found.len() >= NEIGHBOURS {
                     open.clear();
                     break;
                 }
@@ -246,7 +246,7 @@ impl Work<'_> {
                     continue;
                 }
                 let mut marking = found[number].0.clone();
-                if self.is_over() || !self.fire(transition, &mut marking) {
+                if self.is_interrupted() || !self.fire(transition, &mut marking) {
                     continue;
                 }
                 let now = hash(&marking);
@@ -265,13 +265,13 @@ impl Work<'_> {
             }
         }
         let (_, place, mut number) = best?;
-        let mut way = Vec::new();
+        let mut shorter = Vec::new();
         while number != 0 {
-            way.push(found[number].2);
+            shorter.push(found[number].2);
             number = found[number].1;
         }
-        way.reverse();
-        Some((place, way))
+        shorter.reverse();
+        Some((place, shorter))
     }
 }
 

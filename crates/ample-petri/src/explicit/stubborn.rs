@@ -7,8 +7,8 @@
 //! - *Deadlocks*: one enabled member, the key, also brings along all that could disable it (D2).
 //! - *A goal*: all transitions that can bring a false part of it nearer (K. Schmidt, *Stubborn sets for model checking
 //!   the EF/AG fragment of CTL*, 1999; L. Kristensen, A. Valmari, *Improved question-guided stubborn set methods for
-//!   state properties*, 2000). No way to the goal can do without them, so that nothing is ignored for ever and no
-//!   proviso is needed; shortest ways stay as short.
+//!   state properties*, 2000). No run to the goal can do without them, so that nothing is ignored for ever and no
+//!   proviso is needed; shortest runs stay as short.
 //! - *Runs*: every enabled member is a key, and none is visible unless the set is whole. A search must see to it that
 //!   on each cycle somewhere everything is taken.
 
@@ -25,7 +25,7 @@ use ample_model::Reason;
 pub enum Aim {
     /// All deadlocks.
     Deadlocks,
-    /// Some way to a marking where the condition holds, from markings where it does not.
+    /// Some run to a marking where the condition holds, from markings where it does not.
     Goal(Condition),
     /// Runs, as far as these transitions tell them apart and not how often a state repeats.
     Runs {
@@ -109,7 +109,7 @@ impl Attractor {
         parts.iter().filter(|part| !part.holds(tokens)).min_by_key(|part| part.size(tokens))
     }
 
-    /// Names transitions of which every way to where it holds, from here where it does not, has one.
+    /// Names transitions of which every run to where it holds, from here where it does not, has one.
     fn visit(&self, tokens: &impl Fn(u32) -> u64, name: &mut impl FnMut(u32)) {
         match self {
             Attractor::Const(_) => {}
@@ -202,7 +202,7 @@ impl Stubborn {
     }
 
     /// Keeps of the enabled transitions of a marking those that are enough. For a goal, it must not hold there; if
-    /// none is kept, there is no way to it.
+    /// none is kept, there is no run to it.
     pub fn keep(&mut self, tokens: impl Fn(u32) -> u64, enabled: &mut Vec<u32>) {
         self.begin_state(enabled);
         match &self.question {

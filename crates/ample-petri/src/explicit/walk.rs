@@ -230,7 +230,7 @@ impl<'a> Walker<'a> {
             let length = self.length(round);
             let pull = self.pull(round);
             self.one(&mut position, length, pull);
-            self.settle();
+            self.record_peaks();
             // A net in which nothing moves must not keep the walks going.
             self.look_at_clock(1);
         }
@@ -362,7 +362,7 @@ impl<'a> Walker<'a> {
     }
 
     /// Writes down how the walk has made sums larger: now, as it may have done so at every step.
-    fn settle(&mut self) {
+    fn record_peaks(&mut self) {
         for (peak, fresh) in self.answers.peaks.iter_mut().zip(&mut self.fresh) {
             let Some(length) = fresh.take() else { continue };
             peak.run = self.run[..length].to_vec();

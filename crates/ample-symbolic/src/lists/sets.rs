@@ -209,27 +209,27 @@ impl Table {
     /// The first sequences in their order, not more than `most`.
     pub fn sequences(&self, set: Id, most: usize) -> Vec<Vec<u32>> {
         let mut found = Vec::new();
-        // The lists on the way down; the last one is where it goes on.
-        let mut way: Vec<Id> = vec![set];
-        while let Some(at) = way.last().copied() {
+        // The lists on the path down; the last one is where it goes on.
+        let mut path: Vec<Id> = vec![set];
+        while let Some(at) = path.last().copied() {
             if found.len() >= most {
                 break;
             }
             if at > END {
-                way.push(self.node(at).down);
+                path.push(self.node(at).down);
                 continue;
             }
-            way.pop();
+            path.pop();
             if at == END {
-                found.push(way.iter().map(|id| self.node(*id).value).collect());
+                found.push(path.iter().map(|id| self.node(*id).value).collect());
             }
             // On to the next value, on the lowest level that has one.
-            while let Some(last) = way.last_mut() {
+            while let Some(last) = path.last_mut() {
                 *last = self.node(*last).right;
                 if *last != EMPTY {
                     break;
                 }
-                way.pop();
+                path.pop();
             }
         }
         found

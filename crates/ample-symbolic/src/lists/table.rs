@@ -1,8 +1,8 @@
 //! The table of list nodes, with lists in the making and what handles hold.
 //!
 //! A node is a value, what follows it (`down`), and the node with the next larger value (`right`). Node 0 is the empty
-//! set, node 1 the set of the empty sequence. All ways from a node to node 1 have the same length, so a node belongs to
-//! one level, and results are remembered without it.
+//! set, node 1 the set of the empty sequence. All paths from a node to node 1 have the same length, so a node belongs
+//! to one level, and results are remembered without it.
 
 use std::sync::Arc;
 

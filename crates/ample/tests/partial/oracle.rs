@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ample::System;
-use ample_explicit::compile::{Method, Reduced, Transition};
+use ample_explicit::compile::{Algorithm, Reduced, Transition};
 use ample_explicit::partial::{Label, Labelled, Partial};
 use ample_explicit::space::{Checked, StateSpace};
 use ample_model::Expr;
@@ -161,8 +161,8 @@ impl<'a> Graph<'a> {
 }
 
 /// What is wrong with the persistent sets in the states of a system.
-pub fn persistent_sets(system: &System, invariant: &Expr, method: Method) -> Vec<String> {
-    let Ok(space) = Reduced::new(system, std::slice::from_ref(invariant), true, method) else { return Vec::new() };
+pub fn persistent_sets(system: &System, invariant: &Expr, algorithm: Algorithm) -> Vec<String> {
+    let Ok(space) = Reduced::new(system, std::slice::from_ref(invariant), true, algorithm) else { return Vec::new() };
     let mut graph = Graph::new(space);
     for number in 0..graph.nodes.len() {
         let (state, enabled) = (graph.nodes[number].state.clone(), graph.nodes[number].enabled.clone());
@@ -184,7 +184,7 @@ pub fn persistent_sets(system: &System, invariant: &Expr, method: Method) -> Vec
 /// What is wrong with the independence of transitions, as sleep sets use it.
 pub fn independence(system: &System, invariant: &Expr) -> Vec<String> {
     let invariants = std::slice::from_ref(invariant);
-    let Ok(space) = Reduced::new(system, invariants, true, Method::Guards) else { return Vec::new() };
+    let Ok(space) = Reduced::new(system, invariants, true, Algorithm::Guards) else { return Vec::new() };
     let mut graph = Graph::new(space);
     for number in 0..graph.nodes.len() {
         let (state, labels) = (graph.nodes[number].state.clone(), graph.nodes[number].enabled.clone());

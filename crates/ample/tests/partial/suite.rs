@@ -8,7 +8,6 @@ use ample::{
     Algorithm, Budget, CheckOptions, LoadOptions, Outcome, PartialOrder, Property, Question, Reason, Report, Search,
     System, Verdict,
 };
-use ample_explicit::compile::Method;
 use ample_explicit::engine::reduction::Methods;
 use ample_model::Expr;
 
@@ -164,7 +163,7 @@ enum Comparison {
     Check(Setting),
     Count(Option<Algorithm>),
     /// The sets themselves are looked at.
-    Persistent(Method),
+    Persistent(Algorithm),
     /// The independence of transitions is.
     Independence,
 }
@@ -175,7 +174,9 @@ impl Comparison {
             Comparison::Check(setting) => subject.complaints(setting),
             Comparison::Count(algorithm) => subject.miscounts(*algorithm).1,
             Comparison::Persistent(_) | Comparison::Independence if subject.is_anonymous => Vec::new(),
-            Comparison::Persistent(method) => oracle::persistent_sets(&subject.system, &subject.invariant, *method),
+            Comparison::Persistent(algorithm) => {
+                oracle::persistent_sets(&subject.system, &subject.invariant, *algorithm)
+            }
             Comparison::Independence => oracle::independence(&subject.system, &subject.invariant),
         }
     }
@@ -184,7 +185,7 @@ impl Comparison {
         match self {
             Comparison::Check(setting) => setting.to_string(),
             Comparison::Count(algorithm) => format!("counted, {algorithm:?}"),
-            Comparison::Persistent(method) => format!("looked at, {method:?}"),
+            Comparison::Persistent(algorithm) => format!("looked at, {algorithm:?}"),
             Comparison::Independence => "looked at".into(),
         }
     }
@@ -285,16 +286,22 @@ impl Suite {
     fn comparisons(&self, random: &mut Random) -> Vec<Comparison> {
         let algorithms = [Algorithm::Conflicting, Algorithm::Overman, Algorithm::Stubborn, Algorithm::Conditional];
         let mut comparisons = vec![Comparison::Count(None), Comparison::Count(Some(Algorithm::Guards))];
-        let methods = [Method::Guards, Method::Conflicting, Method::Overman, Method::Stubborn, Method::Conditional];
+        let all = [
+            Algorithm::Guards,
+            Algorithm::Conflicting,
+            Algorithm::Overman,
+            Algorithm::Stubborn,
+            Algorithm::Conditional,
+        ];
         if self.is_quick {
             let settings = settings::all();
             comparisons.push(Comparison::Count(Some(random.pick(&algorithms))));
-            comparisons.push(Comparison::Persistent(random.pick(&methods)));
+            comparisons.push(Comparison::Persistent(random.pick(&all)));
             comparisons.extend((0..10).map(|_| Comparison::Check(random.pick(&settings))));
         } else {
             comparisons.extend(algorithms.map(|algorithm| Comparison::Count(Some(algorithm))));
             comparisons.push(Comparison::Independence);
-            comparisons.extend(methods.map(Comparison::Persistent));
+            comparisons.extend(all.map(Comparison::Persistent));
             comparisons.extend(settings::all().into_iter().map(Comparison::Check));
         }
         comparisons

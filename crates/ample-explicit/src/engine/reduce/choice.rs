@@ -70,7 +70,7 @@ pub struct Member {
 const BEGINNING: &str = "the set begins with it";
 
 /// Moves, and the states that they lead through, the first one included.
-struct Way {
+struct ReplayedPath {
     after: Vec<usize>,
     states: Vec<State>,
 }
@@ -103,7 +103,7 @@ pub fn choice<'a>(
     let space = space(system, options.algorithm)?;
     let mut scheme = Scheme::new(system, space, options.algorithm);
     let interpreter = Interpreter::new(system);
-    let way = match point {
+    let path = match point {
         Point::Moves(numbers) => by_numbers(&interpreter, numbers)?,
         Point::Trace(trace, steps) => along(&interpreter, trace, *steps)?,
         Point::Number(number) => {
@@ -111,14 +111,14 @@ pub fn choice<'a>(
             by_moves(&interpreter, &StartNumber::default(), &moves)?
         }
     };
-    let choice = scheme.choose(&interpreter, way)?;
+    let choice = scheme.choose(&interpreter, path)?;
     Ok((scheme, choice))
 }
 
 impl Scheme<'_> {
-    fn choose(&mut self, interpreter: &Interpreter<'_>, mut way: Way) -> Result<Choice, ReduceError> {
-        let last = way.states.pop().unwrap_or_default();
-        for state in &way.states {
+    fn choose(&mut self, interpreter: &Interpreter<'_>, mut path: ReplayedPath) -> Result<Choice, ReduceError> {
+        let last = path.states.pop().unwrap_or_default();
+        for state in &path.states {
             self.meet(&interpreter.normalise(state))?;
         }
         let state = interpreter.normalise(&last);
@@ -136,7 +136,7 @@ impl Scheme<'_> {
         };
         let chosen = closures.iter().rposition(is_chosen).filter(|_| leaves_out);
         let note = self.note(&enabled, is_atomic, closures.is_empty());
-        Ok(Choice { after: way.after, state: EndState::of(interpreter, &state), enabled, note, closures, chosen })
+        Ok(Choice { after: path.after, state: EndState::of(interpreter, &state), enabled, note, closures, chosen })
     }
 
     /// The state in the form of the engine, after its processes have been met.
@@ -367,7 +367,7 @@ fn take(interpreter: &Interpreter<'_>, state: &State, taken: &Move, step: usize)
     successor.state.ok_or_else(|| ReduceError::NoSuchState(format!("move {step} leads nowhere: {fault}")))
 }
 
-fn by_numbers(interpreter: &Interpreter<'_>, numbers: &[usize]) -> Result<Way, ReduceError> {
+fn by_numbers(interpreter: &Interpreter<'_>, numbers: &[usize]) -> Result<ReplayedPath, ReduceError> {
     let mut state = start(interpreter, &StartNumber::default())?;
     let mut states = vec![state.clone()];
     for (step, number) in numbers.iter().enumerate() {
@@ -383,10 +383,10 @@ fn by_numbers(interpreter: &Interpreter<'_>, numbers: &[usize]) -> Result<Way, R
         state = take(interpreter, &state, taken, step + 1)?;
         states.push(state.clone());
     }
-    Ok(Way { after: numbers.to_vec(), states })
+    Ok(ReplayedPath { after: numbers.to_vec(), states })
 }
 
-fn by_moves(interpreter: &Interpreter<'_>, begin: &StartNumber, moves: &[Move]) -> Result<Way, ReduceError> {
+fn by_moves(interpreter: &Interpreter<'_>, begin: &StartNumber, moves: &[Move]) -> Result<ReplayedPath, ReduceError> {
     let mut state = start(interpreter, begin)?;
     let mut states = vec![state.clone()];
     let mut after = Vec::new();
@@ -397,11 +397,11 @@ fn by_moves(interpreter: &Interpreter<'_>, begin: &StartNumber, moves: &[Move]) 
         state = take(interpreter, &state, taken, step + 1)?;
         states.push(state.clone());
     }
-    Ok(Way { after, states })
+    Ok(ReplayedPath { after, states })
 }
 
 /// Along a trace, whose statements must be those of the model.
-fn along(interpreter: &Interpreter<'_>, trace: &Trace, steps: Option<usize>) -> Result<Way, ReduceError> {
+fn along(interpreter: &Interpreter<'_>, trace: &Trace, steps: Option<usize>) -> Result<ReplayedPath, ReduceError> {
     let all: Vec<_> = trace.prefix.iter().chain(&trace.cycle).collect();
     let count = steps.unwrap_or(all.len());
     if count > all.len() {
@@ -412,8 +412,8 @@ fn along(interpreter: &Interpreter<'_>, trace: &Trace, steps: Option<usize>) -> 
     for (number, step) in all[..count].iter().enumerate() {
         let successor = interpreter.step(&state, &step.taken);
         let fits = interpreter.allows(&state, &step.taken) && {
-            let told = interpreter.describe(&state, &step.taken, &successor);
-            (&told.process, &told.text) == (&step.process, &step.text)
+            let described = interpreter.describe(&state, &step.taken, &successor);
+            (&described.process, &described.text) == (&step.process, &step.text)
         };
         if !fits {
             let why = format!("step {}: {} cannot take `{}` there", number + 1, step.process, step.text);

@@ -104,20 +104,20 @@ where
     /// The same where the component begins inside an atomic sequence: goes on to a state after it.
     #[cold]
     fn serve_behind(&mut self, taken: &[Label]) -> bool {
-        let Some(way) = self.way_out() else { return false };
-        let Some(&(_, _, end)) = way.last() else { return false };
+        let Some(path) = self.path_out() else { return false };
+        let Some(&(_, _, end)) = path.last() else { return false };
         self.enabled.clear();
         self.space.enabled(self.visited.get(end), &mut self.enabled);
         let is_ignored = |transition: &Labelled<S::Transition>| !contains(taken, transition.label);
         if !self.enabled.iter().any(is_ignored) || !self.space.may_matter(self.visited.get(end)) {
             return false;
         }
-        if (self.frames.len() + way.len()) as u64 > self.safety.options.max_depth {
+        if (self.frames.len() + path.len()) as u64 > self.safety.options.max_depth {
             self.safety.ended.get_or_insert(Reason::Depth);
             return false;
         }
-        let last = way.len() - 1;
-        for (index, (transition, _, to)) in way.into_iter().enumerate() {
+        let last = path.len() - 1;
+        for (index, (transition, _, to)) in path.into_iter().enumerate() {
             let Some(frame) = self.frames.last_mut() else { return false };
             frame.current = Some(transition);
             let steps = frame.steps + 1;
@@ -136,7 +136,7 @@ where
 
     /// The steps from the last state, which is inside an atomic sequence, to a state after it: for each the transition,
     /// the step before it, and where it leads. None if the sequence cannot be left.
-    fn way_out(&mut self) -> Option<Vec<Step<S::Transition>>> {
+    fn path_out(&mut self) -> Option<Vec<Step<S::Transition>>> {
         let mut met: Vec<Step<S::Transition>> = Vec::new();
         let mut out = Buffer::<S>::default();
         let mut from = (None, self.frames.last()?.state);
@@ -169,12 +169,12 @@ type Step<T> = (Labelled<T>, Option<usize>, Handle);
 
 /// The steps that lead to the last one, and that one.
 fn retrace<T: Copy>(met: &[Step<T>]) -> Vec<Step<T>> {
-    let mut way = Vec::new();
+    let mut path = Vec::new();
     let mut place = met.len().checked_sub(1);
     while let Some(step) = place.and_then(|place| met.get(place)) {
-        way.push(*step);
+        path.push(*step);
         place = step.1;
     }
-    way.reverse();
-    way
+    path.reverse();
+    path
 }

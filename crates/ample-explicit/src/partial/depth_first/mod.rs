@@ -25,9 +25,9 @@ use super::labels::{self, LabelSets};
 use super::mark::Mark;
 use super::reduction::{Counts, Incompatible, Proviso, Reduced, Reduction};
 use super::visited::{Cached, Kept, Visited};
-use super::{Label, Labelled, Over, Partial};
-use crate::check::{Finding, Note, Options, Safety};
-use crate::search::Path;
+use super::{Label, Labelled, Partial};
+use crate::check::{Note, Options, Safety, Violation};
+use crate::search::{Path, Terminated};
 use crate::space::Buffer;
 use crate::store::{ExactStore, Handle, Inserted};
 use frames::Frames;
@@ -113,7 +113,7 @@ where
     }
 
     /// Searches from one initial state, which is in `out`.
-    fn from(&mut self, out: &mut Buffer<S>) -> Result<(), Over> {
+    fn from(&mut self, out: &mut Buffer<S>) -> Result<(), Terminated> {
         let note = self.safety.note(self.space);
         self.arrive(out, note, 0)?;
         while !self.frames.is_empty() {
@@ -128,7 +128,7 @@ where
 
     /// Takes a transition of the last state.
     #[inline]
-    fn step(&mut self, taken: Labelled<S::Transition>, out: &mut Buffer<S>) -> Result<(), Over> {
+    fn step(&mut self, taken: Labelled<S::Transition>, out: &mut Buffer<S>) -> Result<(), Terminated> {
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         if self.reduction.sleep && !frame.is_transient {
             frame.tired = Some(taken.label);
@@ -162,7 +162,7 @@ where
 
     /// Arrives at a state by the current transition of the last frame, or at an initial state.
     #[inline]
-    fn arrive(&mut self, out: &Buffer<S>, note: Note, sleep: usize) -> Result<(), Over> {
+    fn arrive(&mut self, out: &Buffer<S>, note: Note, sleep: usize) -> Result<(), Terminated> {
         let state: &S::State = out.borrow();
         self.safety.statistics.atomic_steps += u64::from(note.atomic_steps);
         let mark = self.fresh_mark()?;
@@ -185,12 +185,13 @@ where
             violated |= self.breaks_invariant(state, handle)?;
         }
         self.safety.countdown -= 1;
-        if self.safety.countdown == 0 && self.safety.tell(self.frames.len() as u64, self.visited.bytes() + self.held())
+        if self.safety.countdown == 0
+            && self.safety.report_progress(self.frames.len() as u64, self.visited.bytes() + self.held())
         {
-            return Err(Over);
+            return Err(Terminated);
         }
         if violated && self.safety.is_done() {
-            return Err(Over);
+            return Err(Terminated);
         }
         match inserted {
             Some(Inserted::New(state)) => self.enter_new(state, steps, is_transient, sleep),
@@ -205,7 +206,7 @@ where
 
     /// The mark of a state that is put into the store now.
     #[inline]
-    fn fresh_mark(&mut self) -> Result<Mark, Over> {
+    fn fresh_mark(&mut self) -> Result<Mark, Terminated> {
         if self.reduction.proviso != Proviso::Components {
             return Ok(Mark::new(0, self.marks_stack));
         }
@@ -228,7 +229,7 @@ where
 
     /// Enters a state for the first time.
     #[inline]
-    fn enter_new(&mut self, state: Handle, steps: u64, is_transient: bool, sleep: usize) -> Result<(), Over> {
+    fn enter_new(&mut self, state: Handle, steps: u64, is_transient: bool, sleep: usize) -> Result<(), Terminated> {
         if self.reduction.proviso == Proviso::Components {
             self.components.open(state, self.current_label(), !is_transient);
         }
@@ -264,7 +265,7 @@ where
 
     /// Arrives at a state that is in the visited set.
     #[inline]
-    fn matched(&mut self, state: Handle, steps: u64, is_transient: bool, sleep: usize) -> Result<(), Over> {
+    fn matched(&mut self, state: Handle, steps: u64, is_transient: bool, sleep: usize) -> Result<(), Terminated> {
         if self.reduction.proviso == Proviso::Components {
             match self.visited.mark(state) {
                 Mark::COMPLETE => self.components.leave(),
@@ -298,7 +299,7 @@ where
     }
 
     /// Enters a state that was left with a sleep set that contains more than this one.
-    fn enter_again(&mut self, state: Handle, steps: u64, is_transient: bool, sleep: usize) -> Result<(), Over> {
+    fn enter_again(&mut self, state: Handle, steps: u64, is_transient: bool, sleep: usize) -> Result<(), Terminated> {
         self.visited.enter(state);
         self.visited.set_mark(state, Mark::new(self.visited.mark(state).sleep(), true));
         self.push(state, steps, is_transient, sleep);
@@ -306,7 +307,7 @@ where
     }
 
     /// Expands the last state again, with the sleep set that its frame has.
-    fn wake(&mut self, state: Handle) -> Result<(), Over> {
+    fn wake(&mut self, state: Handle) -> Result<(), Terminated> {
         self.counts.again += 1;
         self.frames.wake(self.sets.get(self.visited.mark(state).sleep()));
         let Some(number) = self.sets.number(self.frames.sleep()) else { return self.end(Reason::Memory) };
@@ -316,7 +317,7 @@ where
 
     /// Expands the last state again if that was put off. False if not.
     #[inline]
-    fn resume(&mut self) -> Result<bool, Over> {
+    fn resume(&mut self) -> Result<bool, Terminated> {
         if self.delayed.is_empty() {
             return Ok(false);
         }
@@ -370,27 +371,27 @@ where
     }
 
     /// Nothing is enabled in the state.
-    fn leaf(&mut self, state: Handle, is_transient: bool) -> Result<(), Over> {
+    fn leaf(&mut self, state: Handle, is_transient: bool) -> Result<(), Terminated> {
         if !self.safety.asks_deadlock() || is_transient || self.space.is_valid_end(self.visited.get(state)) {
             return Ok(());
         }
         let path = self.path(Some(state))?;
-        self.safety.deadlock = Some(Finding { message: "invalid end state".to_owned(), path });
-        if self.safety.is_done() { Err(Over) } else { Ok(()) }
+        self.safety.deadlock = Some(Violation { message: "invalid end state".to_owned(), path });
+        if self.safety.is_done() { Err(Terminated) } else { Ok(()) }
     }
 
     #[cold]
-    fn assertion_violated(&mut self, message: String, end: Option<Handle>) -> Result<bool, Over> {
+    fn assertion_violated(&mut self, message: String, end: Option<Handle>) -> Result<bool, Terminated> {
         if !self.safety.asks_assertions() {
             return Ok(false);
         }
         let path = self.path(end)?;
-        self.safety.assertions = Some(Finding { message, path });
+        self.safety.assertions = Some(Violation { message, path });
         Ok(true)
     }
 
     /// Looks at the invariants that are still open. True if one of them is violated.
-    fn breaks_invariant(&mut self, state: &S::State, end: Option<Handle>) -> Result<bool, Over> {
+    fn breaks_invariant(&mut self, state: &S::State, end: Option<Handle>) -> Result<bool, Terminated> {
         let before = self.safety.open.len();
         let mut next = 0;
         while let Some(&number) = self.safety.open.get(next) {
@@ -399,7 +400,7 @@ where
                 continue;
             }
             let path = self.path(end)?;
-            self.safety.invariants[number] = Some(Finding { message: "invariant violated".to_owned(), path });
+            self.safety.invariants[number] = Some(Violation { message: "invariant violated".to_owned(), path });
             self.safety.open.remove(next);
         }
         Ok(self.safety.open.len() < before)
@@ -407,7 +408,7 @@ where
 
     /// The path that the search is on.
     #[cold]
-    fn path(&mut self, end: Option<Handle>) -> Result<Path<S::Transition>, Over> {
+    fn path(&mut self, end: Option<Handle>) -> Result<Path<S::Transition>, Terminated> {
         let path = Path { steps: self.frames.path(), end };
         match self.visited.lasting(path) {
             Some(path) => Ok(path),
@@ -423,9 +424,9 @@ where
     }
 
     #[cold]
-    fn end<X>(&mut self, reason: Reason) -> Result<X, Over> {
+    fn end<X>(&mut self, reason: Reason) -> Result<X, Terminated> {
         self.safety.ended = Some(reason);
-        Err(Over)
+        Err(Terminated)
     }
 
     /// The bytes held beside the visited set.

@@ -121,7 +121,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A claim only observes: it must not take part in what it judges.
+    /// A claim only observes: it must not take part in the steps.
     fn check_observer(&mut self, stmt: &Stmt) -> Result<()> {
         match &stmt.kind {
             StmtKind::Label(_, inner) => self.check_observer(inner),

@@ -3,7 +3,7 @@
 use ample_model::{SourceId, Span};
 
 use super::super::lexer::{Kind, Op, Symbol, Symbols, Token, tokenize};
-use super::{Preprocessor, Stop, blank, join};
+use super::{Aborted, Preprocessor, blank, join};
 use crate::diagnostic::counted;
 
 /// How deep macro calls may stand in arguments of macro calls.
@@ -105,7 +105,7 @@ struct Argument {
 
 impl Preprocessor<'_> {
     /// The next token in which there is nothing left to expand.
-    pub(super) fn next_expanded(&mut self) -> Result<Token, Stop> {
+    pub(super) fn next_expanded(&mut self) -> Result<Token, Aborted> {
         loop {
             let token = self.next_raw()?;
             let Kind::Name(name) = token.kind else { return Ok(token) };
@@ -123,7 +123,7 @@ impl Preprocessor<'_> {
     }
 
     /// Expands tokens by themselves.
-    pub(super) fn expand_all(&mut self, tokens: Vec<Token>) -> Result<Vec<Token>, Stop> {
+    pub(super) fn expand_all(&mut self, tokens: Vec<Token>) -> Result<Vec<Token>, Aborted> {
         let newline = self.newline;
         self.frames.push(Frame { tokens, next: 0, name: None, newline_after: false });
         let mut out = Vec::new();
@@ -139,7 +139,7 @@ impl Preprocessor<'_> {
         Ok(out)
     }
 
-    fn next_raw(&mut self) -> Result<Token, Stop> {
+    fn next_raw(&mut self) -> Result<Token, Aborted> {
         while let Some(frame) = self.frames.last_mut() {
             if let Some(&token) = frame.tokens.get(frame.next) {
                 frame.next += 1;
@@ -174,7 +174,7 @@ impl Preprocessor<'_> {
     }
 
     /// Puts the expansion of a macro's use before all that is still to be read.
-    fn expand(&mut self, token: Token, name: Symbol, definition: &Macro) -> Result<(), Stop> {
+    fn expand(&mut self, token: Token, name: Symbol, definition: &Macro) -> Result<(), Aborted> {
         let (mut tokens, span, newline_after) = match &definition.parameters {
             None => (self.substitute(definition, &[], token.span)?, token.span, false),
             Some(parameters) => {
@@ -201,7 +201,7 @@ impl Preprocessor<'_> {
     }
 
     /// The arguments of a call, where it ends, and whether a line ended in it.
-    fn collect_arguments(&mut self, start: Token, name: Symbol) -> Result<(Vec<Vec<Token>>, Span, bool), Stop> {
+    fn collect_arguments(&mut self, start: Token, name: Symbol) -> Result<(Vec<Vec<Token>>, Span, bool), Aborted> {
         let open = self.next_raw()?;
         let mut newline = open.newline;
         let (mut arguments, mut depth) = (vec![Vec::new()], 0_usize);
@@ -211,7 +211,7 @@ impl Preprocessor<'_> {
             match token.kind {
                 Kind::End => {
                     let message = format!("the arguments of `{}` are not closed", self.symbols.text(name));
-                    return Err(self.stop(start.span, message));
+                    return Err(self.fatal(start.span, message));
                 }
                 Kind::Op(Op::CloseParen) if depth == 0 => return Ok((arguments, token.span, newline)),
                 Kind::Op(Op::Comma) if depth == 0 => {
@@ -235,7 +235,7 @@ impl Preprocessor<'_> {
         parameters: &Parameters,
         span: Span,
         name: Symbol,
-    ) -> Result<Vec<Argument>, Stop> {
+    ) -> Result<Vec<Argument>, Aborted> {
         let expected = parameters.names.len();
         if expected == 0 && raw.len() == 1 && raw[0].is_empty() {
             raw.clear();
@@ -250,10 +250,10 @@ impl Preprocessor<'_> {
                 counted(expected, "argument"),
                 raw.len()
             );
-            return Err(self.stop(span, message));
+            return Err(self.fatal(span, message));
         }
         if self.nesting >= MAX_NESTING {
-            return Err(self.stop(span, format!("macro calls are nested more than {MAX_NESTING} deep")));
+            return Err(self.fatal(span, format!("macro calls are nested more than {MAX_NESTING} deep")));
         }
         self.nesting += 1;
         let mut arguments = Vec::new();
@@ -266,7 +266,7 @@ impl Preprocessor<'_> {
     }
 
     /// The body with the arguments in place of the parameters, `#` and `##` done.
-    fn substitute(&mut self, definition: &Macro, arguments: &[Argument], span: Span) -> Result<Vec<Token>, Stop> {
+    fn substitute(&mut self, definition: &Macro, arguments: &[Argument], span: Span) -> Result<Vec<Token>, Aborted> {
         let body = &definition.body;
         let is = |at: usize, op: Op| body.get(at).is_some_and(|token| token.kind == Kind::Op(op));
         let mut out: Vec<Token> = Vec::new();
@@ -329,7 +329,7 @@ impl Preprocessor<'_> {
     }
 
     /// Joins the last token of `out` with the first of `operand`.
-    fn paste(&mut self, out: &mut Vec<Token>, operand: Vec<Token>, span: Span) -> Result<(), Stop> {
+    fn paste(&mut self, out: &mut Vec<Token>, operand: Vec<Token>, span: Span) -> Result<(), Aborted> {
         let mut operand = operand.into_iter();
         let (Some(left), Some(right)) = (out.pop(), operand.next()) else { return Ok(()) };
         let joined = match (left.kind, right.kind) {
@@ -339,7 +339,7 @@ impl Preprocessor<'_> {
                 let text = self.symbols.spelling(left.kind) + &self.symbols.spelling(right.kind);
                 match tokenize(span.source, &text, &mut self.symbols).as_slice() {
                     [one] if !matches!(one.kind, Kind::Bad(_)) => Token { kind: one.kind, ..left },
-                    _ => return Err(self.stop(span, format!("`##` gives `{text}`, which is not one token"))),
+                    _ => return Err(self.fatal(span, format!("`##` gives `{text}`, which is not one token"))),
                 }
             }
         };
