@@ -38,8 +38,10 @@ const LONGEST_SLICE: Duration = Duration::from_secs(1800);
 /// Longer than anybody waits.
 const FOR_EVER: Duration = Duration::from_secs(1 << 30);
 
-/// Progress is reported after so many looks at a transition.
-const STEPS: u64 = 2_000_000;
+/// Progress is reported after so many looks at a transition, and after so many markings at the latest. That is a few
+/// milliseconds: whatever is done after another worker has the answer is done in vain.
+const STEPS: u64 = 250_000;
+const MOST_MARKINGS: u64 = 2_500;
 /// Orders that are tried for a solution of the state equation.
 const ORDERS: usize = 12;
 
@@ -223,7 +225,7 @@ impl Worker<'_, '_> {
     fn limits<'k>(&self, known: &'k [Option<u64>]) -> Limits<'k> {
         // A step in a large net takes as long as many in a small one, and so does one with many things to look at.
         let looks = self.net.transitions.len() + self.board.tasks.all.len() + self.board.tasks.atoms.len();
-        let report_every = (STEPS / (looks as u64 + 1)).clamp(16, 10_000);
+        let report_every = (STEPS / (looks as u64 + 1)).clamp(16, MOST_MARKINGS);
         Limits { bounds: known, memory: self.memory, report_every }
     }
 
