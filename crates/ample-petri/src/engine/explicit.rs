@@ -27,6 +27,9 @@ use super::tasks::Task;
 const ENGINE: &str = "explicit";
 /// The first slice of time.
 const FIRST_SLICE: Duration = Duration::from_millis(600);
+/// For so long formulas are looked at in one way only beside diagrams: a single one in a search of its own, several on all
+/// markings at once. Most are decided by then, and one more thread would only take time from the others.
+const HEAD_START: Duration = Duration::from_millis(300);
 /// Slices grow by this factor.
 const GROWTH: u32 = 3;
 /// And not beyond this.
@@ -35,8 +38,10 @@ const LONGEST_SLICE: Duration = Duration::from_secs(1800);
 /// Longer than anybody waits.
 const FOR_EVER: Duration = Duration::from_secs(1 << 30);
 
-/// Progress is reported after so many looks at a transition.
-const STEPS: u64 = 2_000_000;
+/// Progress is reported after so many looks at a transition, and after so many markings at the latest. That is a few
+/// milliseconds: whatever is done after another worker has the answer is done in vain.
+const STEPS: u64 = 250_000;
+const MOST_MARKINGS: u64 = 2_500;
 /// Orders that are tried for a solution of the state equation.
 const ORDERS: usize = 12;
 
@@ -76,10 +81,12 @@ impl Worker<'_, '_> {
                 }
                 self.walk(slice / 2, budget)?;
             }
-            if round == 0 {
+            // Formulas have no use for bounds of the whole net, nor for its state equation.
+            let has_goals = !self.questions().is_empty();
+            if round == 0 && has_goals {
                 known = self.bounds(budget)?;
             }
-            if !self.from_behind {
+            if !self.from_behind && has_goals {
                 self.refute(&known, slice, budget)?;
             }
             let mut open = self.board.open();
@@ -108,8 +115,14 @@ impl Worker<'_, '_> {
     /// What a short exploration decides needs nothing else.
     fn wait(&self, budget: &Budget) -> Result<(), Interrupted> {
         let Some(explored) = self.explored else { return Ok(()) };
-        let until = Instant::now() + FIRST_SLICE;
-        while !explored.load(Ordering::Relaxed) && !self.board.is_complete() && Instant::now() < until {
+        let longest = if self.questions().is_empty() { HEAD_START } else { FIRST_SLICE };
+        self.wait_for(explored, longest, budget)
+    }
+
+    /// Waits until that is set, but not for longer than so, nor when everything is known.
+    fn wait_for(&self, flag: &AtomicBool, longest: Duration, budget: &Budget) -> Result<(), Interrupted> {
+        let until = Instant::now() + longest;
+        while !flag.load(Ordering::Relaxed) && !self.board.is_complete() && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(2));
             budget.check()?;
         }
@@ -122,16 +135,10 @@ impl Worker<'_, '_> {
     }
 
     fn explore_all(&self, budget: &Budget) -> Result<(), Interrupted> {
-        let first = self.all_at_once(&[], FIRST_SLICE, budget);
-        // Single formulas may be decided sooner than all of them.
-        if let Some(explored) = self.explored {
-            explored.store(true, Ordering::Relaxed);
-        }
+        let first = self.first_look(budget);
+        self.let_others_begin();
         first?;
-        if self.questions().is_empty() {
-            self.whole_graph(&[], 2 * FIRST_SLICE, budget)?;
-        }
-        if self.board.is_complete() {
+        if self.board.is_complete() || self.questions().is_empty() && self.formulas().is_empty() {
             return Ok(());
         }
         // With known bounds markings are smaller, but looking for them must not take longer than looking at markings.
@@ -142,22 +149,41 @@ impl Worker<'_, '_> {
         self.whole_graph(&known, FOR_EVER, budget)
     }
 
+    /// What can be seen in a short time, without anything that is known of the net.
+    fn first_look(&self, budget: &Budget) -> Result<(), Interrupted> {
+        self.all_at_once(&[], FIRST_SLICE, budget)?;
+        if !self.questions().is_empty() {
+            return Ok(());
+        }
+        if self.board.open().len() == 1 {
+            // Its own search leaves out more, and may end with the first markings.
+            self.let_others_begin();
+            self.wait_for(&AtomicBool::new(false), HEAD_START, budget)?;
+        }
+        self.whole_graph(&[], 2 * FIRST_SLICE, budget)
+    }
+
+    /// Ends the wait for a short exploration.
+    fn let_others_begin(&self) {
+        if let Some(explored) = self.explored {
+            explored.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The open formulas that all markings answer, in branching time, and the numbers of their tasks.
+    fn formulas(&self) -> Vec<(usize, Logic)> {
+        let formula = |task: usize| match &self.board.tasks.all[task] {
+            Task::Branching(formula) => Some((task, formula.clone())),
+            // A dead marking repeats itself in linear time, and has no next one in branching time.
+            Task::Linear(formula) if !formula.has_next() => Some((task, as_ctl(formula)?)),
+            _ => None,
+        };
+        self.board.open().into_iter().filter_map(formula).collect()
+    }
+
     /// All formulas of branching time, on all markings.
     fn whole_graph(&self, known: &[Option<u64>], slice: Duration, budget: &Budget) -> Result<(), Interrupted> {
-        let mut numbers = Vec::new();
-        let mut formulas = Vec::new();
-        for task in self.board.open() {
-            let formula = match &self.board.tasks.all[task] {
-                Task::Branching(formula) => Some(formula.clone()),
-                // A dead marking repeats itself in linear time, and has no next one in branching time.
-                Task::Linear(formula) if !formula.has_next() => as_ctl(formula),
-                _ => None,
-            };
-            if let Some(formula) = formula {
-                numbers.push(task);
-                formulas.push(formula);
-            }
-        }
+        let (numbers, formulas): (Vec<usize>, Vec<Logic>) = self.formulas().into_iter().unzip();
         if formulas.is_empty() {
             return Ok(());
         }
@@ -199,7 +225,7 @@ impl Worker<'_, '_> {
     fn limits<'k>(&self, known: &'k [Option<u64>]) -> Limits<'k> {
         // A step in a large net takes as long as many in a small one, and so does one with many things to look at.
         let looks = self.net.transitions.len() + self.board.tasks.all.len() + self.board.tasks.atoms.len();
-        let report_every = (STEPS / (looks as u64 + 1)).clamp(16, 10_000);
+        let report_every = (STEPS / (looks as u64 + 1)).clamp(16, MOST_MARKINGS);
         Limits { bounds: known, memory: self.memory, report_every }
     }
 
