@@ -620,7 +620,8 @@ impl Maker<'_> {
 
     /// The expression, over globals, means that channel.
     fn is_on(&mut self, told: &Told, branch: &Branch, channel: &Expr, queue: usize) -> Result<Truth, Unsupported> {
-        let view = View { state: &branch.state, me: None, timeout: told.timeout, offer: None, asking: None };
+        let view =
+            View { state: &branch.state, me: None, timeout: told.timeout, offer: None, asking: None, memo: None };
         let handle = self.value(view, channel)?;
         Ok(Truth { holds: self.dag.equals(&handle.word, queue as i128 + 1), fault: handle.fault })
     }
@@ -645,7 +646,14 @@ impl Maker<'_> {
             let mut fits = Vec::new();
             for edge in edges.iter().filter(|edge| edge.kind == event.kind) {
                 let on = self.is_on(told, branch, &edge.channel, event.queue)?;
-                let view = View { state: &branch.state, me: None, timeout: told.timeout, offer: None, asking: None };
+                let view = View {
+                    state: &branch.state,
+                    me: None,
+                    timeout: told.timeout,
+                    offer: None,
+                    asking: None,
+                    memo: None,
+                };
                 let fit = self.fits(view, event.channel, &edge.patterns, event.message)?;
                 let taken = self.then(on, fit);
                 self.fault(told, &place, taken.fault);
@@ -791,8 +799,14 @@ impl Maker<'_> {
             let word = match initial {
                 Initial::Value(expr) => {
                     self.refuse_channels(variable, expr)?;
-                    let view =
-                        View { state: &branch.state, me: owner, timeout: told.timeout, offer: None, asking: None };
+                    let view = View {
+                        state: &branch.state,
+                        me: owner,
+                        timeout: told.timeout,
+                        offer: None,
+                        asking: None,
+                        memo: None,
+                    };
                     let value = self.value(view, expr)?;
                     self.fault(told, branch, value.fault);
                     value.word
