@@ -544,7 +544,7 @@ fn a_search_for_a_joint_step_that_there_is_not_ends_with_the_budget() {
     let mut space = compiled.space(&[], &budget).unwrap();
     let state = initial(&mut space);
     assert_eq!(space.first(&state), None);
-    assert_eq!(space.limit_reached(), Some("the time limit was reached".into()));
+    assert_eq!(space.limit_reached(), Some(Reason::Time));
 }
 
 #[test]
@@ -573,7 +573,7 @@ fn too_many_sequences_of_processes_are_a_limit_and_no_violation() {
             space.target(&state, &transition, &mut out);
             if space.is_dead() {
                 let sentence = space.violation().unwrap();
-                assert_eq!(space.limit_reached(), Some(sentence));
+                assert_eq!(space.limit_reached(), Some(Reason::Unsupported(sentence)));
                 return;
             }
             if !deep || out.len() < state.len() {

@@ -113,7 +113,7 @@ fn search<S: Checked<State = [u8]> + Concurrent + Limited>(
     });
     let (mut verdict, mut ended) = (report.verdict, report.ended);
     if let Some(limit) = space.space().limit() {
-        (verdict, ended) = (None, Some(Reason::Unsupported(limit)));
+        (verdict, ended) = (None, Some(limit));
     }
     let stops = space.stops().clone();
     Ok(Found { verdict, evidence, ended, statistics: report.statistics, stops, ..Found::default() })

@@ -84,11 +84,9 @@ fn knows_branching(settings: &Settings) -> Result<(), String> {
 /// Fairness is a matter of processes.
 fn knows_fairness(system: &System, settings: &Settings) -> Result<(), String> {
     if system.synchronous().is_some() && settings.fairness != Fairness::None {
-        return Err(
-            "in a synchronous system there are no processes to be fair to; `--justice` says what happens again \
-                    and again"
-                .into(),
-        );
+        return Err("weak and strong fairness are about processes, and a synchronous system has none; \
+                    `--justice CONDITION` works: only runs on which it holds again and again count"
+            .into());
     }
     Ok(())
 }
