@@ -27,6 +27,8 @@ pub struct Found {
     pub statistics: Statistics,
     /// Which orders of steps were left out.
     pub reduction: Option<String>,
+    /// In how many initial states the formula was evaluated.
+    pub starts: u64,
     /// What the user should know.
     pub note: Option<String>,
     /// The run-time errors that stop runs.
@@ -116,7 +118,8 @@ fn search<S: Checked<State = [u8]> + Concurrent + Limited>(
         (verdict, ended) = (None, Some(limit));
     }
     let stops = space.stops().clone();
-    Ok(Found { verdict, evidence, ended, statistics: report.statistics, stops, ..Found::default() })
+    let (starts, statistics) = (report.starts, report.statistics);
+    Ok(Found { verdict, evidence, ended, starts, statistics, stops, ..Found::default() })
 }
 
 /// The evidence in moves.
