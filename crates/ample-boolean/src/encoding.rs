@@ -172,7 +172,7 @@ impl Encoding {
     pub fn condition(&mut self, system: &System, expr: &Expr) -> Result<(Lit, Lit), Unsupported> {
         let mut maker = Maker { system, layout: &self.layout, dag: &mut self.dag };
         let state = Symbolic::new(maker.inputs());
-        let view = View { state: &state, me: None, timeout: self.timeout, offer: None, asking: None };
+        let view = View { state: &state, me: None, timeout: self.timeout, offer: None, asking: None, memo: None };
         let truth = maker.holds(view, expr)?;
         maker.check_size()?;
         Ok((maker.dag.and(truth.holds, !truth.fault), truth.fault))

@@ -3,8 +3,11 @@
 //! The twin of the interpreter's evaluation, case by case: a value comes with the condition under which
 //! asking for it is a fault, and what the interpreter does not look at cannot be one.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use ample_model::{
-    BinaryOp, Channel, ChannelId, EdgeId, Expr, Location, LocationId, Pattern, Place, ProcessId, Scope, UnaryOp,
+    BinaryOp, Channel, ChannelId, EdgeId, Expr, Location, LocationId, Pattern, Place, ProcessId, Scope, Shared, UnaryOp,
 };
 
 use crate::Unsupported;
@@ -36,7 +39,12 @@ pub(crate) struct View<'a> {
     pub offer: Option<&'a Offer>,
     /// The processes that are being asked whether they are enabled, innermost first.
     pub asking: Option<&'a Asking<'a>>,
+    /// The values of shared expressions, seen from here.
+    pub memo: Option<&'a Memo>,
 }
+
+/// The values of shared expressions, by their addresses: each is made once.
+pub(crate) type Memo = RefCell<HashMap<usize, Value>>;
 
 /// One half of a handshake: a message that waits to be taken.
 #[derive(Clone)]
@@ -55,12 +63,12 @@ pub(crate) struct Asking<'a> {
 
 impl<'a> View<'a> {
     pub fn of(state: &'a Symbolic, me: Me, timeout: Lit) -> View<'a> {
-        View { state, me: Some(me), timeout, offer: None, asking: None }
+        View { state, me: Some(me), timeout, offer: None, asking: None, memo: None }
     }
 
     /// The same moment seen by another process.
     pub fn seen_by(self, me: Me) -> View<'a> {
-        View { me: Some(me), offer: None, ..self }
+        View { me: Some(me), offer: None, memo: None, ..self }
     }
 }
 
@@ -113,8 +121,22 @@ impl Maker<'_> {
             Expr::Full(handle) => self.full(view, handle),
             Expr::Poll { channel, patterns, anywhere } => self.poll(view, channel, patterns, *anywhere),
             Expr::Priority(process) => self.priority(view, process),
-            Expr::Shared(x) => self.value(view, x),
+            Expr::Shared(x) => self.shared(view, x),
         }
+    }
+
+    /// Those inside it are made once, too.
+    fn shared(&mut self, view: View<'_>, expr: &Shared) -> Result<Value, Unsupported> {
+        let Some(memo) = view.memo else {
+            let memo = Memo::default();
+            return self.value(View { memo: expr.is_nested().then_some(&memo), ..view }, expr);
+        };
+        if let Some(value) = memo.borrow().get(&expr.address()) {
+            return Ok(value.clone());
+        }
+        let value = self.value(view, expr)?;
+        memo.borrow_mut().insert(expr.address(), value.clone());
+        Ok(value)
     }
 
     pub fn holds(&mut self, view: View<'_>, expr: &Expr) -> Result<Truth, Unsupported> {

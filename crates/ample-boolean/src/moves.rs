@@ -253,7 +253,7 @@ impl Maker<'_> {
         let Some(Communication::Receive { channel, patterns, keep: false, .. }) = &edge.communication else {
             return Ok(Truth::FALSE);
         };
-        let view = View { offer: Some(offer), ..view };
+        let view = View { offer: Some(offer), memo: None, ..view };
         let handle = self.value(view, channel)?;
         let same = self.dag.equals(&handle.word, offer.queue as i128 + 1);
         // A handle that cannot be evaluated is reported where the edge is looked at for itself.

@@ -664,7 +664,8 @@ impl Maker<'_> {
         channel: &Expr,
         queue: usize,
     ) -> Result<Truth, Unsupported> {
-        let view = View { state: &branch.state, me: None, timeout: conditions.timeout, offer: None, asking: None };
+        let view =
+            View { state: &branch.state, me: None, timeout: conditions.timeout, offer: None, asking: None, memo: None };
         let handle = self.value(view, channel)?;
         Ok(Truth { holds: self.dag.equals(&handle.word, queue as i128 + 1), fault: handle.fault })
     }
@@ -689,8 +690,14 @@ impl Maker<'_> {
             let mut fits = Vec::new();
             for edge in edges.iter().filter(|edge| edge.kind == event.kind) {
                 let on = self.is_on(conditions, branch, &edge.channel, event.queue)?;
-                let view =
-                    View { state: &branch.state, me: None, timeout: conditions.timeout, offer: None, asking: None };
+                let view = View {
+                    state: &branch.state,
+                    me: None,
+                    timeout: conditions.timeout,
+                    offer: None,
+                    asking: None,
+                    memo: None,
+                };
                 let fit = self.fits(view, event.channel, &edge.patterns, event.message)?;
                 let taken = self.then(on, fit);
                 self.fault(conditions, &place, taken.fault);
@@ -842,6 +849,7 @@ impl Maker<'_> {
                         timeout: conditions.timeout,
                         offer: None,
                         asking: None,
+                        memo: None,
                     };
                     let value = self.value(view, expr)?;
                     self.fault(conditions, branch, value.fault);

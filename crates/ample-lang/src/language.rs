@@ -67,13 +67,13 @@ pub trait Language: Sync {
     fn read(&self, given: Given<'_>) -> Result<Read, Rejected>;
 
     /// Reads a condition on states, over the names of a model in this language.
-    fn expression(&self, system: &System, text: &str) -> Result<Expr, Rejected>;
+    fn expression(&self, system: &System, text: &str, budget: &Budget) -> Result<Expr, Rejected>;
 
     /// Reads a formula of linear time.
-    fn ltl(&self, system: &System, text: &str) -> Result<Temporal, Rejected>;
+    fn ltl(&self, system: &System, text: &str, budget: &Budget) -> Result<Temporal, Rejected>;
 
     /// Reads a formula of branching time.
-    fn ctl(&self, system: &System, text: &str) -> Result<Temporal, Rejected>;
+    fn ctl(&self, system: &System, text: &str, budget: &Budget) -> Result<Temporal, Rejected>;
 
     /// How the operators of its formulas are written and bind, for formulas with atoms of another kind.
     fn dialect(&self) -> Dialect {
@@ -118,16 +118,16 @@ impl Language for Promela {
         Ok(Read { system: lowered.system, warnings: lowered.warnings, net: None, refused })
     }
 
-    fn expression(&self, system: &System, text: &str) -> Result<Expr, Rejected> {
-        promela::expression(system, text)
+    fn expression(&self, system: &System, text: &str, budget: &Budget) -> Result<Expr, Rejected> {
+        promela::expression_within(system, text, budget)
     }
 
-    fn ltl(&self, system: &System, text: &str) -> Result<Temporal, Rejected> {
-        promela::ltl(system, text)
+    fn ltl(&self, system: &System, text: &str, budget: &Budget) -> Result<Temporal, Rejected> {
+        promela::ltl_within(system, text, budget)
     }
 
-    fn ctl(&self, system: &System, text: &str) -> Result<Temporal, Rejected> {
-        promela::ctl(system, text)
+    fn ctl(&self, system: &System, text: &str, budget: &Budget) -> Result<Temporal, Rejected> {
+        promela::ctl_within(system, text, budget)
     }
 
     fn dialect(&self) -> Dialect {
@@ -170,15 +170,15 @@ impl Language for Milestones {
         Ok(Read { system: lowered.system, warnings: lowered.warnings, net: None, refused })
     }
 
-    fn expression(&self, system: &System, text: &str) -> Result<Expr, Rejected> {
+    fn expression(&self, system: &System, text: &str, _: &Budget) -> Result<Expr, Rejected> {
         milestones::expression(system, text)
     }
 
-    fn ltl(&self, system: &System, text: &str) -> Result<Temporal, Rejected> {
+    fn ltl(&self, system: &System, text: &str, _: &Budget) -> Result<Temporal, Rejected> {
         milestones::ltl(system, text)
     }
 
-    fn ctl(&self, system: &System, text: &str) -> Result<Temporal, Rejected> {
+    fn ctl(&self, system: &System, text: &str, _: &Budget) -> Result<Temporal, Rejected> {
         milestones::ctl(system, text)
     }
 
@@ -224,15 +224,15 @@ impl Language for Pnml {
         Ok(Read { system, warnings, net, refused: Vec::new() })
     }
 
-    fn expression(&self, system: &System, text: &str) -> Result<Expr, Rejected> {
+    fn expression(&self, system: &System, text: &str, _: &Budget) -> Result<Expr, Rejected> {
         pnml::expression(system, &pnml::Names::of(system), text)
     }
 
-    fn ltl(&self, system: &System, text: &str) -> Result<Temporal, Rejected> {
+    fn ltl(&self, system: &System, text: &str, _: &Budget) -> Result<Temporal, Rejected> {
         pnml::ltl(system, &pnml::Names::of(system), text)
     }
 
-    fn ctl(&self, system: &System, text: &str) -> Result<Temporal, Rejected> {
+    fn ctl(&self, system: &System, text: &str, _: &Budget) -> Result<Temporal, Rejected> {
         pnml::ctl(system, &pnml::Names::of(system), text)
     }
 }

@@ -5,7 +5,7 @@
 //! panic, and holds no surprise that its data does not show. Front ends call it in their tests; whoever
 //! reads a system from a file calls it before anything else.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use ample_logic::{Atom, Formula};
 use thiserror::Error;
@@ -51,8 +51,14 @@ pub struct Malformed {
 /// assert_eq!(problems[0].to_string(), "system: max_processes is 1000, more than 255");
 /// ```
 pub fn check(system: &System) -> Result<(), Vec<Malformed>> {
-    let mut checker =
-        Checker { system, at: String::new(), problems: Vec::new(), spawned: spawned(system), shared: HashMap::new() };
+    let mut checker = Checker {
+        system,
+        at: String::new(),
+        problems: Vec::new(),
+        spawned: spawned(system),
+        shared: HashSet::new(),
+        is_step: false,
+    };
     checker.types();
     if checker.problems.is_empty() {
         checker.contents();
@@ -128,8 +134,10 @@ struct Checker<'a> {
     problems: Vec<Malformed>,
     /// The names of the process types that are spawned.
     spawned: HashSet<&'a str>,
-    /// The shared expressions inside the one that is being checked, and how deep they stand.
-    shared: HashMap<usize, u32>,
+    /// The shared expressions that were checked for the same reader.
+    shared: HashSet<usize>,
+    /// Expressions of joint steps were checked last: they all have the same reader.
+    is_step: bool,
 }
 
 impl<'a> Checker<'a> {
@@ -735,7 +743,11 @@ impl<'a> Checker<'a> {
     }
 
     fn expr(&mut self, expr: &Expr, reader: Reader<'a>) {
-        self.shared.clear();
+        let is_step = matches!(reader, Reader::Step);
+        if !(is_step && self.is_step) {
+            self.shared.clear();
+        }
+        self.is_step = is_step;
         self.expr_at(expr, reader, 0);
     }
 
@@ -818,11 +830,13 @@ impl<'a> Checker<'a> {
                 self.expr_at(channel, reader, deeper);
                 self.patterns(patterns, reader, deeper);
             }
-            // It may stand in very many places; those that are not deeper than another hold no surprise.
+            // It may stand in very many places: once it was checked, only how deep it stands can be wrong.
             Expr::Shared(x) => {
-                if self.shared.get(&x.address()).is_none_or(|checked| *checked < deeper) {
-                    self.shared.insert(x.address(), deeper);
+                if self.shared.insert(x.address()) {
                     self.expr_at(x, reader, deeper);
+                } else {
+                    let fits = deeper.saturating_add(x.height()) <= MAX_DEPTH;
+                    self.require(fits, || "an expression that is nested too deep".into());
                 }
             }
         }
@@ -891,24 +905,35 @@ fn is_reference(scalar: Scalar) -> bool {
 
 /// The type of the objects that the expression refers to; `None` if its value is a number.
 fn reference_of(expr: &Expr) -> Option<RecordId> {
-    match expr {
-        Expr::Read(Place { scalar: Scalar::Reference(record), .. })
-        | Expr::Remote { place: Place { scalar: Scalar::Reference(record), .. }, .. }
-        | Expr::Field(_, Field { scalar: Scalar::Reference(record), .. }) => Some(*record),
-        Expr::Conditional(_, x, y) => reference_of(x).or_else(|| reference_of(y)),
-        Expr::Shared(x) => reference_of(x),
-        _ => None,
+    let mut seen = HashSet::new();
+    let mut open = vec![expr];
+    while let Some(expr) = open.pop() {
+        match expr {
+            Expr::Read(Place { scalar: Scalar::Reference(record), .. })
+            | Expr::Remote { place: Place { scalar: Scalar::Reference(record), .. }, .. }
+            | Expr::Field(_, Field { scalar: Scalar::Reference(record), .. }) => return Some(*record),
+            Expr::Conditional(_, x, y) => open.extend([&**y, &**x]),
+            Expr::Shared(x) if seen.insert(x.address()) => open.push(x),
+            _ => {}
+        }
     }
+    None
 }
 
 /// The expression refers to an object of that type, or to none.
 fn refers_to(expr: &Expr, record: RecordId) -> bool {
-    match expr {
-        Expr::Const(value) => *value == 0,
-        Expr::Conditional(_, x, y) => refers_to(x, record) && refers_to(y, record),
-        Expr::Shared(x) => refers_to(x, record),
-        _ => reference_of(expr) == Some(record),
+    let mut seen = HashSet::new();
+    let mut open = vec![expr];
+    while let Some(expr) = open.pop() {
+        match expr {
+            Expr::Const(0) => {}
+            Expr::Conditional(_, x, y) => open.extend([&**y, &**x]),
+            Expr::Shared(x) => open.extend(seen.insert(x.address()).then_some(&**x)),
+            _ if reference_of(expr) == Some(record) => {}
+            _ => return false,
+        }
     }
+    true
 }
 
 /// Only processes and channels make it mean something.

@@ -5,15 +5,14 @@
 //! wrap down as a [`Expr::Cast`], so that no engine has to know about it. What can go wrong (division
 //! by zero, an index out of range) is a [`Fault`], never undefined.
 
-use std::hash::{Hash, Hasher};
-use std::ops::Deref;
-use std::sync::Arc;
+mod shared;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
+pub use self::shared::Shared;
 use crate::Fault;
 use crate::system::{EdgeId, LocationId, ProcessId, RecordId, Scalar, VariableId};
-use crate::visit::{Visitor, walk_expr};
+use crate::visit::{Seen, Visitor, walk_expr};
 
 /// Where a variable lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -76,6 +75,17 @@ pub enum UnaryOp {
     Not,
     /// Bitwise complement.
     Complement,
+}
+
+impl UnaryOp {
+    /// Its value for this operand.
+    pub fn apply(self, x: i64) -> Result<i64, Fault> {
+        match self {
+            UnaryOp::Negate => x.checked_neg().ok_or(Fault::Overflow),
+            UnaryOp::Not => Ok((x == 0).into()),
+            UnaryOp::Complement => Ok(!x),
+        }
+    }
 }
 
 /// Operators with two operands. `And` and `Or` do not evaluate their right side if the left decides.
@@ -233,73 +243,6 @@ pub enum Expr {
     Shared(Shared),
 }
 
-/// An expression that several others have a part in. Copies are cheap, and so is the comparison with a copy.
-///
-/// ```
-/// use ample_model::{BinaryOp, Expr, Shared};
-///
-/// let sum = Shared::new(Expr::binary(BinaryOp::Add, Expr::Const(1), Expr::Const(2)));
-/// let twice = Expr::binary(BinaryOp::Multiply, Expr::Shared(sum.clone()), Expr::Shared(sum.clone()));
-/// assert_eq!(sum, Shared::new((*sum).clone()));
-/// # let _ = twice;
-/// ```
-#[derive(Clone, Debug)]
-pub struct Shared(Arc<Hashed>);
-
-#[derive(Debug)]
-struct Hashed {
-    hash: u64,
-    expr: Expr,
-}
-
-impl Shared {
-    /// Keeps an expression.
-    pub fn new(expr: Expr) -> Shared {
-        let mut hasher = std::collections::hash_map::DefaultHasher::new();
-        expr.hash(&mut hasher);
-        Shared(Arc::new(Hashed { hash: hasher.finish(), expr }))
-    }
-
-    /// A number that copies have in common, and no other expression that is alive.
-    pub fn address(&self) -> usize {
-        Arc::as_ptr(&self.0) as usize
-    }
-}
-
-impl Deref for Shared {
-    type Target = Expr;
-
-    fn deref(&self) -> &Expr {
-        &self.0.expr
-    }
-}
-
-impl PartialEq for Shared {
-    fn eq(&self, other: &Shared) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.0.hash == other.0.hash && self.0.expr == other.0.expr
-    }
-}
-
-impl Eq for Shared {}
-
-impl Hash for Shared {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.0.hash);
-    }
-}
-
-impl Serialize for Shared {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.expr.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Shared {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Shared, D::Error> {
-        Expr::deserialize(deserializer).map(Shared::new)
-    }
-}
-
 impl Expr {
     /// The constant 1.
     pub const TRUE: Expr = Expr::Const(1);
@@ -316,26 +259,53 @@ impl Expr {
         Expr::Unary(op, Box::new(operand))
     }
 
-    /// Calls `visit` on this expression and on every expression inside it, outermost first.
+    /// Calls `visit` on this expression and on every expression inside it, outermost first, and on a shared one once.
     pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
-        Calls(visit).expr(self);
+        Calls::new(visit).expr(self);
+    }
+
+    /// The value of an expression without variables, unless it is a fault.
+    pub fn constant(&self) -> Option<i64> {
+        match self {
+            Expr::Const(value) => Some(*value),
+            Expr::Unary(op, x) => op.apply(x.constant()?).ok(),
+            Expr::Binary(op, x, y) => op.apply(x.constant()?, y.constant()?).ok(),
+            Expr::Cast(scalar, x) => scalar.fit(x.constant()?),
+            Expr::Shared(x) => x.known_value(),
+            _ => None,
+        }
     }
 }
 
 /// Calls a function on every expression.
-struct Calls<'a>(&'a mut dyn FnMut(&Expr));
+struct Calls<'v, 'a> {
+    visit: &'v mut dyn FnMut(&Expr),
+    seen: Seen<'a>,
+}
 
-impl<'a> Visitor<'a> for Calls<'_> {
+impl<'v> Calls<'v, '_> {
+    fn new(visit: &'v mut dyn FnMut(&Expr)) -> Self {
+        Calls { visit, seen: Seen::default() }
+    }
+}
+
+impl<'a> Visitor<'a> for Calls<'_, 'a> {
     fn expr(&mut self, expr: &'a Expr) {
-        (self.0)(expr);
+        (self.visit)(expr);
         walk_expr(self, expr);
+    }
+
+    fn shared(&mut self, shared: &'a Shared) {
+        if self.seen.is_new(shared) {
+            self.expr(shared);
+        }
     }
 }
 
 impl Place {
     /// Calls `visit` on every expression inside the subscripts.
     pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
-        Calls(visit).place(self);
+        Calls::new(visit).place(self);
     }
 
     /// The slots of its variable that it can mean: one, unless a subscript is not constant. Those outside of the array are
@@ -360,6 +330,6 @@ impl Place {
 impl Pattern {
     /// Calls `visit` on every expression inside the pattern.
     pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
-        Calls(visit).pattern(self);
+        Calls::new(visit).pattern(self);
     }
 }

@@ -8,11 +8,14 @@
 
 mod bounds;
 
+use std::cell::RefCell;
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
-use bounds::Bounds;
+pub(crate) use bounds::Bounds;
 
-use crate::expr::{BinaryOp, Expr, Field, Pattern, Place, Scope, UnaryOp};
+use crate::expr::{BinaryOp, Expr, Field, Pattern, Place, Scope, Shared};
 use crate::system::{
     Action, ChannelId, Communication, Definition, Edge, EdgeId, EventKind, Initial, Instruction, NextValue, ProcessId,
     Scalar, Synchronous, System, Variable, VariableId,
@@ -249,10 +252,10 @@ impl Facts {
         let handles = Handles::of(system);
         let mut facts = Facts { edges: Vec::new(), provided: Vec::new(), joint: JointFacts::default() };
         if let Some(synchronous) = system.synchronous() {
-            facts.joint = Reader { system, handles: &handles, process: ProcessId(0) }.joint(synchronous);
+            facts.joint = Reader::new(system, &handles, ProcessId(0)).joint(synchronous);
         }
         for (number, process) in system.processes.iter().enumerate() {
-            let reader = Reader { system, handles: &handles, process: number.into() };
+            let reader = Reader::new(system, &handles, number.into());
             let edges = process.edges.iter().enumerate();
             let mut edges: Vec<EdgeFacts> = edges.map(|(id, edge)| reader.edge(id.into(), edge)).collect();
             process.locations.iter().for_each(|location| inherit_faults(&mut edges, &location.edges));
@@ -286,7 +289,7 @@ impl Facts {
     pub fn of_expr(system: &System, process: Option<ProcessId>, expr: &Expr) -> Usage {
         // Without a process there are no locals, so that any type will do.
         let process = process.unwrap_or(ProcessId(0));
-        Reader { system, handles: &Handles::of(system), process }.usage_of(expr)
+        Reader::new(system, &Handles::of(system), process).usage_of(expr)
     }
 }
 
@@ -313,7 +316,7 @@ impl<'a> Lens<'a> {
     }
 
     fn reader(&self, process: ProcessId) -> Reader<'_> {
-        Reader { system: self.system, handles: &self.handles, process }
+        Reader::new(self.system, &self.handles, process)
     }
 
     /// What an expression touches that a process of that type evaluates.
@@ -448,9 +451,15 @@ struct Reader<'a> {
     system: &'a System,
     handles: &'a Handles,
     process: ProcessId,
+    /// While a shared expression is looked at: those inside it that were, too.
+    inside: RefCell<Option<HashSet<usize>>>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(system: &'a System, handles: &'a Handles, process: ProcessId) -> Reader<'a> {
+        Reader { system, handles, process, inside: RefCell::new(None) }
+    }
+
     fn edge(&self, id: EdgeId, edge: &Edge) -> EdgeFacts {
         let conjuncts: Vec<Usage> = edge.guard.iter().map(|conjunct| self.usage_of(conjunct)).collect();
         let communication = edge.communication.as_ref().map(|communication| {
@@ -600,7 +609,7 @@ impl Reader<'_> {
 
     /// The first values of a new process's locals may read globals.
     fn spawn(&self, process: ProcessId, usage: &mut Usage) {
-        let reader = Reader { process, ..*self };
+        let reader = Reader::new(self.system, self.handles, process);
         let locals = &self.system.process(process).locals;
         for (_, initial) in locals.iter().flat_map(|variable| &variable.initial) {
             if let Initial::Value(expr) = initial {
@@ -752,7 +761,7 @@ impl Reader<'_> {
     fn expr(&self, expr: &Expr, usage: &mut Usage) {
         match expr {
             Expr::Const(_) | Expr::SelfId => {}
-            Expr::Shared(x) => self.expr(x, usage),
+            Expr::Shared(x) => self.shared(x, usage),
             Expr::ProcessCount => usage.traits.process_count = true,
             Expr::LastMover => usage.traits.last_mover = true,
             Expr::Timeout => usage.traits.timeout = true,
@@ -832,6 +841,20 @@ impl Reader<'_> {
         }
     }
 
+    /// Once, however often it stands in another one.
+    fn shared(&self, shared: &Shared, usage: &mut Usage) {
+        if !shared.is_nested() && self.inside.borrow().is_none() {
+            return self.expr(shared, usage);
+        }
+        let is_outermost = self.inside.borrow().is_none();
+        if self.inside.borrow_mut().get_or_insert_default().insert(shared.address()) {
+            self.expr(shared, usage);
+        }
+        if is_outermost {
+            self.inside.replace(None);
+        }
+    }
+
     fn write(&self, place: &Place, value: Bounds, usage: &mut Usage) {
         self.subscripts(place, usage);
         usage.traits.may_fault |= value.may_fault_in(place.scalar);
@@ -876,42 +899,12 @@ impl Reader<'_> {
 
     /// The exact result may not fit 64 bits.
     fn overflows(&self, expr: &Expr) -> bool {
-        !self.exact(expr).within(i64::MIN.into(), i64::MAX.into())
+        !Bounds::exact(expr).within(i64::MIN.into(), i64::MAX.into())
     }
 
     /// Between which values the expression lies, if it has a value at all.
     fn bounds(&self, expr: &Expr) -> Bounds {
-        let exact = self.exact(expr);
-        Bounds { low: exact.low.max(i64::MIN.into()), high: exact.high.min(i64::MAX.into()) }
-    }
-
-    fn exact(&self, expr: &Expr) -> Bounds {
-        match expr {
-            Expr::Const(value) => Bounds::new(*value, *value),
-            Expr::Shared(x) => self.exact(x),
-            Expr::Read(place) | Expr::Next(place) => Bounds::of(place.scalar),
-            Expr::Field(_, field) => Bounds::of(field.scalar),
-            Expr::Remote { place, .. } => Bounds::of(place.scalar).join(Bounds::new(0, 0)),
-            Expr::Cast(scalar, x) => self.bounds(x).fitted(*scalar),
-            Expr::Unary(UnaryOp::Negate, x) => self.bounds(x).negate(),
-            Expr::Unary(UnaryOp::Complement, x) => {
-                let x = self.bounds(x);
-                Bounds { low: -x.high - 1, high: -x.low - 1 }
-            }
-            Expr::Conditional(_, x, y) => self.bounds(x).join(self.bounds(y)),
-            Expr::Binary(op, x, y) => Bounds::binary(*op, self.bounds(x), self.bounds(y)),
-            Expr::SelfId | Expr::ProcessCount | Expr::LastMover | Expr::Priority(_) => Bounds::new(0, 255),
-            Expr::LocationOf(_) | Expr::Length(_) => Bounds::new(0, u32::MAX.into()),
-            Expr::Unary(UnaryOp::Not, _)
-            | Expr::Timeout
-            | Expr::Blocked(_)
-            | Expr::Enabled(_)
-            | Expr::At { .. }
-            | Expr::NonProgress
-            | Expr::Accepting
-            | Expr::Full(_)
-            | Expr::Poll { .. } => Bounds::new(0, 1),
-        }
+        Bounds::of_expr(expr)
     }
 }
 

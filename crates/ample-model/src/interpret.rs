@@ -392,6 +392,11 @@ impl<'a> Interpreter<'a> {
         self.steps(state).next().is_none()
     }
 
+    /// Like [`is_stuck`](Self::is_stuck), as long as the budget allows.
+    pub fn is_stuck_within(&self, state: &State, budget: &Budget) -> Result<bool, Interrupted> {
+        Ok(self.steps_within(state, budget).next().transpose()?.is_none())
+    }
+
     /// No move is possible, and this is not a proper end.
     pub fn is_deadlock(&self, state: &State) -> bool {
         !self.is_end_state(state) && self.is_stuck(state)
@@ -399,7 +404,7 @@ impl<'a> Interpreter<'a> {
 
     /// Like [`is_deadlock`](Self::is_deadlock), as long as the budget allows.
     pub fn is_deadlock_within(&self, state: &State, budget: &Budget) -> Result<bool, Interrupted> {
-        Ok(!self.is_end_state(state) && self.steps_within(state, budget).next().transpose()?.is_none())
+        Ok(!self.is_end_state(state) && self.is_stuck_within(state, budget)?)
     }
 
     /// The value of an expression, as seen by that process or by nobody in particular.

@@ -10,12 +10,12 @@
 //! The plan is part of the meaning in one respect: what a conjunct refuses at one stage is not evaluated in a later one, so
 //! that a fault there is none. Who enumerates differently must see to that.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
-use crate::expr::{Expr, Place, Scope};
+use crate::expr::{Expr, Place, Scope, Shared};
 use crate::initial::Choice;
 use crate::system::{Alternative, Definition, Initial, NextValue, Scalar, Synchronous, System, VariableKind};
-use crate::visit::{Visitor, walk_expr};
+use crate::visit::{Seen, Visitor, walk_expr};
 
 /// What a cell belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,7 +217,7 @@ impl<'a> Planner<'a> {
     }
 
     fn reads(&self, exprs: &[&'a Expr], of_next_state: bool) -> Waiting {
-        let mut reads = Reads { planner: self, of_next_state, cells: BTreeSet::new(), seen: HashSet::new() };
+        let mut reads = Reads { planner: self, of_next_state, cells: BTreeSet::new(), seen: Seen::default() };
         exprs.iter().for_each(|expr| reads.expr(expr));
         let missing: Vec<usize> = reads.cells.into_iter().collect();
         Waiting { left: missing.len(), missing }
@@ -256,7 +256,7 @@ struct Reads<'p, 'a> {
     of_next_state: bool,
     cells: BTreeSet<usize>,
     /// Shared expressions that were looked at.
-    seen: HashSet<usize>,
+    seen: Seen<'a>,
 }
 
 impl Reads<'_, '_> {
@@ -271,15 +271,20 @@ impl Reads<'_, '_> {
     }
 }
 
-impl<'a> Visitor<'a> for Reads<'_, '_> {
+impl<'a> Visitor<'a> for Reads<'_, 'a> {
     fn expr(&mut self, expr: &'a Expr) {
         match expr {
             Expr::Read(place) => self.add(place, self.of_next_state),
             Expr::Next(place) => self.add(place, true),
-            Expr::Shared(shared) if !self.seen.insert(shared.address()) => return,
             _ => {}
         }
         walk_expr(self, expr);
+    }
+
+    fn shared(&mut self, shared: &'a Shared) {
+        if self.seen.is_new(shared) {
+            self.expr(shared);
+        }
     }
 }
 

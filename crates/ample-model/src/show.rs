@@ -1,15 +1,20 @@
 //! Expressions as text, in a notation close to that of the source, for reports.
 
+use std::cell::Cell;
+
 use crate::expr::{BinaryOp, Expr, Field, Index, Pattern, Place, Scope, UnaryOp};
 use crate::system::{ProcessId, Scalar, System, Type, Variable};
 
 /// How deep an expression is shown.
 const MAX_DEPTH: u32 = 50;
 
+/// How many parts of an expression are shown: one with shared parts may be larger than any memory if it is written out.
+const MAX_PARTS: u32 = 5_000;
+
 impl System {
     /// An expression as text. `of` is the process type whose locals it reads, if any.
     pub fn show_expr(&self, of: Option<ProcessId>, expr: &Expr) -> String {
-        Show { system: self, of, depth: 0 }.expr(expr)
+        Show { system: self, of, depth: 0, left: &Cell::new(MAX_PARTS) }.expr(expr)
     }
 }
 
@@ -18,11 +23,15 @@ struct Show<'a> {
     system: &'a System,
     of: Option<ProcessId>,
     depth: u32,
+    /// So many parts may still be shown.
+    left: &'a Cell<u32>,
 }
 
 impl Show<'_> {
     fn expr(&self, expr: &Expr) -> String {
-        if self.depth > MAX_DEPTH {
+        let left = self.left.get().saturating_sub(1);
+        self.left.set(left);
+        if self.depth > MAX_DEPTH || left == 0 {
             return "…".into();
         }
         let deeper = Show { depth: self.depth + 1, ..*self };

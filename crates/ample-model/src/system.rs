@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::expr::{Expr, Field, Pattern, Place};
+use crate::expr::{Expr, Field, Pattern, Place, Shared};
 use crate::property::Property;
 use crate::visit::Visitor;
 
@@ -419,6 +419,8 @@ impl<'a> Visitor<'a> for Outermost<'a> {
     fn expr(&mut self, expr: &'a Expr) {
         self.0.push(expr);
     }
+
+    fn shared(&mut self, _: &'a Shared) {}
 }
 
 /// Collects the places that are written.
@@ -431,6 +433,8 @@ impl<'a> Visitor<'a> for Written<'a> {
     }
 
     fn expr(&mut self, _: &'a Expr) {}
+
+    fn shared(&mut self, _: &'a Shared) {}
 }
 
 impl Communication {

@@ -5,26 +5,79 @@
 //! here are complete, so that whoever adds an expression or an action is told by the compiler, here, and once.
 //!
 //! ```
-//! use ample_model::visit::{Visitor, walk_expr};
-//! use ample_model::{Expr, UnaryOp};
+//! use ample_model::visit::{Seen, Visitor, walk_expr};
+//! use ample_model::{BinaryOp, Expr, Shared, UnaryOp};
 //!
-//! /// Counts the negations.
-//! struct Negations(usize);
+//! /// Counts the negations, those in a shared expression once.
+//! #[derive(Default)]
+//! struct Negations<'a> {
+//!     count: usize,
+//!     seen: Seen<'a>,
+//! }
 //!
-//! impl<'a> Visitor<'a> for Negations {
+//! impl<'a> Visitor<'a> for Negations<'a> {
 //!     fn expr(&mut self, expr: &'a Expr) {
-//!         self.0 += usize::from(matches!(expr, Expr::Unary(UnaryOp::Not, _)));
+//!         self.count += usize::from(matches!(expr, Expr::Unary(UnaryOp::Not, _)));
 //!         walk_expr(self, expr);
+//!     }
+//!
+//!     fn shared(&mut self, shared: &'a Shared) {
+//!         if self.seen.is_new(shared) {
+//!             self.expr(shared);
+//!         }
 //!     }
 //! }
 //!
-//! let mut negations = Negations(0);
-//! negations.expr(&Expr::unary(UnaryOp::Not, Expr::unary(UnaryOp::Not, Expr::TRUE)));
-//! assert_eq!(negations.0, 2);
+//! let not = Shared::new(Expr::unary(UnaryOp::Not, Expr::TRUE));
+//! let expr = Expr::unary(UnaryOp::Not, Expr::binary(BinaryOp::And, Expr::Shared(not.clone()), Expr::Shared(not)));
+//! let mut negations = Negations::default();
+//! negations.expr(&expr);
+//! assert_eq!(negations.count, 2);
 //! ```
+//!
+//! Expressions with [shared](Shared) parts are graphs, and the trees that they stand for may be larger than any memory.
+//! Therefore nobody can forget to say what is done with a shared part: a visitor asks [`Seen`], a folder [`Made`].
+
+use std::collections::{HashMap, HashSet};
+use std::marker::PhantomData;
 
 use crate::expr::{Expr, Field, Index, Pattern, Place, Shared};
 use crate::system::{Action, Communication, Edge, Instruction};
+
+/// The shared expressions that were looked at, of those that live as long as `'a`.
+#[derive(Clone, Debug, Default)]
+pub struct Seen<'a>(HashSet<usize>, PhantomData<&'a Shared>);
+
+impl<'a> Seen<'a> {
+    /// It was not looked at before; from now on it was.
+    pub fn is_new(&mut self, shared: &'a Shared) -> bool {
+        self.0.insert(shared.address())
+    }
+}
+
+/// What was made of shared expressions, so that it is shared as well.
+#[derive(Clone, Debug, Default)]
+pub struct Made {
+    /// By address. The expression is kept, so that no other one gets its address.
+    known: HashMap<usize, (Shared, Expr)>,
+}
+
+impl Made {
+    /// What was made of it before.
+    pub fn get(&self, shared: &Shared) -> Option<Expr> {
+        self.known.get(&shared.address()).map(|(_, made)| made.clone())
+    }
+
+    /// Keeps what was made of it, and returns it, to be shared by all who ask.
+    pub fn keep(&mut self, shared: &Shared, made: Expr) -> Expr {
+        let made = match made {
+            Expr::Const(_) | Expr::Shared(_) => made,
+            made => Expr::Shared(Shared::new(made)),
+        };
+        self.known.insert(shared.address(), (shared.clone(), made.clone()));
+        made
+    }
+}
 
 /// Looks at every part of what it is shown.
 ///
@@ -79,6 +132,9 @@ pub trait Visitor<'a> {
     fn expr(&mut self, expr: &'a Expr) {
         walk_expr(self, expr);
     }
+
+    /// A shared expression, wherever it stands. One that was looked at before is left out if that is right; see [`Seen`].
+    fn shared(&mut self, shared: &'a Shared);
 }
 
 /// The parts of an edge: its guard, its communication, its effect.
@@ -185,7 +241,7 @@ pub fn walk_expr<'a, V: Visitor<'a> + ?Sized>(visitor: &mut V, expr: &'a Expr) {
         | Expr::Length(x)
         | Expr::Full(x)
         | Expr::Priority(x) => visitor.expr(x),
-        Expr::Shared(x) => visitor.expr(x),
+        Expr::Shared(x) => visitor.shared(x),
         Expr::Binary(_, x, y) => {
             visitor.expr(x);
             visitor.expr(y);
@@ -256,6 +312,9 @@ pub trait Folder {
     fn expr(&mut self, expr: &Expr) -> Expr {
         fold_expr(self, expr)
     }
+
+    /// A shared expression, wherever it stands. What is made of it is made once; see [`Made`].
+    fn shared(&mut self, shared: &Shared) -> Expr;
 }
 
 /// The edge with its parts made anew.
@@ -365,7 +424,7 @@ pub fn fold_expr<F: Folder + ?Sized>(folder: &mut F, expr: &Expr) -> Expr {
         Expr::Length(x) => Expr::Length(folder.expr(x).into()),
         Expr::Full(x) => Expr::Full(folder.expr(x).into()),
         Expr::Priority(x) => Expr::Priority(folder.expr(x).into()),
-        Expr::Shared(x) => Expr::Shared(Shared::new(folder.expr(x))),
+        Expr::Shared(x) => folder.shared(x),
         Expr::Binary(op, x, y) => Expr::Binary(*op, folder.expr(x).into(), folder.expr(y).into()),
         Expr::Conditional(condition, x, y) => {
             Expr::Conditional(folder.expr(condition).into(), folder.expr(x).into(), folder.expr(y).into())

@@ -453,26 +453,44 @@ impl Sum {
     }
 
     fn add(&mut self, expr: &Expr, factor: i64) -> Option<()> {
+        self.add_to(expr, factor, &mut HashMap::new())
+    }
+
+    /// The sums of shared expressions are kept, by their addresses.
+    fn add_to(&mut self, expr: &Expr, factor: i64, known: &mut HashMap<usize, Option<Sum>>) -> Option<()> {
         match expr {
             Expr::Const(value) => self.plus = self.plus.checked_add(value.checked_mul(factor)?)?,
             Expr::Read(cell) => {
                 let old = self.terms.entry(place_of(cell)?).or_default();
                 *old = old.checked_add(factor)?;
             }
-            Expr::Unary(UnaryOp::Negate, inner) => self.add(inner, factor.checked_neg()?)?,
+            Expr::Unary(UnaryOp::Negate, inner) => self.add_to(inner, factor.checked_neg()?, known)?,
             Expr::Binary(BinaryOp::Add, left, right) => {
-                self.add(left, factor)?;
-                self.add(right, factor)?;
+                self.add_to(left, factor, known)?;
+                self.add_to(right, factor, known)?;
             }
             Expr::Binary(BinaryOp::Subtract, left, right) => {
-                self.add(left, factor)?;
-                self.add(right, factor.checked_neg()?)?;
+                self.add_to(left, factor, known)?;
+                self.add_to(right, factor.checked_neg()?, known)?;
             }
             Expr::Binary(BinaryOp::Multiply, left, right) => match (&**left, &**right) {
-                (Expr::Const(by), sum) | (sum, Expr::Const(by)) => self.add(sum, factor.checked_mul(*by)?)?,
+                (Expr::Const(by), sum) | (sum, Expr::Const(by)) => self.add_to(sum, factor.checked_mul(*by)?, known)?,
                 _ => return None,
             },
-            Expr::Shared(shared) => self.add(shared, factor)?,
+            Expr::Shared(shared) if shared.is_nested() => {
+                if !known.contains_key(&shared.address()) {
+                    let mut sum = Sum::default();
+                    let is_sum = sum.add_to(shared, 1, known).is_some();
+                    known.insert(shared.address(), is_sum.then_some(sum));
+                }
+                let sum = known.get(&shared.address())?.as_ref()?;
+                self.plus = self.plus.checked_add(sum.plus.checked_mul(factor)?)?;
+                for (place, times) in &sum.terms {
+                    let old = self.terms.entry(*place).or_default();
+                    *old = old.checked_add(times.checked_mul(factor)?)?;
+                }
+            }
+            Expr::Shared(shared) => self.add_to(shared, factor, known)?,
             _ => return None,
         }
         Some(())

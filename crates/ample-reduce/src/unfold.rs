@@ -437,7 +437,13 @@ impl<'a> Unfolding<'a> {
         }
         for process in types {
             let lens = Arc::clone(&self.lens);
-            let fold = Fold { system: self.system, lens: &lens, id: None, constants: HashMap::new() };
+            let fold = Fold {
+                system: self.system,
+                lens: &lens,
+                id: None,
+                constants: HashMap::new(),
+                made: Default::default(),
+            };
             let number = self.admit(process, None, &fold, &[], None);
             self.unborn.insert(process, number);
         }
@@ -449,7 +455,8 @@ impl<'a> Unfolding<'a> {
         let cells = self.types[newcomer.process.index()].constants.iter().copied();
         let constants: HashMap<(VariableId, u32), i64> = cells.zip(newcomer.constants.iter().copied()).collect();
         let lens = Arc::clone(&self.lens);
-        let fold = Fold { system: self.system, lens: &lens, id: Some(newcomer.id), constants };
+        let fold =
+            Fold { system: self.system, lens: &lens, id: Some(newcomer.id), constants, made: Default::default() };
         let number =
             self.admit(newcomer.process, Some(newcomer.id), &fold, newcomer.channels, Some(newcomer.first_channel));
         self.link_starts();

@@ -196,25 +196,40 @@ pub fn language_of(system: &System) -> &'static dyn Language {
 impl Loaded {
     /// As [`expression`]; of a coloured net the nodes have the names that the file gives them, too.
     pub fn expression(&self, text: &str) -> Result<Expr, LoadError> {
+        self.expression_within(text, &Budget::unlimited())
+    }
+
+    /// As [`expression`](Loaded::expression), within a budget.
+    pub fn expression_within(&self, text: &str, budget: &Budget) -> Result<Expr, LoadError> {
         match &self.net {
             Some(names) => self.in_either(names, text, pnml::expression),
-            None => expression(&self.system, text),
+            None => Ok(language_of(&self.system).expression(&self.system, text, budget)?),
         }
     }
 
     /// As [`ltl`]; of a coloured net the nodes have the names that the file gives them, too.
     pub fn ltl(&self, text: &str) -> Result<Temporal, LoadError> {
+        self.ltl_within(text, &Budget::unlimited())
+    }
+
+    /// As [`ltl`](Loaded::ltl), within a budget.
+    pub fn ltl_within(&self, text: &str, budget: &Budget) -> Result<Temporal, LoadError> {
         match &self.net {
             Some(names) => self.in_either(names, text, pnml::ltl),
-            None => ltl(&self.system, text),
+            None => Ok(language_of(&self.system).ltl(&self.system, text, budget)?),
         }
     }
 
     /// As [`ctl`]; of a coloured net the nodes have the names that the file gives them, too.
     pub fn ctl(&self, text: &str) -> Result<Temporal, LoadError> {
+        self.ctl_within(text, &Budget::unlimited())
+    }
+
+    /// As [`ctl`](Loaded::ctl), within a budget.
+    pub fn ctl_within(&self, text: &str, budget: &Budget) -> Result<Temporal, LoadError> {
         match &self.net {
             Some(names) => self.in_either(names, text, pnml::ctl),
-            None => ctl(&self.system, text),
+            None => Ok(language_of(&self.system).ctl(&self.system, text, budget)?),
         }
     }
 
@@ -233,6 +248,11 @@ impl Loaded {
     /// # Ok::<(), ample::LoadError>(())
     /// ```
     pub fn automaton(&self, name: &str, text: &str) -> Result<PropertyAutomaton, LoadError> {
+        self.automaton_within(name, text, &Budget::unlimited())
+    }
+
+    /// As [`automaton`](Loaded::automaton), within a budget.
+    pub fn automaton_within(&self, name: &str, text: &str, budget: &Budget) -> Result<PropertyAutomaton, LoadError> {
         let source = || vec![Source { path: name.to_owned(), text: text.to_owned() }];
         let at = |range: std::ops::Range<usize>| Span {
             source: SourceId(0),
@@ -247,7 +267,7 @@ impl Loaded {
         })?;
         let mut atoms = Vec::new();
         for (proposition, place) in automaton.names.iter().zip(ample_logic::hoa::propositions(text)) {
-            match self.expression(proposition) {
+            match self.expression_within(proposition, budget) {
                 Ok(expr) => atoms.push(expr),
                 Err(LoadError::Rejected(rejected)) => {
                     return Err(Rejected::new(source(), vec![in_proposition(rejected, proposition, at(place))]).into());
@@ -340,7 +360,7 @@ impl Loaded {
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn expression(system: &System, text: &str) -> Result<Expr, LoadError> {
-    Ok(language_of(system).expression(system, text)?)
+    Ok(language_of(system).expression(system, text, &Budget::unlimited())?)
 }
 
 /// Makes a model keep what properties ask about that were not stated in its text: who moved last, and priorities.
@@ -373,7 +393,7 @@ pub fn adapt(system: &mut System, properties: &[Property]) {
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn ltl(system: &System, text: &str) -> Result<Temporal, LoadError> {
-    Ok(language_of(system).ltl(system, text)?)
+    Ok(language_of(system).ltl(system, text, &Budget::unlimited())?)
 }
 
 /// Reads a branching-time formula over the model's names. Its atoms are in the language of the model.
@@ -385,7 +405,7 @@ pub fn ltl(system: &System, text: &str) -> Result<Temporal, LoadError> {
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn ctl(system: &System, text: &str) -> Result<Temporal, LoadError> {
-    Ok(language_of(system).ctl(system, text)?)
+    Ok(language_of(system).ctl(system, text, &Budget::unlimited())?)
 }
 
 /// What is wrong with an atomic proposition, at its place in the text of the automaton.

@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 
+use ample_budget::Budget;
 use ample_lang::{Diagnostic, Rejected, pnml};
 use ample_logic::{Atom, Dialect, ParseError, declared_atom, parse_with};
 use ample_model::{Expr, Source, SourceId, Span, System};
@@ -33,11 +34,23 @@ const LABEL: &str = "<formula>";
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn formula(loaded: &Loaded, text: &str) -> Result<SogFormula, LoadError> {
-    let names = Vocabulary::of(loaded);
+    formula_within(loaded, text, &Budget::unlimited())
+}
+
+/// As [`formula`], within a budget.
+pub fn formula_within(loaded: &Loaded, text: &str, budget: &Budget) -> Result<SogFormula, LoadError> {
+    let read = read(loaded, text, budget);
+    // Without a budget nothing is known of a word.
+    budget.check().map_err(|interrupted| LoadError::from(Rejected::from(interrupted)))?;
+    read
+}
+
+fn read(loaded: &Loaded, text: &str, budget: &Budget) -> Result<SogFormula, LoadError> {
+    let names = Vocabulary::of(loaded, budget);
     if names.mentions_action(text) {
         return names.read(text).map_err(|refusal| refusal.rejected.into());
     }
-    let error = match loaded.ltl(text) {
+    let error = match loaded.ltl_within(text, budget) {
         Ok(formula) => return over_states(loaded, text, SogFormula::stated(&formula)),
         Err(error) => error,
     };
@@ -77,19 +90,20 @@ struct Refusal {
 /// What a formula can speak of.
 struct Vocabulary<'a> {
     loaded: &'a Loaded,
+    budget: &'a Budget,
     actions: HashSet<&'a str>,
     /// The places, if the model is a net.
     places: Option<pnml::Names>,
 }
 
 impl<'a> Vocabulary<'a> {
-    fn of(loaded: &'a Loaded) -> Vocabulary<'a> {
+    fn of(loaded: &'a Loaded, budget: &'a Budget) -> Vocabulary<'a> {
         let places = loaded.net.as_ref().map(|names| {
             let mut all = pnml::Names::of(&loaded.system);
             all.places.extend(names.places.clone());
             all
         });
-        Vocabulary { loaded, actions: action_names(&loaded.system).collect(), places }
+        Vocabulary { loaded, budget, actions: action_names(&loaded.system).collect(), places }
     }
 
     /// Whether a word of the formula, or what is left of it behind operators, is an action.
@@ -114,7 +128,7 @@ impl<'a> Vocabulary<'a> {
             || word.starts_with(|c: char| c.is_ascii_digit());
         match &self.places {
             Some(names) => names.places.contains_key(word),
-            None => !is_constant && self.loaded.expression(word).is_ok(),
+            None => !is_constant && self.loaded.expression_within(word, self.budget).is_ok(),
         }
     }
 
@@ -127,8 +141,10 @@ impl<'a> Vocabulary<'a> {
     /// The condition that a name or a text in quotes is.
     fn condition(&self, text: &str) -> Result<Expr, LoadError> {
         match &self.places {
-            Some(names) if names.places.contains_key(text) => self.loaded.expression(&pnml::quoted(text)),
-            _ => self.loaded.expression(text),
+            Some(names) if names.places.contains_key(text) => {
+                self.loaded.expression_within(&pnml::quoted(text), self.budget)
+            }
+            _ => self.loaded.expression_within(text, self.budget),
         }
     }
 

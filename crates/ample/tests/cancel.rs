@@ -206,3 +206,23 @@ fn validation_ends_when_it_is_cancelled() {
     };
     assert_eq!(reason(Choice::Auto), Some(Reason::Interrupted));
 }
+
+/// To know its macros, the model is preprocessed again.
+#[test]
+fn formulas_are_read_within_the_budget() {
+    let macros: String = (0..5_000).map(|number| format!("#define M{number} (x == {number})\n")).collect();
+    let text = format!("{macros}int x; active proctype P() {{ x = 1 }}");
+    let loaded = ample::load_text("macros.pml", text, &LoadOptions::default()).unwrap();
+    let cancellation = Cancellation::new();
+    let budget = Budget::unlimited().with_cancellation(&cancellation);
+    assert!(loaded.ltl_within("[] !M4999", &budget).is_ok());
+    assert!(ample::sog::formula_within(&loaded, "[] !M4999", &budget).is_ok());
+    cancellation.cancel();
+    let is_interrupted = |what: &str, error: Option<ample::LoadError>| {
+        assert!(matches!(error, Some(ample::LoadError::Interrupted { .. })), "{what}: {error:?}");
+    };
+    is_interrupted("ltl", loaded.ltl_within("[] !M4999", &budget).err());
+    is_interrupted("ctl", loaded.ctl_within("AG !M4999", &budget).err());
+    is_interrupted("expression", loaded.expression_within("M4999", &budget).err());
+    is_interrupted("sog", ample::sog::formula_within(&loaded, "[] !M4999", &budget).err());
+}

@@ -1,7 +1,7 @@
 //! A language of fifty lines: each line of a text is a state, and the states that it leads to. It shows all that a
 //! language has to do, and that every engine and every command takes it.
 
-use ample::{CheckOptions, Choice, LoadOptions, Verdict};
+use ample::{Budget, CheckOptions, Choice, LoadOptions, Verdict};
 use ample_lang::language::{Given, LANGUAGES, Language, Read};
 use ample_lang::{Diagnostic, Rejected};
 use ample_logic::{Dialect, parse_with};
@@ -53,7 +53,7 @@ impl Language for Graphs {
     }
 
     /// The number of a line: that is where the process is.
-    fn expression(&self, _: &System, text: &str) -> Result<Expr, Rejected> {
+    fn expression(&self, _: &System, text: &str, _: &Budget) -> Result<Expr, Rejected> {
         match text.trim().parse() {
             Ok(number) => {
                 Ok(Expr::binary(BinaryOp::Equal, Expr::LocationOf(Box::new(Expr::Const(0))), Expr::Const(number)))
@@ -62,11 +62,11 @@ impl Language for Graphs {
         }
     }
 
-    fn ltl(&self, system: &System, text: &str) -> Result<Temporal, Rejected> {
+    fn ltl(&self, system: &System, text: &str, budget: &Budget) -> Result<Temporal, Rejected> {
         let mut table = AtomTable::new();
         let formula = parse_with(text, Dialect::Plain, &mut |rest: &str| {
             let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-            match self.expression(system, &rest[..digits]) {
+            match self.expression(system, &rest[..digits], budget) {
                 Ok(expr) => Ok(Some((digits, table.intern(expr)))),
                 Err(_) => Ok(None),
             }
@@ -77,8 +77,8 @@ impl Language for Graphs {
         }
     }
 
-    fn ctl(&self, system: &System, text: &str) -> Result<Temporal, Rejected> {
-        self.ltl(system, text)
+    fn ctl(&self, system: &System, text: &str, budget: &Budget) -> Result<Temporal, Rejected> {
+        self.ltl(system, text, budget)
     }
 }
 
@@ -131,7 +131,7 @@ fn every_engine_takes_a_new_language() {
     let text = "idle: busy\nbusy: idle, broken\nbroken: broken\n";
     let model = ample::load_text("machine.graph", text.into(), &options()).unwrap();
     assert_eq!(model.system.language, "graphs");
-    let question = |text: &str| ample::Question::Ltl(Graphs.ltl(&model.system, text).unwrap());
+    let question = |text: &str| ample::Question::Ltl(Graphs.ltl(&model.system, text, &Budget::unlimited()).unwrap());
     let property =
         |text: &str| ample::Property { name: text.into(), question: question(text), text: text.into(), span: None };
     let properties = vec![property("G F 1"), property("F (2 | 3)"), ample::Property::deadlock()];

@@ -1,7 +1,7 @@
 //! Witnesses: a formula that holds because of some run is shown by such a run, whoever has found it.
 
 use ample::{CheckOptions, Choice, Outcome, Property, Question, Trace, Violation};
-use ample_model::{Interpreter, State, System};
+use ample_model::{Initial, Interpreter, State, System};
 
 /// What a witness must be like.
 enum Shows {
@@ -75,5 +75,54 @@ fn true_existential_formulas_have_a_witness_by_every_engine() {
             let witness = answer.witness.as_ref().unwrap_or_else(|| panic!("{of}: no witness"));
             judge(&system, shows, witness, &of);
         }
+    }
+}
+
+/// Peterson's algorithm, where it may be anybody's turn in the beginning.
+fn anybodys_turn() -> System {
+    let mut system = load("promela/peterson.pml");
+    let turn = system.globals.iter_mut().find(|variable| variable.name == "turn").expect("a variable");
+    turn.initial = vec![(0, Initial::AnyOf(vec![0, 1]))];
+    system
+}
+
+#[test]
+fn a_witness_is_from_one_of_several_initial_states() {
+    let system = anybodys_turn();
+    assert_eq!(Interpreter::new(&system).initial_states().count(), 2);
+    let formulas = [
+        ("EF (in_critical == 1)", Shows::Reaches("in_critical == 1")),
+        ("EG !process[0]@critical", Shows::Stays("!process[0]@critical")),
+        ("EF (turn == 1 && EG !process[0]@critical && EF (turn == 0))", Shows::Tree),
+    ];
+    for (formula, shows) in formulas {
+        let question = Question::Ctl(ample::ctl(&system, formula).expect("a formula"));
+        let property = Property { name: "it".into(), question, text: formula.into(), span: None };
+        for engine in ["explicit", "symbolic"] {
+            let of = format!("{engine}, {formula}");
+            let engine = Choice::Named(engine);
+            let options = CheckOptions { engine, properties: Some(vec![property.clone()]), ..CheckOptions::default() };
+            let report = ample::check(&system, &options);
+            let answer = &report.answers[0];
+            assert!(matches!(*answer.outcome, Outcome::Holds(_)), "{of}: {:?}", answer.outcome);
+            let witness = answer.witness.as_ref().unwrap_or_else(|| panic!("{of}: no witness"));
+            judge(&system, &shows, witness, &of);
+            let note = answer.note.as_deref().unwrap_or_default();
+            assert!(note.contains("the witness is from one of 2 initial states"), "{of}: {note:?}");
+        }
+    }
+}
+
+#[test]
+fn what_holds_in_one_initial_state_only_has_no_witness() {
+    let system = anybodys_turn();
+    let question = Question::Ctl(ample::ctl(&system, "turn == 0 && EF (in_critical == 1)").expect("a formula"));
+    let property = Property { name: "it".into(), question, text: "it".into(), span: None };
+    for engine in ["explicit", "symbolic"] {
+        let engine = Choice::Named(engine);
+        let options = CheckOptions { engine, properties: Some(vec![property.clone()]), ..CheckOptions::default() };
+        let answer = &ample::check(&system, &options).answers[0];
+        assert!(matches!(*answer.outcome, Outcome::Violated(_)), "{engine:?}: {:?}", answer.outcome);
+        assert!(answer.witness.is_none(), "{engine:?}");
     }
 }

@@ -158,3 +158,31 @@ fn our_models_are_searched_in_full() {
         println!("{name}: {} states, widened {tries} times, {:.1?}", found.states, begin.elapsed());
     }
 }
+
+/// Written out, these graphs would have 2^60 leaves.
+#[test]
+fn deep_graphs_of_shared_expressions_agree() {
+    use ample_model::{BinaryOp, Expr, Place, Scalar, Scope, Shared, UnaryOp};
+    let begin = Instant::now();
+    let text = "byte x; byte y; active [2] proctype P() { do :: x < 4 -> x++ :: y = x od }";
+    let mut system = promela::read("deep.pml", text.into(), &mut FileLoader, &[]).unwrap().system;
+    let place =
+        Place { scope: Scope::Global, variable: 0.into(), offset: 0, indices: Vec::new(), scalar: Scalar::BYTE };
+    let leaf = Expr::binary(BinaryOp::Less, Expr::Read(place), Expr::Const(3));
+    let deep = (0..60).fold(leaf, |expr, level| {
+        let shared = Expr::Shared(Shared::new(expr));
+        let (one, two) = (Box::new(shared.clone()), Box::new(shared));
+        match level % 4 {
+            0 => Expr::Binary(BinaryOp::And, one, two),
+            1 => Expr::Binary(BinaryOp::Or, Expr::unary(UnaryOp::Not, *one).into(), two),
+            2 => Expr::Conditional(one.clone(), two.clone(), one),
+            _ => Expr::Cast(Scalar::BOOL, Expr::Binary(BinaryOp::Add, one, two).into()),
+        }
+    });
+    for edge in &mut system.processes[0].edges {
+        edge.guard.push(Expr::unary(UnaryOp::Not, Expr::unary(UnaryOp::Not, deep.clone())));
+    }
+    let compared = compare("deep", &system, &Bounds::declared(&system), 100).unwrap();
+    assert!(compared.states > 0 && compared.nodes < 20_000, "{compared:?}");
+    assert!(begin.elapsed() < std::time::Duration::from_secs(5), "{:?}", begin.elapsed());
+}

@@ -108,6 +108,11 @@ fn does_not_replay(what: &str, why: &str) -> Reason {
     ))
 }
 
+/// What to say of a witness where the formula holds in so many initial states: it is from one of them.
+pub fn one_of_starts(count: impl std::fmt::Display) -> String {
+    format!("the witness is from one of {count} initial states; the formula holds in all of them")
+}
+
 /// A replay may go on that long although the time is up: a violation that was found is worth telling.
 const GRACE: Duration = Duration::from_millis(250);
 

@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use ample_logic::{Atom, semantics};
+use ample_model::interpret::Successor;
 use ample_model::{
-    Budget, Expr, Fault, Interpreter, Move, PropertyAutomaton, State, System, Temporal, Trace, Violation,
+    Budget, Expr, Fault, Interpreter, Interrupted, Move, PropertyAutomaton, State, System, Temporal, Trace, Violation,
 };
 
 use super::{EndState, Invalid, Patience, refuted};
@@ -41,10 +42,11 @@ pub fn validate_lasso(
     let interpreter = Interpreter::new(system);
     let (trace, states) = perform(&interpreter, run, budget)?;
     let replayed = Replayed { interpreter: &interpreter, states, trace: &trace, ending: run.ending };
-    let message = replayed.judge(run, claimed, budget)?;
-    replayed.is_fair(run, fairness).map_err(Invalid::Refuted)?;
+    let word = replayed.word(run, budget)?;
+    let message = replayed.judge(run, &word, claimed, budget)?;
+    replayed.is_fair(run, fairness, budget)?;
     if let LassoViolation::Claim(claim) = claimed
-        && let Some((steps, message)) = replayed.claim_fault(run, claim)
+        && let Some((steps, message)) = replayed.claim_fault(&word, claim)
     {
         let end = EndState::of(&interpreter, &replayed.states[steps]);
         let mut trace = trace.clone();
@@ -121,9 +123,9 @@ impl Replayed<'_> {
         self.states.len() == run.prefix.len() + run.cycle.len()
     }
 
-    /// The run cannot go on.
-    fn stops(&self, run: &Lasso) -> bool {
-        self.is_faulty(run) || self.interpreter.is_stuck(&self.states[self.last()])
+    /// The run cannot go on. To find out may last where very many next states have to be tried.
+    fn stops(&self, run: &Lasso, budget: &Budget) -> Result<bool, Invalid> {
+        Ok(self.is_faulty(run) || self.interpreter.is_stuck_within(&self.states[self.last()], budget).map_err(ended)?)
     }
 
     fn is_visible(&self, position: usize) -> bool {
@@ -131,15 +133,14 @@ impl Replayed<'_> {
     }
 
     /// What the run shows, in a sentence.
-    fn judge(&self, run: &Lasso, claimed: LassoViolation<'_>, budget: &Budget) -> Result<String, Invalid> {
-        let word = self.word(run).map_err(Invalid::Refuted)?;
+    fn judge(&self, run: &Lasso, word: &Word, claimed: LassoViolation<'_>, budget: &Budget) -> Result<String, Invalid> {
         let refuse = |why: &str| Err(Invalid::Refuted(why.to_owned()));
         match claimed {
             LassoViolation::Formula(_) | LassoViolation::Automaton(_) => {
                 if self.ending == Ending::Open {
                     return self.judge_beginning(run, claimed, budget);
                 }
-                if !self.violates(claimed, &word, &self.states) {
+                if !self.violates(claimed, word, &self.states) {
                     return refuse("the run does not violate the property");
                 }
                 let by_automaton = matches!(claimed, LassoViolation::Automaton(_));
@@ -151,7 +152,7 @@ impl Replayed<'_> {
                     _ => "a run goes on for ever without satisfying it".into(),
                 })
             }
-            LassoViolation::Claim(claim) => self.follows(run, claim, &word).map_err(Invalid::Refuted),
+            LassoViolation::Claim(claim) => self.follows(run, claim, word).map_err(Invalid::Refuted),
             LassoViolation::Acceptance if !word.cycle.iter().any(|at| self.holds(*at, &Expr::Accepting)) => {
                 refuse("no state of the cycle is accepting")
             }
@@ -165,13 +166,15 @@ impl Replayed<'_> {
         }
     }
 
-    fn word(&self, run: &Lasso) -> Result<Word, String> {
+    fn word(&self, run: &Lasso, budget: &Budget) -> Result<Word, Invalid> {
         let (prefix, moves) = (run.prefix.len(), run.prefix.len() + run.cycle.len());
         let visible = |range: std::ops::Range<usize>| range.filter(|at| self.is_visible(*at)).collect::<Vec<_>>();
         let mut word = Word { prefix: visible(0..prefix), cycle: visible(prefix..moves) };
         match self.ending {
-            Ending::Cycle if word.cycle.is_empty() => return Err("no state of the cycle is visible".into()),
-            Ending::Stutter if !self.stops(run) => return Err("the run is not stuck where it ends".into()),
+            Ending::Cycle if word.cycle.is_empty() => return refuted("no state of the cycle is visible".into()),
+            Ending::Stutter if !self.stops(run, budget)? => {
+                return refuted("the run is not stuck where it ends".into());
+            }
             Ending::Stutter | Ending::Open => word.cycle = vec![self.last()],
             Ending::Cycle => {}
         }
@@ -222,8 +225,7 @@ impl Replayed<'_> {
                 }
                 break;
             }
-            let step = || self.interpreter.steps(state).find_map(|(_, successor)| successor.state);
-            let next = if self.is_faulty(run) { None } else { step() };
+            let next = if self.is_faulty(run) { None } else { self.some_next(state, budget)? };
             let Some(next) = next else {
                 // Stuck, or stopped by a fault.
                 let word = Word { prefix: letters(0, at), cycle: vec![at] };
@@ -236,6 +238,16 @@ impl Replayed<'_> {
             patience.ask(at)?;
         }
         Ok(message)
+    }
+
+    /// A state after that one, if there is any.
+    fn some_next(&self, state: &State, budget: &Budget) -> Result<Option<State>, Invalid> {
+        for step in self.interpreter.steps_within(state, budget) {
+            if let (_, Successor { state: Some(next), .. }) = step.map_err(ended)? {
+                return Ok(Some(next));
+            }
+        }
+        Ok(None)
     }
 
     /// The claim can read the word as the engine says, and accepts it: how, in a few words.
@@ -276,10 +288,9 @@ impl Replayed<'_> {
     }
 
     /// Where the claim first meets a condition that is a fault, and what is wrong there.
-    fn claim_fault(&self, run: &Lasso, claim: &ClaimAutomaton) -> Option<(usize, String)> {
-        let word = self.word(run).ok()?;
+    fn claim_fault(&self, word: &Word, claim: &ClaimAutomaton) -> Option<(usize, String)> {
         let mut stands = HashSet::from([claim.initial]);
-        for position in word.prefix.into_iter().chain(word.cycle) {
+        for position in word.prefix.iter().chain(&word.cycle).copied() {
             let edges = || stands.iter().flat_map(|tag| &claim.edges[*tag as usize]);
             let fails =
                 |edge: &&crate::temporal::Edge| edge.to == claim.end + 2 && self.can_take(claim, edge, position);
@@ -328,21 +339,26 @@ impl Replayed<'_> {
     }
 
     /// The cycle of the run is fair.
-    fn is_fair(&self, run: &Lasso, fairness: Fairness) -> Result<(), String> {
+    fn is_fair(&self, run: &Lasso, fairness: Fairness, budget: &Budget) -> Result<(), Invalid> {
         if self.ending != Ending::Cycle || fairness == Fairness::None {
             return Ok(());
         }
         let cycle = run.prefix.len()..run.prefix.len() + run.cycle.len();
+        let mut patience = Patience::new(budget);
         let enabled = |at: usize| self.interpreter.enabled(&self.states[at]);
         if fairness == Fairness::Strong {
             let taken: HashSet<&Move> = run.cycle.iter().collect();
-            return match cycle.flat_map(enabled).find(|action| !taken.contains(action)) {
-                Some(action) => Err(format!("the cycle is not fair: {action:?} is enabled and never taken")),
-                None => Ok(()),
-            };
+            for (number, at) in cycle.enumerate() {
+                patience.ask(number)?;
+                if let Some(action) = enabled(at).into_iter().find(|action| !taken.contains(action)) {
+                    return refuted(format!("the cycle is not fair: {action:?} is enabled and never taken"));
+                }
+            }
+            return Ok(());
         }
         let mut waiting: HashSet<u32> = (0..256).collect();
-        for at in cycle {
+        for (number, at) in cycle.enumerate() {
+            patience.ask(number)?;
             if self.is_visible(at) {
                 let movers: HashSet<u32> = enabled(at).iter().filter_map(Move::mover).collect();
                 waiting.retain(|process| movers.contains(process));
@@ -352,7 +368,7 @@ impl Replayed<'_> {
             waiting.retain(|process| !step.taken.involves(*process));
         }
         match waiting.into_iter().next() {
-            Some(process) => Err(format!("the cycle is not fair: process {process} could move and never does")),
+            Some(process) => refuted(format!("the cycle is not fair: process {process} could move and never does")),
             None => Ok(()),
         }
     }
@@ -371,6 +387,62 @@ fn what_is_over(claim: &ClaimAutomaton, tags: &[u32]) -> Option<&'static str> {
     }
 }
 
+fn ended(interrupted: Interrupted) -> Invalid {
+    Invalid::Ended(interrupted.into())
+}
+
 fn holds(interpreter: &Interpreter<'_>, state: &State, expr: &Expr) -> bool {
     interpreter.evaluate(state, None, expr).is_ok_and(|value| value != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use ample_logic::Formula;
+    use ample_model::{
+        BinaryOp, Coupling, Initial, Place, Reason, Scalar, Scope, Synchronous, Type, Variable, VariableId,
+    };
+
+    use super::*;
+
+    /// To find out that it is stuck would take 2^64 candidates for a next state.
+    fn endless() -> System {
+        let word = Scalar::Int { bits: 32, signed: false };
+        let next = |number| {
+            let variable = VariableId(number);
+            Expr::Next(Place { scope: Scope::Global, variable, offset: 0, indices: Vec::new(), scalar: word })
+        };
+        let square = Expr::binary(BinaryOp::Multiply, next(0), next(0));
+        let other = Expr::binary(BinaryOp::Subtract, next(1), Expr::Const(1 << 40));
+        let mut system = System::new("endless", "by hand");
+        for name in ["x", "y"] {
+            let initial = vec![(0, Initial::Value(Expr::Const(0)))];
+            system.globals.push(Variable { initial, ..Variable::new(name, Type::Scalar(word)) });
+        }
+        let relations = vec![Expr::binary(BinaryOp::Equal, square, other)];
+        system.coupling = Coupling::Synchronous(Synchronous { relations, ..Synchronous::default() });
+        system
+    }
+
+    #[test]
+    fn the_budget_ends_the_search_for_a_next_state() {
+        let system = endless();
+        let never = Temporal { formula: Formula::False, atoms: Vec::new() };
+        for ending in [Ending::Stutter, Ending::Open] {
+            let run = Lasso {
+                start: 0.into(),
+                prefix: Vec::new(),
+                cycle: Vec::new(),
+                ending,
+                prefix_tags: Vec::new(),
+                cycle_tags: Vec::new(),
+            };
+            let begun = Instant::now();
+            let budget = Budget::unlimited().with_time(Duration::from_millis(50));
+            let found = validate_lasso(&system, &run, LassoViolation::Formula(&never), Fairness::None, &budget);
+            assert_eq!(found.map(|(violation, _)| violation), Err(Invalid::Ended(Reason::Time)), "{ending:?}");
+            assert!(begun.elapsed() < Duration::from_secs(10), "{ending:?}: {:?}", begun.elapsed());
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use ample_logic::{Atom, Binary, Dialect, Formula, Unary, print_with, semantics};
 use ample_model::{
-    Branch, Budget, Fault, Interpreter, Move, StartNumber, State, Step, System, Temporal, Trace, Violation,
+    Branch, Budget, Fault, Interpreter, Interrupted, Move, StartNumber, State, Step, System, Temporal, Trace, Violation,
 };
 
 use super::Tree;
@@ -150,8 +150,11 @@ impl Validator<'_> {
         if !tree.cycle.is_empty() && self.interpreter.identity(turn) != self.interpreter.identity(last) {
             return refuted("the cycle does not close".into());
         }
-        if tree.stutters && !faulty && !self.interpreter.is_stuck(last) {
-            return refuted("the run is not stuck where it ends".into());
+        if tree.stutters && !faulty {
+            let ended = |interrupted: Interrupted| Invalid::Ended(interrupted.into());
+            if !self.interpreter.is_stuck_within(last, self.patience.budget).map_err(ended)? {
+                return refuted("the run is not stuck where it ends".into());
+            }
         }
         self.judge(&states, tree).map_err(Invalid::Refuted)?;
         let needed = if faulty { trace.prefix.len() } else { self.needed(&states, tree) };

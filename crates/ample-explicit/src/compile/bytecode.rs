@@ -107,6 +107,12 @@ pub enum Op {
     Jump { to: Pc },
     JumpIfZero { test: Register, to: Pc },
     JumpIfNotZero { test: Register, to: Pc },
+    /// The values of shared expressions are to be computed anew.
+    Fresh,
+    /// The value of a shared expression; if it is not known, its code is run first, with registers of its own.
+    Share { to: Register, shared: u32 },
+    /// The value in register 0 is that of the shared expression; goes on where it was asked for.
+    Keep { shared: u32 },
 
     // The state as a whole.
     SelfId { to: Register },

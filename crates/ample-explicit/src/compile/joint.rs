@@ -133,6 +133,7 @@ impl Context<'_> {
         surroundings.by_mask = false;
         surroundings.offered = false;
         self.machine.enter_joint([0, next, tail, next + tail]);
+        self.machine.forget();
     }
 
     fn evaluate(&mut self, work: &mut [u8], code: u32) -> Result<i64, Faulted> {
@@ -200,7 +201,7 @@ impl Enumeration {
     }
 
     /// Makes the choice of that number at a stage; the stage after it.
-    fn choose(&mut self, context: &Context<'_>, plan: &PlanCode) -> usize {
+    fn choose(&mut self, context: &mut Context<'_>, plan: &PlanCode) -> usize {
         let Some(last) = self.tried.last_mut() else { return 0 };
         let (target, value) = match &plan.stages[last.stage as usize] {
             StageCode::Any(target, values) => {
@@ -212,11 +213,13 @@ impl Enumeration {
         last.value = value;
         let next = last.stage as usize + 1;
         context.set(&mut self.work, target, value);
+        // What was computed before may depend on it. Definitions give values only to cells that nobody has read before.
+        context.machine.forget();
         next
     }
 
     /// Makes the last choice anew: the stage after it.
-    fn back(&mut self, context: &Context<'_>, plan: &PlanCode) -> Option<usize> {
+    fn back(&mut self, context: &mut Context<'_>, plan: &PlanCode) -> Option<usize> {
         loop {
             let last = self.tried.last_mut()?;
             last.number += 1;

@@ -62,6 +62,24 @@ pub struct Surroundings {
     pub offered: bool,
     /// What `timeout` is.
     pub timeout: Timeout,
+    /// The values of shared expressions that were computed at this time are known.
+    time: u64,
+}
+
+/// The value of a shared expression, and the time at which it was computed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Remembered {
+    time: u64,
+    value: i64,
+}
+
+/// A shared expression that is being computed: where to go on with its value.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    pc: usize,
+    to: Register,
+    /// Where the registers below `to` were put aside.
+    registers: usize,
 }
 
 /// A message on its way: of a handshake, or just received.
@@ -118,6 +136,13 @@ pub struct Machine {
     /// A limit that a spawn has run into.
     pub limit: Option<LayoutError>,
     ticks: u32,
+    /// The values of shared expressions.
+    shared: Vec<Remembered>,
+    /// The latest time.
+    now: u64,
+    /// The shared expressions that are being computed, and the registers of those who asked.
+    asked: Vec<Asked>,
+    aside: Vec<i64>,
 }
 
 impl Default for Machine {
@@ -132,12 +157,17 @@ impl Default for Machine {
                 by_mask: false,
                 offered: false,
                 timeout: Timeout::No,
+                time: 0,
             },
             fault: None,
             violations: Vec::new(),
             asking: Vec::new(),
             limit: None,
             ticks: 0,
+            shared: Vec::new(),
+            now: 0,
+            asked: Vec::new(),
+            aside: Vec::new(),
         }
     }
 }
@@ -180,6 +210,42 @@ impl Machine {
     pub fn enter_joint(&mut self, bases: [u32; 4]) {
         self.surroundings.bases = bases;
         self.surroundings.me = NOBODY;
+    }
+
+    /// From here on the values of shared expressions are computed anew.
+    #[inline]
+    pub fn forget(&mut self) {
+        self.now += 1;
+        self.surroundings.time = self.now;
+    }
+
+    /// Where to go on for the value of a shared expression that is not known; none if it is, then it is in its register.
+    fn share(&mut self, program: &Program, pc: usize, to: Register, shared: u32) -> Option<usize> {
+        let to_register = usize::from(to) & (REGISTERS - 1);
+        if let Some(known) = self.shared.get(shared as usize)
+            && known.time == self.surroundings.time
+        {
+            self.registers[to_register] = known.value;
+            return None;
+        }
+        self.asked.push(Asked { pc, to, registers: self.aside.len() });
+        self.aside.extend_from_slice(&self.registers[..to_register]);
+        Some(program.shared[shared as usize] as usize)
+    }
+
+    /// Remembers the value of a shared expression: where it was asked for.
+    fn keep(&mut self, program: &Program, shared: u32) -> Option<usize> {
+        let value = self.registers[0];
+        if self.shared.len() <= shared as usize {
+            self.shared.resize(program.shared.len(), Remembered::default());
+        }
+        self.shared[shared as usize] = Remembered { time: self.surroundings.time, value };
+        let Asked { pc, to, registers } = self.asked.pop()?;
+        let aside = &self.aside[registers..];
+        self.registers[..aside.len()].copy_from_slice(aside);
+        self.aside.truncate(registers);
+        self.registers[usize::from(to) & (REGISTERS - 1)] = value;
+        Some(pc)
     }
 
     /// Where a stretch begins.
@@ -232,6 +298,20 @@ impl Machine {
     /// type the code was compiled for, and every cell of the code was found to lie inside its stretch of
     /// the state when it was [verified](super::verify). This is why addresses are not checked here.
     pub fn run<M: Memory>(&mut self, program: &Program, memory: &mut M, code: Pc) -> Verdict {
+        let asked = self.asked.len();
+        let verdict = self.run_to_end(program, memory, code);
+        if verdict == Verdict::Fault
+            && let Some(first) = self.asked.get(asked)
+        {
+            // It went wrong inside a shared expression.
+            self.aside.truncate(first.registers);
+            self.asked.truncate(asked);
+        }
+        verdict
+    }
+
+    #[inline(always)]
+    fn run_to_end<M: Memory>(&mut self, program: &Program, memory: &mut M, code: Pc) -> Verdict {
         let mut pc = code as usize;
         let mut state = memory.pointer();
         macro_rules! reg {
@@ -380,6 +460,16 @@ impl Machine {
                 Op::Not { to } => reg!(to) = (reg!(to) == 0).into(),
                 Op::Truth { to } => reg!(to) = (reg!(to) != 0).into(),
                 Op::Jump { to } => pc = to as usize,
+                Op::Fresh => self.forget(),
+                Op::Share { to, shared } => {
+                    if let Some(body) = self.share(program, pc, to, shared) {
+                        pc = body;
+                    }
+                }
+                Op::Keep { shared } => match self.keep(program, shared) {
+                    Some(asked) => pc = asked,
+                    None => return self.fail(Fault::NotEnabled),
+                },
                 Op::JumpIfZero { test, to } => {
                     if reg!(test) == 0 {
                         pc = to as usize;

@@ -213,9 +213,12 @@ impl Compiled {
 
     /// A limit of this representation that a step ran into, for good: that step was reported as a fault,
     /// but it is none of the system's.
-    pub fn limit_reached(&self) -> Option<String> {
+    ///
+    /// Or the reason why the search for a joint step, or for an initial state, was given up: there may be more of them.
+    pub fn limit_reached(&self) -> Option<Reason> {
         let interrupted = self.joint.as_ref().and_then(|joint| joint.interrupted);
-        self.machine.limit.map(|limit| limit.to_string()).or_else(|| interrupted.map(|why| why.to_string()))
+        let limit = self.machine.limit.map(|limit| Reason::Unsupported(limit.to_string()));
+        limit.or_else(|| interrupted.map(Reason::from))
     }
 
     /// The longest state met so far, in bytes.

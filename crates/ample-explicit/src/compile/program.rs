@@ -21,6 +21,8 @@ pub struct Program {
     pub sequences: Arc<Sequences>,
     /// All code.
     pub ops: Vec<Op>,
+    /// The code of shared expressions, which ends with [`Op::Keep`].
+    pub shared: Vec<Pc>,
     /// Constants of more than 32 bits.
     pub wide: Vec<i64>,
     /// Types whose rule needs more than dropping bits.

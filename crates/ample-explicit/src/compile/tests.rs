@@ -6,8 +6,8 @@ use ample_lang::promela::{self, preprocess::FileLoader};
 use ample_model::interpret::Interpreter;
 use ample_model::random::{self, Features};
 use ample_model::{
-    BinaryOp, Budget, Cancellation, Coupling, Expr, Initial, Interrupted, Place, Reason, Scalar, Scope, State,
-    Synchronous, System, Type, UnaryOp, Variable, VariableId, VariableKind,
+    BinaryOp, Budget, Cancellation, Coupling, Definition, Expr, Initial, Interrupted, NextValue, Place, Reason, Scalar,
+    Scope, Shared, State, Synchronous, System, Type, UnaryOp, Variable, VariableId, VariableKind,
 };
 
 use super::sequences::Sequences;
@@ -544,7 +544,7 @@ fn a_search_for_a_joint_step_that_there_is_not_ends_with_the_budget() {
     let mut space = compiled.space(&[], &budget).unwrap();
     let state = initial(&mut space);
     assert_eq!(space.first(&state), None);
-    assert_eq!(space.limit_reached(), Some("the time limit was reached".into()));
+    assert_eq!(space.limit_reached(), Some(Reason::Time));
 }
 
 #[test]
@@ -573,7 +573,7 @@ fn too_many_sequences_of_processes_are_a_limit_and_no_violation() {
             space.target(&state, &transition, &mut out);
             if space.is_dead() {
                 let sentence = space.violation().unwrap();
-                assert_eq!(space.limit_reached(), Some(sentence));
+                assert_eq!(space.limit_reached(), Some(Reason::Unsupported(sentence)));
                 return;
             }
             if !deep || out.len() < state.len() {
@@ -659,4 +659,78 @@ fn bytes_that_are_no_state_do_no_harm() {
             }));
         }
     }
+}
+
+/// Written out, this would have 2^levels leaves.
+fn graph(leaf: Expr, levels: u32) -> Expr {
+    (0..levels).fold(leaf, |expr, level| {
+        let shared = Expr::Shared(Shared::new(expr));
+        let (one, two) = (Box::new(shared.clone()), Box::new(shared));
+        match level % 5 {
+            0 => Expr::Binary(BinaryOp::And, one, two),
+            1 => Expr::Binary(BinaryOp::Or, Expr::unary(UnaryOp::Not, *one).into(), two),
+            2 => Expr::Conditional(one.clone(), two.clone(), one),
+            3 => Expr::Binary(BinaryOp::Add, one, two),
+            _ => Expr::Cast(Scalar::BOOL, Expr::Binary(BinaryOp::BitXor, one, Expr::Const(1).into()).into()),
+        }
+    })
+}
+
+#[test]
+fn deep_graphs_are_compiled_once_and_evaluated_once() {
+    let begin = std::time::Instant::now();
+    let mut system = model("byte x; byte y; active [2] proctype P() { byte z; do :: x < 4 -> x++; z = y :: y = x od }");
+    let byte = |number: u32| Expr::Read(global(number, Scalar::BYTE));
+    let leaf = Expr::binary(BinaryOp::Less, byte(0), Expr::Const(3));
+    let deep = graph(leaf.clone(), 60);
+    let edges = system.processes[0].edges.len();
+    for edge in &mut system.processes[0].edges {
+        edge.guard.push(Expr::binary(BinaryOp::Or, deep.clone(), byte(0)));
+        for instruction in &mut edge.effect {
+            if let ample_model::Instruction::Do(ample_model::Action::Assign(_, value)) = instruction {
+                *value = Expr::binary(BinaryOp::Add, value.clone(), graph(byte(1), 58));
+            }
+        }
+    }
+    let invariants = [deep.clone(), Expr::unary(UnaryOp::Not, deep), graph(byte(1), 60)];
+    assert!(agree("deep", &system, &invariants, 200) > 2);
+    let space = Compiled::new(&system, &invariants).unwrap();
+    assert!(space.program.ops.len() < 1_000 * (edges + invariants.len()), "{} instructions", space.program.ops.len());
+    // And in a joint step, where several definitions have a part in the same graph.
+    let mut system = System::new("deep", "by hand");
+    let bit = |number: u32| Expr::Read(global(number, Scalar::BOOL));
+    let mut parts = Synchronous::default();
+    let shared = Expr::Shared(Shared::new(graph(Expr::binary(BinaryOp::Equal, bit(0), bit(1)), 60)));
+    for number in 0..40u32 {
+        let kind = if number == 0 { VariableKind::Input } else { VariableKind::State };
+        let first = (number > 0).then_some(0);
+        system.globals.push(Variable { kind, ..variable(&format!("x{number}"), Scalar::BOOL, first) });
+        if number > 0 {
+            let next = NextValue::Function(Expr::binary(BinaryOp::NotEqual, shared.clone(), bit(number)));
+            parts.definitions.push(Definition { variable: VariableId(number), slot: 0, next, span: None });
+        }
+    }
+    parts.invariant.push(graph(bit(1), 55));
+    parts.relations.push(Expr::binary(BinaryOp::LessEqual, shared, Expr::Const(100)));
+    system.coupling = Coupling::Synchronous(parts);
+    agree_jointly("deep", &system, 100);
+    let space = Compiled::new(&system, &[]).unwrap();
+    assert!(space.program.ops.len() < 2_000, "{} instructions", space.program.ops.len());
+    assert!(begin.elapsed() < std::time::Duration::from_secs(5), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn faults_in_shared_expressions_come_up_where_they_always_did() {
+    let mut system = model("byte x; byte y; active proctype P() { do :: x < 3 -> x++ :: y < 2 -> y++ od }");
+    let byte = |number: u32| Expr::Read(global(number, Scalar::BYTE));
+    let quotient = Expr::Shared(Shared::new(Expr::binary(BinaryOp::Divide, Expr::Const(6), byte(0))));
+    let sum = Expr::Shared(Shared::new(Expr::binary(BinaryOp::Add, quotient.clone(), quotient.clone())));
+    let guarded = |op| Expr::binary(op, byte(1), Expr::binary(BinaryOp::Multiply, sum.clone(), sum.clone()));
+    let chosen = Expr::Conditional(byte(1).into(), sum.clone().into(), byte(0).into());
+    // Asked for on one way first, and on all ways then.
+    let both = Expr::binary(BinaryOp::Add, chosen.clone(), Expr::binary(BinaryOp::Subtract, sum.clone(), quotient));
+    let invariants = [guarded(BinaryOp::And), guarded(BinaryOp::Or), chosen, both.clone(), sum];
+    assert!(agree("faults", &system, &invariants, 100) > 5);
+    system.processes[0].edges[0].guard.push(Expr::Shared(Shared::new(both)));
+    agree("faults in a guard", &system, &invariants, 100);
 }

@@ -40,7 +40,8 @@ impl Verifier<'_> {
     fn is_sound(&self, at: usize, op: &Op) -> bool {
         let owner = self.owners[at - self.first];
         let goes_on = self.is_code_of(at + 1, owner);
-        let ends = matches!(op, Op::Yes | Op::No | Op::Done | Op::End | Op::Trap { .. } | Op::Jump { .. });
+        let ends =
+            matches!(op, Op::Yes | Op::No | Op::Done | Op::End | Op::Trap { .. } | Op::Jump { .. } | Op::Keep { .. });
         (ends || goes_on) && self.operands_are_sound(owner, op)
     }
 
@@ -112,6 +113,8 @@ impl Verifier<'_> {
             | Op::Less { to, with }
             | Op::LessEqual { to, with } => r(&[*to, *with]),
             Op::Jump { to } => jump(to),
+            Op::Share { to, shared } => r(&[*to]) && program.shared.get(*shared as usize).is_some_and(jump),
+            Op::Keep { shared } => (*shared as usize) < program.shared.len(),
             Op::JumpIfZero { test, to } | Op::JumpIfNotZero { test, to } => r(&[*test]) && jump(to),
             Op::Blocked { to, list, .. } => owner.is_some() && r(&[*to]) && self.list_is_sound(owner, *list),
             Op::RequireBlocked { list, .. } => owner.is_some() && self.list_is_sound(owner, *list),
@@ -143,7 +146,7 @@ impl Verifier<'_> {
             Op::RequireEqual { x, with } | Op::RequireLess { x, with } | Op::RequireLessEqual { x, with } => {
                 r(&[*x, *with])
             }
-            Op::RequireTimeout | Op::OfferArity { .. } | Op::Yes | Op::No | Op::Tick | Op::Done => true,
+            Op::RequireTimeout | Op::OfferArity { .. } | Op::Yes | Op::No | Op::Tick | Op::Done | Op::Fresh => true,
             Op::RequireRoom { channel, handle } => r(&[*channel, *handle]),
             Op::RequireMessage { channel, .. } => r(&[*channel]),
             Op::RequireOffered { handle } => r(&[*handle]),

@@ -156,9 +156,11 @@ pub struct Report<T> {
     /// Is the formula true in all initial states? None if the search ended early.
     pub verdict: Option<bool>,
     /// What shows it, in the handles of the store. If the formula is false: for the first initial state where it is.
-    /// If it is true, for the initial state, provided that there is only one and a path can show it. None also if the
-    /// budget ended the search for evidence or the store was full.
+    /// If it is true, for the first initial state, provided that a path can show it. None also if the budget ended the
+    /// search for evidence or the store was full.
     pub evidence: Option<Evidence<T>>,
+    /// In how many initial states, or visible ones that they lead to, the formula was evaluated.
+    pub starts: u64,
     /// Why the search ended before there was a verdict.
     pub ended: Option<Reason>,
     /// A transition or an initial state was met that ends in a fault, and led nowhere.
@@ -192,10 +194,12 @@ where
     let decision = decide(&mut evaluator, root).ok();
     let statistics = Statistics { complete: decision.is_some(), ..statistics(&evaluator) };
     let ended = evaluator.kripke.ended.take();
+    let starts = decision.map_or(0, |decision| decision.starts);
     let evidence = decision.and_then(|decision| explain(&mut evaluator, formula, decision).ok().flatten());
     Ok(Report {
         verdict: decision.map(|decision| decision.verdict),
         evidence,
+        starts,
         ended,
         met_fault: evaluator.kripke.met_fault,
         statistics: Statistics { time_s: start.elapsed().as_secs_f64(), ..statistics },
@@ -206,8 +210,10 @@ where
 #[derive(Clone, Copy)]
 struct Decision {
     verdict: bool,
-    /// Where the formula is false; or where it is true, if there is only one such state.
+    /// Where the formula is false; or the first state where it is true.
     origin: Option<Origin>,
+    /// In how many states it was evaluated.
+    starts: u64,
 }
 
 /// A visible state to begin in.
@@ -227,7 +233,7 @@ where
     St: ExactStore<S::State, Side = Number>,
     Buffer<S>: Default,
 {
-    let mut origins = Origins { last: None, is_one: true };
+    let mut origins = Origins { first: None, last: None, is_one: true, count: 0 };
     for index in 0.. {
         evaluator.report_if_due()?;
         let Some(start) = evaluator.kripke.initial(index)? else { break };
@@ -249,23 +255,31 @@ where
             }
         };
         if !verdict {
-            return Ok(Decision { verdict, origin: origins.last });
+            return Ok(Decision { verdict, origin: origins.last, starts: origins.count() });
         }
     }
-    Ok(Decision { verdict: true, origin: origins.last.filter(|_| origins.is_one) })
+    Ok(Decision { verdict: true, origin: origins.first, starts: origins.count() })
 }
 
 /// Where the formula was evaluated.
 struct Origins {
+    first: Option<Origin>,
     last: Option<Origin>,
     /// All were the same state.
     is_one: bool,
+    count: u64,
 }
 
 impl Origins {
     fn add(&mut self, origin: Origin) {
         self.is_one &= self.last.is_none_or(|last| last.state == origin.state);
         self.last = Some(origin);
+        self.first = self.first.or(self.last);
+        self.count += 1;
+    }
+
+    fn count(&self) -> u64 {
+        if self.is_one { self.count.min(1) } else { self.count }
     }
 }
 
@@ -273,7 +287,7 @@ impl Origins {
 fn explain<S, St>(
     evaluator: &mut Evaluator<'_, S, St>,
     formula: &Formula,
-    Decision { verdict, origin }: Decision,
+    Decision { verdict, origin, .. }: Decision,
 ) -> Result<Option<Evidence<S::Transition>>, Terminated>
 where
     S: Checked,

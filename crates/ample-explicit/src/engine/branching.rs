@@ -27,6 +27,8 @@ pub struct BranchingResult {
     pub statistics: Statistics,
     /// Which orders of steps were left out.
     pub reduction: Option<String>,
+    /// In how many initial states the formula was evaluated.
+    pub starts: u64,
     /// What the user should know.
     pub note: Option<String>,
     /// The run-time errors that stop runs.
@@ -122,10 +124,11 @@ fn search<S: Checked<State = [u8]> + Concurrent + Limited>(
     });
     let (mut verdict, mut ended) = (report.verdict, report.ended);
     if let Some(limit) = space.space().limit() {
-        (verdict, ended) = (None, Some(Reason::Unsupported(limit)));
+        (verdict, ended) = (None, Some(limit));
     }
     let stops = space.stops().clone();
-    Ok(BranchingResult { verdict, evidence, ended, statistics: report.statistics, stops, ..BranchingResult::default() })
+    let (starts, statistics) = (report.starts, report.statistics);
+    Ok(BranchingResult { verdict, evidence, ended, starts, statistics, stops, ..BranchingResult::default() })
 }
 
 /// The evidence in moves.

@@ -59,13 +59,10 @@ fn search(product: &mut Claimed<'_>, visible: impl Visible, options: &Options, b
     let mut store = FlatStore::<Number, _>::with_visible(Behind(visible)).limit(room);
     let report = liveness::components(product, &mut store, &limits(options), budget);
     let run = report.found.map(|lasso| product.run(&store, &lasso));
-    let limit = product.space.limit_reached().or(product.refused.take());
-    let ended = match limit {
-        Some(limit) => Some(Reason::Unsupported(limit)),
-        None => report.ended,
-    };
+    let limit = product.space.limit_reached().or(product.refused.take().map(Reason::Unsupported));
     // What a limit has hidden may be the reason why the claim accepts.
-    let run = run.filter(|_| !matches!(ended, Some(Reason::Unsupported(_))));
+    let run = run.filter(|_| limit.is_none() && !matches!(report.ended, Some(Reason::Unsupported(_))));
+    let ended = limit.or(report.ended);
     // States before a move of the claim are transient like those inside of atomic sequences, but not what is meant there.
     let statistics = Statistics { atomic_states: 0, ..report.statistics };
     let stops = std::mem::take(&mut product.stops);

@@ -319,18 +319,19 @@ fn collect<S, St>(
     product: &mut Product<S>,
     store: &St,
     report: liveness::Report<Step<S::Transition>>,
-    limit: Option<String>,
+    limit: Option<Reason>,
 ) -> EmptinessResult
 where
     S: Checked<State = [u8]> + Concurrent,
     St: ExactStore<[u8]>,
 {
     let mut ended = report.ended;
-    let run = report.found.map(|lasso| run(product, store, &lasso));
-    if let Some(limit) = limit
-        && run.is_none()
-    {
-        ended = Some(Reason::Unsupported(limit));
+    let mut run = report.found.map(|lasso| run(product, store, &lasso));
+    if let Some(limit) = limit {
+        // A state whose steps were not all looked for is not stuck, even if it seems so.
+        let is_whole = matches!(limit, Reason::Unsupported(_));
+        run = run.filter(|_| is_whole);
+        ended = if run.is_none() { Some(limit) } else { ended };
     }
     let stops = product.stops().clone();
     EmptinessResult { run, ended, statistics: report.statistics, stops, ..EmptinessResult::default() }

@@ -365,26 +365,26 @@ fn room_for_the_store(budget: &Budget) -> usize {
     budget.room().map_or(usize::MAX, |room| usize::try_from(room.saturating_sub(MARGIN)).unwrap_or(usize::MAX))
 }
 
-/// A state space that may run into a limit of its representation.
+/// A state space that may run into a limit of its representation, or give up a search for the next step.
 trait Limited {
     /// The limit, if it has.
-    fn limit(&mut self) -> Option<String>;
+    fn limit(&mut self) -> Option<Reason>;
 }
 
 impl Limited for Compiled {
-    fn limit(&mut self) -> Option<String> {
+    fn limit(&mut self) -> Option<Reason> {
         self.limit_reached()
     }
 }
 
 impl Limited for Ample<'_> {
-    fn limit(&mut self) -> Option<String> {
+    fn limit(&mut self) -> Option<Reason> {
         self.compiled().limit_reached()
     }
 }
 
 impl Limited for two_phase::Space<'_> {
-    fn limit(&mut self) -> Option<String> {
+    fn limit(&mut self) -> Option<Reason> {
         self.space().compiled().limit_reached()
     }
 }
@@ -400,7 +400,11 @@ where
     if let Some(limit) = space.limit() {
         report.assertions = None;
         report.cuts.clear();
-        report.ended = Some(Reason::Unsupported(limit));
+        if !matches!(limit, Reason::Unsupported(_)) {
+            // The state whose steps were not all looked for may seem to have none.
+            report.deadlock = None;
+        }
+        report.ended = Some(limit);
     }
     let mut moves =
         |violation: Option<Violation<P::Transition>>| violation.map(|violation| found(space, store, &violation.path));

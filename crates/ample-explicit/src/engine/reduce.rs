@@ -173,7 +173,7 @@ fn search(space: &mut Reduced<'_>, cap: &Cap) -> Result<Count, ReduceError> {
     let mut store = FlatStore::<partial::Mark, _>::with_visible(space.visible_bytes()).limit(room);
     let done = partial::depth_first(space, &mut store, &safety, &reduction, &cap.budget)
         .map_err(|why| ReduceError::Unsupported(why.to_string()))?;
-    let limit = space.compiled().limit_reached().map(Reason::Unsupported);
+    let limit = space.compiled().limit_reached();
     let statistics = done.report.statistics;
     let ended = cap.end_of(limit.or(done.report.ended));
     Ok(Count { states: statistics.states, transitions: statistics.transitions, ended, is_enough: cap.is_full() })

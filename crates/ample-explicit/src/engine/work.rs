@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use ample_budget::Budget;
 use ample_engine::board::Board;
 use ample_engine::engine::{EXPLICIT, Engine, Fit, Suits, Task, knows};
-use ample_engine::evidence::without_run;
+use ample_engine::evidence::{one_of_starts, without_run};
 use ample_engine::faults::{Fallible, Survey};
 use ample_engine::justice;
 use ample_engine::report::{Answer, Cut, Report, ValidOutcome, Verdict};
@@ -84,11 +84,9 @@ fn knows_branching(settings: &Settings) -> Result<(), String> {
 /// Fairness is a matter of processes.
 fn knows_fairness(system: &System, settings: &Settings) -> Result<(), String> {
     if system.synchronous().is_some() && settings.fairness != Fairness::None {
-        return Err(
-            "in a synchronous system there are no processes to be fair to; `--justice` says what happens again \
-                    and again"
-                .into(),
-        );
+        return Err("weak and strong fairness are about processes, and a synchronous system has none; \
+                    `--justice CONDITION` works: only runs on which it holds again and again count"
+            .into());
     }
     Ok(())
 }
@@ -502,7 +500,10 @@ fn branching(
         (Some(false), None) => answer(property, without_run(&property.question, "by explicit search")),
         (None, _) => answer(property, found.ended.clone().unwrap_or(Reason::Interrupted)),
     };
-    let (statistics, note, reduction) = (Some(found.statistics), found.note, found.reduction);
+    let one_of = (found.starts > 1 && answer.witness.is_some()).then(|| one_of_starts(found.starts));
+    let notes: Vec<String> = found.note.into_iter().chain(one_of).collect();
+    let note = (!notes.is_empty()).then(|| notes.join("; "));
+    let (statistics, reduction) = (Some(found.statistics), found.reduction);
     let answer = Answer { statistics, note, reduction, ..answer };
     Ok((tell_stops(system, &found.stops, answer), found.ended))
 }

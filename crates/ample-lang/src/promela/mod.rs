@@ -10,7 +10,7 @@ pub mod lower;
 pub mod parser;
 pub mod preprocess;
 
-pub use lower::{Lowered, ctl, expression, ltl};
+pub use lower::{Lowered, ctl, ctl_within, expression, expression_within, ltl, ltl_within};
 
 use ample_budget::Budget;
 use ample_model::SourceId;

@@ -123,12 +123,17 @@ pub(super) fn preprocess_within(
 type Cut<'a> = dyn FnMut(&[Token], &mut Symbols, &dyn Fn(Symbol) -> bool) -> Vec<Token> + 'a;
 
 /// Preprocesses a formula over a model that has been read: the macros that are defined at the model's end are known
-/// in it. `sources` are the model's files as [`preprocess`] gave them. `cut` may cut the words of the formula.
-pub(super) fn preprocess_formula(path: &str, text: String, sources: &[Source], cut: &mut Cut<'_>) -> Preprocessed {
+/// in it. `sources` are the model's files as [`preprocess`] gave them. `cut` may cut the words of the formula. When the
+/// budget is exhausted, the rest is left out.
+pub(super) fn preprocess_formula(
+    path: &str,
+    text: String,
+    sources: &[Source],
+    cut: &mut Cut<'_>,
+    watch: &Watch<'_>,
+) -> Preprocessed {
     let mut loader = SourceLoader { sources };
-    let budget = Budget::unlimited();
-    let watch = Watch::new(&budget);
-    let mut preprocessor = Preprocessor::new(&mut loader, &watch);
+    let mut preprocessor = Preprocessor::new(&mut loader, watch);
     let mut tokens = Vec::new();
     if let Ok((id, raw)) = preprocessor.add_source(path.to_owned(), text) {
         // The model has been accepted with whatever there is to say about it.

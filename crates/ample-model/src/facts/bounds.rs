@@ -1,11 +1,11 @@
 //! Intervals: between which values an expression lies.
 
-use crate::expr::BinaryOp;
+use crate::expr::{BinaryOp, Expr, UnaryOp};
 use crate::system::{Overflow, Scalar};
 
 /// An interval of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Bounds {
+pub(crate) struct Bounds {
     pub low: i128,
     pub high: i128,
 }
@@ -29,6 +29,42 @@ impl Bounds {
             Scalar::Enumeration(_) | Scalar::Channel | Scalar::Process => Bounds::new(0, 255),
             Scalar::Reference(_) => Bounds::new(0, u32::MAX.into()),
             Scalar::Unbounded => Bounds::ANY,
+        }
+    }
+
+    /// Between which values an expression lies, if it has a value at all.
+    pub fn of_expr(expr: &Expr) -> Bounds {
+        let exact = Bounds::exact(expr);
+        Bounds { low: exact.low.max(i64::MIN.into()), high: exact.high.min(i64::MAX.into()) }
+    }
+
+    /// The same where results need not fit 64 bits.
+    pub fn exact(expr: &Expr) -> Bounds {
+        match expr {
+            Expr::Const(value) => Bounds::new(*value, *value),
+            Expr::Shared(x) => x.bounds(),
+            Expr::Read(place) | Expr::Next(place) => Bounds::of(place.scalar),
+            Expr::Field(_, field) => Bounds::of(field.scalar),
+            Expr::Remote { place, .. } => Bounds::of(place.scalar).join(Bounds::new(0, 0)),
+            Expr::Cast(scalar, x) => Bounds::of_expr(x).fitted(*scalar),
+            Expr::Unary(UnaryOp::Negate, x) => Bounds::of_expr(x).negate(),
+            Expr::Unary(UnaryOp::Complement, x) => {
+                let x = Bounds::of_expr(x);
+                Bounds { low: -x.high - 1, high: -x.low - 1 }
+            }
+            Expr::Conditional(_, x, y) => Bounds::of_expr(x).join(Bounds::of_expr(y)),
+            Expr::Binary(op, x, y) => Bounds::binary(*op, Bounds::of_expr(x), Bounds::of_expr(y)),
+            Expr::SelfId | Expr::ProcessCount | Expr::LastMover | Expr::Priority(_) => Bounds::new(0, 255),
+            Expr::LocationOf(_) | Expr::Length(_) => Bounds::new(0, u32::MAX.into()),
+            Expr::Unary(UnaryOp::Not, _)
+            | Expr::Timeout
+            | Expr::Blocked(_)
+            | Expr::Enabled(_)
+            | Expr::At { .. }
+            | Expr::NonProgress
+            | Expr::Accepting
+            | Expr::Full(_)
+            | Expr::Poll { .. } => Bounds::new(0, 1),
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::state::{ChannelState, ProcessState};
 use super::{Fault, Interpreter, State};
-use crate::expr::{BinaryOp, Expr, Field, Index, Pattern, Place, Scope, Shared, UnaryOp};
+use crate::expr::{BinaryOp, Expr, Field, Index, Pattern, Place, Scope, Shared};
 use crate::system::{Channel, EdgeId, LocationId, ProcessId, Scalar};
 
 /// How many processes may ask after each other by [`Expr::Enabled`] in one evaluation.
@@ -65,7 +65,7 @@ impl<'a> Context<'a> {
             Expr::Read(place) => self.read(place),
             Expr::Next(place) => self.next(place),
             Expr::Field(object, field) => self.field(object, field),
-            Expr::Unary(op, x) => unary(*op, self.value(x)?),
+            Expr::Unary(op, x) => op.apply(self.value(x)?),
             Expr::Binary(op, x, y) => self.binary(*op, x, y),
             Expr::Cast(scalar, x) => fit(*scalar, self.value(x)?),
             Expr::Conditional(condition, x, y) => self.value(if self.holds(condition)? { x } else { y }),
@@ -88,8 +88,15 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Those inside it are evaluated once, too, even if nobody remembers values beyond it.
     fn shared(&self, expr: &Shared) -> Result<i64, Fault> {
-        let Some(memo) = self.memo else { return self.value(expr) };
+        let Some(memo) = self.memo else {
+            return if expr.is_nested() {
+                Context { memo: Some(&Memo::default()), ..*self }.value(expr)
+            } else {
+                self.value(expr)
+            };
+        };
         if let Some(value) = memo.borrow().get(&expr.address()) {
             return Ok(*value);
         }
@@ -323,12 +330,4 @@ pub(super) fn check_arity(kind: &Channel, given: usize) -> Result<(), Fault> {
         return Ok(());
     }
     Err(Fault::MessageArity { given: given as u32, expected: kind.fields.len() as u32 })
-}
-
-fn unary(op: UnaryOp, x: i64) -> Result<i64, Fault> {
-    match op {
-        UnaryOp::Negate => x.checked_neg().ok_or(Fault::Overflow),
-        UnaryOp::Not => Ok((x == 0).into()),
-        UnaryOp::Complement => Ok(!x),
-    }
 }

@@ -27,7 +27,7 @@ const LENGTH: u32 = 2;
 /// assert!(explore(&system, 1000).complete);
 /// ```
 pub fn synchronous(seed: u64, faults: bool) -> System {
-    Maker { random: Random::new(seed), faults, globals: Vec::new() }.system(seed)
+    Maker { random: Random::new(seed), faults, globals: Vec::new(), shared: Vec::new() }.system(seed)
 }
 
 /// A cell of a global variable.
@@ -48,6 +48,8 @@ struct Maker {
     random: Random,
     faults: bool,
     globals: Vec<Variable>,
+    /// Expressions that may be shared by those that come after them.
+    shared: Vec<Expr>,
 }
 
 impl Maker {
@@ -57,6 +59,7 @@ impl Maker {
         let kept: Vec<Cell> = self.cells(VariableKind::Frozen).into_iter().chain(states.iter().copied()).collect();
         self.first_values(&kept);
         let current: Vec<Cell> = kept.iter().chain(&inputs).copied().collect();
+        self.shared.clear();
         let definitions = self.definitions(&states, &current);
         let state = Reads { current: &kept, next: &[] };
         let step = Reads { current: &current, next: &kept };
@@ -158,6 +161,7 @@ impl Maker {
     }
 
     fn conjuncts(&mut self, counts: &[u32], reads: Reads<'_>) -> Vec<Expr> {
+        self.shared.clear();
         let count = self.random.pick(counts);
         (0..count).map(|_| self.condition(reads)).collect()
     }
@@ -185,9 +189,10 @@ impl Maker {
                 Expr::binary(op, self.expr(reads, depth - 1), self.expr(reads, depth - 1))
             }
             3 => {
-                let shared = Expr::Shared(Shared::new(self.expr(reads, depth - 1)));
+                let shared = self.shared(reads, depth - 1);
                 Expr::binary(BinaryOp::Add, shared.clone(), shared)
             }
+            4 => self.shared(reads, depth - 1),
             _ => {
                 let ops = [
                     BinaryOp::Add,
@@ -202,6 +207,27 @@ impl Maker {
                 Expr::binary(op, self.expr(reads, depth - 1), self.expr(reads, depth - 1))
             }
         }
+    }
+
+    /// An expression that others have a part in, itself made of such ones; on some ways it is not evaluated.
+    fn shared(&mut self, reads: Reads<'_>, depth: u32) -> Expr {
+        if !self.shared.is_empty() && self.random.one_in(2) {
+            let number = self.random.below(self.shared.len() as u32) as usize;
+            return self.shared[number].clone();
+        }
+        let mut shared = Expr::Shared(Shared::new(self.expr(reads, depth)));
+        for _ in 0..self.random.below(4) {
+            let (once, again, leaf) = (shared.clone(), shared.clone(), self.leaf(reads));
+            let expr = match self.random.below(4) {
+                0 => Expr::binary(BinaryOp::BitXor, once, Expr::unary(UnaryOp::Not, again)),
+                1 => Expr::binary(BinaryOp::And, leaf, Expr::binary(BinaryOp::Or, once, again)),
+                2 => Expr::Conditional(leaf.into(), once.into(), Expr::unary(UnaryOp::Negate, again).into()),
+                _ => Expr::Conditional(once.into(), leaf.into(), again.into()),
+            };
+            shared = Expr::Shared(Shared::new(expr));
+            self.shared.push(shared.clone());
+        }
+        shared
     }
 
     fn leaf(&mut self, reads: Reads<'_>) -> Expr {

@@ -3,11 +3,12 @@
 //! An array of flags indexed by `_pid` becomes a flag of its own for each process, and a channel that was passed as a
 //! parameter becomes that channel.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use ample_model::facts::Lens;
-use ample_model::visit::{Folder, fold_edge, fold_expr, fold_place};
-use ample_model::{BinaryOp, Edge, Expr, Initial, Place, Scope, System, UnaryOp, VariableId};
+use ample_model::visit::{Folder, Made, fold_edge, fold_expr, fold_place};
+use ample_model::{BinaryOp, Edge, Expr, Initial, Place, Scope, Shared, System, UnaryOp, VariableId};
 
 /// What is known of a process.
 pub struct Fold<'a> {
@@ -19,12 +20,26 @@ pub struct Fold<'a> {
     pub id: Option<u32>,
     /// The values of its local cells that never change.
     pub constants: HashMap<(VariableId, u32), i64>,
+    /// What was made of shared expressions.
+    pub made: RefCell<Made>,
 }
 
 /// Everything is made of expressions, and these are folded.
 impl Folder for &Fold<'_> {
     fn expr(&mut self, expr: &Expr) -> Expr {
         Fold::expr(self, expr)
+    }
+
+    /// What others are shared inside of stays shared; the rest can be looked into where it stands.
+    fn shared(&mut self, shared: &Shared) -> Expr {
+        if !shared.is_nested() {
+            return Fold::expr(self, shared);
+        }
+        if let Some(made) = self.made.borrow().get(shared) {
+            return made;
+        }
+        let made = Fold::expr(self, shared);
+        self.made.borrow_mut().keep(shared, made)
     }
 }
 
@@ -56,7 +71,7 @@ impl Fold<'_> {
                 Expr::Const(_) => self.expr(x),
                 condition => Expr::Conditional(Box::new(condition), self.expr(x).into(), self.expr(y).into()),
             },
-            Expr::Shared(x) => self.expr(x),
+            Expr::Shared(x) => Folder::shared(&mut &*self, x),
             Expr::Const(_)
             | Expr::Next(_)
             | Expr::Field(..)

@@ -1,9 +1,10 @@
 //! The operations of an edge: what it waits for and what it does, on which objects.
 
 use ample_model::facts::{ChannelOperation, Target, Usage};
+use ample_model::visit::{Folder, Made, fold_expr};
 use ample_model::{
     Action, BinaryOp, ChannelId, Communication, Edge, Expr, Instruction, Pattern, Place, ProcessId, ProcessType,
-    Scalar, Scope, UnaryOp,
+    Scalar, Scope, Shared, UnaryOp,
 };
 
 use super::fold::{Fold, fixed_slot};
@@ -927,7 +928,13 @@ impl Unfolding<'_> {
         for (communication, number) in communications.iter().zip(numbers) {
             let process = self.members[*number as usize].process;
             let lens = ample_model::facts::Lens::new(self.system);
-            let fold = Fold { system: self.system, lens: &lens, id: None, constants: Default::default() };
+            let fold = Fold {
+                system: self.system,
+                lens: &lens,
+                id: None,
+                constants: Default::default(),
+                made: Default::default(),
+            };
             let site = Site { process, number: *number, edges: &[], fold: &fold, channels: &[], own: &[] };
             let usage = self.communication_usage(&site, communication);
             self.look(&site, &usage, &mut looks);
@@ -972,13 +979,31 @@ pub fn youngest() -> Expr {
 
 /// The expression with the answer to whether the channel is full.
 fn replace_full(expr: &Expr, full: bool) -> Expr {
-    match expr {
-        Expr::Full(_) => Expr::Const(full.into()),
-        Expr::Unary(op, x) => Expr::unary(*op, replace_full(x, full)),
-        Expr::Binary(op, x, y) => Expr::binary(*op, replace_full(x, full), replace_full(y, full)),
-        Expr::Cast(scalar, x) => Expr::Cast(*scalar, Box::new(replace_full(x, full))),
-        Expr::Shared(x) => replace_full(x, full),
-        other => other.clone(),
+    ReplaceFull { full, made: Made::default() }.expr(expr)
+}
+
+struct ReplaceFull {
+    full: bool,
+    made: Made,
+}
+
+impl Folder for ReplaceFull {
+    fn expr(&mut self, expr: &Expr) -> Expr {
+        match expr {
+            Expr::Full(_) => Expr::Const(self.full.into()),
+            Expr::Unary(..) | Expr::Binary(..) | Expr::Cast(..) | Expr::Shared(_) => fold_expr(self, expr),
+            other => other.clone(),
+        }
+    }
+
+    fn shared(&mut self, shared: &Shared) -> Expr {
+        if !shared.is_nested() {
+            return self.expr(shared);
+        }
+        self.made.get(shared).unwrap_or_else(|| {
+            let made = self.expr(shared);
+            self.made.keep(shared, made)
+        })
     }
 }
 

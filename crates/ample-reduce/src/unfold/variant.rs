@@ -71,7 +71,7 @@ impl Unfolding<'_> {
         let lens = ample_model::facts::Lens::new(self.system);
         let mut constants = member.origin.constants.clone();
         constants.extend(self.details[number as usize].unknowns.iter().copied().zip(values.iter().copied()));
-        let fold = Fold { system: self.system, lens: &lens, id: member.id, constants };
+        let fold = Fold { system: self.system, lens: &lens, id: member.id, constants, made: Default::default() };
         let id = EdgeId(number - member.first);
         let original = &self.system.process(member.process).edges[id.index()];
         let edge = later(original, &fold, &member.origin.constants);
@@ -141,6 +141,7 @@ fn later(edge: &Edge, fold: &Fold<'_>, always: &HashMap<(VariableId, u32), i64>)
         lens: fold.lens,
         id: fold.id,
         constants,
+        made: Default::default(),
     };
     let careful = at(always.clone()).edge(edge);
     let first = fold.edge(edge);

@@ -50,7 +50,13 @@ impl Unfolding<'_> {
             return Err(Irreducible(format!("the property {why}, which any step may change")));
         }
         let lens = Lens::new(self.system);
-        let fold = Fold { system: self.system, lens: &lens, id: None, constants: Default::default() };
+        let fold = Fold {
+            system: self.system,
+            lens: &lens,
+            id: None,
+            constants: Default::default(),
+            made: Default::default(),
+        };
         let folded = fold.expr(expr);
         let site = Site { process: ProcessId(0), number: 0, edges: &[], fold: &fold, channels: &[], own: &[] };
         let (test, objects, is_wild) = self.seen(&site, &folded);

@@ -25,7 +25,7 @@ use super::turns::{Strategy, in_time, take_turns};
 use super::{AlternativeEncoding, Direction, Done, Exploration, Notes, Preserve, Reach, Symbolic, Variant};
 use ample_budget::Budget;
 use ample_engine::board::Board;
-use ample_engine::evidence::{Ending, Evidence, Lasso as Run, Tree, validate, without_run};
+use ample_engine::evidence::{Ending, Evidence, Lasso as Run, Tree, one_of_starts, validate, without_run};
 use ample_engine::faults::{Fallible, Survey};
 use ample_engine::justice;
 use ample_engine::report::{Answer, Cut, DiagramStatistics, ValidOutcome, Verdict};
@@ -559,7 +559,9 @@ impl Checker<'_, '_> {
         if holds {
             let note = note(self.options, asked.is_none()).or_else(|| turn.description());
             let patience = FOR_EVIDENCE.max(4 * begun.elapsed());
-            return Ok(Answer { note, ..self.with_witness(temporal, &ctl, &atoms, patience)? });
+            let answer = self.with_witness(temporal, &ctl, &atoms, patience)?;
+            let notes: Vec<String> = note.into_iter().chain(answer.note.clone()).collect();
+            return Ok(Answer { note: (!notes.is_empty()).then(|| notes.join("; ")), ..answer });
         }
         if strategies.len() == 1 {
             return self.show_branching(temporal, &ctl, &atoms);
@@ -572,8 +574,8 @@ impl Checker<'_, '_> {
         Ok(answer)
     }
 
-    /// The answer that the formula holds, with a witness if it asks for runs from the one start state. The answer does not
-    /// depend on it, so it may take no longer than that.
+    /// The answer that the formula holds, with a witness from one of the start states if it asks for runs. The answer does
+    /// not depend on it, so it may take no longer than that.
     fn with_witness(
         &mut self,
         temporal: &Temporal,
@@ -587,20 +589,21 @@ impl Checker<'_, '_> {
         let diagrams = self.session.space.diagrams.clone();
         let found = in_time(&diagrams, patience, || {
             let start = start_states(self.session)?;
-            if !SpaceSets::new(&self.session.space).is_single(&start)? {
-                return Ok(None);
-            }
-            self.explain(&temporal.formula, ctl, true, atoms, None).map(Some)
+            let mut sets = SpaceSets::new(&self.session.space);
+            let starts = if sets.is_single(&start)? { None } else { Some(sets.count(&start)?) };
+            Ok((self.explain(&temporal.formula, ctl, true, atoms, None)?, starts))
         });
-        let (start, tree) = match found {
-            Ok(Some(Some(Ok(found)))) => found,
-            Ok(Some(Some(Err(answer)))) => return Ok(*answer),
+        let ((start, tree), starts) = match found {
+            Ok(Some((Ok(found), starts))) => (found, starts),
+            Ok(Some((Err(answer), _))) => return Ok(*answer),
             Err(why @ Reason::Unsupported(_)) => return Err(why),
             // It holds, whether there is room and time for a witness or not.
             Ok(_) | Err(_) => return Ok(self.holds()),
         };
         let evidence = Evidence::Tree(start, tree);
-        Ok(Answer::witnessed(self.session.system, self.property, ENGINE, &evidence, self.setting.budget))
+        let answer = Answer::witnessed(self.session.system, self.property, ENGINE, &evidence, self.setting.budget);
+        let note = starts.filter(|_| answer.witness.is_some()).map(one_of_starts);
+        Ok(Answer { note, ..answer })
     }
 
     /// The strategies to evaluate a formula: the one that was asked for, or all that there are.

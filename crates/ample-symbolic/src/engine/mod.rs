@@ -18,8 +18,8 @@ use crate::BigUint;
 pub use crate::partial::Variant;
 pub use crate::reach::Method;
 use ample_budget::{Budget, Progress};
-use ample_model::visit::{Folder, fold_expr};
-use ample_model::{Expr, Property, Question, Reason, Scope, Statistics, System};
+use ample_model::visit::{Folder, Made, fold_expr};
+use ample_model::{Expr, Property, Question, Reason, Scope, Shared, Statistics, System};
 pub use options::{Direction, Exploration, Options, Preserve, Reach, Symbolic};
 
 use ample_engine::board::Board;
@@ -98,20 +98,31 @@ pub struct AlternativeEncoding {
 impl AlternativeEncoding {
     /// A condition on the system as one in this encoding.
     fn condition(&self, expr: &Expr) -> Expr {
-        Folder::expr(&mut &*self, expr)
+        Encoded { values: &self.values, made: Made::default() }.expr(expr)
     }
 }
 
 /// Variables become what they are in this encoding; processes are the same.
-impl Folder for &AlternativeEncoding {
+struct Encoded<'a> {
+    values: &'a [Expr],
+    made: Made,
+}
+
+impl Folder for Encoded<'_> {
     fn expr(&mut self, expr: &Expr) -> Expr {
         match expr {
             Expr::Read(cell) if cell.scope == Scope::Global => {
                 self.values.get(cell.variable.index()).unwrap_or(expr).clone()
             }
-            Expr::Shared(x) => self.expr(x),
             _ => fold_expr(self, expr),
         }
+    }
+
+    fn shared(&mut self, shared: &Shared) -> Expr {
+        self.made.get(shared).unwrap_or_else(|| {
+            let made = self.expr(shared);
+            self.made.keep(shared, made)
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ample::{Asked, Board, Budget, CheckOptions, Question, Report, System};
+use ample::{Asked, Board, Budget, CheckOptions, LoadError, Question, Report, System};
 
 use super::arguments::{self, Check, States};
 use super::progress::Display;
@@ -59,8 +59,9 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
     show_refused(context, &loaded, questions.refused_unasked(&loaded));
     let mut justice = Vec::new();
     for text in &arguments.temporal.justice {
-        match loaded.expression(text) {
+        match loaded.expression_within(text, &budget) {
             Ok(condition) => justice.push(condition),
+            Err(error @ LoadError::Interrupted { .. }) => return Err(refused(context, file, &error)),
             Err(error) => questions.refuse_runs(&loaded, text, error),
         }
     }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use ample::{
-    Answer, Diagnostic, Formulas, LoadError, LoadOptions, Loaded, Property, Question, Refused as Unsupported,
+    Answer, Budget, Diagnostic, Formulas, LoadError, LoadOptions, Loaded, Property, Question, Refused as Unsupported,
     RefusedFormula, Rejected, Report, Severity, Source, Statistics, System,
 };
 use ample_lang::diagnostic::closest;
@@ -60,7 +60,7 @@ impl Questions {
     /// The questions of the command line; all that the file states if there are none. It is an error if the budget was
     /// exhausted while they were read.
     pub fn of(loaded: &Loaded, arguments: &Check, options: &LoadOptions) -> Result<Questions, LoadError> {
-        let mut asked = named(loaded, arguments);
+        let mut asked = named(loaded, arguments, &options.budget)?;
         asked.extend(automata(loaded, arguments, options)?);
         let of_contest = of_contest(loaded, arguments, options)?;
         let contest = of_contest.iter().filter_map(Asked::property).map(|one| (one.id(), one.name.clone())).collect();
@@ -192,7 +192,7 @@ pub fn typed(text: &str, question: Question) -> Property {
 }
 
 /// The questions that are named on the command line.
-fn named(loaded: &Loaded, arguments: &Check) -> Vec<Asked> {
+fn named(loaded: &Loaded, arguments: &Check, budget: &Budget) -> Result<Vec<Asked>, LoadError> {
     let system = &loaded.system;
     let asked = &arguments.properties;
     let mut all = Vec::new();
@@ -203,8 +203,9 @@ fn named(loaded: &Loaded, arguments: &Check) -> Vec<Asked> {
         all.push(Asked::Property(Property::deadlock()));
     }
     for text in &asked.invariant {
-        all.push(match loaded.expression(text) {
+        all.push(match loaded.expression_within(text, budget) {
             Ok(condition) => Asked::Property(typed(text, Question::Invariant(condition))),
+            Err(error @ LoadError::Interrupted { .. }) => return Err(error),
             Err(error) => Asked::Refused(Refused::new("invariant", text, error)),
         });
     }
@@ -217,9 +218,13 @@ fn named(loaded: &Loaded, arguments: &Check) -> Vec<Asked> {
     if asked.never {
         all.extend(claims(system));
     }
-    all.extend(asked.ltl.iter().map(|text| formula(loaded, text, Logic::Linear)));
-    all.extend(asked.ctl.iter().map(|text| formula(loaded, text, Logic::Branching)));
-    all
+    for text in &asked.ltl {
+        all.push(formula(loaded, text, Logic::Linear, budget)?);
+    }
+    for text in &asked.ctl {
+        all.push(formula(loaded, text, Logic::Branching, budget)?);
+    }
+    Ok(all)
 }
 
 /// The never claims of the file.
@@ -239,7 +244,8 @@ fn automata(loaded: &Loaded, arguments: &Check, options: &LoadOptions) -> Result
     let mut all = Vec::new();
     for path in &arguments.properties.automaton {
         let name = path.display().to_string();
-        let read = ample::read_text(path, options).and_then(|text| loaded.automaton(&name, &text));
+        let read =
+            ample::read_text(path, options).and_then(|text| loaded.automaton_within(&name, &text, &options.budget));
         all.push(match read {
             Ok(automaton) => {
                 let question = Question::Automaton(Box::new(automaton));
@@ -277,24 +283,25 @@ impl Logic {
 }
 
 /// A formula, or the name of one in the file.
-fn formula(loaded: &Loaded, text: &str, logic: Logic) -> Asked {
+fn formula(loaded: &Loaded, text: &str, logic: Logic, budget: &Budget) -> Result<Asked, LoadError> {
     let name = text.trim();
     let is_it = |property: &&Property| logic.holds(property) && property.name == name;
     if let Some(property) = loaded.system.properties.iter().find(is_it) {
-        return Asked::Property(property.clone());
+        return Ok(Asked::Property(property.clone()));
     }
     let id = format!("{}:{name}", logic.prefix());
     if let Some(refused) = loaded.refused.iter().find(|refused| refused.property == id) {
-        return Asked::Refused(block(loaded, refused));
+        return Ok(Asked::Refused(block(loaded, refused)));
     }
     let read = match logic {
-        Logic::Linear => loaded.ltl(text).map(Question::Ltl),
-        Logic::Branching => loaded.ctl(text).map(Question::Ctl),
+        Logic::Linear => loaded.ltl_within(text, budget).map(Question::Ltl),
+        Logic::Branching => loaded.ctl_within(text, budget).map(Question::Ctl),
     };
-    match read {
+    Ok(match read {
         Ok(question) => Asked::Property(typed(text, question)),
+        Err(error @ LoadError::Interrupted { .. }) => return Err(error),
         Err(error) => Asked::Refused(Refused::new(logic.prefix(), text, with_near_name(loaded, name, logic, error))),
-    }
+    })
 }
 
 /// The error with the name of a formula of the file that may have been meant.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use ample::sog::{self, Built, Counterexample, Judged, Names, SogError, SogOptions};
-use ample::{LoadError, Loaded};
+use ample::{Budget, LoadError, Loaded};
 use serde_json::{Value, json};
 
 use super::arguments::Sog;
@@ -19,7 +19,7 @@ pub fn sog(arguments: &Sog, context: &Context) -> Exit {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
-    let options = match options(&loaded, arguments) {
+    let options = match options(&loaded, arguments, &budget) {
         Ok(options) => options,
         Err(message) => return failed(context, &arguments.file, &message),
     };
@@ -31,7 +31,7 @@ pub fn sog(arguments: &Sog, context: &Context) -> Exit {
     }
     let mut exit = Exit::Fine;
     for text in &arguments.ltl {
-        let one = match sog::formula(&loaded, text) {
+        let one = match sog::formula_within(&loaded, text, &budget) {
             Ok(formula) => match sog::check(&loaded.system, &formula, &options, &budget) {
                 Ok(judged) => show_verdict(&loaded, text, &judged, context),
                 Err(error) => show_unknown(&loaded, text, &error, context),
@@ -43,8 +43,9 @@ pub fn sog(arguments: &Sog, context: &Context) -> Exit {
     exit
 }
 
-fn options(loaded: &Loaded, arguments: &Sog) -> Result<SogOptions, String> {
-    let expression = |text: &String| loaded.expression(text).map_err(|error| format!("`{text}`: {error}"));
+fn options(loaded: &Loaded, arguments: &Sog, budget: &Budget) -> Result<SogOptions, String> {
+    let expression =
+        |text: &String| loaded.expression_within(text, budget).map_err(|error| format!("`{text}`: {error}"));
     let mut options = SogOptions {
         atoms: arguments.atoms.iter().map(expression).collect::<Result<_, _>>()?,
         threads: arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),

@@ -11,7 +11,7 @@ use crate::compile::layout::{Base, Slot};
 use crate::compile::program::{JointCode, PlanCode, StageCode, TargetCode, Values};
 
 /// Whose values code reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Reads {
     /// Those of a state.
     State,
@@ -39,13 +39,32 @@ impl Compiler<'_> {
         let system = self.system;
         let circular = |_| CompileError::Malformed("a circular definition");
         let (initial, step) = (Plan::initial(system).map_err(circular)?, Plan::step(system).map_err(circular)?);
+        // What is shared by several stages is computed once for all of them.
+        for stage in initial.stages.iter().chain(&step.stages) {
+            self.count_stage(stage);
+        }
+        self.begin_shared();
         self.at = "the initial states".into();
         let initial = self.plan(&initial)?;
         self.at = "the joint steps".into();
         let step = self.plan(&step)?;
+        self.end_shared()?;
         self.reads = Reads::State;
         self.program.joint = Some(JointCode { initial, step });
         Ok(())
+    }
+
+    fn count_stage(&mut self, stage: &Stage<'_>) {
+        match stage {
+            Stage::Define(_, expr) | Stage::Require(expr) => self.count(expr, Reads::Step),
+            Stage::RequireNext(expr) => self.count(expr, Reads::NextState),
+            Stage::Choose(_, Options::Any(_)) => {}
+            Stage::Choose(_, Options::Alternatives(alternatives)) => {
+                for expr in alternatives.iter().flat_map(|one| one.when.iter().chain([&one.value])) {
+                    self.count(expr, Reads::Step);
+                }
+            }
+        }
     }
 
     fn plan(&mut self, plan: &Plan<'_>) -> Result<PlanCode, CompileError> {

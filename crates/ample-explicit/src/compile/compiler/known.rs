@@ -12,7 +12,7 @@ impl Compiler<'_> {
     pub(super) fn interval(&self, expr: &Expr) -> Interval {
         match expr {
             Expr::Const(value) => Interval::of(*value),
-            Expr::Shared(x) => self.interval(x),
+            Expr::Shared(x) => self.known_interval(x),
             Expr::Next(place) => match self.resolve_next(place) {
                 Ok(Resolved::Slot(slot) | Resolved::Indexed { first: slot, .. }) => slot.values,
                 Err(_) => Interval::ALL,
@@ -90,7 +90,7 @@ impl Compiler<'_> {
         match expr {
             Expr::Const(_) | Expr::ProcessCount | Expr::LastMover | Expr::NonProgress | Expr::Accepting => false,
             Expr::SelfId => self.owner.is_none(),
-            Expr::Shared(x) => self.may_fault(x),
+            Expr::Shared(x) => self.shared_may_fault(x),
             Expr::Read(_) => self.plain_slot(expr).is_none(),
             Expr::Unary(_, x) => self.may_fault(x) || self.interval(x).low == i64::MIN,
             Expr::Binary(op, x, y) => {
@@ -153,7 +153,7 @@ pub(super) fn constant_of(expr: &Expr) -> Option<i64> {
         Expr::Unary(UnaryOp::Not, x) => Some((constant_of(x)? == 0).into()),
         Expr::Unary(UnaryOp::Complement, x) => Some(!constant_of(x)?),
         Expr::Cast(scalar, x) => scalar.fit(constant_of(x)?),
-        Expr::Shared(x) => constant_of(x),
+        Expr::Shared(_) => expr.constant(),
         Expr::Binary(op, x, y) => {
             let (x, y) = (constant_of(x)?, constant_of(y)?);
             match op {

@@ -12,6 +12,7 @@ mod effect;
 mod joint;
 mod known;
 mod place;
+mod shared;
 mod shortcut;
 mod survey;
 mod tables;
@@ -24,6 +25,7 @@ use ample_budget::{Budget, Pace};
 use ample_model::{Action, Combinations, EdgeId, Expr, Fault, Feature, ProcessId, System};
 
 use self::joint::Reads;
+use self::shared::Sharing;
 pub use self::survey::actions;
 use self::survey::{MAX_NESTING, assigned_variables, deeper_than};
 use super::CompileError;
@@ -115,6 +117,7 @@ fn empty(system: &System, layout: Layout, sequences: Sequences) -> Result<Progra
         layout,
         sequences: Arc::new(sequences),
         ops: Vec::new(),
+        shared: Vec::new(),
         wide: Vec::new(),
         scalars: Vec::new(),
         faults: Vec::new(),
@@ -163,6 +166,8 @@ struct Compiler<'a> {
     created: Option<u32>,
     /// Whose values code reads.
     reads: Reads,
+    /// The shared expressions of the code that is being made.
+    sharing: Sharing,
     /// What to say if an expression is too deep.
     at: String,
     pace: Pace<'a>,
@@ -189,6 +194,7 @@ impl<'a> Compiler<'a> {
             created: None,
             has_handshakes: system.channels.iter().any(|channel| channel.capacity == 0),
             reads: Reads::State,
+            sharing: Sharing::default(),
             at: String::new(),
             pace,
         }
@@ -268,13 +274,5 @@ impl<'a> Compiler<'a> {
             }
         };
         Ok(())
-    }
-
-    /// A piece of code that leaves the value of the expression in register 0.
-    fn expression(&mut self, expr: &Expr) -> Result<Pc, CompileError> {
-        let code = self.here();
-        self.value(expr, 0)?;
-        self.emit(Op::Done)?;
-        Ok(code)
     }
 }

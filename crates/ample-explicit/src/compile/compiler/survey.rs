@@ -1,9 +1,9 @@
 //! What is looked up in the whole system before any code is made.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use ample_model::visit::{Visitor, walk_expr};
-use ample_model::{Action, BinaryOp, Edge, Expr, Initial, Instruction, Scope, System};
+use ample_model::{Action, BinaryOp, Edge, Expr, Initial, Instruction, Scope, Shared, System};
 
 use super::known::chain;
 
@@ -40,24 +40,31 @@ pub(super) fn assigned_variables(system: &System) -> HashSet<(Option<usize>, u32
 
 /// Is the expression nested deeper than that?
 pub(super) fn deeper_than(expr: &Expr, limit: usize) -> bool {
-    let mut nesting = Nesting { left: limit, exceeded: false };
+    let mut nesting = Nesting { limit, depth: 0, height: 0, exceeded: false, known: HashMap::new() };
     nesting.expr(expr);
     nesting.exceeded
 }
 
-/// How many levels are left.
+/// Finds out how high an expression is.
 struct Nesting {
-    left: usize,
+    limit: usize,
+    /// How many levels there are around what is looked at.
+    depth: usize,
+    /// How many levels there are in what was looked at last, and in what stands beside it.
+    height: usize,
     exceeded: bool,
+    /// How many there are in shared expressions, by their addresses.
+    known: HashMap<usize, usize>,
 }
 
 impl<'a> Visitor<'a> for Nesting {
     fn expr(&mut self, expr: &'a Expr) {
-        let Some(left) = self.left.checked_sub(1).filter(|_| !self.exceeded) else {
+        if self.exceeded || self.depth >= self.limit {
             self.exceeded = true;
             return;
-        };
-        self.left = left;
+        }
+        let beside = std::mem::take(&mut self.height);
+        self.depth += 1;
         match expr {
             Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), ..) => {
                 let parts = chain(*op, expr);
@@ -66,7 +73,20 @@ impl<'a> Visitor<'a> for Nesting {
             }
             _ => walk_expr(self, expr),
         }
-        self.left = left + 1;
+        self.depth -= 1;
+        self.height = beside.max(self.height + 1);
+    }
+
+    fn shared(&mut self, shared: &'a Shared) {
+        if let Some(height) = self.known.get(&shared.address()) {
+            self.exceeded |= self.depth + height > self.limit;
+            self.height = self.height.max(*height);
+            return;
+        }
+        let beside = std::mem::take(&mut self.height);
+        self.expr(shared);
+        self.known.insert(shared.address(), self.height);
+        self.height = beside.max(self.height);
     }
 }
 

@@ -28,7 +28,7 @@ impl Compiler<'_> {
     pub(super) fn value_of(&mut self, expr: &Expr, to: Register) -> Result<Interval, CompileError> {
         match expr {
             Expr::Const(value) => self.constant(*value, to),
-            Expr::Shared(x) => self.value(x, to),
+            Expr::Shared(x) => self.shared(x, to),
             Expr::Read(place) => self.read(place, to),
             Expr::Field(..) => Err(CompileError::Feature(Feature::Heap)),
             Expr::Next(place) => self.read_next(place, to),

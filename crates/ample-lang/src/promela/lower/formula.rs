@@ -39,7 +39,13 @@ const STRONG_RELEASE: Binary = Binary::Logical(logic::Binary::StrongRelease);
 /// # Ok::<(), ample_lang::Rejected>(())
 /// ```
 pub fn expression(system: &System, text: &str) -> StdResult<Expr, Rejected> {
-    let question = over_system(system, text, Notation::State, |lower, e| lower.expression(e).map(Question::Invariant))?;
+    expression_within(system, text, &Budget::unlimited())
+}
+
+/// As [`expression()`], within a budget: to know its macros, the model is preprocessed again.
+pub fn expression_within(system: &System, text: &str, budget: &Budget) -> StdResult<Expr, Rejected> {
+    let read = |lower: &mut Lower, e: &ast::Expr| lower.expression(e).map(Question::Invariant);
+    let question = over_system(system, text, Notation::State, budget, read)?;
     match question {
         Question::Invariant(e) => Ok(e),
         // What goes in as an invariant comes out as one.
@@ -66,7 +72,12 @@ pub fn expression(system: &System, text: &str) -> StdResult<Expr, Rejected> {
 /// # Ok::<(), ample_lang::Rejected>(())
 /// ```
 pub fn ltl(system: &System, text: &str) -> StdResult<Temporal, Rejected> {
-    formula(system, text, Notation::Linear)
+    ltl_within(system, text, &Budget::unlimited())
+}
+
+/// As [`ltl`], within a budget.
+pub fn ltl_within(system: &System, text: &str, budget: &Budget) -> StdResult<Temporal, Rejected> {
+    formula(system, text, Notation::Linear, budget)
 }
 
 /// A formula of computation tree logic over a system that was read from Promela: `AG EF AX …`, `A [ f U g ]`,
@@ -83,11 +94,16 @@ pub fn ltl(system: &System, text: &str) -> StdResult<Temporal, Rejected> {
 /// # Ok::<(), ample_lang::Rejected>(())
 /// ```
 pub fn ctl(system: &System, text: &str) -> StdResult<Temporal, Rejected> {
-    formula(system, text, Notation::Branching)
+    ctl_within(system, text, &Budget::unlimited())
 }
 
-fn formula(system: &System, text: &str, notation: Notation) -> StdResult<Temporal, Rejected> {
-    let question = over_system(system, text, notation, |lower, e| lower.temporal(e).map(Question::Ltl))?;
+/// As [`ctl`], within a budget.
+pub fn ctl_within(system: &System, text: &str, budget: &Budget) -> StdResult<Temporal, Rejected> {
+    formula(system, text, Notation::Branching, budget)
+}
+
+fn formula(system: &System, text: &str, notation: Notation, budget: &Budget) -> StdResult<Temporal, Rejected> {
+    let question = over_system(system, text, notation, budget, |lower, e| lower.temporal(e).map(Question::Ltl))?;
     match question {
         Question::Ltl(temporal) => Ok(temporal),
         // What goes in as a formula comes out as one.
@@ -100,6 +116,7 @@ fn over_system(
     system: &System,
     text: &str,
     notation: Notation,
+    budget: &Budget,
     read: impl FnOnce(&mut Lower, &ast::Expr) -> Result<Question>,
 ) -> StdResult<Question, Rejected> {
     let globals = system.globals.iter().map(|variable| variable.name.as_str());
@@ -109,9 +126,8 @@ fn over_system(
         variables: globals.chain(constants).collect(),
         processes: system.processes.iter().map(|process| process.name.as_str()).collect(),
     };
-    let (parsed, sources) = parse_formula(LABEL, text.into(), &names, notation)?;
-    let budget = Budget::unlimited();
-    let watch = Watch::new(&budget);
+    let watch = Watch::new(budget);
+    let (parsed, sources) = watch.finish(parse_formula(LABEL, text.into(), &names, notation, &watch))?;
     let mut lower = Lower::over(system, &sources, &watch);
     lower.notation = notation;
     let lowered = read(&mut lower, &parsed).map(|question| {
@@ -122,10 +138,10 @@ fn over_system(
     lower.keep_error(lowered);
     let Lower { system, diagnostics, .. } = lower;
     let failed = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-    match system.properties.into_iter().next() {
+    watch.finish(match system.properties.into_iter().next() {
         Some(property) if !failed => Ok(property.question),
         _ => Err(Rejected::new(sources, diagnostics)),
-    }
+    })
 }
 
 impl<'a> Lower<'a> {

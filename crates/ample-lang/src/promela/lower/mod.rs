@@ -25,7 +25,7 @@ use super::ast::{self, Name, Unit, VarRef};
 use super::parser::{Notation, Parsed};
 use crate::diagnostic::{Diagnostic, Rejected, Severity, closest};
 use crate::watch::Watch;
-pub use formula::{ctl, expression, ltl};
+pub use formula::{ctl, ctl_within, expression, expression_within, ltl, ltl_within};
 
 use flow::{Automaton, Flow, LabelName, Node};
 use names::Globals;

@@ -1,25 +1,41 @@
 //! Rebuilding expressions: what was only a reference while bodies were read becomes the thing itself.
 
-use ample_model::visit::{Folder, fold_edge, fold_expr};
-use ample_model::{Expr, Initial, Question, System};
+use ample_model::visit::{Folder, Made, fold_edge, fold_expr};
+use ample_model::{Expr, Initial, Question, Shared, System};
 
 /// Rebuilds expressions from the inside out.
-struct Rebuild<'c>(&'c mut dyn FnMut(Expr) -> Expr);
+struct Rebuild<'c> {
+    change: &'c mut dyn FnMut(Expr) -> Expr,
+    made: Made,
+}
+
+impl<'c> Rebuild<'c> {
+    fn new(change: &'c mut dyn FnMut(Expr) -> Expr) -> Rebuild<'c> {
+        Rebuild { change, made: Made::default() }
+    }
+}
 
 impl Folder for Rebuild<'_> {
     fn expr(&mut self, expr: &Expr) -> Expr {
         let rebuilt = fold_expr(self, expr);
-        (self.0)(rebuilt)
+        (self.change)(rebuilt)
+    }
+
+    fn shared(&mut self, shared: &Shared) -> Expr {
+        self.made.get(shared).unwrap_or_else(|| {
+            let made = self.expr(shared);
+            self.made.keep(shared, made)
+        })
     }
 }
 
 /// Rebuilds an expression from the inside out.
 pub(super) fn map(e: Expr, change: &mut dyn FnMut(Expr) -> Expr) -> Expr {
-    Rebuild(change).expr(&e)
+    Rebuild::new(change).expr(&e)
 }
 
 fn in_place(e: &mut Expr, change: &mut dyn FnMut(Expr) -> Expr) {
-    *e = Rebuild(change).expr(e);
+    *e = Rebuild::new(change).expr(e);
 }
 
 /// Rebuilds every expression of the system.
@@ -41,7 +57,7 @@ pub(super) fn system(system: &mut System, change: &mut dyn FnMut(Expr) -> Expr) 
             in_place(e, change);
         }
         for edge in &mut process.edges {
-            *edge = fold_edge(&mut Rebuild(change), edge);
+            *edge = fold_edge(&mut Rebuild::new(change), edge);
         }
     }
     for property in &mut system.properties {

@@ -6,7 +6,6 @@
 
 use std::collections::HashSet;
 
-use ample_budget::Budget;
 use ample_logic::grammar::{self, Infix, Problem, Source as _};
 use ample_logic::{self as logic, Dialect, Word};
 use ample_model::{BinaryOp, Source, Span};
@@ -111,17 +110,16 @@ pub fn parse_formula(
     text: String,
     names: &Names<'_>,
     notation: Notation,
+    watch: &Watch<'_>,
 ) -> Result<(Expr, Vec<Source>), Rejected> {
     let known: HashSet<&str> = names.variables.iter().chain(&names.processes).copied().collect();
     let mut ambiguous = Vec::new();
     let mut cut = |tokens: &[Token], symbols: &mut Symbols, is_macro: &dyn Fn(Symbol) -> bool| {
         cut_letters(tokens, symbols, notation, &|text| known.contains(text), is_macro, &mut ambiguous)
     };
-    let mut input = preprocess_formula(label, text.clone(), names.sources, &mut cut);
+    let mut input = preprocess_formula(label, text.clone(), names.sources, &mut cut, watch);
     input.diagnostics.extend(ambiguous.into_iter().map(|word| word.diagnostic(&text)));
-    let budget = Budget::unlimited();
-    let watch = Watch::new(&budget);
-    let mut parser = Parser::new(input, &watch);
+    let mut parser = Parser::new(input, watch);
     parser.notation = notation;
     parser.names = known.iter().map(|name| parser.symbols.intern(name)).collect();
     parser.proctypes = names.processes.iter().map(|name| parser.symbols.intern(name)).collect();
