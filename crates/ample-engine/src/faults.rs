@@ -103,7 +103,7 @@ impl Fallible {
 
     /// The violation is shown by a run on which one of them is a fault: then it is that, and the run ends there.
     pub fn met_on(&self, system: &System, violation: &Violation) -> Option<Validated> {
-        let interpreter = Interpreter::new(system);
+        let interpreter = Interpreter::new(system.source_system());
         let states = interpreter.replay(&violation.trace).ok()?;
         for (steps, state) in states.iter().enumerate() {
             let Some(message) = evaluation_fault(&interpreter, state, &self.parts) else { continue };

@@ -27,6 +27,8 @@ pub struct Report {
     pub statistics: Statistics,
     /// Which orders of independent steps were left out, or why none.
     pub reduction: Option<String>,
+    /// What static reductions have made of the model, if something.
+    pub static_reduction: Option<String>,
     /// What the decision diagrams were like, where there were some.
     pub diagrams: Option<DiagramStatistics>,
     /// Which engine was chosen and why, where there was a choice.
@@ -333,6 +335,7 @@ impl Report {
             ended: None,
             statistics: Statistics::default(),
             reduction: None,
+            static_reduction: None,
             diagrams: None,
             choice: None,
             cut: None,
@@ -361,6 +364,8 @@ struct JsonReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reduction: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    static_reduction: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     choice: Option<&'a str>,
     stats: JsonStatistics<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -378,6 +383,7 @@ impl Serialize for Report {
             complete: self.ended.is_none(),
             results: &self.answers,
             reduction: self.reduction.as_deref(),
+            static_reduction: self.static_reduction.as_deref(),
             choice: self.choice.as_deref(),
             stats: JsonStatistics(&self.statistics),
             cut: self.cut.as_ref().map(|Cut { steps, at_least, by }| JsonCut { steps: *steps, exact: !at_least, by }),
@@ -543,6 +549,7 @@ mod tests {
             ended: None,
             statistics,
             reduction: None,
+            static_reduction: None,
             diagrams: None,
             choice: None,
             cut: None,

@@ -144,6 +144,7 @@ impl Maker {
                 .map(|number| NamedAction { name: format!("action{number}"), span: None })
                 .collect(),
             exact_types: false,
+            original: None,
         }
     }
 

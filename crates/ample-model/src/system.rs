@@ -6,6 +6,8 @@
 //! states follow which. How a state moves is defined by the
 //! [reference interpreter](crate::interpret) and nowhere else.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::expr::{Expr, Field, Pattern, Place, Shared};
@@ -737,9 +739,43 @@ pub struct System {
     /// The types say which values there are, and no cell could do with fewer bits: nobody need guess narrower ones.
     #[serde(default)]
     pub exact_types: bool,
+    /// The system that this one is a reduction of: it has the same variables, locations and properties, and its edges are
+    /// what the [origins](Edge::origin) of the edges here name. Evidence is told as steps of it.
+    #[serde(skip)]
+    pub original: Option<Arc<Original>>,
+}
+
+/// What a [reduced](System::original) system was made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Original {
+    /// The system.
+    pub system: System,
+    /// The variables that the reduction no longer assigns, because nothing that is asked depends on them: global ones, or
+    /// those of a process type.
+    pub sliced: Vec<(Option<ProcessId>, VariableId)>,
+}
+
+impl Original {
+    /// The system, with states that differ in the sliced variables only taken for the same.
+    pub fn without_sliced(&self) -> System {
+        let mut system = self.system.clone();
+        for (process, variable) in &self.sliced {
+            let variables = match process {
+                Some(process) => &mut system.processes[process.index()].locals,
+                None => &mut system.globals,
+            };
+            variables[variable.index()].hidden = true;
+        }
+        system
+    }
 }
 
 impl System {
+    /// The system that people know: the one that this is a reduction of, or itself.
+    pub fn source_system(&self) -> &System {
+        self.original.as_ref().map_or(self, |original| &original.system)
+    }
+
     /// A system without variables and processes, to be filled.
     ///
     /// ```
@@ -769,6 +805,7 @@ impl System {
             coupling: Coupling::Interleaving,
             actions: Vec::new(),
             exact_types: false,
+            original: None,
         }
     }
 

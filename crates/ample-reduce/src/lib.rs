@@ -35,4 +35,5 @@ pub mod guards;
 pub mod objects;
 pub mod scheme;
 pub mod traces;
+pub mod transform;
 pub mod unfold;

@@ -6,18 +6,20 @@ use std::time::Instant;
 use ample_budget::Budget;
 use ample_engine::board::Board;
 use ample_engine::engine::Task;
+use ample_engine::evidence::is_unexpanded;
 use ample_engine::justice;
 use ample_engine::portfolio;
 use ample_engine::registry::{self, Asked, Choice, Team};
 use ample_engine::report::{Answer, Report};
 use ample_engine::settings::{Fairness, PartialOrder, Settings};
-use ample_model::{Expr, Property, Question, Reason, Role, System};
+use ample_model::{Expr, Outcome, Property, Question, Reason, Role, System};
 
 use crate::engines::{ENGINES, EngineOptions};
+use crate::reductions::{self, StaticReduction};
 use crate::vacuity;
 
 /// What to check, and how.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct CheckOptions {
     /// Which engine checks.
     pub engine: Choice,
@@ -31,6 +33,8 @@ pub struct CheckOptions {
     pub fairness: Fairness,
     /// Only runs on which each of these holds again and again count for temporal properties.
     pub justice: Vec<Expr>,
+    /// What is made of the model before it is checked, as far as the properties allow.
+    pub reductions: Vec<StaticReduction>,
     /// States that many steps from the start are not expanded.
     pub max_depth: Option<u64>,
     /// What all phases may take, those before and after the searches included, and who hears of the progress. The time is
@@ -42,6 +46,25 @@ pub struct CheckOptions {
     pub stop_at_first: bool,
     /// It is not asked whether what holds does so [vacuously](Answer::warnings).
     pub no_vacuity: bool,
+}
+
+impl Default for CheckOptions {
+    fn default() -> CheckOptions {
+        CheckOptions {
+            engine: Choice::default(),
+            engines: EngineOptions::default(),
+            properties: None,
+            partial_order: PartialOrder::default(),
+            fairness: Fairness::default(),
+            justice: Vec::new(),
+            reductions: StaticReduction::ALL.to_vec(),
+            max_depth: None,
+            budget: Budget::default(),
+            board: None,
+            stop_at_first: false,
+            no_vacuity: false,
+        }
+    }
 }
 
 impl CheckOptions {
@@ -119,8 +142,28 @@ pub fn check(system: &System, options: &CheckOptions) -> Report {
     report
 }
 
-/// Checks properties with the engines that are asked for, or that suit.
+/// Checks properties with the engines that are asked for, or that suit, in a reduced model where there is one.
 pub(crate) fn check_all(system: &System, properties: &[Property], options: &CheckOptions, board: &Board) -> Report {
+    let Some(reduced) = reductions::reduced(system, properties, &options.settings(), &options.reductions) else {
+        return check_as_it_is(system, properties, options, board);
+    };
+    let mut report = check_as_it_is(&reduced.system, properties, options, board);
+    report.static_reduction = Some(reductions::described(&reduced));
+    let is_open = |answer: &Answer| matches!(&*answer.outcome, Outcome::Unknown(reason) if is_unexpanded(reason));
+    let open: Vec<usize> = (0..report.answers.len()).filter(|number| is_open(&report.answers[*number])).collect();
+    if !open.is_empty() {
+        let left: Vec<Property> = open.iter().map(|number| properties[*number].clone()).collect();
+        let again = check_as_it_is(system, &left, options, &Board::of(&left));
+        for (number, answer) in open.into_iter().zip(again.answers) {
+            board.post(number, &answer);
+            report.answers[number] = answer;
+        }
+        report.ended = report.ended.or(again.ended);
+    }
+    report
+}
+
+fn check_as_it_is(system: &System, properties: &[Property], options: &CheckOptions, board: &Board) -> Report {
     let settings = options.settings();
     let task = Task { system, properties, settings: &settings };
     match team(&task, options, Asked::Answers) {

@@ -44,6 +44,7 @@
 mod check;
 mod engines;
 mod load;
+mod reductions;
 pub mod simulate;
 pub mod sog;
 mod vacuity;
@@ -74,6 +75,7 @@ pub use ample_symbolic::engine::{Direction, Preserve, Reach, Symbolic};
 pub use check::{CheckOptions, check, stated, states};
 pub use engines::{EngineOptions, engine, engines};
 pub use load::{LoadError, LoadOptions, Loaded, adapt, ctl, expression, language_of, load, load_text, ltl, read_text};
+pub use reductions::StaticReduction;
 
 /// The page of the manual, so that its examples are run.
 #[cfg(doctest)]

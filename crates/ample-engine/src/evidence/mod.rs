@@ -5,6 +5,7 @@
 //! bug of the engine, and never an answer.
 
 mod claims;
+mod expand;
 mod runs;
 mod trees;
 mod validate;
@@ -44,6 +45,8 @@ pub enum Invalid {
     Refuted(String),
     /// The replay was ended.
     Ended(Reason),
+    /// It is what was claimed in the reduced system, but could not be told as steps of the original one.
+    Unexpanded(String),
 }
 
 /// Whether nothing but a run, or a tree of runs, can show that the property is violated. Where it asks for the existence
@@ -93,9 +96,22 @@ pub(crate) fn not_validated(invalid: Invalid, steps: usize) -> Reason {
         Invalid::Ended(reason) => {
             Reason::Unsupported(format!("a violation was found, but {reason} before its {steps} steps were replayed"))
         }
+        Invalid::Unexpanded(why) => unexpanded(&why),
         Invalid::Refuted(why) => does_not_replay("counterexample", &why),
     }
 }
+
+/// Evidence about the reduced system that could not be told: whoever has reduced it checks the original then.
+pub fn unexpanded(why: &str) -> Reason {
+    Reason::Unsupported(format!("{UNEXPANDED} ({why})"))
+}
+
+/// The reason is that evidence about the reduced system could not be told as steps of the original.
+pub fn is_unexpanded(reason: &Reason) -> bool {
+    matches!(reason, Reason::Unsupported(why) if why.starts_with(UNEXPANDED))
+}
+
+const UNEXPANDED: &str = "the evidence found in the reduced model is not a run of the original one";
 
 /// Why there is no verdict where a witness was found and refuted.
 pub(crate) fn refuted_witness(why: &str) -> Reason {

@@ -2,8 +2,9 @@
 
 use ample_model::{Branch, Budget, Certainty, Evidence, Property, Question, Reason, System, Violation};
 
+use super::expand::expanded;
 use super::{
-    EndState, Invalid, LassoViolation, RunViolation, not_validated, refuted, refuted_witness, validate_lasso,
+    EndState, Invalid, LassoViolation, Patience, RunViolation, not_validated, refuted, refuted_witness, validate_lasso,
     validate_run, validate_tree, validate_with_claim,
 };
 use crate::faults::Survey;
@@ -56,8 +57,42 @@ impl Validated {
 }
 
 /// Replays evidence and looks whether it shows that the property is violated. A finite run against a formula shows that
-/// one of its expressions cannot be evaluated where it ends.
+/// one of its expressions cannot be evaluated where it ends. Evidence about a reduced system is replayed in the original.
 pub fn validate(
+    system: &System,
+    property: &Property,
+    evidence: &Evidence,
+    settings: &Settings,
+    budget: &Budget,
+) -> Result<Validated, Invalid> {
+    in_original(system, evidence, budget, &|system, evidence| validate_in(system, property, evidence, settings, budget))
+}
+
+/// Validates evidence, about a reduced system as steps of the original.
+fn in_original(
+    system: &System,
+    evidence: &Evidence,
+    budget: &Budget,
+    validate: &dyn Fn(&System, &Evidence) -> Result<Validated, Invalid>,
+) -> Result<Validated, Invalid> {
+    let Some(original) = &system.original else { return validate(system, evidence) };
+    let told = expanded(system, original, evidence, &mut Patience::new(budget)).and_then(|told| {
+        match validate(&original.system, &told) {
+            // A counter that nothing depends on may go on for ever.
+            Err(Invalid::Refuted(_)) if !original.sliced.is_empty() => validate(&original.without_sliced(), &told),
+            other => other,
+        }
+    });
+    match told {
+        Err(Invalid::Refuted(why)) => match validate(system, evidence) {
+            Ok(_) => Err(Invalid::Unexpanded(why)),
+            Err(invalid) => Err(invalid),
+        },
+        told => told,
+    }
+}
+
+fn validate_in(
     system: &System,
     property: &Property,
     evidence: &Evidence,
@@ -112,12 +147,12 @@ pub fn validate_witness(
     evidence: &Evidence,
     budget: &Budget,
 ) -> Result<Validated, Invalid> {
-    match (&property.question, evidence) {
+    in_original(system, evidence, budget, &|system, evidence| match (&property.question, evidence) {
         (Question::Ctl(temporal), Evidence::Tree(start, tree)) => {
             validate_tree(system, start.clone(), tree, temporal, true, budget).map(Validated::new)
         }
         _ => refuted("evidence of this kind is no witness of a property of that kind".into()),
-    }
+    })
 }
 
 impl Answer {
@@ -143,7 +178,7 @@ impl Answer {
         let proved = Answer::to(property, engine, Certainty::Proved);
         match validate_witness(system, property, evidence, budget) {
             Ok(witness) => proved.with_witness(witness),
-            Err(Invalid::Ended(_)) => proved,
+            Err(Invalid::Ended(_) | Invalid::Unexpanded(_)) => proved,
             Err(Invalid::Refuted(why)) => Answer::to(property, engine, refuted_witness(&why)),
         }
     }

@@ -94,7 +94,7 @@ fn holds(system: &System, property: &Property, finder: &mut EvidenceFinder<'_, '
             proved.with_witness(in_brief(witness.with_message(|long| brief(long, message))))
         }
         Err(Invalid::Refuted(why)) => refuted(property, length(&tree), &why),
-        Err(Invalid::Ended(_)) => proved,
+        Err(Invalid::Ended(_) | Invalid::Unexpanded(_)) => proved,
     }
 }
 

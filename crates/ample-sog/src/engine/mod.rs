@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use ample_budget::Budget;
 use ample_engine::board::Board;
 use ample_engine::engine::{Engine, Fit, Suits, Task, knows};
-use ample_engine::evidence::{Ending, Evidence, Invalid, Lasso, Validated, validate};
+use ample_engine::evidence::{Ending, Evidence, Invalid, Lasso, Validated, unexpanded, validate};
 use ample_engine::faults::{Fallible, Survey};
 use ample_engine::registry::{self, Choice};
 use ample_engine::report::{Answer, Report};
@@ -499,6 +499,7 @@ impl Check<'_> {
             Ok(validated) => Ok(Counterexample::States(validated)),
             Err(Invalid::Refuted(why)) => Err(refuted(&why)),
             Err(Invalid::Ended(reason)) => Err(SogError::Ended(reason)),
+            Err(Invalid::Unexpanded(why)) => Err(SogError::Ended(unexpanded(&why))),
         }
     }
 

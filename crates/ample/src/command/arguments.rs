@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ample::sog::SogOptions;
-use ample::{Algorithm, Choice, EngineOptions, Fairness, PartialOrder};
+use ample::{Algorithm, Choice, EngineOptions, Fairness, PartialOrder, StaticReduction};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -46,6 +46,8 @@ pub struct Check {
     pub properties: Properties,
     #[command(flatten)]
     pub temporal: Temporal,
+    #[command(flatten)]
+    pub reductions: Reductions,
     #[command(flatten)]
     pub search: Search,
     /// End at the first violation, whatever it is of
@@ -119,6 +121,32 @@ pub struct Temporal {
     /// Do not ask whether a property holds only because what it speaks of never happens
     #[arg(long)]
     pub no_vacuity: bool,
+}
+
+/// What is made of the model first.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Static reductions")]
+pub struct Reductions {
+    /// What is made of the model before it is checked, as far as the properties allow: `all`, `none`, or some of `paths`
+    /// (path reduction), `dead` (dead variables) and `slice` (slicing), with commas
+    #[arg(long, value_name = "REDUCTIONS", default_value = "all", value_parser = reductions)]
+    pub reductions: StaticReductions,
+}
+
+/// Static reductions, as they are named in an option.
+#[derive(Clone, Debug)]
+pub struct StaticReductions(pub Vec<StaticReduction>);
+
+fn reductions(text: &str) -> Result<StaticReductions, String> {
+    let one = |name: &str| StaticReduction::from_str(name.trim(), false);
+    match text {
+        "all" => Ok(StaticReductions(StaticReduction::ALL.to_vec())),
+        "none" => Ok(StaticReductions(Vec::new())),
+        list => match list.split(',').map(one).collect() {
+            Ok(reductions) => Ok(StaticReductions(reductions)),
+            Err(_) => Err("expected `all`, `none`, or some of `paths`, `dead`, `slice`, with commas".into()),
+        },
+    }
 }
 
 #[derive(Debug, Args)]

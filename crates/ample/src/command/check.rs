@@ -88,6 +88,7 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
         fairness: arguments.temporal.fairness,
         justice,
         no_vacuity: arguments.temporal.no_vacuity,
+        reductions: arguments.reductions.reductions.0.clone(),
         ..options(&arguments.search, &budget)
     };
     let mut report = match nothing_left {

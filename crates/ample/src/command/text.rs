@@ -45,6 +45,9 @@ pub fn report(
     if let Some(cut) = &report.cut {
         cuts(out, cut)?;
     }
+    if let Some(reduction) = &report.static_reduction {
+        writeln!(out, "Static reductions: {reduction}")?;
+    }
     match &report.diagrams {
         Some(diagrams) => symbolic_statistics(out, report, diagrams),
         None => statistics(out, &report.statistics, report.reduction.as_deref(), report.ended.as_ref()),

@@ -1,0 +1,135 @@
+//! Static reductions: a [`System`] goes in, a smaller one comes out (K. Yorav, *Exploiting Syntactic Structure for Automatic
+//! Verification*, 2000, sections 3.3.1 to 3.3.3).
+//!
+//! - [Slicing](slice) leaves out assignments to variables that nothing asked for depends on.
+//! - [Path reduction](paths) makes one edge of a path of steps that no other process and no property can tell apart. It
+//!   preserves CTL* without X, or, where only [runs](Preserve::Runs) matter, LTL without X.
+//! - [Dead variables](dead) are reset to their initial value where they are not read again before they are assigned. This
+//!   preserves CTL*.
+//!
+//! The reduced system has the variables, locations and properties of the original one, which it keeps
+//! ([`System::original`]); its edges know the edges that they stand for ([`Edge::origin`](ample_model::Edge::origin)). So
+//! every step can be told as steps of the original.
+//!
+//! ```
+//! use ample_lang::promela::{self, preprocess::FileLoader};
+//! use ample_model::Property;
+//! use ample_reduce::transform::{Preserve, Reductions, reduce};
+//!
+//! let text = "byte g; active proctype P() { byte x; x = 1; x = x + 1; g = x }";
+//! let system = promela::read("m.pml", text.into(), &mut FileLoader, &[])?.system;
+//! let reductions = Reductions { paths: Some(Preserve::Branching), dead: true, slice: true };
+//! let reduced = reduce(&system, &[Property::deadlock()], &[], reductions).expect("something to reduce");
+//! // Nobody reads `g`, and then no step is seen from outside: the three are one.
+//! assert_eq!(reduced.merged, 2);
+//! assert_eq!(reduced.sliced, ["g"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod dead;
+mod paths;
+mod seen;
+mod slice;
+
+use std::sync::Arc;
+
+use ample_model::facts::Facts;
+use ample_model::{Coupling, EdgeId, Expr, Original, ProcessId, Property, Question, Role, System, VariableId};
+
+use seen::Seen;
+
+/// What a path reduction has to preserve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preserve {
+    /// Runs, but for steps that repeat a state: LTL without X, invariants, assertions, deadlocks. A choice that nobody sees
+    /// may be made earlier.
+    Runs,
+    /// Choices too: CTL* without X.
+    Branching,
+}
+
+/// Which reductions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reductions {
+    /// Path reduction, and what it has to preserve.
+    pub paths: Option<Preserve>,
+    /// Dead variables are reset.
+    pub dead: bool,
+    /// Assignments that nothing depends on are left out.
+    pub slice: bool,
+}
+
+/// A reduced system, and what was done to it.
+#[derive(Clone, Debug)]
+pub struct Reduced {
+    /// The system, which keeps the original.
+    pub system: System,
+    /// How many locations no process stands at any more.
+    pub merged: usize,
+    /// How many resets of dead variables there are.
+    pub resets: usize,
+    /// The names of the variables that nothing depends on.
+    pub sliced: Vec<String>,
+}
+
+/// So many edges are looked at; larger systems stay as they are.
+const MAX_EDGES: usize = 20_000;
+/// The same for expressions of properties.
+const MAX_EXPRESSIONS: usize = 2_000;
+
+/// Reduces a system for these properties, of runs on which these conditions hold again and again; `None` if there is
+/// nothing to reduce, or the properties do not allow it.
+pub fn reduce(system: &System, properties: &[Property], justice: &[Expr], reductions: Reductions) -> Option<Reduced> {
+    let edges: usize = system.processes.iter().map(|process| process.edges.len()).sum();
+    let is_claimed = properties.iter().any(|property| matches!(property.question, Question::Never(_)));
+    let expressions: usize = properties.iter().map(|property| seen::expressions(property).len()).sum();
+    let is_large = edges > MAX_EDGES || expressions > MAX_EXPRESSIONS;
+    if !matches!(system.coupling, Coupling::Interleaving) || is_claimed || is_large || is_net(system) {
+        return None;
+    }
+    let mut reduced = Reduced { system: system.clone(), merged: 0, resets: 0, sliced: Vec::new() };
+    for process in reduced.system.processes.iter_mut().filter(|process| process.role == Role::Process) {
+        for (number, edge) in process.edges.iter_mut().enumerate() {
+            edge.origin = vec![EdgeId::from(number)];
+        }
+    }
+    let mut sliced = Vec::new();
+    if reductions.slice {
+        let facts = Facts::of(&reduced.system);
+        let seen = Seen::of(&reduced.system, &facts, properties, justice);
+        sliced = slice::slice(&mut reduced.system, &seen);
+        reduced.sliced = sliced.iter().map(|(process, variable)| name(system, *process, *variable)).collect();
+    }
+    if let Some(preserve) = reductions.paths {
+        let facts = Facts::of(&reduced.system);
+        let seen = Seen::of(&reduced.system, &facts, properties, justice);
+        reduced.merged = paths::merge(&mut reduced.system, &facts, &seen, preserve);
+    }
+    if reductions.dead {
+        let facts = Facts::of(&reduced.system);
+        let seen = Seen::of(&reduced.system, &facts, properties, justice);
+        reduced.resets = dead::reset(&mut reduced.system, &facts, &seen);
+    }
+    if reduced.merged == 0 && reduced.resets == 0 && reduced.sliced.is_empty() {
+        return None;
+    }
+    reduced.system.original = Some(Arc::new(Original { system: system.clone(), sliced }));
+    debug_assert_eq!(ample_model::check::check(&reduced.system), Ok(()));
+    debug_assert_eq!(ample_model::check::check_origins(&reduced.system, system), Ok(()));
+    Some(reduced)
+}
+
+/// One process that always stands at the same place, as a Petri net does: the engine for nets has reductions of its own.
+fn is_net(system: &System) -> bool {
+    matches!(system.processes.as_slice(), [process] if process.locations.len() == 1)
+}
+
+fn name(system: &System, process: Option<ProcessId>, variable: VariableId) -> String {
+    match process {
+        Some(process) => {
+            let process = system.process(process);
+            format!("{}:{}", process.name, process.locals[variable.index()].name)
+        }
+        None => system.globals[variable.index()].name.clone(),
+    }
+}

@@ -1,0 +1,476 @@
+//! Path reduction: a path of steps that nobody can tell apart is one edge.
+//!
+//! A location is passed at once if all edges that leave it concern their process alone (nobody else reads or writes what
+//! they use, no property sees what they do), one of them is always executable, and none can be a fault. All other locations
+//! are breaking points. What an edge does before it comes to such a location is substituted into the guards of the edges
+//! that leave it, so that every path is an edge with a guard of its own. A path ends where it would come to a location
+//! again, so that every cycle has a location where a process stands.
+//!
+//! The location in the middle and the one after it must not be asked for by name: otherwise the step between them is seen.
+//! The step after one that gives up exclusive control must not take it: others may move between the two.
+
+use std::collections::HashSet;
+
+use ample_model::facts::{EdgeFacts, Facts, Lens, Traits};
+use ample_model::visit::{Folder, Made, Visitor, fold_expr};
+use ample_model::{
+    Action, BinaryOp, Communication, Edge, EdgeId, Expr, Instruction, LocationId, Place, ProcessId, ProcessType, Role,
+    Scope, Shared, System, UnaryOp, VariableId,
+};
+
+use super::Preserve;
+use super::seen::{Seen, may_shake_hands};
+
+/// An edge becomes so many paths at most.
+const MAX_PATHS: usize = 32;
+/// A location with more edges is a breaking point.
+const MAX_CHOICES: usize = 12;
+/// A path has so many edges at most.
+const MAX_LENGTH: usize = 64;
+/// A guard has so many parts at most.
+const MAX_SIZE: usize = 128;
+
+/// Merges the edges of every process type; how many locations nobody stands at any more.
+pub(super) fn merge(system: &mut System, facts: &Facts, seen: &Seen, preserve: Preserve) -> usize {
+    if seen.every_step || !system.actions.is_empty() {
+        return 0;
+    }
+    let mut all = Vec::new();
+    let mut merged = 0;
+    for (number, process) in system.processes.iter().enumerate() {
+        let is_fixed = process.role == Role::Claim || process.provided.is_some();
+        let merger = Merger { system, lens: Lens::new(system), id: number.into(), process, facts, seen, preserve };
+        let reduced = if is_fixed { None } else { merger.reduced() };
+        merged += reduced.as_ref().map_or(0, |(_, merged)| *merged);
+        all.push(reduced.map_or_else(|| process.clone(), |(process, _)| process));
+    }
+    system.processes = all;
+    merged
+}
+
+struct Merger<'a> {
+    system: &'a System,
+    lens: Lens<'a>,
+    id: ProcessId,
+    process: &'a ProcessType,
+    facts: &'a Facts,
+    seen: &'a Seen,
+    preserve: Preserve,
+}
+
+/// A path through the control-flow graph.
+#[derive(Clone)]
+struct Path {
+    edge: Edge,
+    /// The locations that it has come through, where it begins included.
+    through: Vec<LocationId>,
+    /// What it has assigned; `None` if that cannot be said in expressions.
+    assigned: Option<Assigned>,
+    /// It may go on.
+    is_open: bool,
+}
+
+/// What cells hold after a straight sequence of assignments, as expressions over what they held before.
+#[derive(Clone, Default)]
+struct Assigned {
+    cells: Vec<(Scope, VariableId, u32, Expr)>,
+    /// Variables of which it is not known what they hold.
+    unknown: HashSet<(Scope, VariableId)>,
+}
+
+/// An edge that leaves a location, and when it is executable.
+struct Choice {
+    edge: EdgeId,
+    condition: Vec<Expr>,
+}
+
+impl Merger<'_> {
+    fn facts_of(&self, edge: EdgeId) -> &EdgeFacts {
+        self.facts.edge(self.id, edge)
+    }
+
+    /// The process type with its paths merged, and how many locations are passed at once; `None` if there are none.
+    fn reduced(&self) -> Option<(ProcessType, usize)> {
+        let choices: Vec<Option<Vec<Choice>>> = self.process.locations.iter().map(|l| self.choices(&l.edges)).collect();
+        if choices.iter().all(Option::is_none) {
+            return None;
+        }
+        let mut reduced = ProcessType { edges: Vec::new(), structure: None, ..self.process.clone() };
+        reduced.locations.iter_mut().for_each(|location| location.edges.clear());
+        let mut waiting = vec![self.process.initial];
+        let mut is_reached = vec![false; self.process.locations.len()];
+        is_reached[self.process.initial.index()] = true;
+        let mut passes = false;
+        while let Some(location) = waiting.pop() {
+            // By edge that leaves the location: what it has become.
+            let mut becomes: Vec<(EdgeId, Vec<EdgeId>)> = Vec::new();
+            for old in &self.process.locations[location.index()].edges {
+                let mut numbers = Vec::new();
+                for path in self.paths(*old, &choices) {
+                    passes |= path.through.len() > 1;
+                    let number = EdgeId::from(reduced.edges.len());
+                    numbers.push(number);
+                    if !is_reached[path.edge.to.index()] {
+                        is_reached[path.edge.to.index()] = true;
+                        waiting.push(path.edge.to);
+                    }
+                    reduced.edges.push(Renumber(&becomes, Made::default()).edge(&path.edge));
+                    reduced.locations[location.index()].edges.push(number);
+                }
+                becomes.push((*old, numbers));
+            }
+        }
+        let mut was_reached = vec![false; self.process.locations.len()];
+        reach(self.process, self.process.initial, &mut was_reached);
+        let merged = was_reached.iter().zip(&is_reached).filter(|(before, after)| **before && !**after).count();
+        (passes && merged > 0).then_some((reduced, merged))
+    }
+
+    /// The edges that leave a location which is passed at once, with their conditions; `None` if it is a breaking point.
+    fn choices(&self, edges: &[EdgeId]) -> Option<Vec<Choice>> {
+        if edges.is_empty() || edges.len() > MAX_CHOICES || !edges.iter().all(|edge| self.is_private(*edge)) {
+            return None;
+        }
+        let conditions: Vec<Vec<Expr>> = edges.iter().map(|edge| self.condition(*edge)).collect::<Option<_>>()?;
+        let last = *edges.last()?;
+        let has_else = edges.len() > 1
+            && self.process.edges[last.index()].guard == [Expr::Blocked(edges[..edges.len() - 1].to_vec())];
+        let are_opposite = match conditions.as_slice() {
+            [one, other] => is_negation(one, other),
+            _ => false,
+        };
+        let is_total = has_else || are_opposite || conditions.iter().any(Vec::is_empty);
+        let options = if has_else { &conditions[..edges.len() - 1] } else { &conditions[..] };
+        let is_deterministic = options.len() == 1 || are_opposite || are_exclusive(options);
+        if !is_total || self.preserve == Preserve::Branching && !is_deterministic {
+            return None;
+        }
+        Some(edges.iter().zip(conditions).map(|(edge, condition)| Choice { edge: *edge, condition }).collect())
+    }
+
+    /// The step concerns its process alone, and is never a fault.
+    fn is_private(&self, id: EdgeId) -> bool {
+        let (edge, facts) = (&self.process.edges[id.index()], self.facts_of(id));
+        let usage = &facts.all;
+        let Traits {
+            timeout,
+            process_count,
+            non_progress,
+            accepting,
+            priority,
+            sets_priority,
+            may_fault,
+            at,
+            remote,
+            ..
+        } = usage.traits;
+        let depends_on_others = timeout || process_count || non_progress || accepting || priority || at || remote;
+        edge.communication.is_none()
+            && edge.action.is_none()
+            && !(facts.ends || facts.monitored || sets_priority || may_fault || depends_on_others)
+            && facts.spawns.is_empty()
+            && usage.channels.is_empty()
+            && facts.effect.blocked.is_empty()
+            && usage.reads.iter().all(|cells| self.seen.is_stable(self.id, cells))
+            && usage.writes.iter().all(|cells| self.seen.is_private(self.id, cells))
+            && !self.seen.locations.contains(&(self.id, edge.to))
+    }
+
+    /// When an edge is executable, without reference to its siblings; only for edges without a communication.
+    fn condition(&self, id: EdgeId) -> Option<Vec<Expr>> {
+        let edge = &self.process.edges[id.index()];
+        let mut condition = Vec::new();
+        for conjunct in &edge.guard {
+            match conjunct {
+                Expr::Const(value) if *value != 0 => {}
+                Expr::Blocked(others) => {
+                    for other in others {
+                        condition.push(negation(self.condition(*other)?));
+                    }
+                }
+                conjunct if has_blocked(conjunct) => return None,
+                conjunct => condition.push(conjunct.clone()),
+            }
+        }
+        Some(condition)
+    }
+
+    /// All paths that begin with an edge.
+    fn paths(&self, first: EdgeId, choices: &[Option<Vec<Choice>>]) -> Vec<Path> {
+        let edge = self.process.edges[first.index()].clone();
+        let facts = self.facts_of(first);
+        // After a handshake the receiver may hold exclusive control, so that the sender could not go on at once.
+        let offers =
+            matches!(edge.communication, Some(Communication::Send { .. })) && may_shake_hands(self.system, facts);
+        let gives = edge.keeps_control && edge.communication.is_some();
+        let can_go_on = !(facts.ends || edge.action.is_some() || offers || gives);
+        let mut assigned = Some(Assigned::default());
+        if let Some(communication) = &edge.communication {
+            // What is received is not known before.
+            let mut written = Written(HashSet::new());
+            written.communication(communication);
+            assigned = Some(Assigned { unknown: written.0, ..Assigned::default() });
+        }
+        extend_assigned(&mut assigned, &edge.effect);
+        let mut open = vec![Path { through: vec![edge.from], edge, assigned, is_open: can_go_on }];
+        let mut done = Vec::new();
+        while let Some(path) = open.pop() {
+            let is_full = open.len() + done.len() >= MAX_PATHS;
+            match if is_full { None } else { self.extended(&path, choices) } {
+                Some(longer) => open.extend(longer.into_iter().rev()),
+                None => done.push(path),
+            }
+        }
+        done
+    }
+
+    /// The path, and one step after it for each edge that leaves the location where it ends; `None` if it ends there.
+    fn extended(&self, path: &Path, choices: &[Option<Vec<Choice>>]) -> Option<Vec<Path>> {
+        let at = path.edge.to;
+        let choices = choices[at.index()].as_ref()?;
+        let is_again = path.through.contains(&at);
+        let is_seen = self.seen.locations.contains(&(self.id, at));
+        if !path.is_open || is_again || is_seen || path.through.len() >= MAX_LENGTH {
+            return None;
+        }
+        choices.iter().map(|choice| self.joined(path, choice)).collect()
+    }
+
+    /// The path with one more edge.
+    fn joined(&self, path: &Path, choice: &Choice) -> Option<Path> {
+        let next = &self.process.edges[choice.edge.index()];
+        if next.keeps_control && !path.edge.keeps_control {
+            return None;
+        }
+        let mut guard = path.edge.guard.clone();
+        for conjunct in &choice.condition {
+            let before = self.before(path, conjunct)?;
+            if before != Expr::TRUE {
+                guard.push(before);
+            }
+        }
+        if guard.iter().map(size).sum::<usize>() > MAX_SIZE {
+            return None;
+        }
+        let shift = path.edge.effect.len() as u32;
+        let moved = |instruction: &Instruction| match instruction {
+            Instruction::Try(action, target) => Instruction::Try(action.clone(), target + shift),
+            Instruction::Jump(target) => Instruction::Jump(target + shift),
+            other => other.clone(),
+        };
+        let effect = path.edge.effect.iter().cloned().chain(next.effect.iter().map(moved)).collect();
+        let origin = path.edge.origin.iter().chain(&next.origin).copied().collect();
+        let edge = Edge { guard, effect, origin, to: next.to, keeps_control: next.keeps_control, ..path.edge.clone() };
+        let mut assigned = path.assigned.clone();
+        extend_assigned(&mut assigned, &next.effect);
+        let through = path.through.iter().copied().chain([path.edge.to]).collect();
+        Some(Path { edge, through, assigned, is_open: true })
+    }
+
+    /// A condition after a path, as one before it; `None` if there is no such expression that is never a fault.
+    fn before(&self, path: &Path, condition: &Expr) -> Option<Expr> {
+        let assigned = path.assigned.as_ref()?;
+        let mut substitution = Substitution::of(assigned);
+        let before = substitution.expr(condition);
+        let is_sound = substitution.is_possible && !self.lens.expr(self.id, &before).traits.may_fault;
+        is_sound.then_some(before)
+    }
+}
+
+/// Marks the locations that can be come to.
+fn reach(process: &ProcessType, from: LocationId, reached: &mut [bool]) {
+    let mut waiting = vec![from];
+    reached[from.index()] = true;
+    while let Some(location) = waiting.pop() {
+        for edge in &process.locations[location.index()].edges {
+            let to = process.edges[edge.index()].to;
+            if !reached[to.index()] {
+                reached[to.index()] = true;
+                waiting.push(to);
+            }
+        }
+    }
+}
+
+fn negation(condition: Vec<Expr>) -> Expr {
+    match condition.into_iter().reduce(|x, y| Expr::binary(BinaryOp::And, x, y)) {
+        Some(condition) => Expr::unary(UnaryOp::Not, condition),
+        None => Expr::FALSE,
+    }
+}
+
+/// One condition is the negation of the other.
+fn is_negation(one: &[Expr], other: &[Expr]) -> bool {
+    let ([one], [other]) = (one, other) else { return false };
+    let opposite = |op: BinaryOp| match op {
+        BinaryOp::Equal => Some(BinaryOp::NotEqual),
+        BinaryOp::NotEqual => Some(BinaryOp::Equal),
+        BinaryOp::Less => Some(BinaryOp::GreaterEqual),
+        BinaryOp::GreaterEqual => Some(BinaryOp::Less),
+        BinaryOp::Greater => Some(BinaryOp::LessEqual),
+        BinaryOp::LessEqual => Some(BinaryOp::Greater),
+        _ => None,
+    };
+    match (one, other) {
+        (Expr::Unary(UnaryOp::Not, inner), same) | (same, Expr::Unary(UnaryOp::Not, inner)) => **inner == *same,
+        (Expr::Binary(op, x, y), Expr::Binary(other, z, w)) => opposite(*op) == Some(*other) && x == z && y == w,
+        _ => false,
+    }
+}
+
+/// All of them compare the same with different constants.
+fn are_exclusive(options: &[Vec<Expr>]) -> bool {
+    let compared = |option: &Vec<Expr>| match option.as_slice() {
+        [Expr::Binary(BinaryOp::Equal, x, y)] => match (&**x, &**y) {
+            (Expr::Const(value), other) | (other, Expr::Const(value)) => Some((other.clone(), *value)),
+            _ => None,
+        },
+        _ => None,
+    };
+    let Some(compared) = options.iter().map(compared).collect::<Option<Vec<_>>>() else { return false };
+    let values: HashSet<i64> = compared.iter().map(|(_, value)| *value).collect();
+    values.len() == compared.len() && compared.windows(2).all(|pair| pair[0].0 == pair[1].0)
+}
+
+fn has_blocked(expr: &Expr) -> bool {
+    let mut has = false;
+    expr.walk(&mut |part| has |= matches!(part, Expr::Blocked(_)));
+    has
+}
+
+fn size(expr: &Expr) -> usize {
+    let mut size = 0;
+    expr.walk(&mut |_| size += 1);
+    size
+}
+
+/// Collects the variables that are written.
+struct Written(HashSet<(Scope, VariableId)>);
+
+impl<'a> Visitor<'a> for Written {
+    fn write(&mut self, place: &'a Place) {
+        self.0.insert((place.scope, place.variable));
+    }
+
+    /// Nothing is written in an expression.
+    fn expr(&mut self, _: &'a Expr) {}
+
+    fn shared(&mut self, _: &'a Shared) {}
+}
+
+/// The cell of a place without variable subscripts.
+fn constant_slot(place: &Place) -> Option<u32> {
+    match place.possible_slots().as_slice() {
+        [slot] if place.indices.iter().all(|index| matches!(index.at, Expr::Const(_))) => Some(*slot),
+        _ => None,
+    }
+}
+
+/// Adds what an effect assigns.
+fn extend_assigned(assigned: &mut Option<Assigned>, effect: &[Instruction]) {
+    for instruction in effect {
+        let Some(now) = assigned else { return };
+        match instruction {
+            Instruction::Do(Action::Assign(place, value)) => {
+                let mut substitution = Substitution::of(now);
+                let value = substitution.expr(value);
+                let is_possible = substitution.is_possible && size(&value) <= MAX_SIZE;
+                let key = (place.scope, place.variable);
+                match constant_slot(place) {
+                    Some(slot) if is_possible && !now.unknown.contains(&key) => {
+                        now.cells
+                            .retain(|(scope, variable, other, _)| (*scope, *variable, *other) != (key.0, key.1, slot));
+                        now.cells.push((key.0, key.1, slot, Expr::Cast(place.scalar, value.into())));
+                    }
+                    _ => {
+                        now.unknown.insert(key);
+                    }
+                }
+            }
+            Instruction::Do(Action::Test(_) | Action::Assert { .. } | Action::Print { .. }) => {}
+            // A program with jumps, a spawned process, a communication: it is not looked at what that comes to, only at
+            // what it may change.
+            other => {
+                let mut written = Written(std::mem::take(&mut now.unknown));
+                written.instruction(other);
+                now.unknown = written.0;
+                if matches!(other, Instruction::Try(..) | Instruction::Jump(_) | Instruction::Fail(_)) {
+                    // Which of the assignments are performed is not known.
+                    let mut written = Written(std::mem::take(&mut now.unknown));
+                    effect.iter().for_each(|instruction| written.instruction(instruction));
+                    now.unknown = written.0;
+                }
+            }
+        }
+    }
+}
+
+/// Puts what was assigned in the place of what is read.
+struct Substitution<'a> {
+    assigned: &'a Assigned,
+    is_possible: bool,
+    made: Made,
+}
+
+impl<'a> Substitution<'a> {
+    fn of(assigned: &'a Assigned) -> Substitution<'a> {
+        Substitution { assigned, is_possible: true, made: Made::default() }
+    }
+}
+
+impl Folder for Substitution<'_> {
+    fn expr(&mut self, expr: &Expr) -> Expr {
+        let Expr::Read(place) = expr else { return fold_expr(self, expr) };
+        let key = (place.scope, place.variable);
+        if self.assigned.unknown.contains(&key) {
+            self.is_possible = false;
+            return expr.clone();
+        }
+        let mut written = self.assigned.cells.iter().filter(|(scope, variable, ..)| (*scope, *variable) == key);
+        match constant_slot(place) {
+            Some(slot) => match written.find(|(_, _, other, _)| *other == slot) {
+                Some((.., value)) => value.clone(),
+                None => expr.clone(),
+            },
+            None if written.next().is_some() => {
+                self.is_possible = false;
+                expr.clone()
+            }
+            None => fold_expr(self, expr),
+        }
+    }
+
+    fn shared(&mut self, shared: &Shared) -> Expr {
+        if let Some(made) = self.made.get(shared) {
+            return made;
+        }
+        let made = self.expr(shared);
+        self.made.keep(shared, made)
+    }
+}
+
+/// Puts the numbers of the edges that an edge has become in the place of its own.
+struct Renumber<'a>(&'a [(EdgeId, Vec<EdgeId>)], Made);
+
+impl Folder for Renumber<'_> {
+    fn expr(&mut self, expr: &Expr) -> Expr {
+        match expr {
+            Expr::Blocked(edges) => {
+                let numbers = edges.iter().flat_map(|edge| {
+                    let becomes = self.0.iter().find(|(old, _)| old == edge);
+                    becomes.map(|(_, numbers)| numbers.as_slice()).unwrap_or_default()
+                });
+                Expr::Blocked(numbers.copied().collect())
+            }
+            _ => fold_expr(self, expr),
+        }
+    }
+
+    fn shared(&mut self, shared: &Shared) -> Expr {
+        if let Some(made) = self.1.get(shared) {
+            return made;
+        }
+        let made = self.expr(shared);
+        self.1.keep(shared, made)
+    }
+}

@@ -1,0 +1,164 @@
+//! Static reductions: what they make of small models, and that they leave alone what somebody sees.
+
+use std::collections::{HashSet, VecDeque};
+
+use ample_lang::promela::{self, preprocess::FileLoader};
+use ample_model::{Interpreter, Property, Question, State, System};
+use ample_reduce::transform::{Preserve, Reduced, Reductions, reduce};
+
+const ALL: Reductions = Reductions { paths: Some(Preserve::Runs), dead: true, slice: true };
+const PATHS: Reductions = Reductions { paths: Some(Preserve::Branching), dead: false, slice: false };
+const DEAD: Reductions = Reductions { paths: None, dead: true, slice: false };
+const SLICE: Reductions = Reductions { paths: None, dead: false, slice: true };
+
+fn load(text: &str) -> System {
+    promela::read("m.pml", text.into(), &mut FileLoader, &[]).unwrap().system
+}
+
+fn invariant(system: &System, text: &str) -> Property {
+    let with = format!("{}\nltl p {{ [] ({text}) }}", system.sources[0].text);
+    let property = load(&with).properties.pop().unwrap();
+    let Question::Ltl(temporal) = &property.question else { panic!("no formula") };
+    Property { question: Question::Invariant(temporal.atoms[0].clone()), ..property }
+}
+
+fn reduced(system: &System, properties: &[Property], reductions: Reductions) -> Reduced {
+    reduce(system, properties, &[], reductions).expect("something to reduce")
+}
+
+/// All states.
+fn states(system: &System) -> HashSet<State> {
+    let interpreter = Interpreter::new(system);
+    let start = interpreter.initial_state(0).unwrap().unwrap();
+    let mut seen = HashSet::from([interpreter.identity(&start)]);
+    let mut frontier = VecDeque::from([start]);
+    while let Some(state) = frontier.pop_front() {
+        for (_, successor) in interpreter.steps(&state) {
+            let Some(next) = successor.state else { continue };
+            if seen.insert(interpreter.identity(&next)) {
+                frontier.push_back(next);
+            }
+        }
+    }
+    seen
+}
+
+/// Figure 3.8 of Yorav's thesis: two paths, with what was assigned substituted into the condition.
+#[test]
+fn the_paths_of_figure_3_8() {
+    let text = "active proctype P() { int x, y, z; x = 1; if :: x > y -> y = y + z :: else -> x = x + z fi }";
+    let system = load(text);
+    let merged = reduced(&system, &[], PATHS);
+    let process = &merged.system.processes[0];
+    let first: Vec<_> = process.locations[process.initial.index()].edges.iter().collect();
+    assert_eq!(first.len(), 2, "{process:?}");
+    let guards: Vec<String> = first
+        .iter()
+        .map(|edge| {
+            let guard = &process.edges[edge.index()].guard;
+            guard.iter().map(|g| system.show_expr(Some(0usize.into()), g)).collect::<Vec<_>>().join(" && ")
+        })
+        .collect();
+    assert!(guards[0].contains("> y") && guards[0].contains('1'), "{guards:?}");
+    assert!(guards[1].contains('!'), "{guards:?}");
+    // Then: (1, y + z, z); otherwise: (1 + z, y, z).
+    let interpreter = Interpreter::new(&merged.system);
+    for ((y, z), expected) in [((0, 5), [1, 5, 5]), ((3, 5), [6, 3, 5])] {
+        let mut state = interpreter.initial_state(0).unwrap().unwrap();
+        state.processes[0].locals.copy_from_slice(&[7, y, z]);
+        let after: Vec<State> = interpreter.steps(&state).filter_map(|(_, successor)| successor.state).collect();
+        assert_eq!(after.len(), 1);
+        assert_eq!(after[0].processes[0].locals, expected);
+    }
+}
+
+#[test]
+fn a_cycle_without_visible_steps_stays_finite() {
+    let system = load("active proctype P() { byte x; do :: x < 3 -> x++ :: else -> x = 0 od }");
+    let merged = reduced(&system, &[], PATHS);
+    let (before, after) = (states(&system).len(), states(&merged.system).len());
+    assert!(after < before && after >= 4, "{before} states, {after} reduced");
+}
+
+/// A path must not hide that another process may take its `else` before a handshake becomes possible.
+#[test]
+fn an_else_sees_where_a_handshake_is_offered() {
+    let text = "chan c = [0] of { bit }; bit g, missed;
+        active proctype P() { byte x; g = 1; x = 1; x = 2; c?_ }
+        active proctype Q() { (g == 1); if :: c!0 :: else -> missed = 1 fi }";
+    let system = load(text);
+    let properties = [invariant(&system, "missed == 0")];
+    let reduced = reduced(&system, &properties, ALL);
+    let is_missed = |state: &State| state.globals.last() == Some(&1);
+    assert!(states(&system).iter().any(is_missed));
+    assert!(states(&reduced.system).iter().any(is_missed), "{:?}", reduced.system.processes[0]);
+}
+
+/// Others may move between a step and an atomic sequence that begins with a local one.
+#[test]
+fn an_atomic_sequence_is_not_entered_at_once() {
+    let text = "bit g, seen;
+        active proctype P() { byte x; g = 1; atomic { x = 1; g = 0 } }
+        active proctype Q() { (g == 1); seen = 1 }";
+    let system = load(text);
+    let properties = [invariant(&system, "seen == 0")];
+    let is_seen = |state: &State| state.globals[1] == 1;
+    if let Some(reduced) = reduce(&system, &properties, &[], ALL) {
+        assert!(states(&reduced.system).iter().any(is_seen));
+    }
+}
+
+/// A location that a property names is not passed, nor left or come to in passing.
+#[test]
+fn locations_that_are_asked_for_stay() {
+    let text =
+        "active proctype P() { byte x; if :: x = 0 :: x = 1 fi; if :: x == 0 -> h: skip :: else -> skip fi; x = 2 }";
+    let system = load(text);
+    let properties = [invariant(&system, "!P@h")];
+    let at_h = |system: &System| {
+        let Question::Invariant(condition) = &properties[0].question else { panic!("no invariant") };
+        let interpreter = Interpreter::new(system);
+        states(system).iter().any(|state| interpreter.evaluate(state, None, condition) == Ok(0))
+    };
+    assert!(at_h(&system));
+    if let Some(reduced) = reduce(&system, &properties, &[], ALL) {
+        assert!(at_h(&reduced.system));
+    }
+}
+
+/// Choices that nobody sees may be made earlier on runs, but not in branching time.
+#[test]
+fn branching_time_keeps_choices() {
+    let text = "byte g; active proctype P() { byte x; g = 1; if :: x = 1 :: x = 2 fi; g = 1 + x }";
+    let system = load(text);
+    let properties = [invariant(&system, "g < 9")];
+    let runs = Reductions { paths: Some(Preserve::Runs), ..PATHS };
+    let first = |reduced: &Reduced| reduced.system.processes[0].locations[0].edges.len();
+    assert_eq!(first(&reduced(&system, &properties, runs)), 2);
+    assert_eq!(first(&reduce(&system, &properties, &[], PATHS).unwrap_or_else(|| reduced(&system, &[], DEAD))), 1);
+}
+
+#[test]
+fn dead_variables_are_reset() {
+    let text = "byte g; active proctype P() { byte x; do :: g < 9 -> x = g; g = x + 1 :: g == 9 -> g = 0 od }";
+    let system = load(text);
+    let properties = [invariant(&system, "g < 10")];
+    let reset = reduced(&system, &properties, DEAD);
+    assert!(reset.resets > 0);
+    assert!(states(&reset.system).len() < states(&system).len());
+    let globals = |system: &System| states(system).into_iter().map(|state| state.globals).collect::<HashSet<_>>();
+    assert_eq!(globals(&reset.system), globals(&system));
+}
+
+#[test]
+fn a_counter_that_nobody_reads_is_left_out() {
+    let text = "int n; bit g; active proctype P() { do :: g = 1 - g; n++ od }";
+    let system = load(text);
+    let sliced = reduced(&system, &[invariant(&system, "g < 2")], SLICE);
+    assert_eq!(sliced.sliced, ["n"]);
+    assert!(states(&sliced.system).len() <= 4);
+    // What is asked for stays, and so does what it is computed from.
+    assert_eq!(reduced(&system, &[invariant(&system, "n >= 0")], SLICE).sliced, ["g"]);
+    let text = "int n, m; active proctype P() { do :: m = n; n++ :: m > 3 -> break od }";
+    assert!(reduce(&load(text), &[], &[], SLICE).is_none());
+}
