@@ -4,12 +4,14 @@
 //! use of most of what a system can contain, in combinations that nobody would write by hand. The seed
 //! decides everything: put it into the failure message.
 
+mod sharing;
 mod synchronous;
 
 use ample_random::Random;
+pub use sharing::with_shared;
 pub use synchronous::synchronous;
 
-use crate::expr::{BinaryOp, Expr, Index, Pattern, Place, Scope, Shared, UnaryOp};
+use crate::expr::{BinaryOp, Expr, Index, Pattern, Place, Scope, UnaryOp};
 use crate::system::{
     Action, ActionId, Channel, ChannelId, Communication, Coupling, Edge, EdgeId, EventKind, Initial, Instance,
     Instruction, Location, LocationId, Monitor, MonitorEdge, NamedAction, Overflow, ProcessId, ProcessType, Role,
@@ -343,7 +345,6 @@ impl Maker {
             4 => Expr::unary(self.random.pick(&[UnaryOp::Not, UnaryOp::Negate, UnaryOp::Complement]), {
                 self.expr(site, deeper)
             }),
-            5 if self.random.one_in(2) => self.shared(site, deeper),
             5 => Expr::Conditional(
                 self.expr(site, deeper).into(),
                 self.expr(site, deeper).into(),
@@ -353,22 +354,6 @@ impl Maker {
             7 => self.question(site),
             _ => Expr::binary(self.operator(), self.expr(site, deeper), self.expr(site, deeper)),
         }
-    }
-
-    /// An expression that stands in several places, not all of which are evaluated.
-    fn shared(&mut self, site: Site<'_>, depth: u32) -> Expr {
-        let mut shared = Expr::Shared(Shared::new(self.expr(site, depth)));
-        for _ in 0..self.random.below(4) {
-            let (once, again, leaf) = (shared.clone(), shared.clone(), self.leaf(site));
-            let expr = match self.random.below(4) {
-                0 => Expr::binary(BinaryOp::BitXor, once, Expr::unary(UnaryOp::Not, again)),
-                1 => Expr::binary(BinaryOp::And, leaf, Expr::binary(BinaryOp::Or, once, again)),
-                2 => Expr::Conditional(leaf.into(), once.into(), Expr::unary(UnaryOp::Complement, again).into()),
-                _ => Expr::Conditional(once.into(), leaf.into(), again.into()),
-            };
-            shared = Expr::Shared(Shared::new(expr));
-        }
-        shared
     }
 
     fn operator(&mut self) -> BinaryOp {

@@ -39,11 +39,11 @@ fn features(seed: u64) -> Features {
     }
 }
 
-/// The random system of that seed; in some a variable is hidden.
+/// The random system of that seed; in some a variable is hidden, in some expressions are shared.
 fn random_system(seed: u64) -> System {
     let mut system = random::system(seed, features(seed));
     system.globals[1].hidden = seed % 25 == 3;
-    system
+    if seed % 3 == 2 { random::with_shared(system, seed) } else { system }
 }
 
 #[test]

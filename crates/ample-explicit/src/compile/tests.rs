@@ -176,6 +176,15 @@ fn random_systems_step_as_the_interpreter_says() {
 }
 
 #[test]
+fn random_systems_with_shared_expressions_step_as_the_interpreter_says() {
+    for seed in 0..seeds() {
+        let features = if seed % 4 == 3 { Features::NONE } else { Features::ALL };
+        let system = random::with_shared(random::system(seed, features), seed);
+        agree(&format!("seed {seed}, shared"), &system, &[], 200);
+    }
+}
+
+#[test]
 fn random_systems_of_every_width_step_as_the_interpreter_says() {
     let mut invariants = vec![Expr::Timeout, Expr::NonProgress, Expr::Accepting];
     invariants.extend((0..3).map(enabled));
