@@ -9,7 +9,7 @@ use ample_logic::{Formula, Unary};
 use crate::ctl::{Ctl, Evaluator};
 use crate::diagram::Maybe;
 use crate::error::SetError;
-use crate::fair::{FairSearch, Fairness};
+use crate::fair::{Condition, FairSearch, Fairness};
 use crate::reach::{Effort, Run, preceded, run_to};
 use crate::sets::Sets;
 
@@ -348,10 +348,17 @@ impl<'e, 'a, S: Sets> Explainer<'e, 'a, S> {
         let endless = self.evaluator.states(&Ctl::Always(Box::new(formula.clone())))?;
         let within = self.evaluator.within().clone();
         let sets = self.evaluator.sets();
-        let hull = sets.scope(&endless, &within)?;
+        let scope = sets.scope(&endless, &within)?;
         let start = sets.only(&place.state)?;
-        let fairness = Fairness::default();
-        let found = FairSearch::new(sets, &fairness).lasso(&start, &hull, &hull, &mut Effort::default())?;
+        let mut fairness = Fairness::default();
+        let mut effort = Effort::default();
+        let mut hull = scope.clone();
+        if sets.has_transient() {
+            // An endless atomic sequence is no run: a cycle passes visible states.
+            fairness.justice.push(Condition { states: sets.visible(&scope)?, steps: Vec::new() });
+            hull = FairSearch::new(sets, &fairness).backward(&scope, &mut effort)?;
+        }
+        let found = FairSearch::new(sets, &fairness).lasso(&start, &scope, &hull, &mut effort)?;
         Ok(found.map(|(prefix, round)| {
             let mut path = Path::along(prefix);
             path.cycle = round.steps.len();
