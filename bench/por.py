@@ -3,7 +3,7 @@
 
 Of Spin's reductions only this one is on: `spin -a -o1 -o2 -o3` (no statement merging, no dead variables), `gcc -O2 -DSAFETY
 -DNOCLAIM`, `pan -c0 -n`, which goes on after errors, so that the whole reduced space is counted. Of ample: `ample check
---deadlock --assertions --por SETTING`, once for each of the settings; `default` is without the option --por, and a setting that
+--deadlock --assertions --reductions none --por SETTING`, once for each of the settings; `default` is without the option --por, and a setting that
 begins with -- is taken as it is ("--por stubborn --search dfs"). A search for both properties goes to its end unless both are
 violated.
 
@@ -129,8 +129,8 @@ def options_of(setting):
 
 def run_ample(model, setting, arguments):
     """status (complete, or why not), the verdicts, states, transitions, search and total seconds."""
-    command = [arguments.ample, "check", model, "--deadlock", "--assertions", *options_of(setting), "--json", "--quiet",
-               "--time-limit", f"{arguments.limit}s", "--memory-limit", f"{arguments.memory}M"]
+    command = [arguments.ample, "check", model, "--deadlock", "--assertions", "--reductions", arguments.reductions,
+               *options_of(setting), "--json", "--quiet", "--time-limit", f"{arguments.limit}s", "--memory-limit", f"{arguments.memory}M"]
     try:
         total, done = timed(command, timeout=arguments.limit + 30, stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:
@@ -331,6 +331,8 @@ def main():
     parser.add_argument("--memory", type=int, default=4000, help="megabytes for one search (default %(default)s)")
     parser.add_argument("--optimise", default="2", help="gcc's -O")
     parser.add_argument("--spin-options", default="-o1 -o2 -o3", help="of spin -a; \"\" lets it merge statements too (default %(default)s)")
+    parser.add_argument("--reductions", default="none", help="static reductions of ample; all beside --spin-options \"\" compares "
+                        "both tools with everything that they have (default %(default)s)")
     parser.add_argument("--repeat", type=int, default=1, help="take the best of this many runs")
     parser.add_argument("--cache", help="keep Spin's results in this CSV, and take them from it")
     parser.add_argument("--only-spin", action="store_true", help="do not run ample")

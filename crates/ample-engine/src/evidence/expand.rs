@@ -163,16 +163,22 @@ impl Expansion<'_, '_> {
         let within = |range: Range<usize>| tree.branches.iter().filter(move |(after, _)| range.contains(after));
         let first = tree.prefix.len();
         self.along(&mut at, &tree.prefix, (0, within(0..first).collect()), &mut moves, &mut branches)?;
-        let mut cycle = moves.len();
-        // What is seen along the cycle is seen in every repetition; the last one is the cycle.
+        // What is seen along the cycle is seen in every repetition.
         let rest: Vec<&(usize, Tree)> = within(first..usize::MAX).collect();
-        for _ in 0..MAX_TURNS {
-            let before = at.original.clone();
-            cycle = moves.len();
-            self.along(&mut at, &tree.cycle, (first, rest.clone()), &mut moves, &mut branches)?;
-            if tree.cycle.is_empty() || self.is_same(before.as_ref(), at.original.as_ref()) {
+        if tree.cycle.is_empty() {
+            self.along(&mut at, &[], (first, rest), &mut moves, &mut branches)?;
+            return Ok(Tree { prefix: moves, branches, ..tree.clone() });
+        }
+        let mut known = HashMap::new();
+        let mut cycle = moves.len();
+        for _ in 0..=MAX_TURNS {
+            let Some(state) = &at.original else { return refuted("a step of the cycle is a fault".into()) };
+            if let Some(before) = known.insert(self.original.identity(state), moves.len()) {
+                cycle = before;
                 break;
             }
+            cycle = moves.len();
+            self.along(&mut at, &tree.cycle, (first, rest.clone()), &mut moves, &mut branches)?;
         }
         let cycle = moves.split_off(cycle);
         Ok(Tree { prefix: moves, cycle, branches, ..tree.clone() })
@@ -199,13 +205,6 @@ impl Expansion<'_, '_> {
             }
         }
         Ok(())
-    }
-
-    fn is_same(&self, one: Option<&State>, other: Option<&State>) -> bool {
-        match (one, other) {
-            (Some(one), Some(other)) => self.original.identity(one) == self.original.identity(other),
-            _ => true,
-        }
     }
 }
 
