@@ -1,10 +1,10 @@
 //! Static reductions: a [`System`] goes in, a smaller one comes out (K. Yorav, *Exploiting Syntactic Structure for Automatic
 //! Verification*, 2000, sections 3.3.1 to 3.3.3).
 //!
-//! - [Slicing](slice) leaves out assignments to variables that nothing asked for depends on.
-//! - [Path reduction](paths) makes one edge of a path of steps that no other process and no property can tell apart. It
+//! - *Slicing* leaves out assignments to variables that nothing asked for depends on.
+//! - *Path reduction* makes one edge of a path of steps that no other process and no property can tell apart. It
 //!   preserves CTL* without X, or, where only [runs](Preserve::Runs) matter, LTL without X.
-//! - [Dead variables](dead) are reset to their initial value where they are not read again before they are assigned. This
+//! - *Dead variables* are reset to their initial value where they are not read again before they are assigned. This
 //!   preserves CTL*.
 //!
 //! The reduced system has the variables, locations and properties of the original one, which it keeps
