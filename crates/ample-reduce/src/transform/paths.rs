@@ -21,8 +21,8 @@ use ample_model::{
 use super::Preserve;
 use super::seen::{Seen, may_shake_hands};
 
-/// An edge becomes so many paths at most.
-const MAX_PATHS: usize = 32;
+/// An edge becomes so many paths at most: as many as keep the process type from growing, by these attempts.
+const MAX_PATHS: [usize; 3] = [32, 4, 1];
 /// A location with more edges is a breaking point.
 const MAX_CHOICES: usize = 12;
 /// A path has so many edges at most.
@@ -90,11 +90,23 @@ impl Merger<'_> {
     }
 
     /// The process type with its paths merged, and how many locations are passed at once; `None` if there are none.
+    /// Choices one after the other multiply the paths, and engines look at every edge: fewer states must not be paid for
+    /// with many more edges.
     fn reduced(&self) -> Option<(ProcessType, usize)> {
         let choices: Vec<Option<Vec<Choice>>> = self.process.locations.iter().map(|l| self.choices(&l.edges)).collect();
         if choices.iter().all(Option::is_none) {
             return None;
         }
+        let instructions = |process: &ProcessType| process.edges.iter().map(|edge| edge.effect.len()).sum::<usize>();
+        let most_edges = self.process.edges.len() * 3 / 2 + 8;
+        let most_instructions = instructions(self.process) * 4 + 64;
+        let is_small =
+            |process: &ProcessType| process.edges.len() <= most_edges && instructions(process) <= most_instructions;
+        MAX_PATHS.iter().find_map(|most| self.merged(&choices, *most, most_edges).filter(|(p, _)| is_small(p)))
+    }
+
+    /// The same with so many paths for an edge at most; `None` also if there are more edges than that.
+    fn merged(&self, choices: &[Option<Vec<Choice>>], most: usize, most_edges: usize) -> Option<(ProcessType, usize)> {
         let mut reduced = ProcessType { edges: Vec::new(), structure: None, ..self.process.clone() };
         reduced.locations.iter_mut().for_each(|location| location.edges.clear());
         let mut waiting = vec![self.process.initial];
@@ -106,7 +118,7 @@ impl Merger<'_> {
             let mut becomes: Vec<(EdgeId, Vec<EdgeId>)> = Vec::new();
             for old in &self.process.locations[location.index()].edges {
                 let mut numbers = Vec::new();
-                for path in self.paths(*old, &choices) {
+                for path in self.paths(*old, choices, most) {
                     passes |= path.through.len() > 1;
                     let number = EdgeId::from(reduced.edges.len());
                     numbers.push(number);
@@ -118,6 +130,9 @@ impl Merger<'_> {
                     reduced.locations[location.index()].edges.push(number);
                 }
                 becomes.push((*old, numbers));
+                if reduced.edges.len() > most_edges {
+                    return None;
+                }
             }
         }
         let mut was_reached = vec![false; self.process.locations.len()];
@@ -195,8 +210,8 @@ impl Merger<'_> {
         Some(condition)
     }
 
-    /// All paths that begin with an edge.
-    fn paths(&self, first: EdgeId, choices: &[Option<Vec<Choice>>]) -> Vec<Path> {
+    /// All paths that begin with an edge, so many at most.
+    fn paths(&self, first: EdgeId, choices: &[Option<Vec<Choice>>], most: usize) -> Vec<Path> {
         let edge = self.process.edges[first.index()].clone();
         let facts = self.facts_of(first);
         // After a handshake the receiver may hold exclusive control, so that the sender could not go on at once.
@@ -215,8 +230,8 @@ impl Merger<'_> {
         let mut open = vec![Path { through: vec![edge.from], edge, assigned, is_open: can_go_on }];
         let mut done = Vec::new();
         while let Some(path) = open.pop() {
-            let is_full = open.len() + done.len() >= MAX_PATHS;
-            match if is_full { None } else { self.extended(&path, choices) } {
+            let others = open.len() + done.len();
+            match self.extended(&path, choices).filter(|longer| others + longer.len() <= most) {
                 Some(longer) => open.extend(longer.into_iter().rev()),
                 None => done.push(path),
             }
