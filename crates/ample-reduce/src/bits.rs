@@ -72,6 +72,14 @@ impl Bits {
         }
     }
 
+    /// Removes the numbers of a set, except for those that are in the other one too.
+    #[inline]
+    pub fn remove_all_but(&mut self, these: &Bits, kept: &Bits) {
+        for (number, (word, removed)) in self.words.iter_mut().zip(&these.words).enumerate() {
+            *word &= !(removed & !kept.words.get(number).copied().unwrap_or(0));
+        }
+    }
+
     /// Is there a number that is in both?
     #[inline]
     pub fn meets(&self, other: &Bits) -> bool {

@@ -4,6 +4,7 @@
 //! there, told apart by their ids and by the parameters that never change. There are few sets, and a state mostly has
 //! the set of the one before. From then on a state is a [`View`], and a persistent set is chosen for it.
 
+mod pauses;
 mod safe;
 
 use std::collections::HashMap;
@@ -20,6 +21,7 @@ use ample_reduce::scheme::{ConditionNumber, Kind, ObjectNumber, ProcessNumber, T
 use ample_reduce::unfold::{Irreducible, Newcomer, Unfolding, Watch};
 use rapidhash::RapidHashMap;
 
+use self::pauses::Pauses;
 use super::layout::{Base, Slot};
 use super::memory::Reading;
 use super::state_layout::LayoutPlace;
@@ -134,6 +136,7 @@ pub struct Reduced<'a> {
     /// A set that is not whole must have no visible transition.
     invisible: bool,
     tally: Arc<Tally>,
+    pauses: Pauses,
     /// Only deadlocks are looked for.
     only_deadlocks: bool,
     /// By layout: the cells that tell processes apart, where they lie.
@@ -315,6 +318,7 @@ impl<'a> Reduced<'a> {
             visible: Bits::new(),
             invisible: false,
             tally: Arc::default(),
+            pauses: Pauses::default(),
             only_deadlocks: !looks_further && invariants.is_empty(),
             cells: Vec::new(),
             process_sets: Vec::new(),
@@ -325,6 +329,12 @@ impl<'a> Reduced<'a> {
             chosen: Vec::new(),
             recall: Recall::default(),
         })
+    }
+
+    /// The same, with pauses where looking for sets does not pay.
+    pub fn with_pauses(mut self, has_pauses: bool) -> Reduced<'a> {
+        self.guards.with_pauses(has_pauses);
+        Reduced { pauses: Pauses::new(has_pauses), ..self }
     }
 
     /// How often a choice was made, and how often it left something out.
@@ -482,7 +492,7 @@ impl<'a> Reduced<'a> {
             now.locations[*process as usize] = Some(location);
             now.there.push(*process);
             if !now.full {
-                now.alive.extend(self.guards.future(*process, location));
+                now.alive.extend(self.guards.future(&self.unfolding, *process, location));
             }
         }
     }
@@ -691,6 +701,11 @@ impl Reduced<'_> {
         if enabled.len() <= 1 || self.space.is_transient(state) {
             return out.extend(all);
         }
+        // A set with a certain member is asked for where one was left out before.
+        if member.is_none() && self.pauses.is_pause() {
+            self.tally.count(false);
+            return out.extend(all);
+        }
         self.unfolding.effort().earn();
         self.look_at(state);
         self.take_in(enabled);
@@ -746,7 +761,9 @@ impl Reduced<'_> {
         self.now.alive = alive;
         let chosen = &self.chosen;
         out.extend(all.filter(|position| chosen.contains(&enabled[*position as usize].label)));
-        self.tally.count(out.len() < enabled.len());
+        let leaves_out = out.len() < enabled.len();
+        self.tally.count(leaves_out);
+        self.pauses.note(leaves_out);
     }
 }
 

@@ -146,7 +146,7 @@ fn reduced(
         Err(error) => return Ok(EmptinessResult::not_compiled(error)),
     };
     let space = match Reduced::of(compiled, specification.atoms, true, algorithm, budget) {
-        Ok(space) => space,
+        Ok(space) => space.with_pauses(options.reduction() == Reduction::Auto),
         Err(NotReduced::Irreducible(why)) => return Err(Everything::Because(why)),
         Err(NotReduced::NotCompiled(error)) => return Ok(EmptinessResult::not_compiled(error)),
     };

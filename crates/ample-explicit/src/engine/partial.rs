@@ -17,6 +17,9 @@ use super::reduction::{Methods, Proviso, Reduction};
 use super::subject::Subject;
 use super::{Request, Run, collect, has_hidden_variables, room_for_the_store};
 
+/// After so many states with a choice a reduction that has left out nothing at all is abandoned.
+const FIRST_TRIAL: u64 = 2_000;
+
 /// So many states are worth looking at before it is decided whether a reduction pays.
 const TRIAL: u64 = 50_000;
 
@@ -44,7 +47,7 @@ pub fn run(system: &Subject<'_>, request: &Request, methods: Methods, options: &
     let algorithm = methods.persistent.unwrap_or_default();
     let reduced = |compiled| Reduced::of(compiled, &request.invariants, assertions, algorithm, budget);
     let space = match system.compiled().map_err(NotReduced::from).and_then(reduced) {
-        Ok(space) => space,
+        Ok(space) => space.with_pauses(is_auto),
         Err(NotReduced::Irreducible(why)) => return Attempt::Irreducible(why),
         Err(NotReduced::NotCompiled(error)) => {
             let ended = Some(error.into());
@@ -158,10 +161,11 @@ pub fn trial(budget: &Budget, tally: Option<Arc<Tally>>) -> (Budget, Cancellatio
     let Some(tally) = tally else { return (budget.clone(), Cancellation::new()) };
     let is_judged = AtomicBool::new(false);
     budget.until(move |progress| {
-        if progress.states <= TRIAL || is_judged.swap(true, Ordering::Relaxed) {
-            return false;
-        }
         let (asked, left) = tally.choices();
-        left * WORTH < asked
+        if left == 0 && asked >= FIRST_TRIAL {
+            return true;
+        }
+        let is_time = progress.states > TRIAL && !is_judged.swap(true, Ordering::Relaxed);
+        is_time && left * WORTH < asked
     })
 }

@@ -1,5 +1,7 @@
 //! The operations of an edge: what it waits for and what it does, on which objects.
 
+use std::sync::Arc;
+
 use ample_model::facts::{ChannelOperation, Target, Usage};
 use ample_model::visit::{Folder, Made, fold_expr};
 use ample_model::{
@@ -927,7 +929,7 @@ impl Unfolding<'_> {
         let mut operations = Vec::new();
         for (communication, number) in communications.iter().zip(numbers) {
             let process = self.members[*number as usize].process;
-            let lens = ample_model::facts::Lens::new(self.system);
+            let lens = Arc::clone(&self.lens);
             let fold = Fold {
                 system: self.system,
                 lens: &lens,

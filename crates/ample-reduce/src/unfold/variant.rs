@@ -4,6 +4,7 @@
 //! computed from them is known: `flag[i]` is one flag. So the transition can be looked at anew with the values put in.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use ample_model::{Communication, Edge, EdgeId, Expr, Instruction, Pattern, Place, Scope, VariableId};
 
@@ -24,14 +25,6 @@ pub struct Variant {
     pub hopes: Vec<(ObjectNumber, Hope)>,
     /// Its conditions, in the order of the scheme; none where nothing new is known.
     pub questions: Vec<Option<Question>>,
-}
-
-impl Variant {
-    /// It may make a hope come true.
-    pub fn helps(&self, object: ObjectNumber, hope: Hope) -> bool {
-        let known = self.command.iter().filter(|operation| operation.object == object).map(|operation| operation.verb);
-        known.chain(self.wild.iter().copied()).any(|verb| hope.is_helped_by(verb))
-    }
 }
 
 impl Unfolding<'_> {
@@ -68,7 +61,7 @@ impl Unfolding<'_> {
     pub fn variant(&mut self, number: TransitionNumber, values: &[i64]) -> Variant {
         let step = self.scheme.transitions[number as usize].steps[0].clone();
         let member = self.members[step.process as usize].clone();
-        let lens = ample_model::facts::Lens::new(self.system);
+        let lens = Arc::clone(&self.lens);
         let mut constants = member.origin.constants.clone();
         constants.extend(self.details[number as usize].unknowns.iter().copied().zip(values.iter().copied()));
         let fold = Fold { system: self.system, lens: &lens, id: member.id, constants, made: Default::default() };

@@ -1,6 +1,7 @@
 //! Visibility: which transitions may change what a property looks at (Godefroid's thesis, §7.3).
 
-use ample_model::facts::Lens;
+use std::sync::Arc;
+
 use ample_model::{Expr, ProcessId};
 
 use super::fold::Fold;
@@ -49,7 +50,7 @@ impl Unfolding<'_> {
         if let Some(why) = why {
             return Err(Irreducible(format!("the property {why}, which any step may change")));
         }
-        let lens = Lens::new(self.system);
+        let lens = Arc::clone(&self.lens);
         let fold = Fold {
             system: self.system,
             lens: &lens,

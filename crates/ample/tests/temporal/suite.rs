@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ample::{
     Algorithm, Answer, Budget, Certainty, CheckOptions, Choice, Direction, Emptiness, Explicit, Fairness, Outcome,
-    PartialOrder, Property, Question, Reach, Reason, Search, Step, Symbolic, System, Trace, Violation,
+    PartialOrder, Property, Question, Reach, Reason, Search, StaticReduction, Step, Symbolic, System, Trace, Violation,
 };
 use ample_model::{Expr, Interpreter, Move};
 
@@ -159,11 +159,18 @@ pub struct Suite {
     states: usize,
     too_large: u64,
     shown_by: BTreeMap<&'static str, u64>,
-    /// Try every partial-order reduction each time, not only the usual one and any other.
+    /// Try every partial-order reduction and every static reduction each time, not only the usual one and any other.
     pub thorough: bool,
+    /// How many calls there were, with static reductions in turn.
+    calls: usize,
 }
 
+/// The static reductions that are compared: all together, none, and each alone.
+const REDUCTIONS: [&[StaticReduction]; 5] =
+    [&StaticReduction::ALL, &[], &[StaticReduction::Paths], &[StaticReduction::Dead], &[StaticReduction::Slice]];
+
 /// One call of the façade.
+#[derive(Clone)]
 struct Call<'a> {
     subject: &'a Subject,
     naive: Naive<'a>,
@@ -403,8 +410,23 @@ impl Suite {
         self.compare(&Call { subject, naive, options }, &expected);
     }
 
-    /// Asks the façade; the answers must be the expected ones, and show it.
+    /// Asks the façade with all static reductions or some of them; in a thorough suite with each choice of them.
     fn compare(&mut self, call: &Call<'_>, expected: &[bool]) {
+        self.calls += 1;
+        let others = REDUCTIONS.len() - 1;
+        let chosen = match self.calls {
+            _ if self.thorough => &REDUCTIONS[..],
+            calls if calls.is_multiple_of(2) => &REDUCTIONS[..1],
+            calls => &REDUCTIONS[1 + calls / 2 % others..][..1],
+        };
+        for reductions in chosen {
+            let options = CheckOptions { reductions: reductions.to_vec(), ..call.options.clone() };
+            self.compare_one(&Call { options, ..call.clone() }, expected);
+        }
+    }
+
+    /// Asks the façade; the answers must be the expected ones, and show it.
+    fn compare_one(&mut self, call: &Call<'_>, expected: &[bool]) {
         let budget = Budget::unlimited().with_time(Duration::from_secs(60));
         let options = CheckOptions { budget, ..call.options.clone() };
         let check = || ample::check(&call.subject.system, &options);
@@ -442,7 +464,8 @@ impl Suite {
         let kind = question.map_or_else(|| format!("{fairness:?}"), |question| kind(question, fairness));
         let title = format!("{kind}: {}", complaint.what);
         let text = format!(
-            "{partial_order:?}, {:?}, {:?}: {}\n{}",
+            "{partial_order:?}, {:?}, {:?}, {:?}: {}\n{}",
+            call.options.reductions,
             call.options.engine,
             call.options.engines,
             complaint.detail,

@@ -292,7 +292,7 @@ impl Scheme<'_> {
 
     fn needs_condition(&self, member: u32, condition: u32, added: u32) -> String {
         let text = self.condition(condition);
-        if self.space.guards().enablers(condition).contains(added) {
+        if self.space.guards().enablers(self.space.unfolding(), condition).contains(added) {
             return format!("it may make `{text}` true, for which [{member}] waits");
         }
         format!("an alternative of [{member}], which waits for `{text}`")

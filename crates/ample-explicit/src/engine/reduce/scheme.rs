@@ -176,7 +176,7 @@ impl<'a> Scheme<'a> {
             let others = |enabler: u32| concerns_others(transition, &self.transitions[enabler as usize]);
             transition.steps.len() == 1
                 && !unfolding.detail(transition.number).timeout
-                && !transition.conditions.iter().any(|number| guards.enablers(*number).iter().any(others))
+                && !transition.conditions.iter().any(|number| guards.enablers(unfolding, *number).iter().any(others))
         };
         let is_safe = |transition: &&Transition| transition.safe == Safety::Always;
         transitions.iter().all(is_safe) && (transitions.len() == 1 || transitions.iter().all(|one| is_own(one)))
@@ -211,8 +211,8 @@ impl<'a> Scheme<'a> {
                 number,
                 text: condition.text.clone(),
                 objects: unfolding.question(number).objects.clone(),
-                enablers: guards.enablers(number).iter().collect(),
-                disablers: guards.disablers(number).iter().collect(),
+                enablers: guards.enablers(unfolding, number).iter().collect(),
+                disablers: guards.disablers(unfolding, number).iter().collect(),
             });
         }
         all
@@ -318,7 +318,7 @@ impl<'a> Scheme<'a> {
         let (unfolding, guards) = (self.space.unfolding(), self.space.guards());
         let disabled = |whose: u32, by: u32| {
             let conditions = &self.transitions[whose as usize].conditions;
-            conditions.iter().copied().filter(move |condition| guards.disablers(*condition).contains(by))
+            conditions.iter().copied().filter(move |condition| guards.disablers(unfolding, *condition).contains(by))
         };
         let object = |condition: u32, by: u32| {
             let used = |object: &&u32| unfolding.detail(by).command.iter().any(|o| o.object == **object);
@@ -512,7 +512,7 @@ fn rows(space: &Reduced<'_>) -> Vec<Vec<u32>> {
     let mut rows = vec![Vec::new(); count as usize];
     for first in 0..count {
         let all = unfolding.detail(first).is_global.then_some(0..count);
-        let others = guards.discord(first).iter().filter(|_| all.is_none());
+        let others = guards.discord(unfolding, first).iter().filter(|_| all.is_none());
         for second in others.chain(all.clone().into_iter().flatten()) {
             if first != second && !excluded(first, second) {
                 rows[first as usize].push(second);
