@@ -357,7 +357,11 @@ impl Guards {
         for (number, step) in this.steps.iter().enumerate() {
             if view.location(step.process) != Some(step.from) {
                 stands = false;
-                if offer(Choice::Step(number), self.search.cost(self.arrivals(view, step.process, step.from))) {
+                let (choice, row) = match self.blocked_at(view, step.process) {
+                    Some(leaving) => (Choice::Leave(number), leaving),
+                    None => (Choice::Step(number), self.arrivals(view, step.process, step.from)),
+                };
+                if offer(choice, self.search.cost(row)) {
                     return best;
                 }
             }
@@ -400,6 +404,14 @@ impl Guards {
                 let step = &steps[number];
                 self.add_step(view, step.process, step.from);
             }
+            Some(Choice::Leave(number)) => {
+                let process = steps[number].process as usize;
+                let Guards { relations, search, .. } = self;
+                if let Some(at) = view.location(process as ProcessNumber) {
+                    search.add(&relations.leaving[process][at as usize]);
+                    search.close_elsewhere(&relations.own[process], &relations.leaving[process][at as usize]);
+                }
+            }
             Some(Choice::Condition(condition)) => self.add_condition(unfolding, view, condition, transition),
             Some(Choice::Until(enabled)) => {
                 self.search.add(self.relations.disable(unfolding, enabled));
@@ -417,6 +429,13 @@ impl Guards {
             }
         }
         choice
+    }
+
+    /// The transitions that leave the location where a process stands, if none of them is enabled. One of them has to be
+    /// taken before the process gets anywhere else.
+    fn blocked_at<V: View>(&self, view: &V, process: ProcessNumber) -> Option<&Bits> {
+        let leaving = &self.relations.leaving[process as usize][view.location(process)? as usize];
+        (!leaving.meets(&self.search.enabled)).then_some(leaving)
     }
 
     /// The transitions by which a process arrives at a location, or begins.
@@ -561,6 +580,8 @@ impl RowPlace {
 enum Choice {
     /// The process of that step must get there.
     Step(usize),
+    /// The process of that step is blocked, and must go on.
+    Leave(usize),
     /// The condition must become true.
     Condition(ConditionNumber),
     /// That transition must be disabled.
@@ -601,7 +622,7 @@ impl Search {
         let Some(log) = self.log.get_mut() else { return };
         let mut reason = Reason { member, added: self.pending[before..].to_vec(), ..Reason::default() };
         match choice {
-            Some(Choice::Step(number)) => reason.step = Some(number),
+            Some(Choice::Step(number) | Choice::Leave(number)) => reason.step = Some(number),
             Some(Choice::Condition(condition)) => reason.condition = Some(condition),
             Some(Choice::Until(transition)) => reason.until = Some(transition),
             Some(Choice::Youngest(process)) => reason.youngest = Some(process),
