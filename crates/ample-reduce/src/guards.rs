@@ -20,9 +20,9 @@ mod relations;
 mod successes;
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 use ample_model::VariableId;
+use rapidhash::RapidHashMap;
 
 use crate::bits::Bits;
 use crate::scheme::{ConditionNumber, Kind, ProcessNumber, TransitionNumber, Verb, View};
@@ -41,7 +41,7 @@ pub struct Guards {
 /// Transitions as they are in some states.
 #[derive(Default)]
 struct Variants {
-    known: HashMap<(TransitionNumber, Vec<i64>), u32>,
+    known: RapidHashMap<(TransitionNumber, Vec<i64>), u32>,
     rows: Vec<Rows>,
     /// Per transition: when it was looked up last, and what was found.
     current: Vec<(u64, u32)>,
