@@ -11,7 +11,10 @@
 //! - a false condition must be made true; a channel that is not empty does not get another first message by a send;
 //! - `else` and `timeout` wait for an enabled transition to be disabled; one of them will do.
 //!
-//! The relations are bit matrices, computed when the scheme has grown.
+//! The relations are bit matrices, computed when the scheme has grown. If runs have to be weakly fair, more transitions do
+//! not accord (`fair`).
+
+mod fair;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -59,6 +62,8 @@ pub struct Guards {
     wild_looks: Vec<ConditionNumber>,
     /// Conditions that wait for siblings to be blocked.
     waiting: Vec<ConditionNumber>,
+    /// What is known for weak fairness, if runs have to be fair.
+    fairness: Option<fair::WeakFairness>,
     /// Per condition: whose it is.
     owners: Vec<Vec<TransitionNumber>>,
     variants: Variants,
@@ -146,7 +151,11 @@ impl Guards {
     pub fn update(&mut self, unfolding: &Unfolding<'_>, visible: &Bits) {
         let builder = Builder::new(unfolding, visible);
         let time = self.variants.time;
-        *self = Guards { search: std::mem::take(&mut self.search), ..builder.build().unwrap_or_default() };
+        let is_fair = self.fairness.is_some();
+        let built = builder.build(is_fair).unwrap_or_default();
+        // Where there are no relations, nothing is left out; they may be computed again.
+        let fairness = built.fairness.or(is_fair.then(Default::default));
+        *self = Guards { search: std::mem::take(&mut self.search), fairness, ..built };
         self.variants.time = time;
     }
 
@@ -277,7 +286,7 @@ impl Guards {
 
     /// Gets ready for a state; false if all must be taken.
     fn begin<V: View>(&mut self, unfolding: &Unfolding<'_>, view: &V, alive: &Bits) -> bool {
-        if self.globals.meets(alive) {
+        if self.globals.meets(alive) || self.fairness.as_ref().is_some_and(|f| f.needs_all(unfolding, alive)) {
             return false;
         }
         let search = &mut self.search;
@@ -891,6 +900,9 @@ impl Guards {
         if self.visible.contains(transition) {
             row.extend(&self.visible);
         }
+        if let Some(unfair) = self.fairness.as_ref().and_then(|fairness| fairness.discord.get(transition as usize)) {
+            row.extend(unfair);
+        }
         row.remove(transition);
         let meets = |other: &u32| self.may_meet(unfolding, transition, &tests, *other);
         let hopes = variant.hopes.iter().map(|(object, hope)| {
@@ -987,7 +999,7 @@ impl<'b, 'a> Builder<'b, 'a> {
         Builder { unfolding, visible, guards }
     }
 
-    fn build(mut self) -> Option<Guards> {
+    fn build(mut self, is_fair: bool) -> Option<Guards> {
         let scheme = self.unfolding.scheme();
         let transitions = 0..scheme.transitions.len() as TransitionNumber;
         self.guards.globals = transitions.clone().filter(|number| self.unfolding.detail(*number).is_global).collect();
@@ -1006,6 +1018,7 @@ impl<'b, 'a> Builder<'b, 'a> {
         }
         self.ends();
         self.future()?;
+        self.guards.fairness = if is_fair { Some(self.weak_fairness()?) } else { None };
         self.guards.hopes = vec![Vec::new(); scheme.transitions.len()];
         for transition in transitions {
             self.discord(transition)?;
@@ -1201,6 +1214,9 @@ impl<'b, 'a> Builder<'b, 'a> {
         }
         if self.visible.contains(transition) {
             row.extend(self.visible);
+        }
+        if let Some(fairness) = &self.guards.fairness {
+            row.extend(&fairness.discord[transition as usize]);
         }
         row.remove(transition);
         self.spend(10 * row.len())?;

@@ -129,8 +129,18 @@ fn reduced(
         Reduction::By(Methods { persistent: Some(algorithm), .. }) => algorithm,
         Reduction::By(_) => return Err(Everything::Plainly("only persistent sets can be used for it".into())),
     };
-    if options.settings.fairness != Fairness::None {
-        return Err(Everything::Plainly("under fairness every step of every process counts".into()));
+    let weak = match options.settings.fairness {
+        Fairness::None => false,
+        Fairness::Weak => true,
+        Fairness::Strong => {
+            return Err(Everything::Plainly("under strong fairness every step of every process counts".into()));
+        }
+    };
+    if weak && (options.reduction() == Reduction::TwoPhase || algorithm != Algorithm::Guards) {
+        return Err(Everything::Plainly("only stubborn sets by guards can be used with weak fairness".into()));
+    }
+    if weak && atomic::may_be_endless(system) {
+        return Err(Everything::Plainly("under fairness a run may have to stay in an endless atomic sequence".into()));
     }
     if options.explicit.emptiness == Emptiness::Nested {
         return Err(Everything::Plainly("the nested search looks at states twice".into()));
@@ -150,6 +160,7 @@ fn reduced(
         Err(NotReduced::Irreducible(why)) => return Err(Everything::Because(why)),
         Err(NotReduced::NotCompiled(error)) => return Ok(EmptinessResult::not_compiled(error)),
     };
+    let space = if weak { space.with_weak_fairness() } else { space };
     if options.reduction() == Reduction::TwoPhase {
         return in_two_phases(system, space, specification, options, budget);
     }
@@ -168,7 +179,8 @@ fn reduced(
     if useless.is_cancelled() {
         return Err(Everything::Plainly("hardly anything could be left out".into()));
     }
-    let reduction = format!("{}, proviso on cycles", options.reduction().algorithm());
+    let fairness = if weak { ", weak fairness" } else { "" };
+    let reduction = format!("{}, proviso on cycles{fairness}", options.reduction().algorithm());
     Ok(EmptinessResult { reduction: Some(reduction), ..found })
 }
 
