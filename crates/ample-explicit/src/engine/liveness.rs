@@ -139,9 +139,6 @@ fn reduced(
     if weak && (options.reduction() == Reduction::TwoPhase || algorithm != Algorithm::Guards) {
         return Err(Everything::Plainly("only stubborn sets by guards can be used with weak fairness".into()));
     }
-    if weak && atomic::may_be_endless(system) {
-        return Err(Everything::Plainly("under fairness a run may have to stay in an endless atomic sequence".into()));
-    }
     if options.explicit.emptiness == Emptiness::Nested {
         return Err(Everything::Plainly("the nested search looks at states twice".into()));
     }
@@ -167,8 +164,10 @@ fn reduced(
     let hidden = has_hidden_variables(system);
     let visible = space.visible_bytes();
     let tally = space.tally();
-    let mut product = Product::new(Ample::new(space, atomic::may_be_endless(system)), specification.automaton.clone())
-        .stutters(specification.stutters);
+    let may_get_lost = atomic::may_be_endless(system);
+    let mut product = Product::new(Ample::new(space, may_get_lost), specification.automaton.clone())
+        .stutters(specification.stutters)
+        .hasty(!weak || !may_get_lost);
     let is_auto = options.reduction() == Reduction::Auto;
     let (trial, useless) = trial(budget, is_auto.then_some(tally));
     let found = if hidden {
