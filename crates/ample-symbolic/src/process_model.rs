@@ -238,13 +238,7 @@ fn safe_steps(space: &Space, demand: Demand, process: u32, numbers: &[usize]) ->
 
 /// The private parts with which somebody who disturbs these steps might be enabled. `whole` is a process of which every
 /// other step disturbs them.
-fn disturbed(
-    space: &Space,
-    numbers: &[usize],
-    whole: Option<u32>,
-    touched: &[bool],
-    writes: &[bool],
-) -> Maybe<Bdd> {
+fn disturbed(space: &Space, numbers: &[usize], whole: Option<u32>, touched: &[bool], writes: &[bool]) -> Maybe<Bdd> {
     let rest: Vec<u32> = (0..space.bits).filter(|bit| !touched[*bit as usize]).collect();
     let rest = space.diagrams.cube(&rest)?;
     let mut all = space.diagrams.constant(false);

@@ -97,7 +97,11 @@ impl Body<'_> {
             steps.push(step);
         }
         let text = steps.join("; ");
-        if self.features.atomic && steps.len() > 1 && self.random.one_in(2) { format!("atomic {{ {text} }}") } else { text }
+        if self.features.atomic && steps.len() > 1 && self.random.one_in(2) {
+            format!("atomic {{ {text} }}")
+        } else {
+            text
+        }
     }
 
     fn step(&mut self) -> String {
@@ -117,8 +121,22 @@ impl Body<'_> {
 
     fn action(&mut self) -> String {
         let mut actions = vec![
-            "a = true", "a = false", "b = true", "b = false", "c = true", "c = false", "c = !c", "a = !a", "d = true",
-            "e = true", "d = false", "e = !e", "n++", "n--", "n = 1", "n = 0",
+            "a = true",
+            "a = false",
+            "b = true",
+            "b = false",
+            "c = true",
+            "c = false",
+            "c = !c",
+            "a = !a",
+            "d = true",
+            "e = true",
+            "d = false",
+            "e = !e",
+            "n++",
+            "n--",
+            "n = 1",
+            "n = 0",
         ];
         if self.features.channels {
             actions.extend(["q!0", "q!1", "q?0", "q?1", "q?_"]);
@@ -153,7 +171,7 @@ impl Body<'_> {
 
 /// A formula without X, mostly about variables that few processes write.
 fn formula(random: &mut Random, depth: usize) -> String {
-    let atom = |random: &mut Random| random.pick(&["d", "e", "d", "e", "a", "n == 2", "!d", "!e", "(d && e)", "b"]);
+    let atom = |random: &mut Random| random.pick(&["d", "e", "d", "e", "a", "(n == 2)", "!d", "!e", "(d && e)", "b"]);
     if depth == 0 {
         return atom(random).into();
     }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ample::{
-    Budget, CheckOptions, Choice, EngineOptions, Explicit, Fairness, Outcome, PartialOrder, Report, Search, Symbolic, System,
+    Budget, CheckOptions, Choice, EngineOptions, Explicit, Fairness, Outcome, PartialOrder, Question, Report, Search,
+    Symbolic, System,
 };
 use ample_random::Random;
 
@@ -32,7 +33,8 @@ pub fn check(
     partial_order: PartialOrder,
     fairness: Fairness,
 ) -> Report {
-    let properties = system.properties.iter().filter(|property| property.name.starts_with("ltl")).cloned().collect();
+    let properties =
+        system.properties.iter().filter(|property| matches!(property.question, Question::Ltl(_))).cloned().collect();
     let options = CheckOptions {
         engine,
         engines,
@@ -70,7 +72,7 @@ impl Suite {
         let all = check(&system, named, explicit(by), PartialOrder::None, fairness);
         let reduced = check(&system, named, explicit(by), PartialOrder::Persistent, fairness);
         self.compare(seed, &text, "explicit", &all, &reduced);
-        if all.answers.len() == 1 && *all.answers[0].outcome == Outcome::Holds {
+        if all.answers.len() == 1 && matches!(*all.answers[0].outcome, Outcome::Holds(_)) {
             let (all, reduced) = (all.statistics.states, reduced.statistics.states);
             self.reduced += u64::from(reduced < all);
             self.states = (self.states.0 + all, self.states.1 + reduced);
@@ -92,7 +94,7 @@ impl Suite {
     fn compare(&mut self, seed: u64, text: &str, what: &str, all: &Report, reduced: &Report) {
         for (one, other) in all.answers.iter().zip(&reduced.answers) {
             let kind = |outcome: &Outcome| match outcome {
-                Outcome::Holds => "holds",
+                Outcome::Holds(_) => "holds",
                 Outcome::Violated(_) => "violated",
                 Outcome::Unknown(why) => panic!("AMPLE_SEED={seed}, {what}: {why}\n{text}"),
             };
