@@ -67,6 +67,60 @@ struct Body<'a> {
 
 impl Body<'_> {
     fn process(&mut self) -> String {
+        match self.random.below(4) {
+            0 | 1 => self.toggling(),
+            2 => self.waiting(),
+            _ => self.anything(),
+        }
+    }
+
+    /// A loop in which something that others wait for changes to and fro, among steps that nobody else looks at.
+    fn toggling(&mut self) -> String {
+        let mut pairs = vec![
+            ("a = true", "a = false"),
+            ("b = true", "b = false"),
+            ("c = true", "c = false"),
+            ("a = !a", "a = !a"),
+            ("atomic { n < 2 -> n++ }", "atomic { n > 0 -> n-- }"),
+            ("n = 1", "n = 0"),
+            ("e = true", "e = false"),
+        ];
+        if self.features.channels {
+            pairs.extend([("q!0", "q?_"), ("q!1", "q?_")]);
+        }
+        if self.features.handshakes {
+            pairs.extend([("r!0", "skip"), ("r?_", "skip"), ("r!1", "r!0")]);
+        }
+        let (there, back) = self.random.pick(&pairs);
+        let mut steps = vec![there.to_owned()];
+        for place in 0..3 {
+            if place == 1 {
+                steps.push(back.into());
+            }
+            if self.random.one_in(2) {
+                let own = self.own();
+                steps.push(own);
+            }
+        }
+        if self.random.one_in(3) {
+            steps.rotate_left(1);
+        }
+        format!("do :: {} od", steps.join("; "))
+    }
+
+    /// Waits for something, and says so.
+    fn waiting(&mut self) -> String {
+        let (guard, said) = (self.guard(), self.random.pick(&["d = true", "e = true", "d = !d"]));
+        match self.random.below(6) {
+            0 => format!("do :: {guard} -> {said}; {} od", self.own()),
+            3 => format!("do :: {guard} -> {said} :: {} -> {said} od", self.guard()),
+            4 | 5 => format!("if :: {guard} :: {} fi; {said}", self.guard()),
+            1 => format!("{}; {guard} -> {said}", self.own()),
+            _ => format!("{guard} -> {said}"),
+        }
+    }
+
+    fn anything(&mut self) -> String {
         let mut text = String::new();
         if self.random.one_in(2) {
             text = self.sequence(1) + "; ";

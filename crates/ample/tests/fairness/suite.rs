@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use ample::StaticReduction;
 use ample::{
     Budget, CheckOptions, Choice, EngineOptions, Explicit, Fairness, Outcome, PartialOrder, Question, Report, Search,
     Symbolic, System,
@@ -32,6 +33,7 @@ pub fn check(
     engines: EngineOptions,
     partial_order: PartialOrder,
     fairness: Fairness,
+    reductions: &[StaticReduction],
 ) -> Report {
     let properties =
         system.properties.iter().filter(|property| matches!(property.question, Question::Ltl(_))).cloned().collect();
@@ -41,6 +43,7 @@ pub fn check(
         properties: Some(properties),
         partial_order,
         fairness,
+        reductions: reductions.to_vec(),
         budget: Budget::unlimited().with_time(Duration::from_secs(60)),
         ..CheckOptions::default()
     };
@@ -67,24 +70,27 @@ impl Suite {
         let text = generate::model(&mut random);
         let system = load(&text);
         let fairness = if random.one_in(8) { Fairness::None } else { Fairness::Weak };
+        // They make a model smaller, so that there is less to be left out.
+        let reductions = if random.one_in(3) { &StaticReduction::ALL[..] } else { &[] };
         let explicit = |search: Search| Explicit { search, ..Explicit::default() }.into();
         let (named, by) = (Choice::Named("explicit"), Search::DepthFirst);
-        let all = check(&system, named, explicit(by), PartialOrder::None, fairness);
-        let reduced = check(&system, named, explicit(by), PartialOrder::Persistent, fairness);
+        let all = check(&system, named, explicit(by), PartialOrder::None, fairness, reductions);
+        let reduced = check(&system, named, explicit(by), PartialOrder::Persistent, fairness, reductions);
         self.compare(seed, &text, "explicit", &all, &reduced);
         if all.answers.len() == 1 && matches!(*all.answers[0].outcome, Outcome::Holds(_)) {
             let (all, reduced) = (all.statistics.states, reduced.statistics.states);
             self.reduced += u64::from(reduced < all);
             self.states = (self.states.0 + all, self.states.1 + reduced);
         }
-        if random.one_in(4) {
+        if random.one_in(3) {
             let order = random.pick(&[
                 PartialOrder::Exploration,
                 PartialOrder::ExplorationNew,
                 PartialOrder::ExplorationUnexpanded,
                 PartialOrder::Static,
             ]);
-            let found = check(&system, Choice::Named("symbolic"), Symbolic::default().into(), order, fairness);
+            let found =
+                check(&system, Choice::Named("symbolic"), Symbolic::default().into(), order, fairness, reductions);
             self.explored += found.answers.iter().filter(|answer| answer.note.is_none()).count() as u64;
             self.compare(seed, &text, &format!("symbolic, {order:?}"), &all, &found);
         }
