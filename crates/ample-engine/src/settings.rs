@@ -48,7 +48,7 @@ pub enum PartialOrder {
     Improviso,
     /// AReduce, in the symbolic engine: reachable states only.
     Areduce,
-    /// Only the first process with a safe step moves, in the symbolic engine: reachable states only.
+    /// Only the first process with a safe step moves, in the symbolic engine: reachable states, and LTL without X.
     Static,
 }
 

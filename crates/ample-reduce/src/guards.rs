@@ -14,8 +14,10 @@
 //! An enabled member of the set stays enabled until a member is taken. So its process stays where it is, and whatever
 //! cannot be enabled together with the member need not be looked at: it is *closed* (see [`Search::open`]).
 //!
-//! The relations are rows of bits, computed when they are first asked for ([`relations`]).
+//! The relations are rows of bits, computed when they are first asked for ([`relations`]). If runs have to be weakly fair,
+//! more transitions do not accord ([`fair`]).
 
+mod fair;
 mod relations;
 mod successes;
 
@@ -34,6 +36,8 @@ use successes::Successes;
 #[derive(Default)]
 pub struct Guards {
     relations: Relations,
+    /// Runs have to be weakly fair.
+    is_fair: bool,
     variants: Variants,
     search: Search,
 }
@@ -102,7 +106,7 @@ impl Guards {
     /// Computes the relations of all that is known so far. The transitions that are visible to a property do not
     /// accord with each other. Where that takes too much effort there are none, and the unfolding is full.
     pub fn update(&mut self, unfolding: &Unfolding<'_>, visible: &Bits) {
-        self.relations = Relations::of(unfolding, visible).unwrap_or_default();
+        self.relations = Relations::of(unfolding, visible, self.is_fair).unwrap_or_default();
         self.variants = Variants { time: self.variants.time, ..Variants::default() };
     }
 
@@ -231,7 +235,8 @@ impl Guards {
 
     /// Gets ready for a state; false if all must be taken.
     fn begin<V: View>(&mut self, unfolding: &Unfolding<'_>, view: &V, alive: &Bits) -> bool {
-        if self.relations.globals.meets(alive) {
+        let fairness = self.relations.fairness.as_ref();
+        if self.relations.globals.meets(alive) || fairness.is_some_and(|fair| fair.needs_all(unfolding, alive)) {
             return false;
         }
         let search = &mut self.search;
@@ -313,7 +318,7 @@ impl Guards {
 
     /// Adds whoever does not accord with an enabled transition, and closes whatever cannot become enabled while it is.
     fn add_enabled<V: View>(&mut self, unfolding: &Unfolding<'_>, view: &mut V, transition: TransitionNumber) {
-        let Guards { relations, variants, search } = self;
+        let Guards { relations, variants, search, .. } = self;
         let rows = variants.rows_of(transition);
         let discord = rows.map_or_else(|| relations.discord(unfolding, transition), |rows| &rows.discord);
         search.add(discord);
@@ -549,7 +554,7 @@ impl Guards {
         transition: TransitionNumber,
     ) {
         let row = self.place_of_row(unfolding, view, condition, transition);
-        let Guards { relations, variants, search } = self;
+        let Guards { relations, variants, search, .. } = self;
         search.add(row.of(&variants.rows, || relations.changes(unfolding, condition)));
         if unfolding.question(condition).reads_locals {
             for step in &unfolding.scheme().transitions[transition as usize].steps {

@@ -79,7 +79,7 @@ impl Fairness {
 }
 
 /// The states in which one of these steps can be begun, be it a fault.
-fn enabled<'s>(space: &Space, steps: impl Iterator<Item = &'s Step>) -> Maybe<Bdd> {
+pub(crate) fn enabled<'s>(space: &Space, steps: impl Iterator<Item = &'s Step>) -> Maybe<Bdd> {
     let mut states = space.diagrams.constant(false);
     for step in steps {
         states = states.or(&step.guard)?.or(&step.fault)?;

@@ -16,7 +16,7 @@ use ample_logic::{Binary, Formula, Unary};
 
 use crate::diagram::{Bdd, Diagrams, Maybe};
 use crate::fair::{Condition, FairSearch, Fairness};
-use crate::partial::{self, Preserve, Variant};
+use crate::partial::{self, Preserve, Variant, reduced_space};
 use crate::process_model::Safe;
 use crate::reach::{Effort, Run};
 use crate::save::Saving;
@@ -228,11 +228,21 @@ pub enum NoProduct {
     NotLtl,
 }
 
+/// How states are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// By a partial exploration (evalLTLX of the thesis).
+    Explored(Variant),
+    /// By the static reduction of Kurshan et al.: which steps leave a state is fixed before the search, and depends on
+    /// the state of the system only. Every cycle has a state that all steps leave, so that LTL without X is preserved.
+    Static,
+}
+
 /// How an LTL formula is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Strategy {
-    /// The states are those of a partial exploration.
-    pub reduced: Option<Variant>,
+    /// The states are those of a reduced system. The process model must suit: safe, and fair if runs are weakly fair.
+    pub reduced: Option<Reduction>,
     /// The fair cycle is looked for backward.
     pub backward: bool,
 }
@@ -360,17 +370,25 @@ impl Product {
         Ok(found.map(|(prefix, cycle)| self.lasso(&prefix, &cycle)))
     }
 
-    fn reach(&self, reduced: Option<Variant>, effort: &mut Effort) -> Maybe<Bdd> {
-        if let Some(variant) = reduced {
-            let preserve = Preserve::Properties(variant);
-            return partial::explore(&self.space, &self.model, &self.space.initial, &self.agreeing, preserve, effort);
+    fn reach(&self, reduced: Option<Reduction>, effort: &mut Effort) -> Maybe<Bdd> {
+        match reduced {
+            Some(Reduction::Explored(variant)) => {
+                let preserve = Preserve::Properties(variant);
+                partial::explore(&self.space, &self.model, &self.space.initial, &self.agreeing, preserve, effort)
+            }
+            Some(Reduction::Static) => self.reach_by(&reduced_space(&self.space, &self.model)?, effort),
+            None => self.reach_by(&self.space, effort),
         }
+    }
+
+    /// The pairs that agree, breadth first, by the steps of the product or of a reduced one.
+    fn reach_by(&self, space: &Space, effort: &mut Effort) -> Maybe<Bdd> {
         let mut reached = self.space.initial.and(&self.agreeing)?;
         let mut frontier = reached.clone();
         while !frontier.is_false() {
             effort.note(&frontier);
             effort.posts += 1;
-            frontier = self.space.post(&frontier)?.and(&self.agreeing)?.minus(&reached)?;
+            frontier = space.post(&frontier)?.and(&self.agreeing)?.minus(&reached)?;
             reached = reached.or(&frontier)?;
         }
         Ok(reached)

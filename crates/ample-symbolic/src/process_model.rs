@@ -9,8 +9,20 @@
 //! guard that reads a local variable of a process that does not take part) and needs no idea of a program counter.
 //!
 //! The model is *linear* where at most one step of T is enabled; elsewhere it is cut down further.
+//!
+//! It is *fair* if it keeps weakly fair runs too. The argument is that for stubborn sets (`ample_reduce::guards`):
+//!
+//! - All other steps of the process disturb T. So a fair run that begins where a step of T is enabled has a step of T, as
+//!   the process stays enabled until it moves: the first step of T is taken sooner, and nothing is added to the run.
+//! - No step of T may enable a process that somebody else's step may disable, or the other way round. So a process that
+//!   does not move any more is disabled infinitely often before and after. Such steps are not in T. Whether a step may
+//!   enable or disable a process is found out by the diagrams; only hubs can be concerned, since nobody else reads what
+//!   steps of T write.
+
+use std::collections::HashMap;
 
 use crate::diagram::{Bdd, Maybe};
+use crate::fair::enabled;
 use crate::space::{Space, Step};
 
 /// The safe steps of one process.
@@ -31,6 +43,8 @@ pub struct Safe {
 pub enum Demand {
     /// Enabled steps are a persistent set, and unseen: enough for LTL without X and for deadlocks.
     Safe,
+    /// And weakly fair runs are kept: for LTL without X under weak fairness.
+    Fair,
     /// And there is at most one: for CTL without X.
     Linear,
 }
@@ -38,11 +52,16 @@ pub enum Demand {
 /// The safe steps of every process that has some. `seen` are the bits that a property looks at.
 pub fn process_model(space: &Space, seen: &[u32], demand: Demand) -> Maybe<Vec<Safe>> {
     let owners = Owners::of(space);
+    let mut waiting = Waiting::of(space, owners.processes);
     let mut model = Vec::new();
     for process in 0..owners.processes {
         // With what only a hub touches beside the process, and if that gives nothing, without.
         for with_hubs in [true, false] {
-            if let Some(safe) = safe_steps(space, seen, demand, &owners, process, with_hubs)? {
+            let mut numbers = candidates(space, seen, &owners, process, with_hubs);
+            if demand == Demand::Fair {
+                numbers = waiting.without_conflicts(space, process, numbers)?;
+            }
+            if let Some(safe) = safe_steps(space, demand, process, &numbers)? {
                 model.push(safe);
                 break;
             }
@@ -95,21 +114,95 @@ impl Owners {
     }
 }
 
-fn safe_steps(
-    space: &Space,
-    seen: &[u32],
-    demand: Demand,
-    owners: &Owners,
-    process: u32,
-    with_hubs: bool,
-) -> Maybe<Option<Safe>> {
+/// The steps of a process that nobody sees and that only touch what is its own.
+fn candidates(space: &Space, seen: &[u32], owners: &Owners, process: u32, with_hubs: bool) -> Vec<usize> {
     let is_candidate = |step: &Step| {
         step.processes[..] == [process]
             && step.violation.is_false()
             && !step.writes.iter().any(|bit| seen.contains(bit))
             && step.reads.iter().chain(&step.writes).all(|bit| owners.is_private(*bit, process, with_hubs))
     };
-    let numbers: Vec<usize> = (0..space.steps.len()).filter(|number| is_candidate(&space.steps[*number])).collect();
+    (0..space.steps.len()).filter(|number| is_candidate(&space.steps[*number])).collect()
+}
+
+/// Who enables and who disables processes.
+struct Waiting {
+    /// For each process: the bits that the steps that it begins read, if there are such steps.
+    reads: Vec<Vec<bool>>,
+    /// For each process that was asked about: the states in which it is enabled.
+    enabled: HashMap<u32, Bdd>,
+    /// For each of these and a step: it may enable the process, and it may disable it.
+    effects: HashMap<(u32, usize), (bool, bool)>,
+}
+
+impl Waiting {
+    fn of(space: &Space, processes: u32) -> Waiting {
+        let mut reads = vec![Vec::new(); processes as usize];
+        for step in &space.steps {
+            if let Some(process) = step.processes.first() {
+                let reads: &mut Vec<bool> = &mut reads[*process as usize];
+                reads.resize(space.bits as usize, false);
+                step.reads.iter().for_each(|bit| reads[*bit as usize] = true);
+            }
+        }
+        Waiting { reads, enabled: HashMap::new(), effects: HashMap::new() }
+    }
+
+    /// The steps of a process without those that may enable another one that a third one may disable, or the other way
+    /// round.
+    fn without_conflicts(&mut self, space: &Space, process: u32, numbers: Vec<usize>) -> Maybe<Vec<usize>> {
+        let mut kept = Vec::new();
+        for number in numbers {
+            if !self.is_in_conflict(space, process, number)? {
+                kept.push(number);
+            }
+        }
+        Ok(kept)
+    }
+
+    fn is_in_conflict(&mut self, space: &Space, process: u32, number: usize) -> Maybe<bool> {
+        for other in (0..self.reads.len() as u32).filter(|other| *other != process) {
+            let (enables, disables) = self.effect(space, other, number)?;
+            if !enables && !disables {
+                continue;
+            }
+            for (third, step) in space.steps.iter().enumerate() {
+                if step.processes.contains(&process) || step.processes.contains(&other) {
+                    continue;
+                }
+                let effect = self.effect(space, other, third)?;
+                if enables && effect.1 || disables && effect.0 {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// A step may enable a process, and it may disable it.
+    fn effect(&mut self, space: &Space, process: u32, number: usize) -> Maybe<(bool, bool)> {
+        let step = &space.steps[number];
+        let reads = &self.reads[process as usize];
+        if !step.writes.iter().any(|bit| reads.get(*bit as usize) == Some(&true)) {
+            return Ok((false, false));
+        }
+        if let Some(known) = self.effects.get(&(process, number)) {
+            return Ok(*known);
+        }
+        if !self.enabled.contains_key(&process) {
+            let begins = |other: &&Step| other.processes.first() == Some(&process);
+            self.enabled.insert(process, enabled(space, space.steps.iter().filter(begins))?);
+        }
+        let enabled = &self.enabled[&process];
+        let step = std::slice::from_ref(step);
+        let enables = !space.preimage(enabled, step, &enabled.not())?.is_false();
+        let disables = !space.preimage(&enabled.not(), step, enabled)?.is_false();
+        self.effects.insert((process, number), (enables, disables));
+        Ok((enables, disables))
+    }
+}
+
+fn safe_steps(space: &Space, demand: Demand, process: u32, numbers: &[usize]) -> Maybe<Option<Safe>> {
     if numbers.is_empty() {
         return Ok(None);
     }
@@ -119,7 +212,8 @@ fn safe_steps(
         step.reads.iter().chain(&step.writes).for_each(|bit| touched[*bit as usize] = true);
         step.writes.iter().for_each(|bit| writes[*bit as usize] = true);
     }
-    let unsafe_part = disturbed(space, &numbers, &touched, &writes)?;
+    let whole = (demand == Demand::Fair).then_some(process);
+    let unsafe_part = disturbed(space, numbers, whole, &touched, &writes)?;
     let mut allowed = unsafe_part.not().and(&space.visible)?;
     if demand == Demand::Linear {
         allowed = allowed.minus(&contested(space, &chosen)?)?;
@@ -142,14 +236,16 @@ fn safe_steps(
     Ok(Some(Safe { process, steps, dead: enabled.not(), numbers: kept }))
 }
 
-/// The private parts with which somebody who disturbs these steps might be enabled.
-fn disturbed(space: &Space, numbers: &[usize], touched: &[bool], writes: &[bool]) -> Maybe<Bdd> {
+/// The private parts with which somebody who disturbs these steps might be enabled. `whole` is a process of which every
+/// other step disturbs them.
+fn disturbed(space: &Space, numbers: &[usize], whole: Option<u32>, touched: &[bool], writes: &[bool]) -> Maybe<Bdd> {
     let rest: Vec<u32> = (0..space.bits).filter(|bit| !touched[*bit as usize]).collect();
     let rest = space.diagrams.cube(&rest)?;
     let mut all = space.diagrams.constant(false);
     for (number, step) in space.steps.iter().enumerate() {
         let disturbs =
             step.writes.iter().any(|bit| touched[*bit as usize]) || step.reads.iter().any(|bit| writes[*bit as usize]);
+        let disturbs = disturbs || whole.is_some_and(|process| step.processes.contains(&process));
         if disturbs && numbers.binary_search(&number).is_err() {
             all = all.or(&step.guard.or(&step.fault)?.exists(&rest)?)?;
         }

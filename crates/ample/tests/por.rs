@@ -194,7 +194,7 @@ fn what_cannot_be_reduced_is_said() {
     for (words, why) in [
         (["--emptiness", "nested"], "none, because the nested search looks at states twice"),
         (["--por", "sleep"], "none, because only persistent sets can be used for it"),
-        (["--fairness", "strong"], "none, because under fairness every step of every process counts"),
+        (["--fairness", "strong"], "none, because under strong fairness every step of every process counts"),
     ] {
         let output = ample(&["check", "--ltl", "mutex", words[0], words[1]], &model("peterson.pml"));
         assert_eq!(output.status.code(), Some(0), "{words:?}");

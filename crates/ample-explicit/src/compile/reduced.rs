@@ -337,6 +337,13 @@ impl<'a> Reduced<'a> {
         Reduced { pauses: Pauses::new(has_pauses), ..self }
     }
 
+    /// Only weakly fair runs count: the sets keep one of those that differ in the order of independent transitions, as
+    /// far as the stubborn sets by guards are concerned. To be called before the first state.
+    pub fn with_weak_fairness(mut self) -> Reduced<'a> {
+        self.guards = self.guards.with_weak_fairness();
+        self
+    }
+
     /// How often a choice was made, and how often it left something out.
     pub fn tally(&self) -> Arc<Tally> {
         Arc::clone(&self.tally)
@@ -894,6 +901,16 @@ impl Checked for Ample<'_> {
 impl Concurrent for Ample<'_> {
     fn mover(&self, taken: &Taken<Transition>) -> Option<u32> {
         self.space.space.mover(&taken.transition)
+    }
+
+    fn postponed_movers(&self, first: &Taken<Transition>) -> Processes {
+        let mut movers = Processes::NONE;
+        for transition in self.postponed.rest_of(first) {
+            if let Some(mover) = self.space.space.mover(transition) {
+                movers.insert(mover);
+            }
+        }
+        movers
     }
 
     fn participants(&self) -> Processes {

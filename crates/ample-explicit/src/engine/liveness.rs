@@ -129,8 +129,15 @@ fn reduced(
         Reduction::By(Methods { persistent: Some(algorithm), .. }) => algorithm,
         Reduction::By(_) => return Err(Everything::Plainly("only persistent sets can be used for it".into())),
     };
-    if options.settings.fairness != Fairness::None {
-        return Err(Everything::Plainly("under fairness every step of every process counts".into()));
+    let weak = match options.settings.fairness {
+        Fairness::None => false,
+        Fairness::Weak => true,
+        Fairness::Strong => {
+            return Err(Everything::Plainly("under strong fairness every step of every process counts".into()));
+        }
+    };
+    if weak && (options.reduction() == Reduction::TwoPhase || algorithm != Algorithm::Guards) {
+        return Err(Everything::Plainly("only stubborn sets by guards can be used with weak fairness".into()));
     }
     if options.explicit.emptiness == Emptiness::Nested {
         return Err(Everything::Plainly("the nested search looks at states twice".into()));
@@ -150,14 +157,17 @@ fn reduced(
         Err(NotReduced::Irreducible(why)) => return Err(Everything::Because(why)),
         Err(NotReduced::NotCompiled(error)) => return Ok(EmptinessResult::not_compiled(error)),
     };
+    let space = if weak { space.with_weak_fairness() } else { space };
     if options.reduction() == Reduction::TwoPhase {
         return in_two_phases(system, space, specification, options, budget);
     }
     let hidden = has_hidden_variables(system);
     let visible = space.visible_bytes();
     let tally = space.tally();
-    let mut product = Product::new(Ample::new(space, atomic::may_be_endless(system)), specification.automaton.clone())
-        .stutters(specification.stutters);
+    let may_get_lost = atomic::may_be_endless(system);
+    let mut product = Product::new(Ample::new(space, may_get_lost), specification.automaton.clone())
+        .stutters(specification.stutters)
+        .hasty(!weak || !may_get_lost);
     let is_auto = options.reduction() == Reduction::Auto;
     let (trial, useless) = trial(budget, is_auto.then_some(tally));
     let found = if hidden {
@@ -168,7 +178,8 @@ fn reduced(
     if useless.is_cancelled() {
         return Err(Everything::Plainly("hardly anything could be left out".into()));
     }
-    let reduction = format!("{}, proviso on cycles", options.reduction().algorithm());
+    let fairness = if weak { ", weak fairness" } else { "" };
+    let reduction = format!("{}, proviso on cycles{fairness}", options.reduction().algorithm());
     Ok(EmptinessResult { reduction: Some(reduction), ..found })
 }
 

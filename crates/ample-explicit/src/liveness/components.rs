@@ -6,8 +6,8 @@
 //! components on the way. As soon as one has all marks, some run stays in it and collects them for ever.
 //!
 //! Fairness comes at little cost, without copies of states: for weak fairness, a component also collects the
-//! processes that move in it and, when a state has been expanded, those that cannot move there; for strong fairness,
-//! a complete component is taken apart ([`streett`](super::streett)).
+//! processes that move in it and, when a state has been expanded, those that cannot move there (those that a
+//! partial-order reduction does not let move can); for strong fairness, a complete component is taken apart ([`streett`](super::streett)).
 
 use std::borrow::Borrow;
 
@@ -264,6 +264,9 @@ where
                 *movers = Processes::ALL;
             }
             return None;
+        }
+        if let (true, Some(first), Some(movers)) = (self.weak, &first, self.movers.last_mut()) {
+            *movers |= self.space.postponed_movers(first);
         }
         first
     }

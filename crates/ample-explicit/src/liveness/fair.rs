@@ -63,6 +63,12 @@ pub trait Concurrent: StateSpace {
     /// The process that begins the transition, if it is one of a process.
     fn mover(&self, transition: &Self::Transition) -> Option<u32>;
 
+    /// Who begins a transition that leaves the same state and may be [postponed](crate::space::Checked::rest), when that
+    /// is the first one of the state: a process is not disabled because a search leaves its transitions out.
+    fn postponed_movers(&self, _first: &Self::Transition) -> Processes {
+        Processes::NONE
+    }
+
     /// Who took part in the last [`target`](StateSpace::target).
     fn participants(&self) -> Processes;
 

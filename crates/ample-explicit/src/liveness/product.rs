@@ -498,6 +498,10 @@ where
         self.space.mover(step.base.as_ref()?)
     }
 
+    fn postponed_movers(&self, first: &Self::Transition) -> Processes {
+        first.base.as_ref().map_or(Processes::NONE, |base| self.space.postponed_movers(base))
+    }
+
     #[inline]
     fn participants(&self) -> Processes {
         if self.stuttered { Processes::NONE } else { self.space.participants() }

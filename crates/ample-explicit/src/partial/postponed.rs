@@ -93,6 +93,12 @@ impl<T: Copy> Postponed<T> {
         if last.is_of_all() { None } else { self.at(last.frame, last.position + 1) }
     }
 
+    /// The transitions of its state that come after it, though they may be postponed.
+    pub fn rest_of(&self, taken: &Taken<T>) -> &[T] {
+        let Some(frame) = self.frames.get(taken.frame as usize).filter(|_| !taken.is_of_all()) else { return &[] };
+        &self.transitions[(frame.start + taken.position + 1) as usize..self.end_of(taken.frame) as usize]
+    }
+
     /// Nothing is postponed any more in the state that the transition leaves.
     pub fn choose_all(&mut self, taken: &Taken<T>) {
         if taken.is_of_all() {

@@ -7,6 +7,7 @@
 
 use std::cell::OnceCell;
 
+use super::fair::WeakFairness;
 use crate::bits::Bits;
 use crate::scheme::{ConditionNumber, Kind, ObjectNumber, Operation, ProcessNumber, Step, TransitionNumber, Verb};
 use crate::unfold::{Hope, Question, Test, Unfolding};
@@ -50,6 +51,8 @@ pub(super) struct Relations {
     hopers: Vec<Vec<(TransitionNumber, Hope)>>,
     /// Per process: the atomic sequences of others that may hand it a message.
     reachers: Vec<Vec<TransitionNumber>>,
+    /// What is known for weak fairness, if runs have to be fair.
+    pub fairness: Option<WeakFairness>,
 }
 
 /// What a transition hopes for, and who makes it come true.
@@ -166,7 +169,7 @@ fn cells<T>(count: usize) -> Vec<OnceCell<T>> {
 
 impl Relations {
     /// Gets ready for what is known so far; none if that takes too much effort.
-    pub fn of(unfolding: &Unfolding<'_>, visible: &Bits) -> Option<Relations> {
+    pub fn of(unfolding: &Unfolding<'_>, visible: &Bits, is_fair: bool) -> Option<Relations> {
         let scheme = unfolding.scheme();
         let (transitions, processes) = (scheme.transitions.len(), scheme.processes.len());
         let mut relations = Relations {
@@ -196,6 +199,7 @@ impl Relations {
         }
         relations.add_locations(unfolding);
         relations.blocked(unfolding)?;
+        relations.fairness = if is_fair { Some(relations.weak_fairness(unfolding)?) } else { None };
         Some(relations)
     }
 
@@ -244,7 +248,7 @@ impl Relations {
     }
 
     /// The words of a row.
-    fn width(&self) -> usize {
+    pub fn width(&self) -> usize {
         self.disable.len() / 64 + 1
     }
 
@@ -310,8 +314,8 @@ impl Relations {
     }
 
     /// Who may disable a transition, and who may enable one that its process, or the first of the two, is ready for;
-    /// given what is known of conditions that wait for siblings.
-    fn able(
+    /// given what is known so far of conditions that wait for siblings.
+    pub fn able(
         &self,
         unfolding: &Unfolding<'_>,
         transition: TransitionNumber,
@@ -323,10 +327,8 @@ impl Relations {
         disable.extend(&self.globals);
         enable.extend(&self.globals);
         for condition in &this.conditions {
-            let changes = match self.waiting.binary_search(condition) {
-                Ok(position) => &waiting[position],
-                Err(_) => self.changes(unfolding, *condition),
-            };
+            let known = self.waiting.binary_search(condition).ok().and_then(|position| waiting.get(position));
+            let changes = known.unwrap_or_else(|| self.changes(unfolding, *condition));
             disable.extend(&changes.disablers);
             enable.extend(&changes.enablers);
         }
@@ -334,7 +336,12 @@ impl Relations {
         for step in this.steps.iter().filter(|_| this.steps.len() > 1) {
             enable.extend(&self.arriving[step.process as usize][step.from as usize]);
             enable.extend(&self.starting[step.process as usize]);
-            enable.extend(&self.leaving[step.process as usize][step.from as usize]);
+            for other in &unfolding.member(step.process).leaving[step.from as usize] {
+                let steps = &unfolding.scheme().transitions[*other as usize].steps;
+                if steps.iter().any(|other| other.process == step.process && other.to.contains(&step.from)) {
+                    enable.insert(*other);
+                }
+            }
             self.reachers[step.process as usize].iter().for_each(|other| {
                 enable.insert(*other);
             });
@@ -447,6 +454,9 @@ impl Relations {
         }
         if self.visible.contains(transition) {
             row.extend(&self.visible);
+        }
+        if let Some(fairness) = &self.fairness {
+            row.extend(&fairness.discord[transition as usize]);
         }
         row.remove(transition);
         unfolding.effort().spend(20 + 10 * row.len());

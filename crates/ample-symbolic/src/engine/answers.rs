@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::ctl::{Ctl, Evaluator, FairRuns, known_atoms};
 use crate::diagram::Bdd;
 use crate::evidence::{self, Explainer};
-use crate::ltl::{self, Lasso, Product, Runs};
+use crate::ltl::{self, Lasso, Product, Reduction, Runs};
 use crate::partial::{self, areduce, explore, improviso, reduced_space};
 use crate::process_model::{Demand, Safe, process_model};
 use crate::reach::{Effort, reachable, run_to};
@@ -788,13 +788,17 @@ impl Checker<'_, '_> {
         Ok(validated.ok().map(|validated| Answer::refuted(self.property, ENGINE, validated)))
     }
 
-    /// The reduction that the formula allows. It may postpone steps that fairness wants.
-    fn exploration(&self, temporal: &Temporal) -> Option<Variant> {
-        let Some(Exploration::Partial(variant)) = self.options.exploration() else { return None };
+    /// The reduction that the formula allows. It may postpone steps that strong fairness wants.
+    fn exploration(&self, temporal: &Temporal) -> Option<Reduction> {
+        let reduction = match self.options.exploration()? {
+            Exploration::Partial(variant) => Reduction::Explored(variant),
+            Exploration::Static => Reduction::Static,
+            Exploration::ImProviso | Exploration::AReduce => return None,
+        };
         let stutters =
             matches!(ample_logic::is_stutter_invariant_within(&temporal.formula, self.setting.budget), Ok(true));
-        let allowed = stutters && !temporal.formula.has_next() && self.options.settings.fairness == Fairness::None;
-        allowed.then_some(variant)
+        let allowed = stutters && !temporal.formula.has_next() && self.options.settings.fairness != Fairness::Strong;
+        allowed.then_some(reduction)
     }
 
     /// A run that is stuck goes on for ever where it is, unless it is asked for progress.
@@ -807,18 +811,20 @@ impl Checker<'_, '_> {
         &mut self,
         temporal: &Temporal,
         numbers: &[usize],
-        reduced: Option<Variant>,
+        reduced: Option<Reduction>,
     ) -> Result<Option<Lasso>, Reason> {
         let atoms = self.atoms(numbers);
         let runs = Runs { fairness: &self.fairness()?, stutters: self.stutters() };
-        let model = if reduced.is_some() { self.model(&atoms, Demand::Safe)? } else { Vec::new() };
+        let is_fair = self.options.settings.fairness != Fairness::None;
+        let demand = if is_fair { Demand::Fair } else { Demand::Safe };
+        let model = if reduced.is_some() { self.model(&atoms, demand)? } else { Vec::new() };
         let Ok(product) = Product::of(&self.session.space, &temporal.formula, &atoms, &model, runs)? else {
             return Err(Reason::Unsupported(NOT_LINEAR.into()));
         };
         let strategies = match self.options.symbolic.direction {
-            Direction::Auto if reduced.is_some() => vec![Strategy::Forward],
             // Under fairness cycles are looked for backward.
-            Direction::Auto if self.options.settings.fairness != Fairness::None => vec![Strategy::Backward],
+            Direction::Auto if is_fair => vec![Strategy::Backward],
+            Direction::Auto if reduced.is_some() => vec![Strategy::Forward],
             Direction::Auto => vec![Strategy::Backward, Strategy::Forward],
             Direction::Backward => vec![Strategy::Backward],
             Direction::Forward => vec![Strategy::Forward],
@@ -928,10 +934,10 @@ const NOT_LINEAR: &str = "the formula is not LTL: it has path quantifiers";
 /// What the user should know about a reduction that was asked for.
 fn note(options: &Options, is_full: bool) -> Option<String> {
     let asked = options.exploration().is_some();
-    let why = if options.settings.fairness == Fairness::None {
-        "the formula uses X, or the method is not for it"
+    let why = if options.settings.fairness == Fairness::Strong {
+        "it may postpone steps that strong fairness wants"
     } else {
-        "it may postpone steps that fairness wants"
+        "the formula uses X, or the method is not for it"
     };
     (asked && is_full).then(|| format!("no partial exploration: {why}"))
 }

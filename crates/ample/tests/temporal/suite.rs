@@ -221,8 +221,11 @@ fn again(expr: &Expr) -> Formula {
 
 /// What may be left out: everything that makes a difference.
 fn orders(fairness: Fairness, emptiness: Emptiness) -> Vec<(PartialOrder, Algorithm)> {
-    if fairness != Fairness::None || emptiness == Emptiness::Nested {
+    if fairness == Fairness::Strong || emptiness == Emptiness::Nested {
         return vec![AUTO];
+    }
+    if fairness == Fairness::Weak {
+        return vec![AUTO, (PartialOrder::Persistent, Algorithm::Guards), (PartialOrder::None, Algorithm::Guards)];
     }
     let algorithms =
         [Algorithm::Guards, Algorithm::Conflicting, Algorithm::Overman, Algorithm::Stubborn, Algorithm::Conditional];
