@@ -85,4 +85,5 @@ pub mod registry;
 pub mod report;
 pub mod settings;
 pub mod temporal;
+pub mod unreached;
 pub mod workers;

@@ -335,6 +335,12 @@ fn put_together(
         unreachable!("the first engine always reports");
     }
     let (best, mut report, _) = done.swap_remove(at);
+    // Whoever knows them has searched everything.
+    if !matches!(report.unreached, Some(Ok(_)))
+        && let Some(known) = done.iter_mut().find_map(|(_, other, _)| other.unreached.take_if(|known| known.is_ok()))
+    {
+        report.unreached = Some(known);
+    }
     for (number, answer) in report.answers.iter_mut().enumerate() {
         if answer.verdict() == Verdict::Unknown
             && let Some(found) = board.answer(number)

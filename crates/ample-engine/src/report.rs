@@ -8,6 +8,7 @@ use ample_model::{
 use serde::{Serialize, Serializer};
 
 use crate::evidence::EndState;
+use crate::unreached::Unreached;
 
 /// The version of the JSON form.
 pub const SCHEMA: u32 = 1;
@@ -35,6 +36,8 @@ pub struct Report {
     pub choice: Option<String>,
     /// The steps that are run-time errors, if some were met.
     pub cut: Option<Cut>,
+    /// The statements that no run executes, or why they are not known; none if nobody was asked.
+    pub unreached: Option<Result<Vec<Unreached>, String>>,
 }
 
 /// What the diagrams were like: the figures that are usual in the literature.
@@ -339,6 +342,7 @@ impl Report {
             diagrams: None,
             choice: None,
             cut: None,
+            unreached: None,
         }
     }
 
@@ -371,6 +375,10 @@ struct JsonReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<JsonCut<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    unreached: Option<&'a [Unreached]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unreached_reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     diagrams: Option<&'a DiagramStatistics>,
 }
 
@@ -387,6 +395,8 @@ impl Serialize for Report {
             choice: self.choice.as_deref(),
             stats: JsonStatistics(&self.statistics),
             cut: self.cut.as_ref().map(|Cut { steps, at_least, by }| JsonCut { steps: *steps, exact: !at_least, by }),
+            unreached: self.unreached.as_ref().and_then(|known| known.as_deref().ok()),
+            unreached_reason: self.unreached.as_ref().and_then(|known| known.as_ref().err()).map(String::as_str),
             diagrams: self.diagrams.as_ref(),
         };
         report.serialize(serializer)

@@ -60,6 +60,18 @@ impl PartialOrder {
     }
 }
 
+/// Whether the statements that no run executes are asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnreachedCode {
+    /// They are not.
+    Ignored,
+    /// They are told if the search for something else has found them out.
+    #[default]
+    IfKnown,
+    /// They are looked for.
+    Required,
+}
+
 /// What every engine has to know of a check. What it may take is not here, but in its
 /// [`Budget`](ample_budget::Budget).
 #[derive(Clone, Debug, Default)]
@@ -74,6 +86,8 @@ pub struct Settings {
     pub max_depth: Option<u64>,
     /// End at the first violation, whatever it is of.
     pub stop_at_first: bool,
+    /// Whether the statements that no run executes are asked for.
+    pub unreached: UnreachedCode,
 }
 
 impl Settings {

@@ -153,6 +153,9 @@ pub struct Report<T> {
     /// Why the search ended early: what has not been found to be violated is not decided then. None if
     /// the state space was exhausted or everything was found to be violated.
     pub ended: Option<Reason>,
+    /// The search has not left out anything but what its reduction allows: it has neither ended early, nor once everything
+    /// was found to be violated.
+    pub exhausted: bool,
     /// What the search did.
     pub statistics: Statistics,
 }
@@ -206,6 +209,8 @@ pub(crate) struct Safety<'a, T> {
     pub(crate) open: Vec<usize>,
     cuts: BTreeMap<Option<Culprit>, Cut>,
     pub(crate) ended: Option<Reason>,
+    /// Everything that was asked is violated.
+    is_decided: bool,
     pub(crate) statistics: Statistics,
     /// Arrivals until the budget is told next.
     pub(crate) countdown: u64,
@@ -229,6 +234,7 @@ impl<'a, T> Safety<'a, T> {
             open: (0..options.invariants).collect(),
             cuts: BTreeMap::new(),
             ended: None,
+            is_decided: false,
             statistics: Statistics::default(),
             countdown: pacing.first(),
             pacing,
@@ -253,6 +259,7 @@ impl<'a, T> Safety<'a, T> {
             assertions: self.assertions,
             invariants: self.invariants,
             cuts: self.cuts.into_values().collect(),
+            exhausted: self.ended.is_none() && !self.is_decided,
             ended: self.ended,
             statistics,
         }
@@ -267,8 +274,10 @@ impl<'a, T> Safety<'a, T> {
     }
 
     /// After a violation: is there nothing left to look for?
-    pub(crate) fn is_done(&self) -> bool {
-        self.options.stop_at_first || !(self.asks_deadlock() || self.asks_assertions() || !self.open.is_empty())
+    pub(crate) fn is_done(&mut self) -> bool {
+        self.is_decided =
+            self.options.stop_at_first || !(self.asks_deadlock() || self.asks_assertions() || !self.open.is_empty());
+        self.is_decided
     }
 
     /// What the state space says of the step it has just taken.

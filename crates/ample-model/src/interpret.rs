@@ -75,7 +75,8 @@ use crate::trace::Move;
 /// #     let process = ProcessType {
 /// #         name: "counter".into(), role: Role::Process, parameters: 0, locals: vec![],
 /// #         locations: vec![Location { edges: vec![EdgeId(0)], ..Location::default() }], edges: vec![edge],
-/// #         initial: LocationId(0), provided: None, priority: 1, unreachable_labels: Vec::new(), span: None,
+/// #         initial: LocationId(0), provided: None, priority: 1, unreachable_labels: Vec::new(),
+/// #         dead_code: Vec::new(), span: None,
 /// #         structure: None,
 /// #     };
 /// #     let ty = Type::Scalar(Scalar::BYTE);

@@ -53,9 +53,9 @@ pub use interpret::{Cell, Contents, EndState, Fault, Interpreter, Standing, Stat
 pub use outcome::{Branch, Certainty, Outcome, Reason, Statistics, Violation};
 pub use property::{AtomTable, Property, PropertyAutomaton, Question, Temporal};
 pub use system::{
-    Action, ActionId, Alternative, Block, Channel, ChannelId, Communication, Coupling, Definition, Edge, EdgeId,
-    Enumeration, EnumerationId, EventKind, Initial, Instance, Instruction, Location, LocationId, Monitor, MonitorEdge,
-    NamedAction, NextValue, Original, Overflow, ProcessId, ProcessType, Record, RecordId, Role, Scalar, Source,
-    SourceId, Span, Synchronous, System, Type, Variable, VariableId, VariableKind,
+    Action, ActionId, Alternative, Block, Channel, ChannelId, Communication, Coupling, DeadStatement, Definition, Edge,
+    EdgeId, Enumeration, EnumerationId, EventKind, Initial, Instance, Instruction, Location, LocationId, Monitor,
+    MonitorEdge, NamedAction, NextValue, Original, Overflow, ProcessId, ProcessType, Record, RecordId, Role, Scalar,
+    Source, SourceId, Span, Synchronous, System, Type, Variable, VariableId, VariableKind,
 };
 pub use trace::{Change, Message, Move, Step, Trace};

@@ -207,6 +207,7 @@ impl Maker {
             provided,
             priority: if self.features.priorities { (1 + self.random.below(3)) as u8 } else { 1 },
             unreachable_labels: Vec::new(),
+            dead_code: Vec::new(),
             structure: None,
             span: None,
         }

@@ -96,6 +96,7 @@ pub fn process(name: &str, locals: Vec<Variable>, edges: Vec<Edge>, ends: &[usiz
         provided: None,
         priority: 1,
         unreachable_labels: Vec::new(),
+        dead_code: Vec::new(),
         structure: None,
         span: None,
     }

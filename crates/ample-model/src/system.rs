@@ -519,6 +519,15 @@ pub struct NamedAction {
     pub span: Option<Span>,
 }
 
+/// A statement of the source to which control never comes, whatever the values of the variables.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeadStatement {
+    /// The statement in the words of the source.
+    pub label: String,
+    /// Where it is in the source.
+    pub span: Option<Span>,
+}
+
 /// A process type: parameters, locals, and a control-flow graph.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessType {
@@ -544,6 +553,9 @@ pub struct ProcessType {
     /// reached, and those inside a deterministic step.
     #[serde(default)]
     pub unreachable_labels: Vec<String>,
+    /// Statements of the source that are no edges, because no path through the control-flow graph leads to them.
+    #[serde(default)]
+    pub dead_code: Vec<DeadStatement>,
     /// How the source nests its statements, where the front end says so.
     #[serde(default)]
     pub structure: Option<Block>,
@@ -566,6 +578,7 @@ impl ProcessType {
             provided: None,
             priority: 1,
             unreachable_labels: Vec::new(),
+            dead_code: Vec::new(),
             structure: None,
             span: None,
         }

@@ -5,13 +5,14 @@ use std::time::Instant;
 
 use ample_budget::Budget;
 use ample_engine::board::Board;
-use ample_engine::engine::Task;
+use ample_engine::engine::{Engine, Task, knows};
 use ample_engine::evidence::is_unexpanded;
 use ample_engine::justice;
 use ample_engine::portfolio;
 use ample_engine::registry::{self, Asked, Choice, Team};
 use ample_engine::report::{Answer, Report};
-use ample_engine::settings::{Fairness, PartialOrder, Settings};
+use ample_engine::settings::{Fairness, PartialOrder, Settings, UnreachedCode};
+use ample_explicit::engine::options::Explicit;
 use ample_model::{Expr, Outcome, Property, Question, Reason, Role, System};
 
 use crate::engines::{ENGINES, EngineOptions};
@@ -46,6 +47,8 @@ pub struct CheckOptions {
     pub stop_at_first: bool,
     /// It is not asked whether what holds does so [vacuously](Answer::warnings).
     pub no_vacuity: bool,
+    /// Whether the statements that no run executes are asked for.
+    pub unreached: UnreachedCode,
 }
 
 impl Default for CheckOptions {
@@ -63,6 +66,7 @@ impl Default for CheckOptions {
             board: None,
             stop_at_first: false,
             no_vacuity: false,
+            unreached: UnreachedCode::default(),
         }
     }
 }
@@ -76,6 +80,11 @@ impl CheckOptions {
             partial_order: self.partial_order,
             max_depth: self.max_depth,
             stop_at_first: self.stop_at_first,
+            // If the searches for the properties do not tell, there is one of its own.
+            unreached: match self.unreached {
+                UnreachedCode::Required => UnreachedCode::IfKnown,
+                other => other,
+            },
         }
     }
 
@@ -139,7 +148,28 @@ pub fn check(system: &System, options: &CheckOptions) -> Report {
         report
     };
     vacuity::warn(&mut report, system, &properties, options, begun.elapsed());
+    tell_unreached(&mut report, system, options);
     report
+}
+
+/// Says which statements no run executes: where the searches for the properties have found out, and where that is required
+/// by a search of its own.
+fn tell_unreached(report: &mut Report, system: &System, options: &CheckOptions) {
+    if matches!(report.unreached, Some(Ok(_))) {
+        return;
+    }
+    report.unreached = None;
+    if options.unreached == UnreachedCode::Required {
+        let settings =
+            Settings { max_depth: options.max_depth, unreached: UnreachedCode::Required, ..Settings::default() };
+        let reduced = reductions::reduced(system, &[], &settings, &options.reductions);
+        let system = reduced.as_ref().map_or(system, |reduced| &reduced.system);
+        let task = Task { system, properties: &[], settings: &settings };
+        report.unreached = match knows(&Explicit::default(), system) {
+            Ok(()) => Explicit::default().check(&task, &Board::default(), &options.budget).unreached,
+            Err(why) => Some(Err(why)),
+        };
+    }
 }
 
 /// Checks properties with the engines that are asked for, or that suit, in a reduced model where there is one.
@@ -198,7 +228,7 @@ fn not_begun(system: &System, properties: &[Property], options: &CheckOptions, r
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn states(system: &System, options: &CheckOptions) -> Report {
-    let settings = options.settings();
+    let settings = Settings { unreached: UnreachedCode::Ignored, ..options.settings() };
     let task = Task { system, properties: &[], settings: &settings };
     match team(&task, options, Asked::Count) {
         Ok(team) => portfolio::count(&team.members(), &task, &options.budget),

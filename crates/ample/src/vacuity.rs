@@ -15,7 +15,7 @@ use ample_engine::board::Board;
 use ample_engine::justice;
 use ample_engine::registry::Choice;
 use ample_engine::report::{Answer, Report, Verdict};
-use ample_engine::settings::{Fairness, PartialOrder};
+use ample_engine::settings::{Fairness, PartialOrder, UnreachedCode};
 use ample_explicit::engine::atomic;
 use ample_logic::{Binary, Dialect, Formula, Unary, print_with};
 use ample_model::{Budget, Expr, Interpreter, Property, Question, System, Temporal, UnaryOp};
@@ -57,6 +57,7 @@ pub fn warn(report: &mut Report, system: &System, properties: &[Property], optio
             stop_at_first: false,
             max_depth: None,
             no_vacuity: true,
+            unreached: UnreachedCode::Ignored,
             budget,
             board: None,
             ..options.clone()

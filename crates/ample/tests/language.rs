@@ -100,6 +100,7 @@ fn empty_process(name: &str) -> ProcessType {
         provided: None,
         priority: 1,
         unreachable_labels: Vec::new(),
+        dead_code: Vec::new(),
         structure: None,
         span: None,
     }

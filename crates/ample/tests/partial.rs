@@ -12,6 +12,7 @@ mod partial {
     pub mod settings;
     pub mod suite;
 }
+mod support;
 
 use partial::known;
 use partial::suite::{Suite, number_from};

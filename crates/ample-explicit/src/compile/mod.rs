@@ -27,6 +27,7 @@
 mod bytecode;
 mod compiler;
 mod convert;
+mod executed;
 mod joint;
 mod layout;
 mod machine;
@@ -46,6 +47,7 @@ mod tests;
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use ample_engine::unreached::Coverage;
 use ample_model::{Budget, EdgeId, Expr, Fault, Feature, Interrupted, Move, ProcessId, Reason, StartNumber, System};
 use thiserror::Error;
 
@@ -53,6 +55,7 @@ use crate::liveness::{Concurrent, Processes};
 use crate::space::{Checked, Culprit, StateSpace};
 use bytecode::NOWHERE;
 use compiler::Compilation;
+use executed::Executed;
 use joint::{Context, Joint};
 use machine::{Faulted, Machine, Timeout};
 use memory::{Reading, Writing};
@@ -178,6 +181,7 @@ impl<'a> CompiledSystem<'a> {
             dead: false,
             culprit: None,
             participants: None,
+            executed: Executed::default(),
             most_steps: MAX_ATOMIC_STEPS,
         })
     }
@@ -200,6 +204,8 @@ pub struct Compiled {
     culprit: Option<u32>,
     /// Who took part in the last step, if that is to be noted.
     participants: Option<Processes>,
+    /// Which edges were taken, if that is to be noted.
+    executed: Executed,
     /// How many steps of an atomic sequence are taken in one go.
     most_steps: u32,
 }
@@ -307,6 +313,16 @@ impl Compiled {
         Ok(self.machine.violations.is_empty())
     }
 
+    /// From now on it is noted which edges are taken.
+    pub fn note_executed(&mut self) {
+        self.executed = Executed::of(self.program.edges.len());
+    }
+
+    /// Which edges of the system were taken so far; `None` if that was not noted.
+    pub fn coverage(&self) -> Option<Coverage> {
+        self.executed.coverage(&self.program)
+    }
+
     /// The move that the transition of an interleaving system begins with.
     pub fn first_move(&self, transition: &Transition) -> Move {
         move_of(&self.program, transition)
@@ -347,6 +363,7 @@ impl Compiled {
         let mut memory = Writing::copy_of(state, out, &mut self.layouts, &self.program.layout);
         let taken = prepared.and_then(|p| self.machine.take(&self.program, &mut memory, transition, &p));
         self.dead = taken.is_err();
+        self.executed.note(transition, self.dead);
         if self.dead {
             self.culprit = Some(transition.edge());
         }
@@ -373,6 +390,7 @@ impl Compiled {
             let prepared = self.machine.prepare(&self.program, &memory, &next);
             let mut memory = Writing::new(out, &mut self.layouts);
             let taken = prepared.and_then(|p| self.machine.take(&self.program, &mut memory, &next, &p));
+            self.executed.note(&next, taken.is_err());
             if taken.is_err() {
                 self.dead = true;
                 self.culprit = Some(next.edge());

@@ -232,6 +232,7 @@ impl Maker {
             provided: None,
             priority: 1 + self.random.below(3) as u8,
             unreachable_labels: Vec::new(),
+            dead_code: Vec::new(),
             structure: None,
             span: None,
         }

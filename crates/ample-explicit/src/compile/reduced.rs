@@ -22,6 +22,7 @@ use ample_reduce::unfold::{Irreducible, Newcomer, Unfolding, Watch};
 use rapidhash::RapidHashMap;
 
 use self::pauses::Pauses;
+use super::executed::{Awaited, ControlFlow, Pending};
 use super::layout::{Base, Slot};
 use super::memory::Reading;
 use super::state_layout::LayoutPlace;
@@ -150,6 +151,7 @@ pub struct Reduced<'a> {
     now: Now,
     chosen: Vec<TransitionNumber>,
     recall: Recall,
+    pending: Pending,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -328,6 +330,7 @@ impl<'a> Reduced<'a> {
             now: Now::default(),
             chosen: Vec::new(),
             recall: Recall::default(),
+            pending: Pending::default(),
         })
     }
 
@@ -357,6 +360,27 @@ impl<'a> Reduced<'a> {
     /// The compiled system.
     pub fn compiled(&mut self) -> &mut Compiled {
         &mut self.space
+    }
+
+    /// From now on it is noted which edges are taken. If all of them are `wanted`, a proviso holds until none is left that
+    /// may still be taken; otherwise it is noted which of them may have been ignored.
+    pub fn note_executed(&mut self, wanted: bool) {
+        self.space.note_executed();
+        let flow = ControlFlow::of(self.unfolding.system(), &self.space.program);
+        self.pending = match wanted {
+            true => Pending::Awaited(flow, Awaited::default()),
+            false => Pending::Waived(flow, Bits::new()),
+        };
+    }
+
+    /// Some edge was not taken.
+    pub fn has_unexecuted(&self) -> bool {
+        self.space.executed.has_open(&self.space.program, self.unfolding.system())
+    }
+
+    /// An edge that was not taken may have been ignored, although a proviso was to prevent that.
+    pub fn ignores_edges(&self) -> bool {
+        self.pending.ignores_some(&self.space.executed)
     }
 
     /// The processes, transitions and conditions met so far.
@@ -686,6 +710,19 @@ impl Partial for Reduced<'_> {
     }
 
     fn may_matter(&mut self, state: &[u8]) -> bool {
+        if self.may_violate(state) {
+            return true;
+        }
+        let Reduced { space, pending, .. } = self;
+        let memory = Reading::open(state, &mut space.layouts, &space.program.layout);
+        let locations = memory.layout.frames.iter().map(|frame| memory.location(frame) as u32);
+        pending.demands(&space.executed, locations)
+    }
+}
+
+impl Reduced<'_> {
+    /// An assertion, a run-time error or an invariant may be violated after the state, if that is asked.
+    fn may_violate(&mut self, state: &[u8]) -> bool {
         if self.only_deadlocks {
             return false;
         }
@@ -699,9 +736,7 @@ impl Partial for Reduced<'_> {
         };
         self.now.full || self.now.there.iter().any(matters)
     }
-}
 
-impl Reduced<'_> {
     fn choose(&mut self, state: &[u8], enabled: &[Labelled<Transition>], member: Option<u32>, out: &mut Vec<u32>) {
         out.clear();
         let all = 0..enabled.len() as u32;

@@ -12,7 +12,7 @@ use super::options::Options;
 use super::reduction::Reduction;
 use super::subject::Subject;
 use super::two_phase;
-use super::{Limited, REPORT_EVERY, has_hidden_variables, room_for_the_store};
+use super::{OfCompiled, REPORT_EVERY, has_hidden_variables, room_for_the_store};
 
 /// The result of evaluating a formula of branching time.
 #[derive(Clone, Debug, Default)]
@@ -107,7 +107,7 @@ fn asked<'a>(system: &System, temporal: &'a Temporal) -> Asked<'a> {
     Asked { formula: &temporal.formula, dead }
 }
 
-fn search<S: Checked<State = [u8]> + Concurrent + Limited>(
+fn search<S: Checked<State = [u8]> + Concurrent + OfCompiled>(
     space: &mut S,
     visible: impl Visible,
     asked: &Asked<'_>,
@@ -123,7 +123,7 @@ fn search<S: Checked<State = [u8]> + Concurrent + Limited>(
         (start, tree(*space.space(), &store, &evidence))
     });
     let (mut verdict, mut ended) = (report.verdict, report.ended);
-    if let Some(limit) = space.space().limit() {
+    if let Some(limit) = space.space().compiled().limit_reached() {
         (verdict, ended) = (None, Some(limit));
     }
     let stops = space.stops().clone();

@@ -14,7 +14,7 @@ use super::reduction::{Algorithm, Methods, Reduction};
 use super::subject::Subject;
 use super::two_phase;
 use super::{
-    Limited, Patience, REPORT_EVERY, SEQUENTIAL, atomic, has_hidden_variables, is_sequential, room_for_the_store,
+    OfCompiled, Patience, REPORT_EVERY, SEQUENTIAL, atomic, has_hidden_variables, is_sequential, room_for_the_store,
     start_of,
 };
 use ample_engine::settings::Fairness;
@@ -207,7 +207,7 @@ fn in_two_phases(
     Ok(EmptinessResult { reduction: Some(two_phase::describe(product.space().phases())), ..found })
 }
 
-fn in_components<S: Checked<State = [u8]> + Concurrent + Limited>(
+fn in_components<S: Checked<State = [u8]> + Concurrent + OfCompiled>(
     product: &mut Product<S>,
     visible: impl Visible,
     options: &Options,
@@ -216,7 +216,7 @@ fn in_components<S: Checked<State = [u8]> + Concurrent + Limited>(
     let room = room_for_the_store(budget);
     let mut store = FlatStore::<Number, _>::with_visible(Behind(visible)).limit(room);
     let report = liveness::components(product, &mut store, &limits(options), budget);
-    let limit = product.space().limit();
+    let limit = product.space().compiled().limit_reached();
     collect(product, &store, report, limit)
 }
 

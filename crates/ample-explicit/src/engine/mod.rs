@@ -21,6 +21,8 @@ use crate::liveness::Concurrent;
 use crate::search::Path;
 use crate::space::Checked;
 use crate::store::{ExactStore, FlatStore, Handle, Parent, Pathless, Visible, Whole};
+use ample_engine::settings::UnreachedCode;
+use ample_engine::unreached::Coverage;
 use ample_model::evidence;
 use ample_model::{Action, Budget, Cancellation, EdgeId, Expr, Instruction, ProcessType, Reason, Statistics, System};
 
@@ -101,6 +103,25 @@ pub struct Run {
     pub is_reduced: bool,
     /// There may be others, and nobody would know.
     pub may_miss_faults: bool,
+    /// Which edges were taken, if every edge was that is executable in a reachable state.
+    pub coverage: KnownCoverage,
+}
+
+/// Which edges a complete search has taken, or why that is not known.
+#[derive(Clone, Debug)]
+pub struct KnownCoverage(pub Result<Coverage, &'static str>);
+
+impl Default for KnownCoverage {
+    fn default() -> KnownCoverage {
+        KnownCoverage(Err("no search over single states has come to its end"))
+    }
+}
+
+impl KnownCoverage {
+    /// What this search knows, or a later one.
+    fn or(self, later: KnownCoverage) -> KnownCoverage {
+        if self.0.is_ok() { self } else { later }
+    }
 }
 
 impl Run {
@@ -145,6 +166,7 @@ impl Run {
             cuts,
             is_reduced,
             may_miss_faults: later.may_miss_faults,
+            coverage: self.coverage.or(later.coverage),
         }
     }
 
@@ -173,8 +195,11 @@ impl Run {
 
 /// Searches the state space of the system.
 fn run(system: &Subject<'_>, request: &Request, options: &Options, budget: &Budget) -> Run {
+    let is_required = options.settings.unreached == UnreachedCode::Required;
     let methods = match options.reduction() {
-        Reduction::Auto if !request.is_empty() => Methods { persistent: Some(Algorithm::Guards), ..Methods::default() },
+        Reduction::Auto if !request.is_empty() || is_required => {
+            Methods { persistent: Some(Algorithm::Guards), ..Methods::default() }
+        }
         Reduction::Auto | Reduction::None => return run_plain(system, request, options, budget),
         Reduction::By(methods) => methods,
         Reduction::TwoPhase => Methods::default(),
@@ -258,10 +283,13 @@ fn shorten(system: &Subject<'_>, request: &Request, options: &Options, budget: &
 
 /// Searches the whole state space of the system.
 fn run_plain(system: &Subject<'_>, request: &Request, options: &Options, budget: &Budget) -> Run {
-    let space = match system.space(&request.invariants, budget) {
+    let mut space = match system.space(&request.invariants, budget) {
         Ok(space) => space,
         Err(error) => return Run { ended: Some(error.into()), ..Run::default() },
     };
+    if notes_executed(system, options) {
+        space.note_executed();
+    }
     if !has_hidden_variables(system) {
         return search(space, Whole, request, options, budget);
     }
@@ -292,6 +320,14 @@ fn is_sequential(system: &System) -> bool {
     };
     let mut edges = system.processes.iter().flat_map(|process| &process.edges);
     system.start.len() <= 1 && !edges.any(|edge| edge.effect.iter().any(spawns))
+}
+
+/// It is to be noted which edges are taken, for the statements that no run executes. States that differ in hidden variables
+/// only are the same to a search, and what comes after the second of them is not looked at.
+fn notes_executed(system: &System, options: &Options) -> bool {
+    options.settings.unreached != UnreachedCode::Ignored
+        && system.synchronous().is_none()
+        && !has_hidden_variables(system)
 }
 
 fn has_hidden_variables(system: &System) -> bool {
@@ -365,39 +401,39 @@ fn room_for_the_store(budget: &Budget) -> usize {
     budget.room().map_or(usize::MAX, |room| usize::try_from(room.saturating_sub(MARGIN)).unwrap_or(usize::MAX))
 }
 
-/// A state space that may run into a limit of its representation, or give up a search for the next step.
-trait Limited {
-    /// The limit, if it has.
-    fn limit(&mut self) -> Option<Reason>;
+/// A state space that is a compiled system, or made of one.
+trait OfCompiled {
+    /// The compiled system. It may run into a limit of its representation, or give up a search for the next step.
+    fn compiled(&mut self) -> &mut Compiled;
 }
 
-impl Limited for Compiled {
-    fn limit(&mut self) -> Option<Reason> {
-        self.limit_reached()
+impl OfCompiled for Compiled {
+    fn compiled(&mut self) -> &mut Compiled {
+        self
     }
 }
 
-impl Limited for Ample<'_> {
-    fn limit(&mut self) -> Option<Reason> {
-        self.compiled().limit_reached()
+impl OfCompiled for Ample<'_> {
+    fn compiled(&mut self) -> &mut Compiled {
+        Ample::compiled(self)
     }
 }
 
-impl Limited for two_phase::Space<'_> {
-    fn limit(&mut self) -> Option<Reason> {
-        self.space().compiled().limit_reached()
+impl OfCompiled for two_phase::Space<'_> {
+    fn compiled(&mut self) -> &mut Compiled {
+        self.space().compiled()
     }
 }
 
 /// The paths of a report as moves.
 fn collect<P, S>(space: &mut P, store: &S, report: safety::Report<P::Transition>) -> Run
 where
-    P: Checked<State = [u8]> + Concurrent + Limited,
+    P: Checked<State = [u8]> + Concurrent + OfCompiled,
     S: ExactStore<[u8]>,
 {
     // A step that could not be represented is no fault of the model, and not an answer.
     let mut report = report;
-    if let Some(limit) = space.limit() {
+    if let Some(limit) = space.compiled().limit_reached() {
         report.assertions = None;
         report.cuts.clear();
         if !matches!(limit, Reason::Unsupported(_)) {
@@ -405,7 +441,13 @@ where
             report.deadlock = None;
         }
         report.ended = Some(limit);
+        report.exhausted = false;
     }
+    let coverage = match (report.exhausted, &report.ended) {
+        (true, _) => space.compiled().coverage().ok_or("it was not noted which statements are executed"),
+        (false, Some(_)) => Err("the search did not come to its end"),
+        (false, None) => Err("the search ended with a violation"),
+    };
     let mut moves =
         |violation: Option<Violation<P::Transition>>| violation.map(|violation| found(space, store, &violation.path));
     Run {
@@ -419,6 +461,7 @@ where
         cuts: report.cuts,
         is_reduced: false,
         may_miss_faults: false,
+        coverage: KnownCoverage(coverage),
     }
 }
 

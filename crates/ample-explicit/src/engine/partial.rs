@@ -9,13 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::compile::{NotReduced, Reduced, Tally};
 use crate::partial::{self, Counts, Mark};
 use crate::store::{FlatStore, Parent, Visible, Whole};
+use ample_engine::settings::UnreachedCode;
 use ample_model::facts::Facts;
 use ample_model::{Budget, Cancellation, Reason, System};
 
 use super::options::{Options, Search};
 use super::reduction::{Methods, Proviso, Reduction};
 use super::subject::Subject;
-use super::{Request, Run, collect, has_hidden_variables, room_for_the_store};
+use super::{KnownCoverage, Request, Run, collect, has_hidden_variables, notes_executed, room_for_the_store};
 
 /// After so many states with a choice a reduction that has left out nothing at all is abandoned.
 const FIRST_TRIAL: u64 = 2_000;
@@ -25,6 +26,9 @@ const TRIAL: u64 = 50_000;
 
 /// A reduction that leaves something out in fewer than one state in so many does not pay.
 const WORTH: u64 = 50;
+
+/// Why it is not known which statements are never executed.
+const IGNORED: &str = "partial-order reduction may have ignored some of them; `--unreached` looks for all";
 
 /// What came of a reduced search.
 pub enum Attempt {
@@ -41,12 +45,14 @@ pub fn run(system: &Subject<'_>, request: &Request, methods: Methods, options: &
     // A run-time error cuts runs whatever is asked, and is told. Who names a method gets that method.
     let may_fault = may_fault(system);
     let is_auto = options.reduction() == Reduction::Auto;
+    let is_required = options.settings.unreached == UnreachedCode::Required;
     // Who counts states wants those of the usual check.
-    let assertions = request.assertions || request.is_empty() || is_auto && may_fault;
-    let looks_further = assertions || !request.invariants.is_empty();
+    let counts = request.is_empty() && !is_required;
+    let assertions = request.assertions || counts || is_auto && may_fault;
+    let looks_further = assertions || !request.invariants.is_empty() || is_required;
     let algorithm = methods.persistent.unwrap_or_default();
     let reduced = |compiled| Reduced::of(compiled, &request.invariants, assertions, algorithm, budget);
-    let space = match system.compiled().map_err(NotReduced::from).and_then(reduced) {
+    let mut space = match system.compiled().map_err(NotReduced::from).and_then(reduced) {
         Ok(space) => space.with_pauses(is_auto),
         Err(NotReduced::Irreducible(why)) => return Attempt::Irreducible(why),
         Err(NotReduced::NotCompiled(error)) => {
@@ -54,6 +60,9 @@ pub fn run(system: &Subject<'_>, request: &Request, methods: Methods, options: &
             return Attempt::Done(Box::new(Run { ended, ..Run::default() }));
         }
     };
+    if notes_executed(system, options) {
+        space.note_executed(is_required);
+    }
     let methods = Methods { proviso: proviso(&methods, options, looks_further), ..methods };
     let attempt = if has_hidden_variables(system) {
         let visible = space.visible_bytes();
@@ -135,6 +144,10 @@ fn search(
         run.ended = Some(Reason::Unsupported(why.into()));
     }
     let only_deadlocks = methods.persistent.is_some() && methods.proviso == Proviso::None;
+    let may_ignore = if only_deadlocks { space.has_unexecuted() } else { space.ignores_edges() };
+    if methods.persistent.is_some() && may_ignore && run.coverage.0.is_ok() {
+        run.coverage = KnownCoverage(Err(IGNORED));
+    }
     let mut reduction = describe(&methods, &counts);
     if space.unfolding().is_full() {
         reduction.push_str(", given up because there are too many transitions to compare them all");

@@ -16,7 +16,7 @@ use ample_model::{Budget, Expr};
 use super::options::{Options, Search};
 use super::partial::Attempt;
 use super::subject::Subject;
-use super::{Request, Run, collect, has_hidden_variables, room_for_the_store};
+use super::{Request, Run, collect, has_hidden_variables, notes_executed, room_for_the_store};
 
 /// A compiled system with safe steps taken at once.
 pub type Space<'a> = TwoPhase<Reduced<'a>>;
@@ -36,7 +36,7 @@ pub fn space<'a>(system: &Subject<'a>, looks: &[Expr], budget: &Budget) -> Resul
 
 /// Searches for what is wrong in single states and steps.
 pub fn run(system: &Subject<'_>, request: &Request, options: &Options, budget: &Budget) -> Attempt {
-    let (space, tally) = match space(system, &request.invariants, budget) {
+    let (mut space, tally) = match space(system, &request.invariants, budget) {
         Ok(ready) => ready,
         Err(NotReduced::Irreducible(why)) => return Attempt::Irreducible(why),
         Err(NotReduced::NotCompiled(error)) => {
@@ -44,6 +44,9 @@ pub fn run(system: &Subject<'_>, request: &Request, options: &Options, budget: &
             return Attempt::Done(Box::new(Run { ended, ..Run::default() }));
         }
     };
+    if notes_executed(system, options) {
+        space.space().compiled().note_executed();
+    }
     let guarded = guarded(budget, &tally);
     let run = if has_hidden_variables(system) {
         let visible = visible(&space);

@@ -11,9 +11,10 @@ use ample_engine::evidence::{one_of_starts, without_run};
 use ample_engine::faults::{Fallible, Survey};
 use ample_engine::justice;
 use ample_engine::report::{Answer, Cut, Report, ValidOutcome, Verdict};
-use ample_engine::settings::{Fairness, Settings};
+use ample_engine::settings::{Fairness, Settings, UnreachedCode};
 use ample_engine::temporal::ClaimAutomaton;
 use ample_engine::temporal::claim::Acting;
+use ample_engine::unreached::{Unreached, unreached};
 use ample_engine::workers::run_workers;
 use ample_logic::{Acceptance, StutterError, TranslateError};
 use ample_model::{
@@ -26,7 +27,7 @@ use super::branching::look_at;
 use super::liveness::{Specification, look_for};
 use super::options::{Emptiness, Explicit, Options};
 use super::subject::Subject;
-use super::{Request, Run, claimed};
+use super::{Request, Run, claimed, has_hidden_variables};
 use crate::liveness::{BuchiAutomaton, Stops};
 use crate::space::Culprit;
 
@@ -150,7 +151,8 @@ impl<'a> Work<'a> {
     fn perform(&mut self, budget: &Budget) {
         let begun = Instant::now();
         let temporal = (0..self.properties.len()).filter(|number| is_temporal(&self.properties[*number]));
-        let safety = (!self.request.is_empty()).then_some(Job::Safety);
+        let is_required = self.options.settings.unreached == UnreachedCode::Required;
+        let safety = (is_required || !self.request.is_empty()).then_some(Job::Safety);
         let mut open: VecDeque<Job> = safety.into_iter().chain(temporal.map(Job::Temporal)).collect();
         // To end at the first violation, one has to look at one after the other.
         let threads = if self.options.settings.stop_at_first { 1 } else { budget.threads() };
@@ -319,6 +321,7 @@ impl<'a> Work<'a> {
     fn report(mut self, budget: &Budget) -> Report {
         let mut run = std::mem::take(&mut self.safety);
         let cut = self.cut(&run);
+        let unreached = self.unreached(&mut run);
         let mut safety: HashMap<usize, Answer> = self.safety_answers(&run, budget).into_iter().collect();
         let alone = self.answers.is_empty();
         let mut answers = Vec::new();
@@ -337,7 +340,21 @@ impl<'a> Work<'a> {
         if !alone {
             run.statistics.time_s = self.took.as_secs_f64();
         }
-        Report { cut, ..report(self.system, answers, run) }
+        Report { cut, unreached, ..report(self.system, answers, run) }
+    }
+
+    /// The statements that no run executes, or why they are not known; none if they are not asked for.
+    fn unreached(&self, run: &mut Run) -> Option<Result<Vec<Unreached>, String>> {
+        let unknown = match std::mem::take(&mut run.coverage).0 {
+            _ if self.options.settings.unreached == UnreachedCode::Ignored => return None,
+            Ok(coverage) => return Some(Ok(unreached(self.system, coverage))),
+            Err(_) if self.system.synchronous().is_some() => "a synchronous system has no statements",
+            Err(_) if has_hidden_variables(self.system) => {
+                "states that differ in hidden variables only are not told apart"
+            }
+            Err(why) => why,
+        };
+        Some(Err(unknown.into()))
     }
 }
 

@@ -239,6 +239,7 @@ pub fn system(net: &Net) -> System {
             provided: None,
             priority: 1,
             unreachable_labels: Vec::new(),
+            dead_code: Vec::new(),
             structure: None,
             span: None,
         }],

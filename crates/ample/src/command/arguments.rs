@@ -49,6 +49,8 @@ pub struct Check {
     #[command(flatten)]
     pub reductions: Reductions,
     #[command(flatten)]
+    pub unreached: Unreached,
+    #[command(flatten)]
     pub search: Search,
     /// End at the first violation, whatever it is of
     #[arg(long)]
@@ -121,6 +123,18 @@ pub struct Temporal {
     /// Do not ask whether a property holds only because what it speaks of never happens
     #[arg(long)]
     pub no_vacuity: bool,
+}
+
+/// Statements that no run executes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Unreached code")]
+pub struct Unreached {
+    /// List the statements that no run executes, by a search of its own if the others do not tell [default: if they tell]
+    #[arg(long, conflicts_with = "no_unreached")]
+    pub unreached: bool,
+    /// Do not list the statements that no run executes
+    #[arg(long)]
+    pub no_unreached: bool,
 }
 
 /// What is made of the model first.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ample::{Asked, Board, Budget, CheckOptions, LoadError, Question, Report, System};
+use ample::{Asked, Board, Budget, CheckOptions, LoadError, Question, Report, System, UnreachedCode};
 
 use super::arguments::{self, Check, States};
 use super::progress::Display;
@@ -88,6 +88,11 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
         fairness: arguments.temporal.fairness,
         justice,
         no_vacuity: arguments.temporal.no_vacuity,
+        unreached: match (arguments.unreached.unreached, arguments.unreached.no_unreached) {
+            (true, _) => UnreachedCode::Required,
+            (false, true) => UnreachedCode::Ignored,
+            (false, false) => UnreachedCode::IfKnown,
+        },
         reductions: arguments.reductions.reductions.0.clone(),
         ..options(&arguments.search, &budget)
     };

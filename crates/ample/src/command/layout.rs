@@ -15,6 +15,8 @@ pub struct Extent {
     pub cells: usize,
     /// The changes in a step, the alternatives of a process.
     pub items: usize,
+    /// The statements of a list.
+    pub statements: usize,
     /// The columns of a statement, a message, a name in a sentence.
     pub text: usize,
     /// The columns of a name in a table.
@@ -31,6 +33,7 @@ impl Extent {
         branches: 20,
         cells: 200,
         items: 12,
+        statements: 20,
         text: 160,
         name: 40,
         hint: "--full shows all, --trace FILE keeps all",
@@ -44,6 +47,7 @@ impl Extent {
         branches: usize::MAX,
         cells: usize::MAX,
         items: usize::MAX,
+        statements: usize::MAX,
         text: usize::MAX,
         name: usize::MAX,
         hint: "",

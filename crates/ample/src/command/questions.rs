@@ -184,6 +184,7 @@ pub fn empty_report(system: &System) -> Report {
         diagrams: None,
         choice: None,
         cut: None,
+        unreached: None,
     }
 }
 

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use ample::{
     Answer, Branch, Certainty, Cut, CutBy, DiagramStatistics, Outcome, Reason, Report, Statistics, System, Trace,
-    Violation,
+    Unreached, Violation,
 };
 
-use super::layout::{Extent, padded, shortened, width};
+use super::layout::{Extent, first, padded, shortened, width};
 use super::paint::Paint;
 use super::steps::{Columns, Steps, one_line};
 use super::{msc, state};
@@ -49,8 +49,64 @@ pub fn report(
         writeln!(out, "Static reductions: {reduction}")?;
     }
     match &report.diagrams {
-        Some(diagrams) => symbolic_statistics(out, report, diagrams),
-        None => statistics(out, &report.statistics, report.reduction.as_deref(), report.ended.as_ref()),
+        Some(diagrams) => symbolic_statistics(out, report, diagrams)?,
+        None => statistics(out, &report.statistics, report.reduction.as_deref(), report.ended.as_ref())?,
+    }
+    match &report.unreached {
+        Some(Ok(statements)) => unreached(out, statements, &report.language, extent, paint),
+        Some(Err(why)) => writeln!(out, "\nunreached statements: not known, because {why}"),
+        None => Ok(()),
+    }
+}
+
+/// The statements that no run executes, by process type. One whose successor is listed is found by that.
+fn unreached(
+    out: &mut impl Write,
+    statements: &[Unreached],
+    language: &str,
+    extent: Extent,
+    paint: Paint,
+) -> io::Result<()> {
+    let mut listed: Vec<&Unreached> = statements.iter().filter(|statement| !statement.is_implied).collect();
+    // Within a process type the unreached ones come first.
+    let types = listed.chunk_by_mut(|one, other| one.process == other.process);
+    types.for_each(|of_type| of_type.sort_by_key(|statement| statement.reached));
+    let (shown, more) = first(extent.statements, &listed);
+    let places: Vec<String> = shown.iter().map(|statement| place(statement)).collect();
+    let columns = places.iter().map(|place| width(place)).max().unwrap_or(0);
+    let mut heading = None;
+    for (statement, place) in shown.iter().zip(&places) {
+        let group = (&statement.process, statement.reached);
+        if heading != Some(group) {
+            let kind = if statement.reached { "never executed" } else { "unreached" };
+            let gap = if heading.is_none() { "\n" } else { "" };
+            writeln!(out, "{gap}{kind} in {}", of_type(&statement.process, language))?;
+            heading = Some(group);
+        }
+        let text = shortened(&one_line(&statement.statement), extent.text);
+        let gap = if columns > 0 { "  " } else { "" };
+        writeln!(out, "  {}{gap}{text}", padded(place, columns))?;
+    }
+    match more {
+        0 => Ok(()),
+        more => writeln!(out, "{}", paint.dim(format!("… and {more} more; --full shows all"))),
+    }
+}
+
+/// A process type as its language calls it.
+fn of_type(process: &str, language: &str) -> String {
+    match (language, process) {
+        ("promela", ":init:") => "init".into(),
+        ("promela", process) => format!("proctype {process}"),
+        (_, process) => process.into(),
+    }
+}
+
+/// `file:line:column`, where known.
+fn place(statement: &Unreached) -> String {
+    match (&statement.file, statement.line, statement.column) {
+        (Some(file), Some(line), Some(column)) => format!("{file}:{line}:{column}"),
+        _ => String::new(),
     }
 }
 

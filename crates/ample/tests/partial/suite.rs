@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ample::{
     Algorithm, Budget, CheckOptions, LoadOptions, Outcome, PartialOrder, Property, Question, Reason, Report, Search,
-    System, Verdict,
+    StaticReduction, System, Unreached, UnreachedCode, Verdict,
 };
 use ample_explicit::engine::reduction::Methods;
 use ample_model::Expr;
@@ -15,6 +15,7 @@ use super::generate;
 use super::model::Model;
 use super::oracle;
 use super::settings::{self, Asked, Setting};
+use crate::support::coverage::unreached_by_interpreter;
 use ample_random::Random;
 
 /// Larger models are left out.
@@ -46,6 +47,8 @@ struct Subject {
     expected: Vec<Verdict>,
     /// How many states it found.
     states: u64,
+    /// The statements that no run executes, by the reference interpreter.
+    unreached: Option<Vec<Unreached>>,
     /// The same state may have different numbers of processes.
     is_anonymous: bool,
 }
@@ -70,14 +73,22 @@ impl Subject {
         let question = Question::Invariant(condition.clone());
         let invariant = Property { name: "one".into(), question, text: invariant.into(), span: None };
         let properties = vec![Property::deadlock(), Property::assertions(), invariant];
-        let mut subject =
-            Subject { system, invariant: condition, properties, expected: Vec::new(), states: 0, is_anonymous };
+        let mut subject = Subject {
+            system,
+            invariant: condition,
+            properties,
+            expected: Vec::new(),
+            states: 0,
+            unreached: None,
+            is_anonymous,
+        };
         let plain = Setting::new(PartialOrder::None, Search::BreadthFirst);
         let counted = subject.count(&Setting::new(PartialOrder::None, Search::DepthFirst));
         if counted.ended.is_some() {
             return Err(Unfit::TooLarge);
         }
         subject.states = counted.statistics.states;
+        subject.unreached = unreached_by_interpreter(&subject.system, MOST_VISITS as usize);
         let report = subject.check(&plain);
         subject.expected = report.answers.iter().map(|answer| answer.verdict()).collect();
         match subject.expected.contains(&Verdict::Unknown) {
@@ -136,7 +147,38 @@ impl Subject {
                 _ => complaints.push(format!("{property} holds, and is said to be violated")),
             }
         }
+        complaints.extend(self.is_wrong(&report));
         complaints
+    }
+
+    /// What is wrong with the statements that are said to be unreached, if some are.
+    fn is_wrong(&self, report: &Report) -> Option<String> {
+        let (Some(Ok(told)), Some(expected)) = (&report.unreached, &self.unreached) else { return None };
+        (told != expected).then(|| {
+            let differ = |these: &[Unreached], those: &[Unreached]| {
+                let text = |one: &Unreached| format!("`{}` (reached: {})", one.statement, one.reached);
+                these.iter().filter(|one| !those.contains(one)).map(text).collect::<Vec<_>>().join(", ")
+            };
+            format!("wrongly unreached: {}; not told: {}", differ(told, expected), differ(expected, told))
+        })
+    }
+
+    /// What is wrong if the statements that no run executes are asked for.
+    fn unreached(&self, reductions: &[StaticReduction]) -> Vec<String> {
+        let options = CheckOptions {
+            properties: Some(vec![Property::deadlock()]),
+            unreached: UnreachedCode::Required,
+            reductions: reductions.to_vec(),
+            budget: at_most(MOST_VISITS),
+            ..CheckOptions::default()
+        };
+        let Ok(report) = catch_unwind(AssertUnwindSafe(|| ample::check(&self.system, &options))) else {
+            return vec!["the check panicked".into()];
+        };
+        match &report.unreached {
+            Some(Ok(_)) => self.is_wrong(&report).into_iter().collect(),
+            other => vec![format!("unreached statements are not known: {other:?}")],
+        }
     }
 
     /// What is wrong with the number of states.
@@ -166,6 +208,8 @@ enum Comparison {
     Persistent(Algorithm),
     /// The independence of transitions is.
     Independence,
+    /// The statements that no run executes are asked for, with static reductions or without.
+    Unreached(&'static [StaticReduction]),
 }
 
 impl Comparison {
@@ -173,6 +217,7 @@ impl Comparison {
         match self {
             Comparison::Check(setting) => subject.complaints(setting),
             Comparison::Count(algorithm) => subject.miscounts(*algorithm).1,
+            Comparison::Unreached(reductions) => subject.unreached(reductions),
             Comparison::Persistent(_) | Comparison::Independence if subject.is_anonymous => Vec::new(),
             Comparison::Persistent(algorithm) => {
                 oracle::persistent_sets(&subject.system, &subject.invariant, *algorithm)
@@ -187,6 +232,7 @@ impl Comparison {
             Comparison::Count(algorithm) => format!("counted, {algorithm:?}"),
             Comparison::Persistent(algorithm) => format!("looked at, {algorithm:?}"),
             Comparison::Independence => "looked at".into(),
+            Comparison::Unreached(reductions) => format!("unreached, {reductions:?}"),
         }
     }
 }
@@ -285,7 +331,12 @@ impl Suite {
 
     fn comparisons(&self, random: &mut Random) -> Vec<Comparison> {
         let algorithms = [Algorithm::Conflicting, Algorithm::Overman, Algorithm::Stubborn, Algorithm::Conditional];
-        let mut comparisons = vec![Comparison::Count(None), Comparison::Count(Some(Algorithm::Guards))];
+        let mut comparisons = vec![
+            Comparison::Count(None),
+            Comparison::Count(Some(Algorithm::Guards)),
+            Comparison::Unreached(&[]),
+            Comparison::Unreached(&StaticReduction::ALL),
+        ];
         let all = [
             Algorithm::Guards,
             Algorithm::Conflicting,

@@ -3,6 +3,7 @@
 
 #![allow(dead_code)] // Not every test uses all of it.
 
+pub mod coverage;
 pub mod oracle;
 
 use std::path::{Path, PathBuf};

@@ -12,13 +12,13 @@ mod names;
 mod patch;
 mod statement;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ample_budget::Budget;
 use ample_model::{
-    Action, BinaryOp, Communication, Coupling, Edge, EdgeId, EventKind, Expr, Instance, Instruction, Location,
-    LocationId, Monitor, MonitorEdge, Pattern, ProcessId, ProcessType, Property, Question, Role, Source, Span, System,
-    VariableId,
+    Action, BinaryOp, Communication, Coupling, DeadStatement, Edge, EdgeId, EventKind, Expr, Instance, Instruction,
+    Location, LocationId, Monitor, MonitorEdge, Pattern, ProcessId, ProcessType, Property, Question, Role, Source,
+    Span, System, VariableId,
 };
 
 use super::ast::{self, Name, Unit, VarRef};
@@ -250,6 +250,7 @@ impl<'a> Lower<'a> {
                 provided: None,
                 priority: 1,
                 unreachable_labels: Vec::new(),
+                dead_code: Vec::new(),
                 structure: None,
                 span: Some(proctype.name.span),
             });
@@ -437,12 +438,14 @@ impl<'a> Lower<'a> {
             let unbuilt = body.flow.clone();
             let done = body.flow.automaton(&statement::is_dead, self.watch).and_then(|automaton| {
                 let (locations, edges, numbers) = edges(&body.flow, &automaton, self.roles[process.index()], self)?;
-                Ok((locations, edges, numbers, automaton.start))
+                let dead_code = dead_code(&body.flow, &automaton, self)?;
+                Ok((locations, edges, numbers, dead_code, automaton.start))
             });
             match done {
-                Ok((locations, edges, numbers, start)) => {
+                Ok((locations, edges, numbers, dead_code, start)) => {
                     let target = &mut self.system.processes[process.index()];
                     target.initial = numbers[&start];
+                    target.dead_code = dead_code;
                     target.locations = locations;
                     target.edges = edges;
                     target.locals = body.locals.variables;
@@ -627,6 +630,27 @@ fn reachable(automaton: &Automaton) -> Vec<u32> {
     (1..seen.len() as u32).filter(|n| seen[*n as usize]).collect()
 }
 
+/// The statements of states that cannot be reached. A jump or a join is none, nor is a test that is always false.
+fn dead_code(flow: &Flow<Leaf>, automaton: &Automaton, lower: &Lower) -> Result<Vec<DeadStatement>> {
+    let mut seen = HashSet::new();
+    for number in reachable(automaton) {
+        let transitions = &automaton.transitions[number as usize];
+        lower.watch.steps(1 + transitions.len())?;
+        seen.extend(transitions.iter().map(|transition| transition.element));
+    }
+    let mut dead = Vec::new();
+    for transition in automaton.transitions.iter().flatten() {
+        lower.watch.step()?;
+        let element = flow.element(transition.element);
+        let is_statement = matches!(element.node, Node::Leaf(_) | Node::Skip | Node::Else | Node::DStep(_) | Node::End)
+            && !statement::is_dead(&element.node);
+        if seen.insert(transition.element) && is_statement {
+            dead.push(DeadStatement { label: label(flow, transition.element, lower), span: Some(element.span) });
+        }
+    }
+    Ok(dead)
+}
+
 type Graph = (Vec<Location>, Vec<Edge>, HashMap<u32, LocationId>);
 
 fn edges(flow: &Flow<Leaf>, automaton: &Automaton, role: Role, lower: &Lower) -> Result<Graph> {
@@ -694,18 +718,14 @@ fn fill_edge(
     lower: &Lower,
 ) -> Result<()> {
     let element = flow.element(id);
-    edge.label = lower.text(element.span);
+    edge.label = label(flow, id, lower);
     match &element.node {
         Node::Leaf(leaf) => {
             edge.guard.extend(leaf.guard.iter().cloned());
             edge.communication = leaf.communication.clone();
             edge.effect = leaf.actions.iter().cloned().map(Instruction::Do).collect();
-            edge.label = leaf.label.clone();
         }
-        Node::Else => {
-            edge.guard.push(before());
-            edge.label = "else".into();
-        }
+        Node::Else => edge.guard.push(before()),
         Node::DStep(inside) => {
             let lowered = deterministic::lower(flow, *inside)?;
             if lowered.is_else {
@@ -719,13 +739,23 @@ fn fill_edge(
             let youngest = Expr::binary(BinaryOp::Subtract, Expr::ProcessCount, Expr::Const(1));
             edge.guard.push(Expr::binary(BinaryOp::Equal, Expr::SelfId, youngest));
             edge.effect = vec![Instruction::Do(Action::End)];
-            edge.label = "-end-".into();
         }
-        Node::Join | Node::Exit => edge.label = "goto".into(),
-        Node::Goto(LabelName::Exit(_), _) => edge.label = "break".into(),
         _ => {}
     }
     Ok(())
+}
+
+/// What to show of an element.
+fn label(flow: &Flow<Leaf>, id: flow::ElementId, lower: &Lower) -> String {
+    let element = flow.element(id);
+    match &element.node {
+        Node::Leaf(leaf) => leaf.label.clone(),
+        Node::Else => "else".into(),
+        Node::End => "-end-".into(),
+        Node::Join | Node::Exit => "goto".into(),
+        Node::Goto(LabelName::Exit(_), _) => "break".into(),
+        _ => lower.text(element.span),
+    }
 }
 
 fn monitor(flow: &Flow<Leaf>, automaton: &Automaton, last: u32, forbids: bool, span: Span) -> Result<Monitor> {
