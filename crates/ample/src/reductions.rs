@@ -1,7 +1,7 @@
 //! Static reductions: what is made of a model before engines see it, as far as the properties allow.
 
 use ample_engine::settings::{Fairness, Settings};
-use ample_model::{Property, Question, System};
+use ample_model::{Budget, Property, Question, System};
 use ample_reduce::transform::{Preserve, Reduced, Reductions, reduce};
 use clap::ValueEnum;
 
@@ -29,6 +29,7 @@ pub(crate) fn reduced(
     properties: &[Property],
     settings: &Settings,
     wanted: &[StaticReduction],
+    budget: &Budget,
 ) -> Option<Reduced> {
     // A limit on the depth counts steps of the model itself.
     if wanted.is_empty() || settings.max_depth.is_some() {
@@ -39,7 +40,7 @@ pub(crate) fn reduced(
         dead: wanted.contains(&StaticReduction::Dead),
         slice: wanted.contains(&StaticReduction::Slice),
     };
-    reduce(system, properties, &settings.justice, reductions)
+    reduce(system, properties, &settings.justice, reductions, budget)
 }
 
 /// What a path reduction has to preserve for these properties; `None` if one of them can tell steps apart that nobody sees.

@@ -12,14 +12,15 @@
 use std::collections::HashSet;
 
 use ample_model::facts::{EdgeFacts, Facts, Lens, Traits};
-use ample_model::visit::{Folder, Made, Visitor, fold_expr};
+use ample_model::visit::{Folder, Made, fold_expr};
 use ample_model::{
-    Action, BinaryOp, Communication, Edge, EdgeId, Expr, Instruction, LocationId, Place, ProcessId, ProcessType, Role,
-    Scope, Shared, System, UnaryOp, VariableId,
+    BinaryOp, Communication, Edge, EdgeId, Expr, Instruction, LocationId, ProcessId, ProcessType, Role, Shared, System,
+    UnaryOp,
 };
 
 use super::Preserve;
 use super::seen::{Seen, may_shake_hands};
+use super::substitute::{Assigned, negation, size};
 
 /// An edge becomes so many paths at most: as many as keep the process type from growing, by these attempts.
 const MAX_PATHS: [usize; 3] = [32, 4, 1];
@@ -64,18 +65,10 @@ struct Path {
     edge: Edge,
     /// The locations that it has come through, where it begins included.
     through: Vec<LocationId>,
-    /// What it has assigned; `None` if that cannot be said in expressions.
-    assigned: Option<Assigned>,
+    /// What it has assigned.
+    assigned: Assigned,
     /// It may go on.
     is_open: bool,
-}
-
-/// What cells hold after a straight sequence of assignments, as expressions over what they held before.
-#[derive(Clone, Default)]
-struct Assigned {
-    cells: Vec<(Scope, VariableId, u32, Expr)>,
-    /// Variables of which it is not known what they hold.
-    unknown: HashSet<(Scope, VariableId)>,
 }
 
 /// An edge that leaves a location, and when it is executable.
@@ -219,14 +212,7 @@ impl Merger<'_> {
             matches!(edge.communication, Some(Communication::Send { .. })) && may_shake_hands(self.system, facts);
         let gives = edge.keeps_control && edge.communication.is_some();
         let can_go_on = !(facts.ends || edge.action.is_some() || offers || gives);
-        let mut assigned = Some(Assigned::default());
-        if let Some(communication) = &edge.communication {
-            // What is received is not known before.
-            let mut written = Written(HashSet::new());
-            written.communication(communication);
-            assigned = Some(Assigned { unknown: written.0, ..Assigned::default() });
-        }
-        extend_assigned(&mut assigned, &edge.effect);
+        let assigned = Assigned::by(edge.communication.as_ref(), &edge.effect);
         let mut open = vec![Path { through: vec![edge.from], edge, assigned, is_open: can_go_on }];
         let mut done = Vec::new();
         while let Some(path) = open.pop() {
@@ -277,17 +263,15 @@ impl Merger<'_> {
         let origin = path.edge.origin.iter().chain(&next.origin).copied().collect();
         let edge = Edge { guard, effect, origin, to: next.to, keeps_control: next.keeps_control, ..path.edge.clone() };
         let mut assigned = path.assigned.clone();
-        extend_assigned(&mut assigned, &next.effect);
+        assigned.extend(&next.effect);
         let through = path.through.iter().copied().chain([path.edge.to]).collect();
         Some(Path { edge, through, assigned, is_open: true })
     }
 
     /// A condition after a path, as one before it; `None` if there is no such expression that is never a fault.
     fn before(&self, path: &Path, condition: &Expr) -> Option<Expr> {
-        let assigned = path.assigned.as_ref()?;
-        let mut substitution = Substitution::of(assigned);
-        let before = substitution.expr(condition);
-        let is_sound = substitution.is_possible && !self.lens.expr(self.id, &before).traits.may_fault;
+        let before = path.assigned.before(condition)?;
+        let is_sound = !self.lens.expr(self.id, &before).traits.may_fault;
         is_sound.then_some(before)
     }
 }
@@ -304,13 +288,6 @@ fn reach(process: &ProcessType, from: LocationId, reached: &mut [bool]) {
                 waiting.push(to);
             }
         }
-    }
-}
-
-fn negation(condition: Vec<Expr>) -> Expr {
-    match condition.into_iter().reduce(|x, y| Expr::binary(BinaryOp::And, x, y)) {
-        Some(condition) => Expr::unary(UnaryOp::Not, condition),
-        None => Expr::FALSE,
     }
 }
 
@@ -351,117 +328,6 @@ fn has_blocked(expr: &Expr) -> bool {
     let mut has = false;
     expr.walk(&mut |part| has |= matches!(part, Expr::Blocked(_)));
     has
-}
-
-fn size(expr: &Expr) -> usize {
-    let mut size = 0;
-    expr.walk(&mut |_| size += 1);
-    size
-}
-
-/// Collects the variables that are written.
-struct Written(HashSet<(Scope, VariableId)>);
-
-impl<'a> Visitor<'a> for Written {
-    fn write(&mut self, place: &'a Place) {
-        self.0.insert((place.scope, place.variable));
-    }
-
-    /// Nothing is written in an expression.
-    fn expr(&mut self, _: &'a Expr) {}
-
-    fn shared(&mut self, _: &'a Shared) {}
-}
-
-/// The cell of a place without variable subscripts.
-fn constant_slot(place: &Place) -> Option<u32> {
-    match place.possible_slots().as_slice() {
-        [slot] if place.indices.iter().all(|index| matches!(index.at, Expr::Const(_))) => Some(*slot),
-        _ => None,
-    }
-}
-
-/// Adds what an effect assigns.
-fn extend_assigned(assigned: &mut Option<Assigned>, effect: &[Instruction]) {
-    for instruction in effect {
-        let Some(now) = assigned else { return };
-        match instruction {
-            Instruction::Do(Action::Assign(place, value)) => {
-                let mut substitution = Substitution::of(now);
-                let value = substitution.expr(value);
-                let is_possible = substitution.is_possible && size(&value) <= MAX_SIZE;
-                let key = (place.scope, place.variable);
-                match constant_slot(place) {
-                    Some(slot) if is_possible && !now.unknown.contains(&key) => {
-                        now.cells
-                            .retain(|(scope, variable, other, _)| (*scope, *variable, *other) != (key.0, key.1, slot));
-                        now.cells.push((key.0, key.1, slot, Expr::Cast(place.scalar, value.into())));
-                    }
-                    _ => {
-                        now.unknown.insert(key);
-                    }
-                }
-            }
-            Instruction::Do(Action::Test(_) | Action::Assert { .. } | Action::Print { .. }) => {}
-            // A program with jumps, a spawned process, a communication: it is not looked at what that comes to, only at
-            // what it may change.
-            other => {
-                let mut written = Written(std::mem::take(&mut now.unknown));
-                written.instruction(other);
-                now.unknown = written.0;
-                if matches!(other, Instruction::Try(..) | Instruction::Jump(_) | Instruction::Fail(_)) {
-                    // Which of the assignments are performed is not known.
-                    let mut written = Written(std::mem::take(&mut now.unknown));
-                    effect.iter().for_each(|instruction| written.instruction(instruction));
-                    now.unknown = written.0;
-                }
-            }
-        }
-    }
-}
-
-/// Puts what was assigned in the place of what is read.
-struct Substitution<'a> {
-    assigned: &'a Assigned,
-    is_possible: bool,
-    made: Made,
-}
-
-impl<'a> Substitution<'a> {
-    fn of(assigned: &'a Assigned) -> Substitution<'a> {
-        Substitution { assigned, is_possible: true, made: Made::default() }
-    }
-}
-
-impl Folder for Substitution<'_> {
-    fn expr(&mut self, expr: &Expr) -> Expr {
-        let Expr::Read(place) = expr else { return fold_expr(self, expr) };
-        let key = (place.scope, place.variable);
-        if self.assigned.unknown.contains(&key) {
-            self.is_possible = false;
-            return expr.clone();
-        }
-        let mut written = self.assigned.cells.iter().filter(|(scope, variable, ..)| (*scope, *variable) == key);
-        match constant_slot(place) {
-            Some(slot) => match written.find(|(_, _, other, _)| *other == slot) {
-                Some((.., value)) => value.clone(),
-                None => expr.clone(),
-            },
-            None if written.next().is_some() => {
-                self.is_possible = false;
-                expr.clone()
-            }
-            None => fold_expr(self, expr),
-        }
-    }
-
-    fn shared(&mut self, shared: &Shared) -> Expr {
-        if let Some(made) = self.made.get(shared) {
-            return made;
-        }
-        let made = self.expr(shared);
-        self.made.keep(shared, made)
-    }
 }
 
 /// Puts the numbers of the edges that an edge has become in the place of its own.
