@@ -753,6 +753,9 @@ pub struct Original {
     /// The variables that the reduction no longer assigns, because nothing that is asked depends on them: global ones, or
     /// those of a process type.
     pub sliced: Vec<(Option<ProcessId>, VariableId)>,
+    /// The system with the same edges, but without assignments and parts of messages on which nothing that is asked
+    /// depends, if there are any.
+    pub essential: Option<System>,
 }
 
 impl Original {

@@ -248,3 +248,37 @@ fn dead_stores_are_left_out() {
         assert!(patterns.iter().all(|pattern| *pattern == Pattern::Ignore), "{patterns:?}");
     }
 }
+
+/// A field that nobody reads is sent as 0; one that is compared, or received for something that matters, is not.
+#[test]
+fn fields_that_nobody_reads_are_sliced() {
+    let text = "chan c = [2] of { byte, int, byte }; byte g; int n;
+        active proctype P() { do :: c!1,n,g; n++; g = 1 - g od }
+        active proctype Q() { byte x; int m; do :: c?1,m,x; g = x od }";
+    let system = load(text);
+    let sliced = reduced(&system, &[invariant(&system, "g < 2")], SLICE);
+    assert_eq!(sliced.sliced, ["n", "Q:m", "field 2 of c"]);
+    assert!(states(&sliced.system).len() < 200);
+    // What is polled, or looked at by a property, stays.
+    for more in ["active proctype R() { do :: c?[1,0,0] -> g = 0 od }", "ltl q { <> c?[1,0,0] }"] {
+        let system = load(&format!("{text}\n{more}"));
+        assert_eq!(reduced(&system, &system.properties, SLICE).sliced, ["Q:m"], "{more}");
+    }
+    // Sorted messages are compared with each other.
+    let sorted = load(&text.replace("c!1", "c!!1"));
+    assert_eq!(reduced(&sorted, &[invariant(&system, "g < 2")], SLICE).sliced, ["Q:m"]);
+}
+
+/// What is received into a variable that is not read again need not be sent, and so need not be computed.
+#[test]
+fn what_is_computed_for_a_dead_variable_is_sliced() {
+    let text = "chan c = [1] of { int }; byte g; int n;
+        active proctype P() { do :: c!n; n++ od }
+        active proctype Q() { int x; do :: c?x; x = 1; g = x od }";
+    let system = load(text);
+    let properties = [invariant(&system, "g < 2")];
+    assert!(reduce(&system, &properties, &[], SLICE, &Budget::unlimited()).is_none());
+    let both = reduced(&system, &properties, Reductions { dead: true, ..SLICE });
+    assert_eq!(both.sliced, ["n", "field 1 of c"]);
+    assert!(states(&both.system).len() < 100);
+}

@@ -28,6 +28,7 @@ pub(super) fn expanded(
         reduced: Interpreter::new(reduced),
         original: Interpreter::new(&original.system),
         unsliced: Interpreter::new(&unsliced),
+        essential: original.essential.as_ref().map(Interpreter::new),
         patience,
         steps: 0,
     };
@@ -50,21 +51,25 @@ struct Expansion<'a, 'b> {
     original: Interpreter<'a>,
     /// The original, without regard to variables that nothing depends on.
     unsliced: Interpreter<'a>,
+    /// The original, without anything that nothing depends on.
+    essential: Option<Interpreter<'a>>,
     patience: &'a mut Patience<'b>,
     steps: usize,
 }
 
-/// Where both systems are; nowhere after a fault.
+/// Where the systems are; nowhere after a fault.
 #[derive(Clone)]
 struct At {
     reduced: Option<State>,
     original: Option<State>,
+    essential: Option<State>,
 }
 
 impl Expansion<'_, '_> {
     fn start(&self, start: &StartNumber) -> Result<At, Invalid> {
         let first = |interpreter: &Interpreter<'_>| interpreter.initial_state(start).and_then(Result::ok);
-        Ok(At { reduced: first(&self.reduced), original: first(&self.original) })
+        let essential = self.essential.as_ref().and_then(first);
+        Ok(At { reduced: first(&self.reduced), original: first(&self.original), essential })
     }
 
     /// By move of the reduced system: the moves of the original. Nothing comes after a fault.
@@ -86,6 +91,9 @@ impl Expansion<'_, '_> {
         for step in expanded {
             let Some(state) = &at.original else { break };
             at.original = self.original.step(state, &step).state;
+            if let (Some(essential), Some(state)) = (&self.essential, &at.essential) {
+                at.essential = essential.step(state, &step).state;
+            }
             performed.push(step);
         }
         Ok(performed)
@@ -126,7 +134,7 @@ impl Expansion<'_, '_> {
     }
 
     /// The cycle is repeated until the original is in a state again in which it was after a repetition: in the same state,
-    /// or else in one that differs in sliced variables only.
+    /// or else in one that differs in sliced variables only, or in what nothing depends on.
     fn lasso(&mut self, lasso: &Lasso) -> Result<Lasso, Invalid> {
         let mut at = self.start(&lasso.start)?;
         let mut moves = self.moves(&mut at, &lasso.prefix)?.concat();
@@ -134,8 +142,8 @@ impl Expansion<'_, '_> {
             return Ok(Lasso { prefix: moves, ..lasso.clone() });
         }
         // Where the original was before a repetition, and after how many moves; and the same without sliced variables.
-        let (mut known, mut unsliced) = (HashMap::new(), HashMap::new());
-        let mut almost = None;
+        let (mut known, mut unsliced, mut essential) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let (mut almost, mut in_essence) = (None, None);
         for turn in 0.. {
             let Some(state) = &at.original else { return refuted("a step of the cycle is a fault".into()) };
             if let Some(first) = known.insert(self.original.identity(state), moves.len()) {
@@ -145,12 +153,16 @@ impl Expansion<'_, '_> {
                 let before = unsliced.insert(self.unsliced.identity(state), moves.len());
                 almost = before.map(|first| (first, moves.len()));
             }
+            if let (None, Some(system), Some(state)) = (in_essence, &self.essential, &at.essential) {
+                let before = essential.insert(system.identity(state), moves.len());
+                in_essence = before.map(|first| (first, moves.len()));
+            }
             if turn >= MAX_TURNS && moves.len() > MAX_MOVES {
                 break;
             }
             moves.extend(self.moves(&mut at, &lasso.cycle)?.concat());
         }
-        match almost {
+        match almost.or(in_essence) {
             Some((first, end)) => Ok(split(lasso, moves[..end].to_vec(), first)),
             None => refuted("the cycle does not close".into()),
         }

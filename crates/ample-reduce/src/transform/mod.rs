@@ -1,7 +1,7 @@
 //! Static reductions: a [`System`] goes in, a smaller one comes out (K. Yorav, *Exploiting Syntactic Structure for Automatic
 //! Verification*, 2000, sections 3.3.1 to 3.3.3).
 //!
-//! - *Slicing* leaves out assignments to variables that nothing asked for depends on.
+//! - *Slicing* leaves out assignments to variables, and parts of messages, that nothing asked for depends on.
 //! - *Path reduction* makes one edge of a path of steps that no other process and no property can tell apart. It
 //!   preserves CTL* without X, or, where only [runs](Preserve::Runs) matter, LTL without X.
 //! - *Dead variables* are reset to their initial value where they are not read again before they are assigned. This
@@ -35,11 +35,10 @@ mod substitute;
 use std::sync::Arc;
 
 use ample_model::facts::Facts;
-use ample_model::{
-    Budget, Coupling, EdgeId, Expr, Interrupted, Original, ProcessId, Property, Question, Role, System, VariableId,
-};
+use ample_model::{Budget, Coupling, EdgeId, Expr, Interrupted, Original, Property, Question, Role, System};
 
 use seen::Seen;
+use slice::Item;
 
 /// What a path reduction has to preserve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +70,7 @@ pub struct Reduced {
     pub merged: usize,
     /// How many resets of dead variables there are.
     pub resets: usize,
-    /// The names of the variables that nothing depends on.
+    /// The names of the variables, and of the fields of messages, that nothing depends on.
     pub sliced: Vec<String>,
 }
 
@@ -133,16 +132,24 @@ fn reduced(
             edge.origin = vec![EdgeId::from(number)];
         }
     }
-    let mut stores = 0;
-    if reductions.dead {
-        let (facts, seen) = asked.look(&system, budget)?;
-        stores = dead::leave_out_stores(&mut system, &facts, &seen);
-    }
     let mut sliced = Vec::new();
     if reductions.slice {
         let (_, seen) = asked.look(&system, budget)?;
         sliced = slice::slice(&mut system, &seen);
     }
+    let mut stores = 0;
+    if reductions.dead {
+        let (facts, seen) = asked.look(&system, budget)?;
+        stores = dead::leave_out_stores(&mut system, &facts, &seen, budget)?;
+    }
+    if reductions.slice && stores > 0 {
+        // What was needed only for what is not read again.
+        let (_, seen) = asked.look(&system, budget)?;
+        sliced.extend(slice::slice(&mut system, &seen));
+        sliced.sort_unstable();
+        sliced.dedup();
+    }
+    let essential = (stores > 0 || !sliced.is_empty()).then(|| system.clone());
     let mut merged = 0;
     if let Some(preserve) = reductions.paths {
         let (facts, seen) = asked.look(&system, budget)?;
@@ -156,8 +163,13 @@ fn reduced(
     if merged + resets + stores == 0 && sliced.is_empty() {
         return Ok(None);
     }
-    let names = sliced.iter().map(|(process, variable)| name(original, *process, *variable)).collect();
-    system.original = Some(Arc::new(Original { system: original.clone(), sliced }));
+    let names = sliced.iter().map(|item| name(original, item)).collect();
+    let variable = |item: &Item| match item {
+        Item::Variable(process, variable) => Some((*process, *variable)),
+        Item::Field(..) => None,
+    };
+    let sliced = sliced.iter().filter_map(variable).collect();
+    system.original = Some(Arc::new(Original { system: original.clone(), sliced, essential }));
     Ok(Some(Reduced { system, merged, resets, sliced: names }))
 }
 
@@ -166,12 +178,13 @@ fn is_net(system: &System) -> bool {
     matches!(system.processes.as_slice(), [process] if process.locations.len() == 1)
 }
 
-fn name(system: &System, process: Option<ProcessId>, variable: VariableId) -> String {
-    match process {
-        Some(process) => {
-            let process = system.process(process);
+fn name(system: &System, item: &Item) -> String {
+    match item {
+        Item::Variable(Some(process), variable) => {
+            let process = system.process(*process);
             format!("{}:{}", process.name, process.locals[variable.index()].name)
         }
-        None => system.globals[variable.index()].name.clone(),
+        Item::Variable(None, variable) => system.globals[variable.index()].name.clone(),
+        Item::Field(kind, field) => format!("field {} of {}", field + 1, system.channels[kind.index()].name),
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use ample_model::facts::{Cells, EdgeFacts, Facts, Lens, Traits, Usage};
+use ample_model::facts::{Cells, ChannelOperation, ChannelUse, EdgeFacts, Facts, Lens, Traits, Usage};
 use ample_model::visit::{Visitor, walk_expr};
 use ample_model::{
-    Action, Expr, Initial, Instruction, LocationId, Pattern, ProcessId, Property, Question, Role, Scope, Shared,
-    System, Variable, VariableId,
+    Action, ChannelId, Expr, Initial, Instruction, LocationId, Pattern, ProcessId, Property, Question, Role, Scope,
+    Shared, System, Variable, VariableId,
 };
 
 /// What is seen from outside.
@@ -17,6 +17,8 @@ pub(super) struct Seen {
     pub locals: HashSet<(ProcessId, VariableId)>,
     /// Locations that somebody asks for by name, or sees because a handshake becomes possible there.
     pub locations: HashSet<(ProcessId, LocationId)>,
+    /// Kinds of channels whose messages properties or the monitor look at; all kinds, if it is not known which.
+    pub messages: HashSet<ChannelId>,
     /// Somebody asks where a process stands by number, whether it is enabled, or who has moved last: every step is seen.
     pub every_step: bool,
     /// The process type whose only process alone uses the global variable, if there is one and nobody else sees it.
@@ -32,12 +34,14 @@ impl Seen {
             globals: HashSet::new(),
             locals: HashSet::new(),
             locations: HashSet::new(),
+            messages: HashSet::new(),
             every_step: system.uses_last || system.uses_priorities,
             owners: Vec::new(),
             assigned: vec![false; system.globals.len()],
         };
         let mut asked: Vec<&Expr> = justice.iter().chain(properties.iter().flat_map(expressions)).collect();
         if let Some(monitor) = &system.monitor {
+            seen.messages.extend((0..system.channels.len()).map(ChannelId::from));
             asked.extend(monitor.observed.iter().map(|(_, channel)| channel));
             for edge in monitor.locations.iter().flatten() {
                 asked.push(&edge.channel);
@@ -53,6 +57,7 @@ impl Seen {
             let usage = lens.expr(ProcessId(0), expr);
             seen.globals.extend(usage.reads.iter().filter(|cells| cells.scope == Scope::Global).map(|c| c.variable));
             seen.usage(&usage);
+            seen.messages.extend(looked_at(system, &usage));
             seen.asked_locations(expr);
             // What can be done where, and the labels of locations, change with steps that change nothing else.
             let Traits { timeout, non_progress, accepting, priority, .. } = usage.traits;
@@ -162,6 +167,16 @@ impl Seen {
     pub fn owner(&self, variable: VariableId) -> Option<ProcessId> {
         self.owners[variable.index()]
     }
+}
+
+/// The kinds of channels whose messages are looked at in passing.
+pub(super) fn looked_at(system: &System, usage: &Usage) -> Vec<ChannelId> {
+    let polls = usage.channels.iter().filter(|channel| channel.operation == ChannelOperation::Poll);
+    let kinds = |channel: &ChannelUse| match &channel.kinds {
+        Some(kinds) => kinds.clone(),
+        None => (0..system.channels.len()).map(ChannelId::from).collect(),
+    };
+    polls.flat_map(kinds).collect()
 }
 
 /// The communication of the edge may be a handshake.

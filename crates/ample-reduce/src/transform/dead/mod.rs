@@ -117,11 +117,17 @@ fn partial_reset(
 }
 
 /// Leaves out what is stored and not read again: assignments that cannot be faults, and what is received. How many.
-pub(super) fn leave_out_stores(system: &mut System, facts: &Facts, seen: &Seen) -> usize {
+pub(super) fn leave_out_stores(
+    system: &mut System,
+    facts: &Facts,
+    seen: &Seen,
+    budget: &Budget,
+) -> Result<usize, Interrupted> {
     let mut changed: Vec<(ProcessId, usize, Edge)> = Vec::new();
     let mut count = 0;
     let lens = Lens::new(system);
     for (id, process, candidates) in subjects(system, facts, seen) {
+        budget.check()?;
         let liveness = Liveness { candidates: &candidates, process, id, lens: &lens };
         let live = liveness.at_locations();
         for (number, edge) in process.edges.iter().enumerate() {
@@ -136,7 +142,7 @@ pub(super) fn leave_out_stores(system: &mut System, facts: &Facts, seen: &Seen) 
     for (id, number, edge) in changed {
         system.processes[id.index()].edges[number] = edge;
     }
-    count
+    Ok(count)
 }
 
 /// An edge without stores that are not read again, by what is live before each instruction; and how many there were.
