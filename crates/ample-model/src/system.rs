@@ -756,6 +756,9 @@ pub struct Original {
     /// The system with the same edges, but without assignments and parts of messages on which nothing that is asked
     /// depends, if there are any.
     pub essential: Option<System>,
+    /// The process types on which nothing that is asked depends: their processes move without effect, or stand at their
+    /// end.
+    pub removed: Vec<ProcessId>,
 }
 
 impl Original {

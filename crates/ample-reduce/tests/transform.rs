@@ -8,10 +8,10 @@ use ample_model::{
 };
 use ample_reduce::transform::{Preserve, Reduced, Reductions, reduce};
 
-const ALL: Reductions = Reductions { paths: Some(Preserve::Runs), dead: true, slice: true };
-const PATHS: Reductions = Reductions { paths: Some(Preserve::Branching), dead: false, slice: false };
-const DEAD: Reductions = Reductions { paths: None, dead: true, slice: false };
-const SLICE: Reductions = Reductions { paths: None, dead: false, slice: true };
+const ALL: Reductions = Reductions { paths: Some(Preserve::Runs), dead: true, slice: true, processes: false };
+const PATHS: Reductions = Reductions { paths: Some(Preserve::Branching), dead: false, slice: false, processes: false };
+const DEAD: Reductions = Reductions { paths: None, dead: true, slice: false, processes: false };
+const SLICE: Reductions = Reductions { paths: None, dead: false, slice: true, processes: false };
 
 fn load(text: &str) -> System {
     promela::read("m.pml", text.into(), &mut FileLoader, &[]).unwrap().system

@@ -35,10 +35,13 @@ pub(crate) fn reduced(
     if wanted.is_empty() || settings.max_depth.is_some() {
         return None;
     }
+    let preserved = preserved(properties, settings);
+    let slice = wanted.contains(&StaticReduction::Slice);
     let reductions = Reductions {
-        paths: preserved(properties, settings).filter(|_| wanted.contains(&StaticReduction::Paths)),
+        paths: preserved.filter(|_| wanted.contains(&StaticReduction::Paths)),
         dead: wanted.contains(&StaticReduction::Dead),
-        slice: wanted.contains(&StaticReduction::Slice),
+        slice,
+        processes: slice && preserved.is_some(),
     };
     reduce(system, properties, &settings.justice, reductions, budget)
 }
@@ -74,6 +77,10 @@ pub(crate) fn described(reduced: &Reduced) -> String {
         let more = if reduced.sliced.len() > NAMED { ", …" } else { "" };
         let names = reduced.sliced.iter().take(NAMED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         parts.push(format!("slicing leaves out {names}{more}"));
+    }
+    if !reduced.removed.is_empty() {
+        let names = reduced.removed.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        parts.push(format!("slicing leaves out the steps of {names}"));
     }
     parts.join("; ")
 }

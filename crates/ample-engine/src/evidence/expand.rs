@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use ample_model::{EdgeId, Evidence, Fault, Interpreter, Lasso, Move, Original, Run, StartNumber, State, System, Tree};
+use ample_model::{
+    EdgeId, Evidence, Fault, Interpreter, Lasso, Move, Original, ProcessId, Run, StartNumber, State, System, Tree,
+};
 
 use super::{Invalid, Patience, refuted};
 
@@ -29,6 +31,7 @@ pub(super) fn expanded(
         original: Interpreter::new(&original.system),
         unsliced: Interpreter::new(&unsliced),
         essential: original.essential.as_ref().map(Interpreter::new),
+        removed: &original.removed,
         patience,
         steps: 0,
     };
@@ -53,6 +56,8 @@ struct Expansion<'a, 'b> {
     unsliced: Interpreter<'a>,
     /// The original, without anything that nothing depends on.
     essential: Option<Interpreter<'a>>,
+    /// The process types that move without effect, or stand at their end.
+    removed: &'a [ProcessId],
     patience: &'a mut Patience<'b>,
     steps: usize,
 }
@@ -80,23 +85,83 @@ impl Expansion<'_, '_> {
     fn one(&mut self, at: &mut At, taken: &Move) -> Result<Vec<Move>, Invalid> {
         self.steps += 1;
         self.patience.ask(self.steps)?;
+        let mut performed = self.moves_to_ends(at)?;
         let Some(state) = &at.reduced else { return refuted("a run goes on after a fault".into()) };
-        let expanded = self.edges(state, taken)?;
+        let expanded = match self.any_move(at, taken) {
+            Some(any) => vec![any],
+            None => self.edges(state, taken)?,
+        };
         let successor = self.reduced.step(state, taken);
         if successor.violations.contains(&Fault::NotEnabled) {
             return refuted(format!("step {} of the reduced system is not executable", self.steps));
         }
         at.reduced = successor.state;
-        let mut performed = Vec::new();
         for step in expanded {
-            let Some(state) = &at.original else { break };
-            at.original = self.original.step(state, &step).state;
-            if let (Some(essential), Some(state)) = (&self.essential, &at.essential) {
-                at.essential = essential.step(state, &step).state;
+            if !self.perform(at, &step) {
+                break;
             }
             performed.push(step);
         }
         Ok(performed)
+    }
+
+    /// Takes a step of the original; false after a fault.
+    fn perform(&self, at: &mut At, step: &Move) -> bool {
+        let Some(state) = &at.original else { return false };
+        at.original = self.original.step(state, step).state;
+        if let (Some(essential), Some(state)) = (&self.essential, &at.essential) {
+            at.essential = essential.step(state, step).state;
+        }
+        true
+    }
+
+    /// The first step that a process can take by itself.
+    fn first_move(&self, state: &State, id: u32) -> Option<Move> {
+        let is_own = |taken: &Move| matches!(taken, Move::Process { process, .. } if *process == id);
+        self.original.enabled(state).into_iter().find(is_own)
+    }
+
+    /// Any step of a process that moves without effect in the reduced system.
+    fn any_move(&self, at: &At, taken: &Move) -> Option<Move> {
+        let Move::Process { process, edge } = taken else { return None };
+        let ty = at.reduced.as_ref()?.processes.get(*process as usize)?.process;
+        let ends = self.reduced.system().process(ty).edges.get(edge.index())?.ends_process();
+        if ends || !self.removed.contains(&ty) {
+            return None;
+        }
+        self.first_move(at.original.as_ref()?, *process)
+    }
+
+    /// Processes that stand at their end in the reduced system go there in the original.
+    fn moves_to_ends(&mut self, at: &mut At) -> Result<Vec<Move>, Invalid> {
+        let mut performed = Vec::new();
+        let Some(state) = at.original.as_ref().filter(|_| !self.removed.is_empty()) else { return Ok(performed) };
+        for id in 0..state.processes.len() as u32 {
+            while let Some(step) = self.step_to_end(at, id) {
+                self.steps += 1;
+                self.patience.ask(self.steps)?;
+                if performed.len() > MAX_MOVES {
+                    return refuted(format!("process {id} does not come to its end"));
+                }
+                self.perform(at, &step);
+                performed.push(step);
+            }
+        }
+        Ok(performed)
+    }
+
+    /// The next step of a process to its end, if it stands there in the reduced system and not in the original.
+    fn step_to_end(&self, at: &At, id: u32) -> Option<Move> {
+        let ends = |interpreter: &Interpreter<'_>, state: &State| {
+            let process = state.processes.get(id as usize)?;
+            let ty = interpreter.system().process(process.process);
+            let edges = &ty.locations[process.location.index()].edges;
+            let is_end = edges.iter().all(|edge| ty.edges[edge.index()].ends_process());
+            Some(self.removed.contains(&process.process) && is_end)
+        };
+        let is_ended = ends(&self.reduced, at.reduced.as_ref()?)?;
+        let state = at.original.as_ref()?;
+        if !is_ended || ends(&self.original, state)? { None } else { self.first_move(state, id) }
     }
 
     /// The moves that a move stands for.

@@ -18,7 +18,7 @@
 //!
 //! let text = "byte g; active proctype P() { byte x; x = 1; x = x + 1; g = x }";
 //! let system = promela::read("m.pml", text.into(), &mut FileLoader, &[])?.system;
-//! let reductions = Reductions { paths: Some(Preserve::Branching), dead: true, slice: true };
+//! let reductions = Reductions { paths: Some(Preserve::Branching), dead: true, slice: true, processes: false };
 //! let reduced = reduce(&system, &[Property::deadlock()], &[], reductions, &Budget::unlimited()).expect("something to reduce");
 //! // Nobody reads `g`, and so nobody needs `x`; no step is seen from outside, and the three are one.
 //! assert_eq!(reduced.sliced, ["g", "P:x"]);
@@ -28,6 +28,7 @@
 
 mod dead;
 mod paths;
+mod processes;
 mod seen;
 mod slice;
 mod substitute;
@@ -59,6 +60,8 @@ pub struct Reductions {
     pub dead: bool,
     /// Assignments that nothing depends on are left out.
     pub slice: bool,
+    /// Processes that nothing depends on do not move: for properties that do not see single steps.
+    pub processes: bool,
 }
 
 /// A reduced system, and what was done to it.
@@ -72,6 +75,8 @@ pub struct Reduced {
     pub resets: usize,
     /// The names of the variables, and of the fields of messages, that nothing depends on.
     pub sliced: Vec<String>,
+    /// The names of the process types that nothing depends on.
+    pub removed: Vec<String>,
 }
 
 /// So many edges are looked at; larger systems stay as they are.
@@ -146,10 +151,19 @@ fn reduced(
         // What was needed only for what is not read again.
         let (_, seen) = asked.look(&system, budget)?;
         sliced.extend(slice::slice(&mut system, &seen));
-        sliced.sort_unstable();
-        sliced.dedup();
     }
     let essential = (stores > 0 || !sliced.is_empty()).then(|| system.clone());
+    let mut removed = processes::Removed::default();
+    if reductions.processes {
+        let (facts, seen) = asked.look(&system, budget)?;
+        removed = processes::remove(&mut system, &facts, &seen, asked.properties);
+    }
+    if reductions.slice && !removed.all.is_empty() {
+        let (_, seen) = asked.look(&system, budget)?;
+        sliced.extend(slice::slice(&mut system, &seen));
+    }
+    sliced.sort_unstable();
+    sliced.dedup();
     let mut merged = 0;
     if let Some(preserve) = reductions.paths {
         let (facts, seen) = asked.look(&system, budget)?;
@@ -160,7 +174,7 @@ fn reduced(
         let (facts, seen) = asked.look(&system, budget)?;
         resets = dead::reset(&mut system, &facts, &seen, budget)?;
     }
-    if merged + resets + stores == 0 && sliced.is_empty() {
+    if merged + resets + stores == 0 && sliced.is_empty() && removed.all.is_empty() {
         return Ok(None);
     }
     let names = sliced.iter().map(|item| name(original, item)).collect();
@@ -169,8 +183,9 @@ fn reduced(
         Item::Field(..) => None,
     };
     let sliced = sliced.iter().filter_map(variable).collect();
-    system.original = Some(Arc::new(Original { system: original.clone(), sliced, essential }));
-    Ok(Some(Reduced { system, merged, resets, sliced: names }))
+    let processes = removed.all.iter().map(|id| original.process(*id).name.clone()).collect();
+    system.original = Some(Arc::new(Original { system: original.clone(), sliced, essential, removed: removed.moved }));
+    Ok(Some(Reduced { system, merged, resets, sliced: names, removed: processes }))
 }
 
 /// One process that always stands at the same place, as a Petri net does: the engine for nets has reductions of its own.

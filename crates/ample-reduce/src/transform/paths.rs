@@ -14,8 +14,8 @@ use std::collections::HashSet;
 use ample_model::facts::{EdgeFacts, Facts, Lens, Traits};
 use ample_model::visit::{Folder, Made, fold_expr};
 use ample_model::{
-    BinaryOp, Communication, Edge, EdgeId, Expr, Instruction, LocationId, ProcessId, ProcessType, Role, Shared, System,
-    UnaryOp,
+    BinaryOp, Communication, Edge, EdgeId, Expr, Instruction, LocationId, ProcessId, ProcessType, Role, Scalar, Shared,
+    System, UnaryOp,
 };
 
 use super::Preserve;
@@ -139,17 +139,9 @@ impl Merger<'_> {
         if edges.is_empty() || edges.len() > MAX_CHOICES || !edges.iter().all(|edge| self.is_private(*edge)) {
             return None;
         }
-        let conditions: Vec<Vec<Expr>> = edges.iter().map(|edge| self.condition(*edge)).collect::<Option<_>>()?;
-        let last = *edges.last()?;
-        let has_else = edges.len() > 1
-            && self.process.edges[last.index()].guard == [Expr::Blocked(edges[..edges.len() - 1].to_vec())];
-        let are_opposite = match conditions.as_slice() {
-            [one, other] => is_negation(one, other),
-            _ => false,
-        };
-        let is_total = has_else || are_opposite || conditions.iter().any(Vec::is_empty);
-        let options = if has_else { &conditions[..edges.len() - 1] } else { &conditions[..] };
-        let is_deterministic = options.len() == 1 || are_opposite || are_exclusive(options);
+        let conditions: Vec<Vec<Expr>> =
+            edges.iter().map(|edge| condition(self.process, *edge)).collect::<Option<_>>()?;
+        let Totality { is_total, is_deterministic } = Totality::of(self.process, edges, &conditions);
         if !is_total || self.preserve == Preserve::Branching && !is_deterministic {
             return None;
         }
@@ -184,25 +176,6 @@ impl Merger<'_> {
             && !self.seen.locations.contains(&(self.id, edge.to))
     }
 
-    /// When an edge is executable, without reference to its siblings; only for edges without a communication.
-    fn condition(&self, id: EdgeId) -> Option<Vec<Expr>> {
-        let edge = &self.process.edges[id.index()];
-        let mut condition = Vec::new();
-        for conjunct in &edge.guard {
-            match conjunct {
-                Expr::Const(value) if *value != 0 => {}
-                Expr::Blocked(others) => {
-                    for other in others {
-                        condition.push(negation(self.condition(*other)?));
-                    }
-                }
-                conjunct if has_blocked(conjunct) => return None,
-                conjunct => condition.push(conjunct.clone()),
-            }
-        }
-        Some(condition)
-    }
-
     /// All paths that begin with an edge, so many at most.
     fn paths(&self, first: EdgeId, choices: &[Option<Vec<Choice>>], most: usize) -> Vec<Path> {
         let edge = self.process.edges[first.index()].clone();
@@ -210,6 +183,10 @@ impl Merger<'_> {
         // After a handshake the receiver may hold exclusive control, so that the sender could not go on at once.
         let offers =
             matches!(edge.communication, Some(Communication::Send { .. })) && may_shake_hands(self.system, facts);
+        // Both sides of a handshake are combined with each other: more receivers are many more transitions.
+        let receives =
+            matches!(edge.communication, Some(Communication::Receive { .. })) && may_shake_hands(self.system, facts);
+        let most = if receives { 1 } else { most };
         let gives = edge.keeps_control && edge.communication.is_some();
         let can_go_on = !(facts.ends || edge.action.is_some() || offers || gives);
         let assigned = Assigned::by(edge.communication.as_ref(), &edge.effect);
@@ -276,6 +253,63 @@ impl Merger<'_> {
     }
 }
 
+/// When an edge is executable, without reference to its siblings; only for edges without a communication.
+fn condition(process: &ProcessType, id: EdgeId) -> Option<Vec<Expr>> {
+    let mut all = Vec::new();
+    for conjunct in &process.edges[id.index()].guard {
+        match conjunct {
+            Expr::Const(value) if *value != 0 => {}
+            Expr::Blocked(others) => {
+                for other in others {
+                    all.push(negation(condition(process, *other)?));
+                }
+            }
+            conjunct if has_blocked(conjunct) => return None,
+            conjunct => all.push(conjunct.clone()),
+        }
+    }
+    Some(all)
+}
+
+/// What is known of the edges that leave a location.
+struct Totality {
+    /// One of them is always executable.
+    is_total: bool,
+    /// Never more than one is.
+    is_deterministic: bool,
+}
+
+impl Totality {
+    /// By their conditions.
+    fn of(process: &ProcessType, edges: &[EdgeId], conditions: &[Vec<Expr>]) -> Totality {
+        let has_else = edges.split_last().is_some_and(|(last, others)| {
+            !others.is_empty() && process.edges[last.index()].guard == [Expr::Blocked(others.to_vec())]
+        });
+        let are_opposite = match conditions {
+            [one, other] => is_negation(one, other),
+            _ => false,
+        };
+        let is_total = has_else
+            || are_opposite
+            || conditions.iter().any(Vec::is_empty)
+            || Outcomes::of(conditions).is_some_and(|outcomes| outcomes.are_all())
+            || compare_with_all_values(conditions);
+        let options = if has_else { &conditions[..edges.len() - 1] } else { conditions };
+        let is_deterministic = options.len() == 1
+            || are_opposite
+            || are_exclusive(options)
+            || Outcomes::of(options).is_some_and(|outcomes| outcomes.are_disjoint());
+        Totality { is_total, is_deterministic }
+    }
+}
+
+/// One of the edges that leave a location is always executable; none of them may communicate.
+pub(super) fn is_total(process: &ProcessType, location: LocationId) -> bool {
+    let edges = &process.locations[location.index()].edges;
+    let conditions: Option<Vec<_>> = edges.iter().map(|edge| condition(process, *edge)).collect();
+    conditions.is_some_and(|conditions| Totality::of(process, edges, &conditions).is_total)
+}
+
 /// Marks the locations that can be come to.
 fn reach(process: &ProcessType, from: LocationId, reached: &mut [bool]) {
     let mut waiting = vec![from];
@@ -312,16 +346,78 @@ fn is_negation(one: &[Expr], other: &[Expr]) -> bool {
 
 /// All of them compare the same with different constants.
 fn are_exclusive(options: &[Vec<Expr>]) -> bool {
-    let compared = |option: &Vec<Expr>| match option.as_slice() {
-        [Expr::Binary(BinaryOp::Equal, x, y)] => match (&**x, &**y) {
-            (Expr::Const(value), other) | (other, Expr::Const(value)) => Some((other.clone(), *value)),
-            _ => None,
-        },
-        _ => None,
+    compared(options).is_some_and(|(_, values)| values.iter().collect::<HashSet<_>>().len() == options.len())
+}
+
+/// What all conditions compare with a constant, and the constants; `None` if the conditions are others.
+fn compared(conditions: &[Vec<Expr>]) -> Option<(&Expr, Vec<i64>)> {
+    let (mut same, mut values) = (None, Vec::new());
+    for condition in conditions {
+        let [Expr::Binary(BinaryOp::Equal, x, y)] = condition.as_slice() else { return None };
+        let (compared, value) = match (&**x, &**y) {
+            (Expr::Const(value), other) | (other, Expr::Const(value)) => (other, *value),
+            _ => return None,
+        };
+        if same.is_some_and(|known| known != compared) {
+            return None;
+        }
+        same = Some(compared);
+        values.push(value);
+    }
+    Some((same?, values))
+}
+
+/// What comparisons of the same two expressions accept: whether the first is less, equal, or greater.
+struct Outcomes(Vec<[bool; 3]>);
+
+impl Outcomes {
+    /// `None` if the conditions are no such comparisons.
+    fn of(conditions: &[Vec<Expr>]) -> Option<Outcomes> {
+        let (mut operands, mut accepted) = (None, Vec::new());
+        for condition in conditions {
+            let [Expr::Binary(op, x, y)] = condition.as_slice() else { return None };
+            if operands.is_some_and(|known| known != (x, y)) {
+                return None;
+            }
+            operands = Some((x, y));
+            accepted.push(match op {
+                BinaryOp::Less => [true, false, false],
+                BinaryOp::LessEqual => [true, true, false],
+                BinaryOp::Equal => [false, true, false],
+                BinaryOp::NotEqual => [true, false, true],
+                BinaryOp::GreaterEqual => [false, true, true],
+                BinaryOp::Greater => [false, false, true],
+                _ => return None,
+            });
+        }
+        Some(Outcomes(accepted))
+    }
+
+    fn count(&self, outcome: usize) -> usize {
+        self.0.iter().filter(|accepted| accepted[outcome]).count()
+    }
+
+    fn are_all(&self) -> bool {
+        (0..3).all(|outcome| self.count(outcome) > 0)
+    }
+
+    fn are_disjoint(&self) -> bool {
+        (0..3).all(|outcome| self.count(outcome) <= 1)
+    }
+}
+
+/// The conditions compare a cell with every value that it can have.
+fn compare_with_all_values(conditions: &[Vec<Expr>]) -> bool {
+    let Some((cell, values)) = compared(conditions) else { return false };
+    let Expr::Read(place) = cell else { return false };
+    let (low, high) = match place.scalar {
+        Scalar::Int { bits, signed: false } if bits <= 4 => (0, (1 << bits) - 1),
+        Scalar::Range { low, high, .. } if high.checked_sub(low).is_some_and(|span| span <= MAX_CHOICES as i64) => {
+            (low, high)
+        }
+        _ => return false,
     };
-    let Some(compared) = options.iter().map(compared).collect::<Option<Vec<_>>>() else { return false };
-    let values: HashSet<i64> = compared.iter().map(|(_, value)| *value).collect();
-    values.len() == compared.len() && compared.windows(2).all(|pair| pair[0].0 == pair[1].0)
+    (low..=high).all(|value| values.contains(&value))
 }
 
 fn has_blocked(expr: &Expr) -> bool {

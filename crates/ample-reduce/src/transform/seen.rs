@@ -21,6 +21,10 @@ pub(super) struct Seen {
     pub messages: HashSet<ChannelId>,
     /// Somebody asks where a process stands by number, whether it is enabled, or who has moved last: every step is seen.
     pub every_step: bool,
+    /// Properties ask for the number of processes.
+    pub process_count: bool,
+    /// The global variable is read by a `provided` clause, or for the first value of a local one.
+    is_shared: Vec<bool>,
     /// The process type whose only process alone uses the global variable, if there is one and nobody else sees it.
     owners: Vec<Option<ProcessId>>,
     /// The global variable is assigned somewhere.
@@ -36,6 +40,8 @@ impl Seen {
             locations: HashSet::new(),
             messages: HashSet::new(),
             every_step: system.uses_last || system.uses_priorities,
+            process_count: false,
+            is_shared: vec![false; system.globals.len()],
             owners: Vec::new(),
             assigned: vec![false; system.globals.len()],
         };
@@ -60,7 +66,8 @@ impl Seen {
             seen.messages.extend(looked_at(system, &usage));
             seen.asked_locations(expr);
             // What can be done where, and the labels of locations, change with steps that change nothing else.
-            let Traits { timeout, non_progress, accepting, priority, .. } = usage.traits;
+            let Traits { timeout, non_progress, accepting, priority, process_count, .. } = usage.traits;
+            seen.process_count |= process_count;
             seen.every_step |= timeout || non_progress || accepting || priority;
         }
         for (number, process) in system.processes.iter().enumerate() {
@@ -112,7 +119,6 @@ impl Seen {
     fn find_owners(&mut self, system: &System, facts: &Facts) {
         let lens = Lens::new(system);
         let mut users: Vec<HashSet<ProcessId>> = vec![HashSet::new(); system.globals.len()];
-        let mut is_shared = vec![false; system.globals.len()];
         for edge in facts.edges() {
             let is_global = |cells: &&Cells| cells.scope == Scope::Global;
             for cells in edge.all.reads.iter().chain(&edge.all.writes).filter(is_global) {
@@ -124,12 +130,14 @@ impl Seen {
         }
         for (number, process) in system.processes.iter().enumerate() {
             let outside = facts.provided(number.into()).into_iter().flat_map(|usage| &usage.reads);
-            outside.filter(|cells| cells.scope == Scope::Global).for_each(|c| is_shared[c.variable.index()] = true);
+            outside
+                .filter(|cells| cells.scope == Scope::Global)
+                .for_each(|c| self.is_shared[c.variable.index()] = true);
             let first_values = process.locals.iter().flat_map(first_values);
             for expr in first_values {
                 let usage = lens.expr(number.into(), expr);
                 let globals = usage.reads.iter().filter(|cells| cells.scope == Scope::Global);
-                globals.for_each(|cells| is_shared[cells.variable.index()] = true);
+                globals.for_each(|cells| self.is_shared[cells.variable.index()] = true);
             }
         }
         let alone: HashSet<ProcessId> = (0..system.processes.len())
@@ -141,7 +149,7 @@ impl Seen {
             .collect();
         let owner = |variable: usize| {
             let user = users[variable].iter().next().filter(|_| users[variable].len() == 1)?;
-            let is_seen = is_shared[variable] || self.globals.contains(&VariableId::from(variable));
+            let is_seen = self.is_shared[variable] || self.globals.contains(&VariableId::from(variable));
             (!is_seen && alone.contains(user)).then_some(*user)
         };
         self.owners = (0..system.globals.len()).map(owner).collect();
@@ -161,6 +169,11 @@ impl Seen {
             Scope::Local => true,
             Scope::Global => !self.assigned[cells.variable.index()] || self.is_private(process, cells),
         }
+    }
+
+    /// The global variable is read by a `provided` clause, or for the first value of a local one.
+    pub fn is_read_outside(&self, variable: VariableId) -> bool {
+        self.is_shared[variable.index()]
     }
 
     /// The process of that type that alone uses the global variable.

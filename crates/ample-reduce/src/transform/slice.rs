@@ -5,7 +5,7 @@
 //! field that matters, is computed from it. A field of the messages of a kind of channels matters if a receive or a poll
 //! compares it, if messages are sorted, or if it is received into a variable that matters. All steps stay, with what makes
 //! them executable; only assignments to other variables go, so that these keep their first values, and other fields are
-//! sent as 0. A counter that nobody reads no longer makes states different.
+//! sent as 0. Where a subscript or a value may be a fault, it is still computed. A counter that nobody reads no longer makes states different.
 
 use std::collections::HashSet;
 
@@ -46,7 +46,7 @@ pub(super) fn slice(system: &mut System, seen: &Seen) -> Vec<Item> {
     let mut changed: Vec<Vec<Edge>> = Vec::new();
     let lens = Lens::new(system);
     for (number, process) in system.processes.iter().enumerate() {
-        let slicer = Slicer { lens: &lens, process: number.into(), useless: &useless };
+        let slicer = Slicer { system, lens: &lens, process: number.into(), useless: &useless };
         let mut edges = process.edges.clone();
         if process.role == Role::Process {
             edges.iter_mut().for_each(|edge| slicer.edge(edge));
@@ -61,6 +61,7 @@ pub(super) fn slice(system: &mut System, seen: &Seen) -> Vec<Item> {
 
 /// Takes out of the edges of a process type what does not matter.
 struct Slicer<'a> {
+    system: &'a System,
     lens: &'a Lens<'a>,
     process: ProcessId,
     useless: &'a HashSet<Item>,
@@ -78,13 +79,30 @@ impl Slicer<'_> {
 
     fn instruction(&self, instruction: &mut Instruction) {
         match instruction {
-            Instruction::Do(Action::Assign(place, _)) if self.is_useless(place) => {
-                *instruction = Instruction::Do(Action::Test(Expr::TRUE));
+            Instruction::Do(Action::Assign(place, value)) if self.is_useless(place) => {
+                *instruction = Instruction::Do(self.what_may_fault(place, value));
             }
             Instruction::Do(Action::AssignAll(pairs)) => pairs.retain(|(place, _)| !self.is_useless(place)),
             Instruction::Do(Action::Communicate(communication))
             | Instruction::Try(Action::Communicate(communication), _) => self.communication(communication),
             _ => {}
+        }
+    }
+
+    /// What is left of an assignment to a variable that does not matter: nothing, or what may be a fault of it, with the
+    /// first value in the place of the value.
+    fn what_may_fault(&self, place: &Place, value: &Expr) -> Action {
+        let value_faults = may_reject(place.scalar) || self.lens.expr(self.process, value).traits.may_fault;
+        let place_faults = self.lens.place(self.process, place).1.traits.may_fault;
+        let Some(first) = first_value(self.system, self.process, place) else { return Action::Test(Expr::TRUE) };
+        match (value_faults, place_faults) {
+            (false, false) => Action::Test(Expr::TRUE),
+            (false, true) => Action::Assign(place.clone(), Expr::Const(first)),
+            (true, _) => {
+                let fitted = Expr::Cast(place.scalar, value.clone().into());
+                let first = || Expr::Const(first).into();
+                Action::Assign(place.clone(), Expr::Conditional(fitted.into(), first(), first()))
+            }
         }
     }
 
@@ -164,6 +182,22 @@ fn holds_numbers(system: &System, ty: &Type) -> bool {
     }
 }
 
+/// The value that all cells start with which a place can mean, if it is known.
+fn first_value(system: &System, process: ProcessId, place: &Place) -> Option<i64> {
+    let variable = match place.scope {
+        Scope::Global => system.globals.get(place.variable.index())?,
+        Scope::Local => system.process(process).locals.get(place.variable.index())?,
+    };
+    let mut values = vec![0; system.slots(&variable.ty) as usize];
+    for (slot, initial) in &variable.initial {
+        let Initial::Value(Expr::Const(value)) = initial else { return None };
+        *values.get_mut(*slot as usize)? = *value;
+    }
+    let first = *values.first()?;
+    let is_same = values.iter().all(|value| *value == first) && place.scalar.fit(first) == Some(first);
+    is_same.then_some(first)
+}
+
 /// Storing a value of another type there may be a fault.
 fn may_reject(scalar: Scalar) -> bool {
     matches!(scalar, Scalar::Range { overflow: Overflow::Fault, .. })
@@ -233,21 +267,46 @@ impl Flow<'_, '_> {
         self.lens.expr(self.process, expr).traits.may_fault
     }
 
-    /// A value is stored that is computed from these; one that may be a fault matters.
-    fn stored(&mut self, place: &Place, may_fault: bool, sources: Vec<Item>) {
+    /// A value is stored that is computed from these.
+    fn stored(&mut self, place: &Place, sources: Vec<Item>) {
         let target = variable(self.process, place.scope, place.variable);
         self.assigned.insert(target);
-        let (_, subscripts) = self.lens.place(self.process, place);
-        if may_fault || subscripts.traits.may_fault || may_reject(place.scalar) {
-            self.roots.insert(target);
-        }
-        let subscripts = subscripts.reads.iter().map(|cells| variable(self.process, cells.scope, cells.variable));
-        self.flows.push((target, sources.into_iter().chain(subscripts).collect()));
+        self.flows.push((target, sources));
     }
 
-    fn assigned(&mut self, place: &Place, value: &Expr) {
-        let (may_fault, sources) = (self.may_fault(value), self.reads(value));
-        self.stored(place, may_fault, sources);
+    /// What the subscripts of a place are computed from, and whether they may be a fault.
+    fn subscripts(&self, place: &Place) -> (Vec<Item>, bool) {
+        let (_, usage) = self.lens.place(self.process, place);
+        let reads = usage.reads.iter().map(|cells| variable(self.process, cells.scope, cells.variable));
+        let messages = looked_at(self.system, &usage).into_iter().flat_map(|kind| self.fields(kind));
+        (reads.chain(messages).collect(), usage.traits.may_fault)
+    }
+
+    /// What a value is computed from that may be a fault matters; the variable only if it cannot be left as it is.
+    fn assigned(&mut self, place: &Place, value: &Expr, is_single: bool) {
+        let (subscripts, place_faults) = self.subscripts(place);
+        let value_faults = self.may_fault(value) || may_reject(place.scalar);
+        let sources = self.reads(value);
+        let target = variable(self.process, place.scope, place.variable);
+        if place_faults || value_faults {
+            self.roots.extend(subscripts.iter().copied());
+            if !is_single || first_value(self.system, self.process, place).is_none() {
+                self.roots.insert(target);
+            }
+        }
+        if value_faults {
+            self.roots.extend(sources.iter().copied());
+        }
+        self.stored(place, [sources, subscripts].concat());
+    }
+
+    /// A value from outside is stored; if that may be a fault, the variable matters.
+    fn bound(&mut self, place: &Place, sources: Vec<Item>) {
+        let (subscripts, may_fault) = self.subscripts(place);
+        if may_fault || may_reject(place.scalar) {
+            self.roots.insert(variable(self.process, place.scope, place.variable));
+        }
+        self.stored(place, [sources, subscripts].concat());
     }
 
     fn sent(&mut self, kinds: Option<Vec<ChannelId>>, values: &[Expr], sorted: bool) {
@@ -285,7 +344,7 @@ impl Flow<'_, '_> {
                     self.root(expr);
                     self.roots.extend(fields());
                 }
-                Pattern::Bind(place) => self.stored(place, false, fields()),
+                Pattern::Bind(place) => self.bound(place, fields()),
                 Pattern::Ignore => {}
             }
         }
@@ -295,14 +354,14 @@ impl Flow<'_, '_> {
 impl<'a> Visitor<'a> for Flow<'_, '_> {
     fn instruction(&mut self, instruction: &'a Instruction) {
         match instruction {
-            Instruction::Do(Action::Assign(place, value)) => self.assigned(place, value),
+            Instruction::Do(Action::Assign(place, value)) => self.assigned(place, value, true),
             Instruction::Do(Action::AssignAll(pairs)) => {
-                pairs.iter().for_each(|(place, value)| self.assigned(place, value));
+                pairs.iter().for_each(|(place, value)| self.assigned(place, value, false));
             }
             Instruction::Do(Action::Print { .. }) | Instruction::Jump(_) | Instruction::Fail(_) => {}
             // Whether it is performed is seen.
             Instruction::Try(Action::Assign(place, value), _) => {
-                self.assigned(place, value);
+                self.assigned(place, value, false);
                 let target = variable(self.process, place.scope, place.variable);
                 self.roots.insert(target);
             }
@@ -321,7 +380,7 @@ impl<'a> Visitor<'a> for Flow<'_, '_> {
 
     fn write(&mut self, place: &'a Place) {
         // A reference to a new object.
-        self.stored(place, true, Vec::new());
+        self.roots.insert(variable(self.process, place.scope, place.variable));
     }
 
     fn expr(&mut self, expr: &'a Expr) {

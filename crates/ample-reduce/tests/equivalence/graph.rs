@@ -92,6 +92,11 @@ impl Graph {
         self.labels.len() - 1
     }
 
+    /// The labels.
+    pub fn values(&self) -> BTreeSet<&Label> {
+        self.labels.iter().collect()
+    }
+
     /// Divergence-sensitive stuttering bisimilarity, by refinement of a partition of both graphs.
     pub fn is_stuttering_bisimilar(&self, other: &Graph) -> bool {
         let shift = self.labels.len();

@@ -14,7 +14,7 @@ use ample_reduce::transform::{Preserve, Reduced, Reductions, reduce};
 
 use graph::Graph;
 
-const NONE: Reductions = Reductions { paths: None, dead: false, slice: false };
+const NONE: Reductions = Reductions { paths: None, dead: false, slice: false, processes: false };
 const LIMIT: usize = 1_000;
 
 fn load(text: &str) -> System {
@@ -116,6 +116,36 @@ fn assert_expands(system: &System, reduced: &System, asked: &[Expr], about: &str
 fn check(system: &System, about: &str, counts: &mut Counts) {
     let (properties, asked) = properties(system);
     check_for(system, &properties, &asked, about, counts);
+    check_processes(system, &properties, &asked, about, counts);
+}
+
+/// Slicing of processes: for formulas nothing changes but stuttering, for conditions of states nothing that is reached.
+fn check_processes(system: &System, properties: &[Property], asked: &[Expr], about: &str, counts: &mut Counts) {
+    let Some(original) = Graph::of(system, asked, LIMIT) else { return };
+    let about = format!("{about}, processes");
+    let temporal: Vec<Property> = properties.iter().chain(&system.properties).cloned().collect();
+    let states: Vec<Property> =
+        properties.iter().filter(|property| property.question != Question::Deadlock).cloned().collect();
+    let reductions = Reductions { processes: true, ..NONE };
+    let graph = |properties: &[Property]| {
+        let reduced = reduced(system, properties, reductions).filter(|reduced| !reduced.removed.is_empty())?;
+        Graph::of(&reduced.system, asked, LIMIT)
+    };
+    if let Some(graph) = graph(&temporal) {
+        assert!(original.is_stuttering_bisimilar(&graph), "{about}: not stuttering bisimilar");
+        assert_eq!(original.compare_runs(&graph), None, "{about}: other runs");
+        assert_eq!(original.wrong, graph.wrong, "{about}");
+        counts.processes += 1;
+    }
+    if let Some(graph) = graph(properties) {
+        assert_eq!(original.values(), graph.values(), "{about}");
+        assert!(original.wrong.is_subset(&graph.wrong), "{about}");
+        counts.processes += 1;
+    }
+    if let Some(graph) = graph(&states) {
+        assert_eq!(original.values(), graph.values(), "{about}");
+        counts.processes += 1;
+    }
 }
 
 #[derive(Default, Debug)]
@@ -123,6 +153,7 @@ struct Counts {
     stepwise: usize,
     stuttering: usize,
     runs: usize,
+    processes: usize,
 }
 
 fn check_for(system: &System, properties: &[Property], asked: &[Expr], about: &str, counts: &mut Counts) {
@@ -138,7 +169,7 @@ fn check_for(system: &System, properties: &[Property], asked: &[Expr], about: &s
     let Some(original) = Graph::of(system, asked, LIMIT) else { return };
     for preserve in [Preserve::Branching, Preserve::Runs] {
         for (dead, slice) in [(false, false), (true, false), (true, true)] {
-            let reductions = Reductions { paths: Some(preserve), dead, slice };
+            let reductions = Reductions { paths: Some(preserve), dead, slice, processes: false };
             let about = format!("{about}, {reductions:?}");
             let Some(reduced) = reduced(system, properties, reductions) else { continue };
             assert_expands(system, &reduced.system, asked, &about);
@@ -168,7 +199,7 @@ fn random_programs() {
         check(&system, &format!("seed {seed}:\n{text}"), &mut counts);
     }
     println!("{counts:?}");
-    assert!(counts.stepwise > 300 && counts.stuttering > 300, "{counts:?}");
+    assert!(counts.stepwise > 300 && counts.stuttering > 300 && counts.processes > 30, "{counts:?}");
 }
 
 /// Systems in which everything occurs that a system can contain.

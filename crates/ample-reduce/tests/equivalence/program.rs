@@ -7,14 +7,21 @@ struct Maker {
     /// Atomic sequences and deterministic steps.
     has_atomic: bool,
     labels: usize,
+    /// Nothing that others see.
+    is_silent: bool,
 }
 
 /// The program of that seed, with a formula over its global variables.
 pub fn text(seed: u64) -> String {
     let mut random = Random::new(seed);
     let has_atomic = random.one_in(3);
-    let mut maker = Maker { random, has_atomic, labels: 0 };
+    let mut maker = Maker { random, has_atomic, labels: 0, is_silent: false };
     let processes: Vec<String> = (0..1 + maker.random.below(2)).map(|number| maker.process(number)).collect();
+    let mut processes = processes;
+    if maker.random.one_in(3) {
+        maker.is_silent = true;
+        processes.push(maker.process(9));
+    }
     let capacity = maker.random.below(3);
     let asked = ["g == 1", "(g == 0 || h == 2)", "h < 2", "g + h == 2"][maker.random.below(4)];
     format!(
@@ -68,6 +75,7 @@ impl Maker {
     fn statement(&mut self, depth: u32) -> String {
         let kinds = if depth > 0 { 16 } else { 9 };
         match self.random.below(kinds) {
+            0..=3 | 5 if self.is_silent => format!("{} = {}", self.local(), self.random.below(3)),
             0 => format!("g = {}", self.value()),
             1 => ["h = 1 - h % 2", "h = x % 3", "unused++", "unused = x"][self.random.below(4)].into(),
             2 => format!("c!{},{},{}", self.value(), self.local(), self.random.below(2)),
