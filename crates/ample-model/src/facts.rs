@@ -342,6 +342,11 @@ impl<'a> Lens<'a> {
         self.reader(process).target(handle).0
     }
 
+    /// Of which kinds the channels are that a handle can mean; `None` if that is not known.
+    pub fn kinds(&self, process: ProcessId, handle: &Expr) -> Option<Vec<ChannelId>> {
+        self.reader(process).target(handle).1
+    }
+
     /// The global variable is assigned somewhere.
     pub fn is_assigned(&self, variable: VariableId) -> bool {
         self.handles.assigned[variable.index()]

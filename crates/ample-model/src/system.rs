@@ -766,6 +766,12 @@ pub struct Original {
     /// The variables that the reduction no longer assigns, because nothing that is asked depends on them: global ones, or
     /// those of a process type.
     pub sliced: Vec<(Option<ProcessId>, VariableId)>,
+    /// The system with the same edges, but without assignments and parts of messages on which nothing that is asked
+    /// depends, if there are any.
+    pub essential: Option<System>,
+    /// The process types on which nothing that is asked depends: their processes move without effect, or stand at their
+    /// end.
+    pub removed: Vec<ProcessId>,
 }
 
 impl Original {

@@ -3,13 +3,15 @@
 use std::collections::{HashSet, VecDeque};
 
 use ample_lang::promela::{self, preprocess::FileLoader};
-use ample_model::{Interpreter, Property, Question, State, System};
+use ample_model::{
+    Action, Budget, Communication, Expr, Instruction, Interpreter, Pattern, Property, Question, State, System,
+};
 use ample_reduce::transform::{Preserve, Reduced, Reductions, reduce};
 
-const ALL: Reductions = Reductions { paths: Some(Preserve::Runs), dead: true, slice: true };
-const PATHS: Reductions = Reductions { paths: Some(Preserve::Branching), dead: false, slice: false };
-const DEAD: Reductions = Reductions { paths: None, dead: true, slice: false };
-const SLICE: Reductions = Reductions { paths: None, dead: false, slice: true };
+const ALL: Reductions = Reductions { paths: Some(Preserve::Runs), dead: true, slice: true, processes: false };
+const PATHS: Reductions = Reductions { paths: Some(Preserve::Branching), dead: false, slice: false, processes: false };
+const DEAD: Reductions = Reductions { paths: None, dead: true, slice: false, processes: false };
+const SLICE: Reductions = Reductions { paths: None, dead: false, slice: true, processes: false };
 
 fn load(text: &str) -> System {
     promela::read("m.pml", text.into(), &mut FileLoader, &[]).unwrap().system
@@ -23,7 +25,7 @@ fn invariant(system: &System, text: &str) -> Property {
 }
 
 fn reduced(system: &System, properties: &[Property], reductions: Reductions) -> Reduced {
-    reduce(system, properties, &[], reductions).expect("something to reduce")
+    reduce(system, properties, &[], reductions, &Budget::unlimited()).expect("something to reduce")
 }
 
 /// All states.
@@ -103,7 +105,7 @@ fn an_atomic_sequence_is_not_entered_at_once() {
     let system = load(text);
     let properties = [invariant(&system, "seen == 0")];
     let is_seen = |state: &State| state.globals[1] == 1;
-    if let Some(reduced) = reduce(&system, &properties, &[], ALL) {
+    if let Some(reduced) = reduce(&system, &properties, &[], ALL, &Budget::unlimited()) {
         assert!(states(&reduced.system).iter().any(is_seen));
     }
 }
@@ -121,7 +123,7 @@ fn locations_that_are_asked_for_stay() {
         states(system).iter().any(|state| interpreter.evaluate(state, None, condition) == Ok(0))
     };
     assert!(at_h(&system));
-    if let Some(reduced) = reduce(&system, &properties, &[], ALL) {
+    if let Some(reduced) = reduce(&system, &properties, &[], ALL, &Budget::unlimited()) {
         assert!(at_h(&reduced.system));
     }
 }
@@ -135,7 +137,14 @@ fn branching_time_keeps_choices() {
     let runs = Reductions { paths: Some(Preserve::Runs), ..PATHS };
     let first = |reduced: &Reduced| reduced.system.processes[0].locations[0].edges.len();
     assert_eq!(first(&reduced(&system, &properties, runs)), 2);
-    assert_eq!(first(&reduce(&system, &properties, &[], PATHS).unwrap_or_else(|| reduced(&system, &[], DEAD))), 1);
+    assert_eq!(
+        first(&reduce(&system, &properties, &[], PATHS, &Budget::unlimited()).unwrap_or_else(|| reduced(
+            &system,
+            &[],
+            DEAD
+        ))),
+        1
+    );
 }
 
 #[test]
@@ -160,5 +169,116 @@ fn a_counter_that_nobody_reads_is_left_out() {
     // What is asked for stays, and so does what it is computed from.
     assert_eq!(reduced(&system, &[invariant(&system, "n >= 0")], SLICE).sliced, ["g"]);
     let text = "int n, m; active proctype P() { do :: m = n; n++ :: m > 3 -> break od }";
-    assert!(reduce(&load(text), &[], &[], SLICE).is_none());
+    assert!(reduce(&load(text), &[], &[], SLICE, &Budget::unlimited()).is_none());
+}
+
+/// Figure 3.11 of the thesis: `x` is dead before the choice where `y` is not negative.
+#[test]
+fn the_condition_of_figure_3_11() {
+    let text = "chan c = [1] of { int, int };
+        active proctype P() { int x, y; c?x,y; if :: y < 0 -> y = x :: else -> y = 0 fi; x = 0; c!y,x }";
+    let system = load(text);
+    let reset = reduced(&system, &[Property::deadlock()], DEAD);
+    let process = &reset.system.processes[0];
+    let receive = process.edges.iter().find(|edge| edge.from == process.initial).unwrap();
+    let [Instruction::Do(Action::Assign(place, Expr::Conditional(condition, then, other)))] = &receive.effect[..]
+    else {
+        panic!("{:?}", receive.effect)
+    };
+    assert_eq!(system.show_expr(Some(0usize.into()), condition), "!(y < 0)");
+    assert_eq!((&**then, &**other), (&Expr::Const(0), &Expr::Read(place.clone())));
+}
+
+/// A loop does not hide a condition that it does not change.
+#[test]
+fn conditions_go_through_loops() {
+    let text = "chan c = [1] of { byte, byte, byte };
+        active proctype P() { byte x, y, z;
+            c?x,y,z; do :: z > 0 -> z-- :: else -> break od; if :: y == 1 -> c!x,0,0 :: else fi; x = 0; c!x,x,x }";
+    let system = load(text);
+    let reset = reduced(&system, &[Property::deadlock()], DEAD);
+    let process = &reset.system.processes[0];
+    let receive = process.edges.iter().find(|edge| edge.from == process.initial).unwrap();
+    let conditions: Vec<String> = receive
+        .effect
+        .iter()
+        .filter_map(|instruction| match instruction {
+            Instruction::Do(Action::Assign(place, Expr::Conditional(condition, ..))) if place.variable.0 == 0 => {
+                Some(system.show_expr(Some(0usize.into()), condition))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(conditions, ["!(y == 1)"], "{:?}", receive.effect);
+}
+
+/// The elements of arrays and the fields of records are reset one by one, all where nothing is read any more.
+#[test]
+fn dead_elements_and_fields_are_reset() {
+    let text = "typedef T { byte f; byte g }; byte n, r;
+        active proctype P() { byte a[3]; T t; byte i;
+            do
+            :: n < 3 -> i = n; a[i] = n; t.f = n; t.g = n; a[1] = t.f + t.g; r = a[1] % 2; n = (n + 1) % 3; i = 0
+            od }";
+    let system = load(text);
+    let properties = [invariant(&system, "n < 3 && r < 2")];
+    let reset = reduced(&system, &properties, DEAD);
+    let loops: HashSet<Vec<i64>> = states(&reset.system)
+        .into_iter()
+        .filter(|state| state.processes[0].location == system.processes[0].initial)
+        .map(|state| state.processes[0].locals.clone())
+        .collect();
+    assert_eq!(loops, HashSet::from([vec![0; 6]]));
+    assert!(states(&reset.system).len() < states(&system).len());
+}
+
+/// What is received and not read is not bound; what is stored and not read is not stored.
+#[test]
+fn dead_stores_are_left_out() {
+    let text = "chan c = [1] of { byte, byte };
+        active proctype P() { byte x, y; do :: c?x,y; y = x; x = 0 od }
+        active proctype Q() { do :: c!1,1 :: c!2,2 od }";
+    let system = load(text);
+    let reset = reduced(&system, &[Property::deadlock()], DEAD);
+    let receives = reset.system.processes[0].edges.iter().filter_map(|edge| match &edge.communication {
+        Some(Communication::Receive { patterns, .. }) => Some(patterns),
+        _ => None,
+    });
+    for patterns in receives {
+        assert!(patterns.iter().all(|pattern| *pattern == Pattern::Ignore), "{patterns:?}");
+    }
+}
+
+/// A field that nobody reads is sent as 0; one that is compared, or received for something that matters, is not.
+#[test]
+fn fields_that_nobody_reads_are_sliced() {
+    let text = "chan c = [2] of { byte, int, byte }; byte g; int n;
+        active proctype P() { do :: c!1,n,g; n++; g = 1 - g od }
+        active proctype Q() { byte x; int m; do :: c?1,m,x; g = x od }";
+    let system = load(text);
+    let sliced = reduced(&system, &[invariant(&system, "g < 2")], SLICE);
+    assert_eq!(sliced.sliced, ["n", "Q:m", "field 2 of c"]);
+    assert!(states(&sliced.system).len() < 200);
+    // What is polled, or looked at by a property, stays.
+    for more in ["active proctype R() { do :: c?[1,0,0] -> g = 0 od }", "ltl q { <> c?[1,0,0] }"] {
+        let system = load(&format!("{text}\n{more}"));
+        assert_eq!(reduced(&system, &system.properties, SLICE).sliced, ["Q:m"], "{more}");
+    }
+    // Sorted messages are compared with each other.
+    let sorted = load(&text.replace("c!1", "c!!1"));
+    assert_eq!(reduced(&sorted, &[invariant(&system, "g < 2")], SLICE).sliced, ["Q:m"]);
+}
+
+/// What is received into a variable that is not read again need not be sent, and so need not be computed.
+#[test]
+fn what_is_computed_for_a_dead_variable_is_sliced() {
+    let text = "chan c = [1] of { int }; byte g; int n;
+        active proctype P() { do :: c!n; n++ od }
+        active proctype Q() { int x; do :: c?x; x = 1; g = x od }";
+    let system = load(text);
+    let properties = [invariant(&system, "g < 2")];
+    assert!(reduce(&system, &properties, &[], SLICE, &Budget::unlimited()).is_none());
+    let both = reduced(&system, &properties, Reductions { dead: true, ..SLICE });
+    assert_eq!(both.sliced, ["n", "field 1 of c"]);
+    assert!(states(&both.system).len() < 100);
 }

@@ -174,7 +174,8 @@ fn tell_unreached(report: &mut Report, system: &System, options: &CheckOptions) 
 
 /// Checks properties with the engines that are asked for, or that suit, in a reduced model where there is one.
 pub(crate) fn check_all(system: &System, properties: &[Property], options: &CheckOptions, board: &Board) -> Report {
-    let Some(reduced) = reductions::reduced(system, properties, &options.settings(), &options.reductions) else {
+    let settings = options.settings();
+    let Some(reduced) = reductions::reduced(system, properties, &settings, &options.reductions, &options.budget) else {
         return check_as_it_is(system, properties, options, board);
     };
     let mut report = check_as_it_is(&reduced.system, properties, options, board);

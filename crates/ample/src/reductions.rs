@@ -1,7 +1,7 @@
 //! Static reductions: what is made of a model before engines see it, as far as the properties allow.
 
 use ample_engine::settings::{Fairness, Settings};
-use ample_model::{Property, Question, System};
+use ample_model::{Budget, Property, Question, System};
 use ample_reduce::transform::{Preserve, Reduced, Reductions, reduce};
 use clap::ValueEnum;
 
@@ -29,17 +29,21 @@ pub(crate) fn reduced(
     properties: &[Property],
     settings: &Settings,
     wanted: &[StaticReduction],
+    budget: &Budget,
 ) -> Option<Reduced> {
     // A limit on the depth counts steps of the model itself.
     if wanted.is_empty() || settings.max_depth.is_some() {
         return None;
     }
+    let preserved = preserved(properties, settings);
+    let slice = wanted.contains(&StaticReduction::Slice);
     let reductions = Reductions {
-        paths: preserved(properties, settings).filter(|_| wanted.contains(&StaticReduction::Paths)),
+        paths: preserved.filter(|_| wanted.contains(&StaticReduction::Paths)),
         dead: wanted.contains(&StaticReduction::Dead),
-        slice: wanted.contains(&StaticReduction::Slice),
+        slice,
+        processes: slice && preserved.is_some(),
     };
-    reduce(system, properties, &settings.justice, reductions)
+    reduce(system, properties, &settings.justice, reductions, budget)
 }
 
 /// What a path reduction has to preserve for these properties; `None` if one of them can tell steps apart that nobody sees.
@@ -73,6 +77,10 @@ pub(crate) fn described(reduced: &Reduced) -> String {
         let more = if reduced.sliced.len() > NAMED { ", …" } else { "" };
         let names = reduced.sliced.iter().take(NAMED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         parts.push(format!("slicing leaves out {names}{more}"));
+    }
+    if !reduced.removed.is_empty() {
+        let names = reduced.removed.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        parts.push(format!("slicing leaves out the steps of {names}"));
     }
     parts.join("; ")
 }

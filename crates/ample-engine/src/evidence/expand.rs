@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use ample_model::{EdgeId, Evidence, Fault, Interpreter, Lasso, Move, Original, Run, StartNumber, State, System, Tree};
+use ample_model::{
+    EdgeId, Evidence, Fault, Interpreter, Lasso, Move, Original, ProcessId, Run, StartNumber, State, System, Tree,
+};
 
 use super::{Invalid, Patience, refuted};
 
@@ -28,6 +30,8 @@ pub(super) fn expanded(
         reduced: Interpreter::new(reduced),
         original: Interpreter::new(&original.system),
         unsliced: Interpreter::new(&unsliced),
+        essential: original.essential.as_ref().map(Interpreter::new),
+        removed: &original.removed,
         patience,
         steps: 0,
     };
@@ -50,21 +54,27 @@ struct Expansion<'a, 'b> {
     original: Interpreter<'a>,
     /// The original, without regard to variables that nothing depends on.
     unsliced: Interpreter<'a>,
+    /// The original, without anything that nothing depends on.
+    essential: Option<Interpreter<'a>>,
+    /// The process types that move without effect, or stand at their end.
+    removed: &'a [ProcessId],
     patience: &'a mut Patience<'b>,
     steps: usize,
 }
 
-/// Where both systems are; nowhere after a fault.
+/// Where the systems are; nowhere after a fault.
 #[derive(Clone)]
 struct At {
     reduced: Option<State>,
     original: Option<State>,
+    essential: Option<State>,
 }
 
 impl Expansion<'_, '_> {
     fn start(&self, start: &StartNumber) -> Result<At, Invalid> {
         let first = |interpreter: &Interpreter<'_>| interpreter.initial_state(start).and_then(Result::ok);
-        Ok(At { reduced: first(&self.reduced), original: first(&self.original) })
+        let essential = self.essential.as_ref().and_then(first);
+        Ok(At { reduced: first(&self.reduced), original: first(&self.original), essential })
     }
 
     /// By move of the reduced system: the moves of the original. Nothing comes after a fault.
@@ -75,20 +85,83 @@ impl Expansion<'_, '_> {
     fn one(&mut self, at: &mut At, taken: &Move) -> Result<Vec<Move>, Invalid> {
         self.steps += 1;
         self.patience.ask(self.steps)?;
+        let mut performed = self.moves_to_ends(at)?;
         let Some(state) = &at.reduced else { return refuted("a run goes on after a fault".into()) };
-        let expanded = self.edges(state, taken)?;
+        let expanded = match self.any_move(at, taken) {
+            Some(any) => vec![any],
+            None => self.edges(state, taken)?,
+        };
         let successor = self.reduced.step(state, taken);
         if successor.violations.contains(&Fault::NotEnabled) {
             return refuted(format!("step {} of the reduced system is not executable", self.steps));
         }
         at.reduced = successor.state;
-        let mut performed = Vec::new();
         for step in expanded {
-            let Some(state) = &at.original else { break };
-            at.original = self.original.step(state, &step).state;
+            if !self.perform(at, &step) {
+                break;
+            }
             performed.push(step);
         }
         Ok(performed)
+    }
+
+    /// Takes a step of the original; false after a fault.
+    fn perform(&self, at: &mut At, step: &Move) -> bool {
+        let Some(state) = &at.original else { return false };
+        at.original = self.original.step(state, step).state;
+        if let (Some(essential), Some(state)) = (&self.essential, &at.essential) {
+            at.essential = essential.step(state, step).state;
+        }
+        true
+    }
+
+    /// The first step that a process can take by itself.
+    fn first_move(&self, state: &State, id: u32) -> Option<Move> {
+        let is_own = |taken: &Move| matches!(taken, Move::Process { process, .. } if *process == id);
+        self.original.enabled(state).into_iter().find(is_own)
+    }
+
+    /// Any step of a process that moves without effect in the reduced system.
+    fn any_move(&self, at: &At, taken: &Move) -> Option<Move> {
+        let Move::Process { process, edge } = taken else { return None };
+        let ty = at.reduced.as_ref()?.processes.get(*process as usize)?.process;
+        let ends = self.reduced.system().process(ty).edges.get(edge.index())?.ends_process();
+        if ends || !self.removed.contains(&ty) {
+            return None;
+        }
+        self.first_move(at.original.as_ref()?, *process)
+    }
+
+    /// Processes that stand at their end in the reduced system go there in the original.
+    fn moves_to_ends(&mut self, at: &mut At) -> Result<Vec<Move>, Invalid> {
+        let mut performed = Vec::new();
+        let Some(state) = at.original.as_ref().filter(|_| !self.removed.is_empty()) else { return Ok(performed) };
+        for id in 0..state.processes.len() as u32 {
+            while let Some(step) = self.step_to_end(at, id) {
+                self.steps += 1;
+                self.patience.ask(self.steps)?;
+                if performed.len() > MAX_MOVES {
+                    return refuted(format!("process {id} does not come to its end"));
+                }
+                self.perform(at, &step);
+                performed.push(step);
+            }
+        }
+        Ok(performed)
+    }
+
+    /// The next step of a process to its end, if it stands there in the reduced system and not in the original.
+    fn step_to_end(&self, at: &At, id: u32) -> Option<Move> {
+        let ends = |interpreter: &Interpreter<'_>, state: &State| {
+            let process = state.processes.get(id as usize)?;
+            let ty = interpreter.system().process(process.process);
+            let edges = &ty.locations[process.location.index()].edges;
+            let is_end = edges.iter().all(|edge| ty.edges[edge.index()].ends_process());
+            Some(self.removed.contains(&process.process) && is_end)
+        };
+        let is_ended = ends(&self.reduced, at.reduced.as_ref()?)?;
+        let state = at.original.as_ref()?;
+        if !is_ended || ends(&self.original, state)? { None } else { self.first_move(state, id) }
     }
 
     /// The moves that a move stands for.
@@ -126,7 +199,7 @@ impl Expansion<'_, '_> {
     }
 
     /// The cycle is repeated until the original is in a state again in which it was after a repetition: in the same state,
-    /// or else in one that differs in sliced variables only.
+    /// or else in one that differs in sliced variables only, or in what nothing depends on.
     fn lasso(&mut self, lasso: &Lasso) -> Result<Lasso, Invalid> {
         let mut at = self.start(&lasso.start)?;
         let mut moves = self.moves(&mut at, &lasso.prefix)?.concat();
@@ -134,8 +207,8 @@ impl Expansion<'_, '_> {
             return Ok(Lasso { prefix: moves, ..lasso.clone() });
         }
         // Where the original was before a repetition, and after how many moves; and the same without sliced variables.
-        let (mut known, mut unsliced) = (HashMap::new(), HashMap::new());
-        let mut almost = None;
+        let (mut known, mut unsliced, mut essential) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let (mut almost, mut in_essence) = (None, None);
         for turn in 0.. {
             let Some(state) = &at.original else { return refuted("a step of the cycle is a fault".into()) };
             if let Some(first) = known.insert(self.original.identity(state), moves.len()) {
@@ -145,12 +218,16 @@ impl Expansion<'_, '_> {
                 let before = unsliced.insert(self.unsliced.identity(state), moves.len());
                 almost = before.map(|first| (first, moves.len()));
             }
+            if let (None, Some(system), Some(state)) = (in_essence, &self.essential, &at.essential) {
+                let before = essential.insert(system.identity(state), moves.len());
+                in_essence = before.map(|first| (first, moves.len()));
+            }
             if turn >= MAX_TURNS && moves.len() > MAX_MOVES {
                 break;
             }
             moves.extend(self.moves(&mut at, &lasso.cycle)?.concat());
         }
-        match almost {
+        match almost.or(in_essence) {
             Some((first, end)) => Ok(split(lasso, moves[..end].to_vec(), first)),
             None => refuted("the cycle does not close".into()),
         }

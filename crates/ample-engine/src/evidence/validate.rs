@@ -77,10 +77,14 @@ fn in_original(
 ) -> Result<Validated, Invalid> {
     let Some(original) = &system.original else { return validate(system, evidence) };
     let told = expanded(system, original, evidence, &mut Patience::new(budget)).and_then(|told| {
-        match validate(&original.system, &told) {
-            // A counter that nothing depends on may go on for ever.
-            Err(Invalid::Refuted(_)) if !original.sliced.is_empty() => validate(&original.without_sliced(), &told),
-            other => other,
+        // A counter that nothing depends on may go on for ever, and so may what is computed from it.
+        let mut validated = validate(&original.system, &told);
+        if matches!(validated, Err(Invalid::Refuted(_))) && !original.sliced.is_empty() {
+            validated = validate(&original.without_sliced(), &told);
+        }
+        match (validated, &original.essential) {
+            (Err(Invalid::Refuted(_)), Some(essential)) => validate(essential, &told),
+            (validated, _) => validated,
         }
     });
     match told {

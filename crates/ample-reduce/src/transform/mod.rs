@@ -1,7 +1,7 @@
 //! Static reductions: a [`System`] goes in, a smaller one comes out (K. Yorav, *Exploiting Syntactic Structure for Automatic
 //! Verification*, 2000, sections 3.3.1 to 3.3.3).
 //!
-//! - *Slicing* leaves out assignments to variables that nothing asked for depends on.
+//! - *Slicing* leaves out assignments to variables, and parts of messages, that nothing asked for depends on.
 //! - *Path reduction* makes one edge of a path of steps that no other process and no property can tell apart. It
 //!   preserves CTL* without X, or, where only [runs](Preserve::Runs) matter, LTL without X.
 //! - *Dead variables* are reset to their initial value where they are not read again before they are assigned. This
@@ -13,13 +13,13 @@
 //!
 //! ```
 //! use ample_lang::promela::{self, preprocess::FileLoader};
-//! use ample_model::Property;
+//! use ample_model::{Budget, Property};
 //! use ample_reduce::transform::{Preserve, Reductions, reduce};
 //!
 //! let text = "byte g; active proctype P() { byte x; x = 1; x = x + 1; g = x }";
 //! let system = promela::read("m.pml", text.into(), &mut FileLoader, &[])?.system;
-//! let reductions = Reductions { paths: Some(Preserve::Branching), dead: true, slice: true };
-//! let reduced = reduce(&system, &[Property::deadlock()], &[], reductions).expect("something to reduce");
+//! let reductions = Reductions { paths: Some(Preserve::Branching), dead: true, slice: true, processes: false };
+//! let reduced = reduce(&system, &[Property::deadlock()], &[], reductions, &Budget::unlimited()).expect("something to reduce");
 //! // Nobody reads `g`, and so nobody needs `x`; no step is seen from outside, and the three are one.
 //! assert_eq!(reduced.sliced, ["g", "P:x"]);
 //! assert_eq!(reduced.merged, 2);
@@ -28,15 +28,18 @@
 
 mod dead;
 mod paths;
+mod processes;
 mod seen;
 mod slice;
+mod substitute;
 
 use std::sync::Arc;
 
 use ample_model::facts::Facts;
-use ample_model::{Coupling, EdgeId, Expr, Original, ProcessId, Property, Question, Role, System, VariableId};
+use ample_model::{Budget, Coupling, EdgeId, Expr, Interrupted, Original, Property, Question, Role, System};
 
 use seen::Seen;
+use slice::Item;
 
 /// What a path reduction has to preserve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +60,8 @@ pub struct Reductions {
     pub dead: bool,
     /// Assignments that nothing depends on are left out.
     pub slice: bool,
+    /// Processes that nothing depends on do not move: for properties that do not see single steps.
+    pub processes: bool,
 }
 
 /// A reduced system, and what was done to it.
@@ -68,8 +73,10 @@ pub struct Reduced {
     pub merged: usize,
     /// How many resets of dead variables there are.
     pub resets: usize,
-    /// The names of the variables that nothing depends on.
+    /// The names of the variables, and of the fields of messages, that nothing depends on.
     pub sliced: Vec<String>,
+    /// The names of the process types that nothing depends on.
+    pub removed: Vec<String>,
 }
 
 /// So many edges are looked at; larger systems stay as they are.
@@ -78,8 +85,14 @@ const MAX_EDGES: usize = 20_000;
 const MAX_EXPRESSIONS: usize = 2_000;
 
 /// Reduces a system for these properties, of runs on which these conditions hold again and again; `None` if there is
-/// nothing to reduce, or the properties do not allow it.
-pub fn reduce(system: &System, properties: &[Property], justice: &[Expr], reductions: Reductions) -> Option<Reduced> {
+/// nothing to reduce, the properties do not allow it, or the budget is spent.
+pub fn reduce(
+    system: &System,
+    properties: &[Property],
+    justice: &[Expr],
+    reductions: Reductions,
+    budget: &Budget,
+) -> Option<Reduced> {
     let edges: usize = system.processes.iter().map(|process| process.edges.len()).sum();
     let is_claimed = properties.iter().any(|property| matches!(property.question, Question::Never(_)));
     let expressions: usize = properties.iter().map(|property| seen::expressions(property).len()).sum();
@@ -87,36 +100,92 @@ pub fn reduce(system: &System, properties: &[Property], justice: &[Expr], reduct
     if !matches!(system.coupling, Coupling::Interleaving) || is_claimed || is_large || is_net(system) {
         return None;
     }
-    let mut reduced = Reduced { system: system.clone(), merged: 0, resets: 0, sliced: Vec::new() };
-    for process in reduced.system.processes.iter_mut().filter(|process| process.role == Role::Process) {
+    let asked = Asked { properties, justice };
+    let reduced = reduced(system, &asked, reductions, budget).ok()??;
+    debug_assert_eq!(ample_model::check::check(&reduced.system), Ok(()));
+    debug_assert_eq!(ample_model::check::check_origins(&reduced.system, system), Ok(()));
+    Some(reduced)
+}
+
+/// What the reduced system is made for.
+struct Asked<'a> {
+    properties: &'a [Property],
+    /// Conditions that hold again and again on the runs that count.
+    justice: &'a [Expr],
+}
+
+impl Asked<'_> {
+    /// What the edges of a system touch, and what is seen of them.
+    fn look(&self, system: &System, budget: &Budget) -> Result<(Facts, Seen), Interrupted> {
+        budget.check()?;
+        let facts = Facts::of(system);
+        budget.check()?;
+        let seen = Seen::of(system, &facts, self.properties, self.justice);
+        Ok((facts, seen))
+    }
+}
+
+fn reduced(
+    original: &System,
+    asked: &Asked<'_>,
+    reductions: Reductions,
+    budget: &Budget,
+) -> Result<Option<Reduced>, Interrupted> {
+    let mut system = original.clone();
+    for process in system.processes.iter_mut().filter(|process| process.role == Role::Process) {
         for (number, edge) in process.edges.iter_mut().enumerate() {
             edge.origin = vec![EdgeId::from(number)];
         }
     }
     let mut sliced = Vec::new();
     if reductions.slice {
-        let facts = Facts::of(&reduced.system);
-        let seen = Seen::of(&reduced.system, &facts, properties, justice);
-        sliced = slice::slice(&mut reduced.system, &seen);
-        reduced.sliced = sliced.iter().map(|(process, variable)| name(system, *process, *variable)).collect();
+        let (_, seen) = asked.look(&system, budget)?;
+        sliced = slice::slice(&mut system, &seen);
     }
-    if let Some(preserve) = reductions.paths {
-        let facts = Facts::of(&reduced.system);
-        let seen = Seen::of(&reduced.system, &facts, properties, justice);
-        reduced.merged = paths::merge(&mut reduced.system, &facts, &seen, preserve);
-    }
+    let mut stores = 0;
     if reductions.dead {
-        let facts = Facts::of(&reduced.system);
-        let seen = Seen::of(&reduced.system, &facts, properties, justice);
-        reduced.resets = dead::reset(&mut reduced.system, &facts, &seen);
+        let (facts, seen) = asked.look(&system, budget)?;
+        stores = dead::leave_out_stores(&mut system, &facts, &seen, budget)?;
     }
-    if reduced.merged == 0 && reduced.resets == 0 && reduced.sliced.is_empty() {
-        return None;
+    if reductions.slice && stores > 0 {
+        // What was needed only for what is not read again.
+        let (_, seen) = asked.look(&system, budget)?;
+        sliced.extend(slice::slice(&mut system, &seen));
     }
-    reduced.system.original = Some(Arc::new(Original { system: system.clone(), sliced }));
-    debug_assert_eq!(ample_model::check::check(&reduced.system), Ok(()));
-    debug_assert_eq!(ample_model::check::check_origins(&reduced.system, system), Ok(()));
-    Some(reduced)
+    let essential = (stores > 0 || !sliced.is_empty()).then(|| system.clone());
+    let mut removed = processes::Removed::default();
+    if reductions.processes {
+        let (facts, seen) = asked.look(&system, budget)?;
+        removed = processes::remove(&mut system, &facts, &seen, asked.properties);
+    }
+    if reductions.slice && !removed.all.is_empty() {
+        let (_, seen) = asked.look(&system, budget)?;
+        sliced.extend(slice::slice(&mut system, &seen));
+    }
+    sliced.sort_unstable();
+    sliced.dedup();
+    let mut merged = 0;
+    if let Some(preserve) = reductions.paths {
+        let (facts, seen) = asked.look(&system, budget)?;
+        merged = paths::merge(&mut system, &facts, &seen, preserve);
+    }
+    let mut resets = 0;
+    if reductions.dead {
+        let (facts, seen) = asked.look(&system, budget)?;
+        resets = dead::reset(&mut system, &facts, &seen, budget)?;
+    }
+    if merged + resets + stores == 0 && sliced.is_empty() && removed.all.is_empty() {
+        return Ok(None);
+    }
+    let names = sliced.iter().map(|item| name(original, item)).collect();
+    let variable = |item: &Item| match item {
+        Item::Variable(process, variable) => Some((*process, *variable)),
+        Item::Field(..) => None,
+    };
+    let sliced = sliced.iter().filter_map(variable).collect();
+    let processes = removed.all.iter().map(|id| original.process(*id).name.clone()).collect();
+    system.original = Some(Arc::new(Original { system: original.clone(), sliced, essential, removed: removed.moved }));
+    Ok(Some(Reduced { system, merged, resets, sliced: names, removed: processes }))
 }
 
 /// One process that always stands at the same place, as a Petri net does: the engine for nets has reductions of its own.
@@ -124,12 +193,13 @@ fn is_net(system: &System) -> bool {
     matches!(system.processes.as_slice(), [process] if process.locations.len() == 1)
 }
 
-fn name(system: &System, process: Option<ProcessId>, variable: VariableId) -> String {
-    match process {
-        Some(process) => {
-            let process = system.process(process);
+fn name(system: &System, item: &Item) -> String {
+    match item {
+        Item::Variable(Some(process), variable) => {
+            let process = system.process(*process);
             format!("{}:{}", process.name, process.locals[variable.index()].name)
         }
-        None => system.globals[variable.index()].name.clone(),
+        Item::Variable(None, variable) => system.globals[variable.index()].name.clone(),
+        Item::Field(kind, field) => format!("field {} of {}", field + 1, system.channels[kind.index()].name),
     }
 }

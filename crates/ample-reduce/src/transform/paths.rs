@@ -12,14 +12,15 @@
 use std::collections::HashSet;
 
 use ample_model::facts::{EdgeFacts, Facts, Lens, Traits};
-use ample_model::visit::{Folder, Made, Visitor, fold_expr};
+use ample_model::visit::{Folder, Made, fold_expr};
 use ample_model::{
-    Action, BinaryOp, Communication, Edge, EdgeId, Expr, Instruction, LocationId, Place, ProcessId, ProcessType, Role,
-    Scope, Shared, System, UnaryOp, VariableId,
+    BinaryOp, Communication, Edge, EdgeId, Expr, Instruction, LocationId, ProcessId, ProcessType, Role, Scalar, Shared,
+    System, UnaryOp,
 };
 
 use super::Preserve;
 use super::seen::{Seen, may_shake_hands};
+use super::substitute::{Assigned, negation, size};
 
 /// An edge becomes so many paths at most: as many as keep the process type from growing, by these attempts.
 const MAX_PATHS: [usize; 3] = [32, 4, 1];
@@ -64,18 +65,10 @@ struct Path {
     edge: Edge,
     /// The locations that it has come through, where it begins included.
     through: Vec<LocationId>,
-    /// What it has assigned; `None` if that cannot be said in expressions.
-    assigned: Option<Assigned>,
+    /// What it has assigned.
+    assigned: Assigned,
     /// It may go on.
     is_open: bool,
-}
-
-/// What cells hold after a straight sequence of assignments, as expressions over what they held before.
-#[derive(Clone, Default)]
-struct Assigned {
-    cells: Vec<(Scope, VariableId, u32, Expr)>,
-    /// Variables of which it is not known what they hold.
-    unknown: HashSet<(Scope, VariableId)>,
 }
 
 /// An edge that leaves a location, and when it is executable.
@@ -146,17 +139,9 @@ impl Merger<'_> {
         if edges.is_empty() || edges.len() > MAX_CHOICES || !edges.iter().all(|edge| self.is_private(*edge)) {
             return None;
         }
-        let conditions: Vec<Vec<Expr>> = edges.iter().map(|edge| self.condition(*edge)).collect::<Option<_>>()?;
-        let last = *edges.last()?;
-        let has_else = edges.len() > 1
-            && self.process.edges[last.index()].guard == [Expr::Blocked(edges[..edges.len() - 1].to_vec())];
-        let are_opposite = match conditions.as_slice() {
-            [one, other] => is_negation(one, other),
-            _ => false,
-        };
-        let is_total = has_else || are_opposite || conditions.iter().any(Vec::is_empty);
-        let options = if has_else { &conditions[..edges.len() - 1] } else { &conditions[..] };
-        let is_deterministic = options.len() == 1 || are_opposite || are_exclusive(options);
+        let conditions: Vec<Vec<Expr>> =
+            edges.iter().map(|edge| condition(self.process, *edge)).collect::<Option<_>>()?;
+        let Totality { is_total, is_deterministic } = Totality::of(self.process, edges, &conditions);
         if !is_total || self.preserve == Preserve::Branching && !is_deterministic {
             return None;
         }
@@ -191,25 +176,6 @@ impl Merger<'_> {
             && !self.seen.locations.contains(&(self.id, edge.to))
     }
 
-    /// When an edge is executable, without reference to its siblings; only for edges without a communication.
-    fn condition(&self, id: EdgeId) -> Option<Vec<Expr>> {
-        let edge = &self.process.edges[id.index()];
-        let mut condition = Vec::new();
-        for conjunct in &edge.guard {
-            match conjunct {
-                Expr::Const(value) if *value != 0 => {}
-                Expr::Blocked(others) => {
-                    for other in others {
-                        condition.push(negation(self.condition(*other)?));
-                    }
-                }
-                conjunct if has_blocked(conjunct) => return None,
-                conjunct => condition.push(conjunct.clone()),
-            }
-        }
-        Some(condition)
-    }
-
     /// All paths that begin with an edge, so many at most.
     fn paths(&self, first: EdgeId, choices: &[Option<Vec<Choice>>], most: usize) -> Vec<Path> {
         let edge = self.process.edges[first.index()].clone();
@@ -217,16 +183,13 @@ impl Merger<'_> {
         // After a handshake the receiver may hold exclusive control, so that the sender could not go on at once.
         let offers =
             matches!(edge.communication, Some(Communication::Send { .. })) && may_shake_hands(self.system, facts);
+        // Both sides of a handshake are combined with each other: more receivers are many more transitions.
+        let receives =
+            matches!(edge.communication, Some(Communication::Receive { .. })) && may_shake_hands(self.system, facts);
+        let most = if receives { 1 } else { most };
         let gives = edge.keeps_control && edge.communication.is_some();
         let can_go_on = !(facts.ends || edge.action.is_some() || offers || gives);
-        let mut assigned = Some(Assigned::default());
-        if let Some(communication) = &edge.communication {
-            // What is received is not known before.
-            let mut written = Written(HashSet::new());
-            written.communication(communication);
-            assigned = Some(Assigned { unknown: written.0, ..Assigned::default() });
-        }
-        extend_assigned(&mut assigned, &edge.effect);
+        let assigned = Assigned::by(edge.communication.as_ref(), &edge.effect);
         let mut open = vec![Path { through: vec![edge.from], edge, assigned, is_open: can_go_on }];
         let mut done = Vec::new();
         while let Some(path) = open.pop() {
@@ -277,19 +240,74 @@ impl Merger<'_> {
         let origin = path.edge.origin.iter().chain(&next.origin).copied().collect();
         let edge = Edge { guard, effect, origin, to: next.to, keeps_control: next.keeps_control, ..path.edge.clone() };
         let mut assigned = path.assigned.clone();
-        extend_assigned(&mut assigned, &next.effect);
+        assigned.extend(&next.effect);
         let through = path.through.iter().copied().chain([path.edge.to]).collect();
         Some(Path { edge, through, assigned, is_open: true })
     }
 
     /// A condition after a path, as one before it; `None` if there is no such expression that is never a fault.
     fn before(&self, path: &Path, condition: &Expr) -> Option<Expr> {
-        let assigned = path.assigned.as_ref()?;
-        let mut substitution = Substitution::of(assigned);
-        let before = substitution.expr(condition);
-        let is_sound = substitution.is_possible && !self.lens.expr(self.id, &before).traits.may_fault;
+        let before = path.assigned.before(condition)?;
+        let is_sound = !self.lens.expr(self.id, &before).traits.may_fault;
         is_sound.then_some(before)
     }
+}
+
+/// When an edge is executable, without reference to its siblings; only for edges without a communication.
+fn condition(process: &ProcessType, id: EdgeId) -> Option<Vec<Expr>> {
+    let mut all = Vec::new();
+    for conjunct in &process.edges[id.index()].guard {
+        match conjunct {
+            Expr::Const(value) if *value != 0 => {}
+            Expr::Blocked(others) => {
+                for other in others {
+                    all.push(negation(condition(process, *other)?));
+                }
+            }
+            conjunct if has_blocked(conjunct) => return None,
+            conjunct => all.push(conjunct.clone()),
+        }
+    }
+    Some(all)
+}
+
+/// What is known of the edges that leave a location.
+struct Totality {
+    /// One of them is always executable.
+    is_total: bool,
+    /// Never more than one is.
+    is_deterministic: bool,
+}
+
+impl Totality {
+    /// By their conditions.
+    fn of(process: &ProcessType, edges: &[EdgeId], conditions: &[Vec<Expr>]) -> Totality {
+        let has_else = edges.split_last().is_some_and(|(last, others)| {
+            !others.is_empty() && process.edges[last.index()].guard == [Expr::Blocked(others.to_vec())]
+        });
+        let are_opposite = match conditions {
+            [one, other] => is_negation(one, other),
+            _ => false,
+        };
+        let is_total = has_else
+            || are_opposite
+            || conditions.iter().any(Vec::is_empty)
+            || Outcomes::of(conditions).is_some_and(|outcomes| outcomes.are_all())
+            || compare_with_all_values(conditions);
+        let options = if has_else { &conditions[..edges.len() - 1] } else { conditions };
+        let is_deterministic = options.len() == 1
+            || are_opposite
+            || are_exclusive(options)
+            || Outcomes::of(options).is_some_and(|outcomes| outcomes.are_disjoint());
+        Totality { is_total, is_deterministic }
+    }
+}
+
+/// One of the edges that leave a location is always executable; none of them may communicate.
+pub(super) fn is_total(process: &ProcessType, location: LocationId) -> bool {
+    let edges = &process.locations[location.index()].edges;
+    let conditions: Option<Vec<_>> = edges.iter().map(|edge| condition(process, *edge)).collect();
+    conditions.is_some_and(|conditions| Totality::of(process, edges, &conditions).is_total)
 }
 
 /// Marks the locations that can be come to.
@@ -304,13 +322,6 @@ fn reach(process: &ProcessType, from: LocationId, reached: &mut [bool]) {
                 waiting.push(to);
             }
         }
-    }
-}
-
-fn negation(condition: Vec<Expr>) -> Expr {
-    match condition.into_iter().reduce(|x, y| Expr::binary(BinaryOp::And, x, y)) {
-        Some(condition) => Expr::unary(UnaryOp::Not, condition),
-        None => Expr::FALSE,
     }
 }
 
@@ -335,133 +346,84 @@ fn is_negation(one: &[Expr], other: &[Expr]) -> bool {
 
 /// All of them compare the same with different constants.
 fn are_exclusive(options: &[Vec<Expr>]) -> bool {
-    let compared = |option: &Vec<Expr>| match option.as_slice() {
-        [Expr::Binary(BinaryOp::Equal, x, y)] => match (&**x, &**y) {
-            (Expr::Const(value), other) | (other, Expr::Const(value)) => Some((other.clone(), *value)),
-            _ => None,
-        },
-        _ => None,
+    compared(options).is_some_and(|(_, values)| values.iter().collect::<HashSet<_>>().len() == options.len())
+}
+
+/// What all conditions compare with a constant, and the constants; `None` if the conditions are others.
+fn compared(conditions: &[Vec<Expr>]) -> Option<(&Expr, Vec<i64>)> {
+    let (mut same, mut values) = (None, Vec::new());
+    for condition in conditions {
+        let [Expr::Binary(BinaryOp::Equal, x, y)] = condition.as_slice() else { return None };
+        let (compared, value) = match (&**x, &**y) {
+            (Expr::Const(value), other) | (other, Expr::Const(value)) => (other, *value),
+            _ => return None,
+        };
+        if same.is_some_and(|known| known != compared) {
+            return None;
+        }
+        same = Some(compared);
+        values.push(value);
+    }
+    Some((same?, values))
+}
+
+/// What comparisons of the same two expressions accept: whether the first is less, equal, or greater.
+struct Outcomes(Vec<[bool; 3]>);
+
+impl Outcomes {
+    /// `None` if the conditions are no such comparisons.
+    fn of(conditions: &[Vec<Expr>]) -> Option<Outcomes> {
+        let (mut operands, mut accepted) = (None, Vec::new());
+        for condition in conditions {
+            let [Expr::Binary(op, x, y)] = condition.as_slice() else { return None };
+            if operands.is_some_and(|known| known != (x, y)) {
+                return None;
+            }
+            operands = Some((x, y));
+            accepted.push(match op {
+                BinaryOp::Less => [true, false, false],
+                BinaryOp::LessEqual => [true, true, false],
+                BinaryOp::Equal => [false, true, false],
+                BinaryOp::NotEqual => [true, false, true],
+                BinaryOp::GreaterEqual => [false, true, true],
+                BinaryOp::Greater => [false, false, true],
+                _ => return None,
+            });
+        }
+        Some(Outcomes(accepted))
+    }
+
+    fn count(&self, outcome: usize) -> usize {
+        self.0.iter().filter(|accepted| accepted[outcome]).count()
+    }
+
+    fn are_all(&self) -> bool {
+        (0..3).all(|outcome| self.count(outcome) > 0)
+    }
+
+    fn are_disjoint(&self) -> bool {
+        (0..3).all(|outcome| self.count(outcome) <= 1)
+    }
+}
+
+/// The conditions compare a cell with every value that it can have.
+fn compare_with_all_values(conditions: &[Vec<Expr>]) -> bool {
+    let Some((cell, values)) = compared(conditions) else { return false };
+    let Expr::Read(place) = cell else { return false };
+    let (low, high) = match place.scalar {
+        Scalar::Int { bits, signed: false } if bits <= 4 => (0, (1 << bits) - 1),
+        Scalar::Range { low, high, .. } if high.checked_sub(low).is_some_and(|span| span <= MAX_CHOICES as i64) => {
+            (low, high)
+        }
+        _ => return false,
     };
-    let Some(compared) = options.iter().map(compared).collect::<Option<Vec<_>>>() else { return false };
-    let values: HashSet<i64> = compared.iter().map(|(_, value)| *value).collect();
-    values.len() == compared.len() && compared.windows(2).all(|pair| pair[0].0 == pair[1].0)
+    (low..=high).all(|value| values.contains(&value))
 }
 
 fn has_blocked(expr: &Expr) -> bool {
     let mut has = false;
     expr.walk(&mut |part| has |= matches!(part, Expr::Blocked(_)));
     has
-}
-
-fn size(expr: &Expr) -> usize {
-    let mut size = 0;
-    expr.walk(&mut |_| size += 1);
-    size
-}
-
-/// Collects the variables that are written.
-struct Written(HashSet<(Scope, VariableId)>);
-
-impl<'a> Visitor<'a> for Written {
-    fn write(&mut self, place: &'a Place) {
-        self.0.insert((place.scope, place.variable));
-    }
-
-    /// Nothing is written in an expression.
-    fn expr(&mut self, _: &'a Expr) {}
-
-    fn shared(&mut self, _: &'a Shared) {}
-}
-
-/// The cell of a place without variable subscripts.
-fn constant_slot(place: &Place) -> Option<u32> {
-    match place.possible_slots().as_slice() {
-        [slot] if place.indices.iter().all(|index| matches!(index.at, Expr::Const(_))) => Some(*slot),
-        _ => None,
-    }
-}
-
-/// Adds what an effect assigns.
-fn extend_assigned(assigned: &mut Option<Assigned>, effect: &[Instruction]) {
-    for instruction in effect {
-        let Some(now) = assigned else { return };
-        match instruction {
-            Instruction::Do(Action::Assign(place, value)) => {
-                let mut substitution = Substitution::of(now);
-                let value = substitution.expr(value);
-                let is_possible = substitution.is_possible && size(&value) <= MAX_SIZE;
-                let key = (place.scope, place.variable);
-                match constant_slot(place) {
-                    Some(slot) if is_possible && !now.unknown.contains(&key) => {
-                        now.cells
-                            .retain(|(scope, variable, other, _)| (*scope, *variable, *other) != (key.0, key.1, slot));
-                        now.cells.push((key.0, key.1, slot, Expr::Cast(place.scalar, value.into())));
-                    }
-                    _ => {
-                        now.unknown.insert(key);
-                    }
-                }
-            }
-            Instruction::Do(Action::Test(_) | Action::Assert { .. } | Action::Print { .. }) => {}
-            // A program with jumps, a spawned process, a communication: it is not looked at what that comes to, only at
-            // what it may change.
-            other => {
-                let mut written = Written(std::mem::take(&mut now.unknown));
-                written.instruction(other);
-                now.unknown = written.0;
-                if matches!(other, Instruction::Try(..) | Instruction::Jump(_) | Instruction::Fail(_)) {
-                    // Which of the assignments are performed is not known.
-                    let mut written = Written(std::mem::take(&mut now.unknown));
-                    effect.iter().for_each(|instruction| written.instruction(instruction));
-                    now.unknown = written.0;
-                }
-            }
-        }
-    }
-}
-
-/// Puts what was assigned in the place of what is read.
-struct Substitution<'a> {
-    assigned: &'a Assigned,
-    is_possible: bool,
-    made: Made,
-}
-
-impl<'a> Substitution<'a> {
-    fn of(assigned: &'a Assigned) -> Substitution<'a> {
-        Substitution { assigned, is_possible: true, made: Made::default() }
-    }
-}
-
-impl Folder for Substitution<'_> {
-    fn expr(&mut self, expr: &Expr) -> Expr {
-        let Expr::Read(place) = expr else { return fold_expr(self, expr) };
-        let key = (place.scope, place.variable);
-        if self.assigned.unknown.contains(&key) {
-            self.is_possible = false;
-            return expr.clone();
-        }
-        let mut written = self.assigned.cells.iter().filter(|(scope, variable, ..)| (*scope, *variable) == key);
-        match constant_slot(place) {
-            Some(slot) => match written.find(|(_, _, other, _)| *other == slot) {
-                Some((.., value)) => value.clone(),
-                None => expr.clone(),
-            },
-            None if written.next().is_some() => {
-                self.is_possible = false;
-                expr.clone()
-            }
-            None => fold_expr(self, expr),
-        }
-    }
-
-    fn shared(&mut self, shared: &Shared) -> Expr {
-        if let Some(made) = self.made.get(shared) {
-            return made;
-        }
-        let made = self.expr(shared);
-        self.made.keep(shared, made)
-    }
 }
 
 /// Puts the numbers of the edges that an edge has become in the place of its own.

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use ample_model::facts::{Cells, EdgeFacts, Facts, Lens, Traits, Usage};
+use ample_model::facts::{Cells, ChannelOperation, ChannelUse, EdgeFacts, Facts, Lens, Traits, Usage};
 use ample_model::visit::{Visitor, walk_expr};
 use ample_model::{
-    Action, Expr, Initial, Instruction, LocationId, Pattern, ProcessId, Property, Question, Role, Scope, Shared,
-    System, Variable, VariableId,
+    Action, ChannelId, Expr, Initial, Instruction, LocationId, Pattern, ProcessId, Property, Question, Role, Scope,
+    Shared, System, Variable, VariableId,
 };
 
 /// What is seen from outside.
@@ -17,8 +17,14 @@ pub(super) struct Seen {
     pub locals: HashSet<(ProcessId, VariableId)>,
     /// Locations that somebody asks for by name, or sees because a handshake becomes possible there.
     pub locations: HashSet<(ProcessId, LocationId)>,
+    /// Kinds of channels whose messages properties or the monitor look at; all kinds, if it is not known which.
+    pub messages: HashSet<ChannelId>,
     /// Somebody asks where a process stands by number, whether it is enabled, or who has moved last: every step is seen.
     pub every_step: bool,
+    /// Properties ask for the number of processes.
+    pub process_count: bool,
+    /// The global variable is read by a `provided` clause, or for the first value of a local one.
+    is_shared: Vec<bool>,
     /// The process type whose only process alone uses the global variable, if there is one and nobody else sees it.
     owners: Vec<Option<ProcessId>>,
     /// The global variable is assigned somewhere.
@@ -32,12 +38,16 @@ impl Seen {
             globals: HashSet::new(),
             locals: HashSet::new(),
             locations: HashSet::new(),
+            messages: HashSet::new(),
             every_step: system.uses_last || system.uses_priorities,
+            process_count: false,
+            is_shared: vec![false; system.globals.len()],
             owners: Vec::new(),
             assigned: vec![false; system.globals.len()],
         };
         let mut asked: Vec<&Expr> = justice.iter().chain(properties.iter().flat_map(expressions)).collect();
         if let Some(monitor) = &system.monitor {
+            seen.messages.extend((0..system.channels.len()).map(ChannelId::from));
             asked.extend(monitor.observed.iter().map(|(_, channel)| channel));
             for edge in monitor.locations.iter().flatten() {
                 asked.push(&edge.channel);
@@ -53,9 +63,11 @@ impl Seen {
             let usage = lens.expr(ProcessId(0), expr);
             seen.globals.extend(usage.reads.iter().filter(|cells| cells.scope == Scope::Global).map(|c| c.variable));
             seen.usage(&usage);
+            seen.messages.extend(looked_at(system, &usage));
             seen.asked_locations(expr);
             // What can be done where, and the labels of locations, change with steps that change nothing else.
-            let Traits { timeout, non_progress, accepting, priority, .. } = usage.traits;
+            let Traits { timeout, non_progress, accepting, priority, process_count, .. } = usage.traits;
+            seen.process_count |= process_count;
             seen.every_step |= timeout || non_progress || accepting || priority;
         }
         for (number, process) in system.processes.iter().enumerate() {
@@ -107,7 +119,6 @@ impl Seen {
     fn find_owners(&mut self, system: &System, facts: &Facts) {
         let lens = Lens::new(system);
         let mut users: Vec<HashSet<ProcessId>> = vec![HashSet::new(); system.globals.len()];
-        let mut is_shared = vec![false; system.globals.len()];
         for edge in facts.edges() {
             let is_global = |cells: &&Cells| cells.scope == Scope::Global;
             for cells in edge.all.reads.iter().chain(&edge.all.writes).filter(is_global) {
@@ -119,12 +130,14 @@ impl Seen {
         }
         for (number, process) in system.processes.iter().enumerate() {
             let outside = facts.provided(number.into()).into_iter().flat_map(|usage| &usage.reads);
-            outside.filter(|cells| cells.scope == Scope::Global).for_each(|c| is_shared[c.variable.index()] = true);
+            outside
+                .filter(|cells| cells.scope == Scope::Global)
+                .for_each(|c| self.is_shared[c.variable.index()] = true);
             let first_values = process.locals.iter().flat_map(first_values);
             for expr in first_values {
                 let usage = lens.expr(number.into(), expr);
                 let globals = usage.reads.iter().filter(|cells| cells.scope == Scope::Global);
-                globals.for_each(|cells| is_shared[cells.variable.index()] = true);
+                globals.for_each(|cells| self.is_shared[cells.variable.index()] = true);
             }
         }
         let alone: HashSet<ProcessId> = (0..system.processes.len())
@@ -136,7 +149,7 @@ impl Seen {
             .collect();
         let owner = |variable: usize| {
             let user = users[variable].iter().next().filter(|_| users[variable].len() == 1)?;
-            let is_seen = is_shared[variable] || self.globals.contains(&VariableId::from(variable));
+            let is_seen = self.is_shared[variable] || self.globals.contains(&VariableId::from(variable));
             (!is_seen && alone.contains(user)).then_some(*user)
         };
         self.owners = (0..system.globals.len()).map(owner).collect();
@@ -158,10 +171,25 @@ impl Seen {
         }
     }
 
+    /// The global variable is read by a `provided` clause, or for the first value of a local one.
+    pub fn is_read_outside(&self, variable: VariableId) -> bool {
+        self.is_shared[variable.index()]
+    }
+
     /// The process of that type that alone uses the global variable.
     pub fn owner(&self, variable: VariableId) -> Option<ProcessId> {
         self.owners[variable.index()]
     }
+}
+
+/// The kinds of channels whose messages are looked at in passing.
+pub(super) fn looked_at(system: &System, usage: &Usage) -> Vec<ChannelId> {
+    let polls = usage.channels.iter().filter(|channel| channel.operation == ChannelOperation::Poll);
+    let kinds = |channel: &ChannelUse| match &channel.kinds {
+        Some(kinds) => kinds.clone(),
+        None => (0..system.channels.len()).map(ChannelId::from).collect(),
+    };
+    polls.flat_map(kinds).collect()
 }
 
 /// The communication of the edge may be a handshake.
