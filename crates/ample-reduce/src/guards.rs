@@ -235,7 +235,11 @@ impl Guards {
             if invisible && self.visible.contains(seed) {
                 continue;
             }
-            let found = self.close(unfolding, view, seed, least);
+            // One that only sends makes way for another one.
+            if least == 1 && unfolding.scheme().only_sends(seed) {
+                continue;
+            }
+            let found = self.close(unfolding, view, seed, least.max(2));
             self.search.tried.insert(seed);
             if let Some(found) = found {
                 if invisible && self.search.sees(&self.visible) {
@@ -245,7 +249,7 @@ impl Guards {
                 self.search.best.clear();
                 let Search { best, enabled, set, .. } = &mut self.search;
                 best.extend(enabled.iter().filter(|transition| set.contains(*transition)));
-                if least == 1 {
+                if least == 1 && !unfolding.scheme().only_sends(seed) {
                     break;
                 }
             }
