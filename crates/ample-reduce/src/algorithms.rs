@@ -88,6 +88,7 @@ impl Algorithm {
 ///     conditions: vec![],
 ///     command: vec![],
 ///     is_global: false,
+///     is_timeout: false,
 ///     label: String::new(),
 /// };
 /// let transitions = vec![transition(0), transition(1)];
@@ -176,13 +177,19 @@ impl Chooser {
     ) {
         let mut state = closures::State { relations: &self.relations, scheme, view };
         let Some(&first) = state.view.enabled().first() else { return };
+        if !self.closure.see_enabled(&state) {
+            out.extend_from_slice(state.view.enabled());
+            return;
+        }
         self.closure.persistent(algorithm, &mut state, first, out);
         for number in 1..state.view.enabled().len() {
-            if out.len() == 1 {
-                return;
-            }
             let seed = state.view.enabled()[number];
-            self.closure.improve(algorithm, &mut state, seed, out);
+            match out.as_slice() {
+                [only] if !scheme.only_sends(*only) => return,
+                // One that only sends makes way for another one.
+                [_] if scheme.only_sends(seed) => continue,
+                _ => self.closure.improve(algorithm, &mut state, seed, out),
+            }
         }
     }
 
@@ -194,7 +201,10 @@ impl Chooser {
         out: &mut Vec<TransitionNumber>,
     ) {
         let mut state = closures::State { relations: &self.relations, scheme, view };
-        self.closure.see_enabled(&state);
+        if !self.closure.see_enabled(&state) {
+            out.extend_from_slice(state.view.enabled());
+            return;
+        }
         match self.components.best_seed(algorithm, &mut state, &mut self.closure) {
             Some(seed) => self.closure.persistent(algorithm, &mut state, seed, out),
             None => out.extend_from_slice(state.view.enabled()),
@@ -218,8 +228,9 @@ pub fn independent<V: View + ?Sized>(
     table: Table,
 ) -> bool {
     let (one, other) = (&scheme.transitions[one as usize], &scheme.transitions[other as usize]);
-    !one.is_global
-        && !other.is_global
+    let is_local = |transition: &Transition| !transition.is_global && !transition.is_timeout;
+    is_local(one)
+        && is_local(other)
         && one.is_parallel(other)
         && operations(scheme, one)
             .all(|first| operations(scheme, other).all(|second| are_independent(scheme, view, first, second, table)))

@@ -254,7 +254,8 @@ impl Guards {
     }
 
     /// The transitions that closures begin with: first those that were successful in other states, and of these the
-    /// ones of the oldest processes, which often serve the others.
+    /// ones of the oldest processes, which often serve the others. Those that only send come last: what is received at
+    /// once does not fill channels.
     fn collect_seeds<V: View>(&mut self, unfolding: &Unfolding<'_>, view: &V, invisible: bool) {
         let mut seeds = std::mem::take(&mut self.search.seeds);
         seeds.clear();
@@ -270,7 +271,7 @@ impl Guards {
         }
         let successes = &mut self.search.successes;
         seeds.retain(|seed| !successes.is_pause(*seed));
-        seeds.sort_by_key(|seed| successes.failures(*seed));
+        seeds.sort_by_key(|seed| (unfolding.scheme().only_sends(*seed), successes.failures(*seed)));
         self.search.seeds = seeds;
     }
 

@@ -16,6 +16,7 @@
 //!     conditions: vec![],
 //!     command: vec![],
 //!     is_global: false,
+//!     is_timeout: false,
 //!     label: String::new(),
 //! };
 //! let transitions = vec![transition(0, 0, 1), transition(0, 1, 2), transition(1, 0, 1)];

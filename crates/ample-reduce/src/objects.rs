@@ -20,7 +20,9 @@ use crate::scheme::{Kind, Verb};
 /// Which relation of dependency is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Table {
-    /// The same in every state.
+    /// The coarsest: any two operations on the same object are dependent (§3.1).
+    Objects,
+    /// By operations, and the same in every state.
     Constant,
     /// The finest valid one that depends on the fill.
     Conditional,
@@ -30,7 +32,7 @@ pub enum Table {
 
 impl Table {
     /// All of them.
-    pub const ALL: [Table; 3] = [Table::Constant, Table::Conditional, Table::WeaklyUniform];
+    pub const ALL: [Table; 4] = [Table::Objects, Table::Constant, Table::Conditional, Table::WeaklyUniform];
 }
 
 /// A value of an object, or what an operation answers.
@@ -109,13 +111,13 @@ macro_rules! with_object {
 /// ```
 #[inline]
 pub fn dependent(kind: Kind, first: Verb, second: Verb, fill: u32, table: Table) -> bool {
-    with_object!(kind, object => object.dependent(first, second, fill, table))
+    table == Table::Objects || with_object!(kind, object => object.dependent(first, second, fill, table))
 }
 
-/// Are they dependent at some fill? The same for all tables.
+/// Are they dependent at some fill? The same for all tables by operations.
 #[inline]
-pub fn can_be_dependent(kind: Kind, first: Verb, second: Verb) -> bool {
-    with_object!(kind, object => object.can_be_dependent(first, second))
+pub fn can_be_dependent(kind: Kind, first: Verb, second: Verb, table: Table) -> bool {
+    table == Table::Objects || with_object!(kind, object => object.can_be_dependent(first, second))
 }
 
 /// Are they both defined, and dependent, at some fill?
@@ -129,7 +131,7 @@ pub fn can_be_dependent(kind: Kind, first: Verb, second: Verb) -> bool {
 /// ```
 #[inline]
 pub fn do_not_accord(kind: Kind, first: Verb, second: Verb, table: Table) -> bool {
-    with_object!(kind, object => object.do_not_accord(first, second, table))
+    table == Table::Objects || with_object!(kind, object => object.do_not_accord(first, second, table))
 }
 
 /// The first interference of `by` with `operation`, written `operation ▷ by` (Def. 4.26): from that fill, can other
@@ -144,7 +146,7 @@ pub fn do_not_accord(kind: Kind, first: Verb, second: Verb, table: Table) -> boo
 /// ```
 #[inline]
 pub fn disturbs(kind: Kind, operation: Verb, by: Verb, fill: u32, table: Table) -> bool {
-    with_object!(kind, object => object.disturbs(operation, by, fill, table))
+    table == Table::Objects || with_object!(kind, object => object.disturbs(operation, by, fill, table))
 }
 
 /// The operations on objects of a kind; of those with an argument, enough to distinguish them.

@@ -7,6 +7,8 @@
 //!
 //! What depends on the state is asked of a [`View`].
 
+use crate::bits::Bits;
+
 /// Number of a process of the scheme.
 pub type ProcessNumber = u32;
 /// Number of an object.
@@ -134,6 +136,9 @@ pub struct Transition {
     pub command: Vec<Operation>,
     /// It may do anything: nothing is independent of it.
     pub is_global: bool,
+    /// It is enabled only where no other transition is, apart from others of the kind (Promela's `timeout`). Nothing is
+    /// independent of it; but it cannot occur as long as something else is enabled.
+    pub is_timeout: bool,
     /// What to show.
     pub label: String,
 }
@@ -172,6 +177,15 @@ pub struct Scheme {
 }
 
 impl Scheme {
+    /// The transition puts a message into a channel, and takes none out of any. Of two sets with one transition each, the
+    /// one without such a transition is the better choice: where messages are taken out as soon as possible, there are
+    /// fewer contents of channels to be seen (example 8.1).
+    pub fn only_sends(&self, transition: TransitionNumber) -> bool {
+        let command = &self.transitions[transition as usize].command;
+        let has = |verbs: [Verb; 2]| command.iter().any(|operation| verbs.contains(&operation.verb));
+        has([Verb::Send, Verb::SendSorted]) && !has([Verb::Receive, Verb::ReceiveAnywhere])
+    }
+
     /// The operations that a transition uses: those of its conditions and those of its command, each once.
     pub fn used(&self, transition: TransitionNumber) -> Vec<Operation> {
         let transition = &self.transitions[transition as usize];
@@ -207,10 +221,15 @@ pub trait View {
         None
     }
 
-    /// May conditions of that transition be asked for although its processes stand elsewhere? Then a condition that does
-    /// not hold may be waited for instead of a process.
-    fn asks_ahead(&self, _transition: TransitionNumber) -> bool {
+    /// May that condition of that transition be asked for although its processes stand elsewhere? Then a condition that
+    /// does not hold may be waited for instead of a process.
+    fn asks_ahead(&self, _transition: TransitionNumber, _condition: ConditionNumber) -> bool {
         false
+    }
+
+    /// The transitions that may still be executed, in this state or after it; none if that is not known.
+    fn alive(&self) -> Option<&Bits> {
+        None
     }
 
     /// How many messages there are in the channel, or the value of the semaphore or lock; 0 for a variable.

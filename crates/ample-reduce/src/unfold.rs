@@ -512,8 +512,14 @@ impl<'a> Unfolding<'a> {
     /// An edge that nobody looks at any more: whatever it does, nothing is left out.
     fn add_unknown(&mut self, process: ProcessNumber, edge: &Edge) {
         let steps = vec![step(process, edge, vec![edge.to.0])];
-        let transition =
-            Transition { steps, conditions: Vec::new(), command: Vec::new(), is_global: true, label: String::new() };
+        let transition = Transition {
+            steps,
+            conditions: Vec::new(),
+            command: Vec::new(),
+            is_global: true,
+            is_timeout: false,
+            label: String::new(),
+        };
         self.push_transition(transition, Detail { is_global: true, matters: true, ..Detail::default() });
     }
 
@@ -684,7 +690,9 @@ impl<'a> Unfolding<'a> {
             ([sender.communication.clone(), receiver.communication.clone()], [sender.process, receiver.process]);
         let fits = self.add_match(&communications, &numbers);
         conditions.push(fits);
-        let number = self.push_transition(Transition { steps, conditions, command, is_global, label }, detail);
+        let is_timeout = detail.timeout;
+        let transition = Transition { steps, conditions, command, is_global, is_timeout, label };
+        let number = self.push_transition(transition, detail);
         self.handshakes.insert((s, r), number);
         self.details[s as usize].handshakes.push(number);
         self.details[r as usize].handshakes.push(number);

@@ -162,7 +162,7 @@ fn tell_unreached(report: &mut Report, system: &System, options: &CheckOptions) 
     if options.unreached == UnreachedCode::Required {
         let settings =
             Settings { max_depth: options.max_depth, unreached: UnreachedCode::Required, ..Settings::default() };
-        let reduced = reductions::reduced(system, &[], &settings, &options.reductions);
+        let reduced = reductions::reduced(system, &[], &settings, &options.reductions, &options.budget);
         let system = reduced.as_ref().map_or(system, |reduced| &reduced.system);
         let task = Task { system, properties: &[], settings: &settings };
         report.unreached = match knows(&Explicit::default(), system) {

@@ -1,6 +1,6 @@
 //! Static reductions: what is made of a model before engines see it, as far as the properties allow.
 
-use ample_engine::settings::{Fairness, Settings};
+use ample_engine::settings::{Fairness, Settings, UnreachedCode};
 use ample_model::{Budget, Property, Question, System};
 use ample_reduce::transform::{Preserve, Reduced, Reductions, reduce};
 use clap::ValueEnum;
@@ -41,7 +41,8 @@ pub(crate) fn reduced(
         paths: preserved.filter(|_| wanted.contains(&StaticReduction::Paths)),
         dead: wanted.contains(&StaticReduction::Dead),
         slice,
-        processes: slice && preserved.is_some(),
+        // A process that is left out executes nothing.
+        processes: slice && preserved.is_some() && settings.unreached != UnreachedCode::Required,
     };
     reduce(system, properties, &settings.justice, reductions, budget)
 }

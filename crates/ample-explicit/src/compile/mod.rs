@@ -60,7 +60,7 @@ use joint::{Context, Joint};
 use machine::{Faulted, Machine, Timeout};
 use memory::{Reading, Writing};
 use program::{EdgeCode, Program};
-pub use reduced::{Algorithm, Ample, NotReduced, Reduced, Tally};
+pub use reduced::{Algorithm, Ample, Dependency, NotReduced, Reduced, Tally};
 use state_layout::StateLayouts;
 pub use successors::Transition;
 

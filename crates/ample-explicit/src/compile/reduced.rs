@@ -47,13 +47,56 @@ pub enum Algorithm {
     Conditional,
 }
 
+/// Which transitions count as dependent for the algorithms of P. Godefroid's thesis (§3.1, §3.4). Stubborn sets by guards
+/// have a relation of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Dependency {
+    /// Two transitions that use the same object.
+    Constant,
+    /// Two transitions with dependent operations on the same object.
+    Operation,
+    /// The same, as far as the operations depend on each other in the state.
+    #[default]
+    Conditional,
+}
+
+impl Dependency {
+    /// The tables of objects that say so; weakly uniform ones (Def. 6.6) where sleep sets and a proviso are combined.
+    fn table(self, is_uniform: bool) -> Table {
+        match self {
+            Dependency::Constant => Table::Objects,
+            Dependency::Operation => Table::Constant,
+            Dependency::Conditional if is_uniform => Table::WeaklyUniform,
+            Dependency::Conditional => Table::Conditional,
+        }
+    }
+
+    fn interference(self) -> Interference {
+        match self {
+            Dependency::Constant | Dependency::Operation => Interference::Possible,
+            Dependency::Conditional => Interference::First,
+        }
+    }
+}
+
+impl fmt::Display for Dependency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Dependency::Constant => "constant dependency",
+            Dependency::Operation => "dependency by operations",
+            Dependency::Conditional => "conditional dependency",
+        })
+    }
+}
+
 impl Algorithm {
     /// The same with its variant, if it is one of the four of P. Godefroid's thesis.
-    fn with_variant(self) -> Option<algorithms::Algorithm> {
+    fn with_variant(self, dependency: Dependency) -> Option<algorithms::Algorithm> {
+        let interference = dependency.interference();
         Some(match self {
             Algorithm::Guards => return None,
-            Algorithm::Conflicting => algorithms::Algorithm::Conflicting(Interference::First),
-            Algorithm::Overman => algorithms::Algorithm::Overman(Interference::First),
+            Algorithm::Conflicting => algorithms::Algorithm::Conflicting(interference),
+            Algorithm::Overman => algorithms::Algorithm::Overman(interference),
             Algorithm::Stubborn => algorithms::Algorithm::Stubborn(Choice::Greedy),
             Algorithm::Conditional => algorithms::Algorithm::Conditional(Choice::Greedy),
         })
@@ -130,7 +173,10 @@ pub struct Reduced<'a> {
     unfolding: Unfolding<'a>,
     guards: Guards,
     algorithm: Algorithm,
+    dependency: Dependency,
     chooser: Chooser,
+    /// The relations of the chooser are asked for: by an algorithm of the thesis, or by sleep sets.
+    uses_relations: bool,
     budget: Budget,
     watches: Vec<Watch>,
     visible: Bits,
@@ -265,14 +311,47 @@ impl State<'_, '_> {
         (fill == 0, full)
     }
 
-    /// How many messages there are in a channel.
     fn count(&self, object: ObjectNumber) -> u32 {
-        let Some(handle) = self.unfolding.handle(object) else { return 0 };
-        let memory = Reading::new(self.state, &self.space.layouts);
-        let Some(place) = memory.channel(handle.into()) else { return 0 };
-        let layout = &self.space.program.layout.channels[usize::from(place.kind)];
-        let cell = super::layout::Cell::whole(Base::Global, layout.length, place.offset);
-        if layout.capacity == 0 { 0 } else { memory.cell(0, &cell) as u32 }
+        count(self.space, self.unfolding, self.state, object)
+    }
+}
+
+/// How many messages there are in a channel.
+fn count(space: &Compiled, unfolding: &Unfolding<'_>, state: &[u8], object: ObjectNumber) -> u32 {
+    let Some(handle) = unfolding.handle(object) else { return 0 };
+    let memory = Reading::new(state, &space.layouts);
+    let Some(place) = memory.channel(handle.into()) else { return 0 };
+    let layout = &space.program.layout.channels[usize::from(place.kind)];
+    let cell = super::layout::Cell::whole(Base::Global, layout.length, place.offset);
+    if layout.capacity == 0 { 0 } else { memory.cell(0, &cell) as u32 }
+}
+
+/// A state, of which only the channels are asked for.
+struct Fills<'v, 'a> {
+    space: &'v Compiled,
+    unfolding: &'v Unfolding<'a>,
+    state: &'v [u8],
+}
+
+impl View for Fills<'_, '_> {
+    fn location(&self, _: ProcessNumber) -> Option<u32> {
+        None
+    }
+
+    fn enabled(&self) -> &[TransitionNumber] {
+        &[]
+    }
+
+    fn is_enabled(&self, _: TransitionNumber) -> bool {
+        false
+    }
+
+    fn holds(&mut self, _: TransitionNumber, _: ConditionNumber) -> bool {
+        true
+    }
+
+    fn fill(&mut self, object: ObjectNumber) -> u32 {
+        count(self.space, self.unfolding, self.state, object)
     }
 }
 
@@ -314,7 +393,9 @@ impl<'a> Reduced<'a> {
             unfolding,
             guards: Guards::default(),
             algorithm,
-            chooser: Chooser::new(Table::WeaklyUniform),
+            dependency: Dependency::default(),
+            uses_relations: algorithm != Algorithm::Guards,
+            chooser: Chooser::new(Dependency::default().table(true)),
             budget: budget.clone(),
             watches,
             visible: Bits::new(),
@@ -345,6 +426,20 @@ impl<'a> Reduced<'a> {
     pub fn with_weak_fairness(mut self) -> Reduced<'a> {
         self.guards = self.guards.with_weak_fairness();
         self
+    }
+
+    /// The same with another dependency for the algorithms of P. Godefroid's thesis and for sleep sets, if there are any: a
+    /// weakly uniform one, as sleep sets with a proviso need it, or the finest.
+    pub fn with_dependency(self, dependency: Dependency, sleep: bool, is_uniform: bool) -> Reduced<'a> {
+        let uses_relations = sleep || self.algorithm != Algorithm::Guards;
+        Reduced { dependency, uses_relations, chooser: Chooser::new(dependency.table(is_uniform)), ..self }
+    }
+
+    /// Two transitions that are both enabled in the state are independent there, by the tables of objects.
+    fn independent_by_tables(&mut self, state: &[u8], first: Label, second: Label) -> bool {
+        let Reduced { space, unfolding, chooser, .. } = self;
+        let mut fills = Fills { space, unfolding, state };
+        self.uses_relations && chooser.relations().are_independent_in(unfolding.scheme(), &mut fills, first, second)
     }
 
     /// How often a choice was made, and how often it left something out.
@@ -481,7 +576,7 @@ impl<'a> Reduced<'a> {
             self.recall.known.clear();
             self.visible = self.unfolding.visible(&self.watches);
             self.guards.update(&self.unfolding, &self.visible);
-            if self.algorithm != Algorithm::Guards && !self.unfolding.is_full() {
+            if self.uses_relations && !self.unfolding.is_full() {
                 self.chooser.update_within(self.unfolding.scheme(), self.unfolding.effort());
             }
         }
@@ -564,6 +659,7 @@ struct State<'v, 'a> {
     space: &'v mut Compiled,
     unfolding: &'v Unfolding<'a>,
     now: &'v mut Now,
+    alive: &'v Bits,
     state: &'v [u8],
 }
 
@@ -608,6 +704,20 @@ impl View for State<'_, '_> {
 
     fn youngest(&self) -> Option<ProcessNumber> {
         self.now.there.last().copied()
+    }
+
+    /// What does not look at local variables can be asked ahead.
+    fn asks_ahead(&self, transition: TransitionNumber, condition: ConditionNumber) -> bool {
+        use ample_reduce::unfold::Test;
+        let question = self.unfolding.question(condition);
+        let waits = matches!(question.test, Test::Blocked(_) | Test::Timeout | Test::Youngest | Test::Fits);
+        let steps = &self.unfolding.scheme().transitions[transition as usize].steps;
+        let is_there = steps.iter().all(|step| self.now.locations[step.process as usize].is_some());
+        is_there && !waits && !question.reads_locals
+    }
+
+    fn alive(&self) -> Option<&Bits> {
+        Some(self.alive)
     }
 
     fn fill(&mut self, object: ObjectNumber) -> u32 {
@@ -701,12 +811,19 @@ impl Partial for Reduced<'_> {
         self.choose(state, enabled, Some(member), out);
     }
 
-    fn independent(&mut self, _: &[u8], first: Label, second: Label) -> bool {
-        !self.unfolding.is_full()
-            && self.process_sets.len() <= MAX_PROCESS_SETS
-            && first != Label::MAX
-            && second != Label::MAX
-            && self.guards.independent(&self.unfolding, first, second)
+    /// What the guards say holds in all states, and what the tables say in this one. Both are valid, and so are they
+    /// together; and they are weakly uniform if the tables are: that the guards know more than the tables, of two
+    /// transitions that are enabled and use the same channel, does not depend on how many messages there are.
+    fn independent(&mut self, state: &[u8], first: Label, second: Label) -> bool {
+        if self.unfolding.is_full()
+            || self.process_sets.len() > MAX_PROCESS_SETS
+            || first == Label::MAX
+            || second == Label::MAX
+        {
+            return false;
+        }
+        self.dependency == Dependency::Conditional && self.guards.independent(&self.unfolding, first, second)
+            || self.independent_by_tables(state, first, second)
     }
 
     fn may_matter(&mut self, state: &[u8]) -> bool {
@@ -756,8 +873,8 @@ impl Reduced<'_> {
             self.tally.count(false);
             return out.extend(all);
         }
-        let Reduced { space, unfolding, guards, chooser, visible, invisible, algorithm, now, chosen, recall, .. } =
-            self;
+        let Reduced { space, unfolding, guards, chooser, visible, invisible, now, chosen, recall, .. } = self;
+        let (algorithm, dependency) = (&self.algorithm, self.dependency);
         if *algorithm == Algorithm::Guards {
             let memory = Reading::new(state, &space.layouts);
             let layout = &space.program.layout;
@@ -777,11 +894,11 @@ impl Reduced<'_> {
         recall.ask(seed, now, |process, location| {
             guards.variants_at(&unfolding.member(process).leaving[location as usize])
         });
-        let mut view = State { space, unfolding, now, state };
+        let mut view = State { space, unfolding, now, alive: &alive, state };
         // The other algorithms ask for exact numbers of messages.
         let by_guards = *algorithm == Algorithm::Guards;
         let known = by_guards && recall.answer(&mut view, chosen);
-        match (algorithm.with_variant(), seed) {
+        match (algorithm.with_variant(dependency), seed) {
             _ if known => {}
             (None, None) => guards.smallest(unfolding, &mut view, &alive, *invisible, chosen),
             (None, Some(seed)) => guards.with(unfolding, &mut view, &alive, seed, chosen),

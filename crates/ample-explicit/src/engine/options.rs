@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use ample_engine::registry::{self, Asked, Choice};
 use ample_engine::settings::{PartialOrder, Settings};
 
-use super::reduction::{Algorithm, Proviso, Reduction};
+use super::reduction::{Algorithm, Dependency, Proviso, Reduction};
 use crate::partial::Replacement;
 
 /// The order in which states are visited.
@@ -63,6 +63,10 @@ pub struct Explicit {
     /// How persistent sets are computed
     #[arg(long = "por-algorithm", value_enum, value_name = "NAME", default_value_t)]
     pub algorithm: Algorithm,
+    /// Which transitions count as dependent, for the algorithms of Godefroid's thesis (all but `guards`) [default:
+    /// conditional]
+    #[arg(long, value_enum, value_name = "WHICH")]
+    pub dependency: Option<Dependency>,
     /// The proviso against the ignoring problem: that no transition is postponed for ever
     #[arg(long, value_enum, value_name = "WHICH", default_value_t)]
     pub proviso: Proviso,
@@ -77,12 +81,17 @@ pub struct Explicit {
     pub emptiness: Emptiness,
 }
 
+/// Why a dependency cannot be chosen.
+pub const OWN_DEPENDENCY: &str = "`--dependency` is for the algorithms of Godefroid's thesis: name one with `--por-algorithm` \
+                              (conflicting, overman, stubborn or conditional)";
+
 impl registry::Options for Explicit {
     fn given(&self, settings: &Settings) -> Option<String> {
         let default = Explicit::default();
         let options = [
             ("--search", self.search != default.search),
             ("--por-algorithm", self.algorithm != default.algorithm),
+            ("--dependency", self.dependency.is_some()),
             ("--proviso", self.proviso != default.proviso),
             ("--cache", self.cache.is_some()),
             ("--emptiness", self.emptiness != default.emptiness),
@@ -96,6 +105,9 @@ impl registry::Options for Explicit {
     }
 
     fn refusal(&self, _: Choice, _: Asked, settings: &Settings) -> Option<String> {
+        if self.dependency.is_some() && self.algorithm == Algorithm::Guards {
+            return Some(OWN_DEPENDENCY.to_owned());
+        }
         let has_methods =
             self.algorithm != Algorithm::default() || self.proviso != Proviso::default() || self.cache.is_some();
         let why = "`--por two-phase` has no other algorithm, needs no proviso, and keeps all its states";

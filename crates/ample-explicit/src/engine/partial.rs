@@ -64,6 +64,9 @@ pub fn run(system: &Subject<'_>, request: &Request, methods: Methods, options: &
         space.note_executed(is_required);
     }
     let methods = Methods { proviso: proviso(&methods, options, looks_further), ..methods };
+    // Sleep sets with a proviso need a weakly uniform dependency (Thm. 6.12); nothing else does.
+    let is_uniform = methods.sleep && methods.proviso != Proviso::None;
+    let space = space.with_dependency(methods.dependency, methods.sleep, is_uniform);
     let attempt = if has_hidden_variables(system) {
         let visible = space.visible_bytes();
         search(space, visible, request, methods, options, budget)

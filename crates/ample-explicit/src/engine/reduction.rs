@@ -6,7 +6,7 @@ use ample_engine::settings::PartialOrder;
 use clap::ValueEnum;
 
 use super::options::Explicit;
-pub use crate::compile::Algorithm;
+pub use crate::compile::{Algorithm, Dependency};
 pub use crate::partial::{Cache, Replacement};
 
 /// Partial-order reduction, as the explicit engine does it.
@@ -29,9 +29,10 @@ impl Reduction {
     /// What the options come to. Naming an algorithm, a proviso or a cache is naming persistent sets, and with a cache,
     /// which is of use where states are not visited often, sleep sets as well.
     pub fn of(explicit: &Explicit, asked: PartialOrder) -> Reduction {
-        let Explicit { algorithm, proviso, .. } = *explicit;
+        let Explicit { algorithm, proviso, dependency, .. } = *explicit;
         let cache = explicit.cache.map(|states| Cache { states, replacement: explicit.cache_policy });
         let is_named = algorithm != Algorithm::default() || proviso != Proviso::default();
+        let dependency = dependency.unwrap_or_default();
         let (persistent, sleep) = match asked {
             PartialOrder::Auto if cache.is_some() => {
                 (true, matches!(proviso, Proviso::Auto | Proviso::None | Proviso::Stack))
@@ -51,7 +52,7 @@ impl Reduction {
             | PartialOrder::Areduce
             | PartialOrder::Static => return Reduction::None,
         };
-        Reduction::By(Methods { persistent: persistent.then_some(algorithm), sleep, proviso, cache })
+        Reduction::By(Methods { persistent: persistent.then_some(algorithm), sleep, proviso, cache, dependency })
     }
 
     /// How persistent sets are computed, if they are.
@@ -74,6 +75,8 @@ pub struct Methods {
     pub proviso: Proviso,
     /// Keep at most so many states.
     pub cache: Option<Cache>,
+    /// Which transitions count as dependent, for the algorithms of the thesis.
+    pub dependency: Dependency,
 }
 
 /// How it is made sure that no transition is ignored for ever (the ignoring problem).

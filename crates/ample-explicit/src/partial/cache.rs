@@ -16,6 +16,9 @@ use crate::store::{Handle, Inserted};
 /// No slot.
 const NONE: u32 = u32::MAX;
 
+/// What it costs to lose a state is one of so many numbers.
+const COSTS: usize = 3;
+
 /// Of how many loose states the least visited is taken.
 const HANDFUL: usize = 8;
 
@@ -28,9 +31,9 @@ pub(super) struct Bounded<B> {
     replacement: Replacement,
     /// The slots whose states may go.
     loose: Vec<u32>,
-    /// Those in the order in which they became loose, with the stamp of that moment. What has another stamp by now
-    /// does not count any more.
-    order: VecDeque<(u32, u32)>,
+    /// Those in the order in which they became loose, with the stamp of that moment, by what it costs to lose them. What
+    /// has another stamp by now does not count any more.
+    orders: [VecDeque<(u32, u32)>; COSTS],
     random: Random,
     cleared: u64,
     /// The bytes of all states.
@@ -45,6 +48,8 @@ struct Slot<B> {
     next: u32,
     mark: Mark,
     visits: u32,
+    /// Several transitions that were explored leave it.
+    branches: bool,
     /// When it became loose.
     stamp: u32,
     /// Its place among the loose ones.
@@ -59,7 +64,7 @@ impl<B> Bounded<B> {
             capacity: cache.states.min(NONE as usize - 1),
             replacement: cache.replacement,
             loose: Vec::new(),
-            order: VecDeque::new(),
+            orders: Default::default(),
             random: Random::new(0),
             cleared: 0,
             payload: 0,
@@ -84,7 +89,7 @@ impl<B> Bounded<B> {
     pub(super) fn bytes(&self) -> usize {
         self.slots.capacity() * size_of::<Slot<B>>()
             + (self.heads.capacity() + self.loose.capacity()) * size_of::<u32>()
-            + self.order.capacity() * size_of::<(u32, u32)>()
+            + self.orders.iter().map(VecDeque::capacity).sum::<usize>() * size_of::<(u32, u32)>()
             + self.payload
     }
 
@@ -161,25 +166,55 @@ impl<B> Bounded<B> {
         }
     }
 
-    /// The search leaves a state.
-    pub(super) fn let_go(&mut self, handle: Handle) {
+    /// The search leaves a state, of which one explored transition leads on, or several.
+    pub(super) fn let_go(&mut self, handle: Handle, branches: bool) {
         let number = handle.position() as u32;
         let slot = &mut self.slots[number as usize];
         slot.loose = self.loose.len() as u32;
         slot.stamp = slot.stamp.wrapping_add(1);
+        slot.branches |= branches;
         self.loose.push(number);
-        if self.replacement == Replacement::Oldest {
-            self.order.push_back((number, self.slots[number as usize].stamp));
-            self.tidy();
+        if matches!(self.replacement, Replacement::Cheapest | Replacement::Oldest) {
+            let cost = self.cost(number);
+            self.orders[cost].push_back((number, self.slots[number as usize].stamp));
+            self.tidy(cost);
         }
     }
 
-    /// Removes what does not count from the order, when that is most of it.
-    fn tidy(&mut self) {
-        if self.order.len() > 64 + 2 * self.slots.len() {
-            let slots = &self.slots;
-            self.order.retain(|&(number, stamp)| is_current(&slots[number as usize], stamp));
+    /// What it costs to lose the state of a slot. From a state that does not branch the search soon comes to one that is
+    /// kept; one that was matched may be again.
+    fn cost(&self, number: u32) -> usize {
+        let slot = &self.slots[number as usize];
+        match self.replacement {
+            Replacement::Cheapest => usize::from(slot.branches) + usize::from(slot.visits > 1),
+            _ => 0,
         }
+    }
+
+    /// Removes what does not count from an order, when that is most of it.
+    fn tidy(&mut self, cost: usize) {
+        if self.orders[cost].len() > 64 + 2 * self.slots.len() {
+            let slots = &self.slots;
+            self.orders[cost].retain(|&(number, stamp)| is_current(&slots[number as usize], stamp));
+        }
+    }
+
+    /// The cheapest state that is loose, and of several the one that the search left first. Where the cost has grown since
+    /// then, the state is put off.
+    fn cheapest(&mut self) -> Option<u32> {
+        for cost in 0..COSTS {
+            while let Some((number, stamp)) = self.orders[cost].pop_front() {
+                if !is_current(&self.slots[number as usize], stamp) {
+                    continue;
+                }
+                let now = self.cost(number);
+                if now == cost {
+                    return Some(number);
+                }
+                self.orders[now].push_back((number, stamp));
+            }
+        }
+        None
     }
 
     /// Writes a state to a slot that is new or made free.
@@ -189,7 +224,7 @@ impl<B> Bounded<B> {
     {
         if self.slots.len() < self.capacity {
             let state = state.to_owned();
-            self.slots.push(Slot { state, hash, next: NONE, mark, visits: 1, stamp: 0, loose: NONE });
+            self.slots.push(Slot { state, hash, next: NONE, mark, visits: 1, branches: false, stamp: 0, loose: NONE });
             if self.slots.len() > self.heads.len() {
                 self.grow();
             }
@@ -202,7 +237,7 @@ impl<B> Bounded<B> {
         let slot = &mut self.slots[number as usize];
         self.payload -= size_of_val::<S>(slot.state.borrow());
         state.clone_into(&mut slot.state);
-        (slot.hash, slot.mark, slot.visits) = (hash, mark, 1);
+        (slot.hash, slot.mark, slot.visits, slot.branches) = (hash, mark, 1, false);
         Some(number)
     }
 
@@ -212,12 +247,7 @@ impl<B> Bounded<B> {
             return None;
         }
         match self.replacement {
-            Replacement::Oldest => loop {
-                let (number, stamp) = self.order.pop_front()?;
-                if is_current(&self.slots[number as usize], stamp) {
-                    return Some(number);
-                }
-            },
+            Replacement::Cheapest | Replacement::Oldest => self.cheapest(),
             Replacement::Random => Some(self.any()),
             Replacement::LeastVisited => {
                 let handful: [u32; HANDFUL] = std::array::from_fn(|_| self.any());
@@ -275,6 +305,7 @@ fn is_current<B>(slot: &Slot<B>, stamp: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::ValueEnum;
 
     fn insert(cache: &mut Bounded<u32>, state: u32) -> Inserted {
         cache.insert(&state, u64::from(state % 7), Mark::default(), |&other: &u32| other == state)
@@ -282,12 +313,12 @@ mod tests {
 
     #[test]
     fn loose_states_make_room_and_held_ones_do_not() {
-        for replacement in [Replacement::Oldest, Replacement::Random, Replacement::LeastVisited] {
+        for replacement in Replacement::value_variants().iter().copied() {
             let mut cache = Bounded::new(Cache { states: 20, replacement });
             let held: Vec<Handle> = (0..10).filter_map(|state| insert(&mut cache, state).handle()).collect();
             for state in 10..1000 {
                 let Inserted::New(handle) = insert(&mut cache, state) else { panic!("{state}") };
-                cache.let_go(handle);
+                cache.let_go(handle, state % 3 == 0);
             }
             for (state, &handle) in held.iter().enumerate() {
                 assert_eq!(insert(&mut cache, state as u32), Inserted::Seen(handle));
@@ -302,10 +333,24 @@ mod tests {
         let mut cache = Bounded::new(Cache { states: 3, replacement: Replacement::Oldest });
         let handles: Vec<Handle> = (0..3).filter_map(|state| insert(&mut cache, state).handle()).collect();
         assert_eq!(insert(&mut cache, 3), Inserted::Full);
-        handles.iter().rev().for_each(|&handle| cache.let_go(handle));
+        handles.iter().rev().for_each(|&handle| cache.let_go(handle, false));
         cache.hold(handles[2]);
         assert_eq!(insert(&mut cache, 3), Inserted::New(handles[1]));
         assert_eq!(insert(&mut cache, 4), Inserted::New(handles[0]));
         assert_eq!(insert(&mut cache, 5), Inserted::Full);
+    }
+
+    #[test]
+    fn states_that_branch_and_states_that_were_matched_go_last() {
+        let mut cache = Bounded::new(Cache { states: 4, replacement: Replacement::Cheapest });
+        let handles: Vec<Handle> = (0..4).filter_map(|state| insert(&mut cache, state).handle()).collect();
+        for (&handle, branches) in handles.iter().zip([true, true, false, false]) {
+            cache.let_go(handle, branches);
+        }
+        for matched in [0, 2] {
+            assert!(matches!(insert(&mut cache, matched), Inserted::Seen(_)));
+        }
+        let evicted: Vec<Option<Handle>> = (4..8).map(|state| insert(&mut cache, state).handle()).collect();
+        assert_eq!(evicted, [3, 1, 2, 0].map(|number: usize| Some(handles[number])));
     }
 }

@@ -55,8 +55,13 @@ pub struct Cache {
 /// Which state makes room for another. A state on the stack never does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Replacement {
-    /// The one that the search left first.
+    /// The one that is cheapest to explore again.
+    ///
+    /// First the states that one explored transition leaves, and that were not matched: from them the search soon comes to
+    /// a state that is kept. Of several the one that the search left first.
     #[default]
+    Cheapest,
+    /// The one that the search left first.
     Oldest,
     /// One at random.
     Random,

@@ -27,8 +27,8 @@ pub(super) trait Visited<S: ?Sized> {
     /// The search enters a state again.
     fn enter(&mut self, handle: Handle);
 
-    /// The search leaves a state: it may be forgotten.
-    fn leave(&mut self, handle: Handle);
+    /// The search leaves a state, from which it has explored one transition or several: it may be forgotten.
+    fn leave(&mut self, handle: Handle, branches: bool);
 
     /// The path in handles that stay good; its states are all on the stack. None if there is no memory for them.
     fn lasting<T>(&mut self, path: Path<T>) -> Option<Path<T>>;
@@ -80,7 +80,7 @@ impl<S: ?Sized, St: ExactStore<S, Side = Mark>> Visited<S> for Kept<'_, St> {
     fn enter(&mut self, _: Handle) {}
 
     #[inline]
-    fn leave(&mut self, _: Handle) {}
+    fn leave(&mut self, _: Handle, _: bool) {}
 
     fn lasting<T>(&mut self, path: Path<T>) -> Option<Path<T>> {
         Some(path)
@@ -149,8 +149,8 @@ impl<S: ?Sized + ToOwned, St: ExactStore<S, Side = Mark>> Visited<S> for Cached<
     }
 
     #[inline]
-    fn leave(&mut self, handle: Handle) {
-        self.cache.let_go(handle);
+    fn leave(&mut self, handle: Handle, branches: bool) {
+        self.cache.let_go(handle, branches);
     }
 
     fn lasting<T>(&mut self, path: Path<T>) -> Option<Path<T>> {

@@ -19,6 +19,9 @@ static NOTHING: Bits = Bits::new();
 pub(super) struct Closure {
     /// The enabled transitions of the state.
     enabled: Bits,
+    /// The transitions that may occur before one that is enabled: those of the future, without those that wait for
+    /// `timeout`, since what is enabled in the closure stays enabled until one of its members is executed.
+    possible: Bits,
     /// Transitions, or processes, that are in the closure.
     members: Bits,
     /// Those whose needs have not been looked at.
@@ -30,12 +33,16 @@ pub(super) struct Closure {
 }
 
 impl Closure {
-    /// Notes which transitions are enabled.
-    pub(super) fn see_enabled<V: View + ?Sized>(&mut self, state: &State<V>) {
+    /// Notes which transitions are enabled, and which may occur. False if all that are enabled must be executed.
+    pub(super) fn see_enabled<V: View + ?Sized>(&mut self, state: &State<V>) -> bool {
         self.enabled.clear();
         state.view.enabled().iter().for_each(|number| {
             self.enabled.insert(*number);
         });
+        self.possible.clear();
+        self.possible.extend(state.view.alive().unwrap_or(state.relations.all()));
+        state.relations.timeouts().iter().for_each(|number| self.possible.remove(number));
+        !self.enabled.meets(state.relations.timeouts())
     }
 
     /// The transition is enabled.
@@ -51,7 +58,11 @@ impl Closure {
         seed: TransitionNumber,
         out: &mut Vec<TransitionNumber>,
     ) {
-        self.see_enabled(state);
+        if !self.see_enabled(state) {
+            out.clear();
+            out.extend_from_slice(state.view.enabled());
+            return;
+        }
         match algorithm {
             Algorithm::Overman(interference) => self.overman(interference, state, seed, out),
             _ => self.transitions(algorithm, state, seed, out),
@@ -74,7 +85,7 @@ impl Closure {
         }
     }
 
-    /// The set that Algorithm 3 or 4 finds from a seed, if it has fewer transitions than there are. To be called after
+    /// The set that Algorithm 3 or 4 finds from a seed, if it has fewer transitions than there are, or only one. To be called after
     /// [`see_enabled`](Self::see_enabled).
     pub(super) fn improve<V: View + ?Sized>(
         &mut self,
@@ -83,7 +94,7 @@ impl Closure {
         seed: TransitionNumber,
         out: &mut Vec<TransitionNumber>,
     ) {
-        if self.close(algorithm, state, seed, out.len() as u32) {
+        if self.close(algorithm, state, seed, (out.len() as u32).max(2)) {
             out.clear();
             out.extend(state.view.enabled().iter().filter(|number| self.members.contains(**number)));
         }
@@ -172,6 +183,7 @@ impl Closure {
             Algorithm::Conditional(_) => self.find_interference(state, transition),
             Algorithm::Overman(_) => {}
         }
+        self.row.retain(&self.possible);
         true
     }
 
@@ -223,12 +235,14 @@ impl Closure {
         transition: TransitionNumber,
     ) {
         let mut best = None;
+        let mut stands = true;
         let relations = state.relations;
         for step in &state.scheme.transitions[transition as usize].steps {
             let location = state.view.location(step.process);
             if location == Some(step.from) {
                 continue;
             }
+            stands = false;
             self.option.clear();
             self.option.extend(relations.globals());
             self.option.extend(relations.starting(step.process));
@@ -237,28 +251,29 @@ impl Closure {
             }
             self.weigh(choice, &mut best);
         }
-        if best.is_none() || state.view.asks_ahead(transition) {
-            self.find_changing(choice, interference, state, transition, &mut best);
-        }
+        self.find_changing(choice, interference, state, transition, stands, &mut best);
         if best.is_none() {
             self.set_row(relations.all());
         }
     }
 
-    /// The sets of transitions that may change a condition that does not hold.
+    /// The sets of transitions that may change a condition that does not hold. Where the processes of the transition do
+    /// not stand where they must, not every condition can be asked for.
     fn find_changing<V: View + ?Sized>(
         &mut self,
         choice: Choice,
         interference: Interference,
         state: &mut State<V>,
         transition: TransitionNumber,
+        stands: bool,
         best: &mut Option<(u32, u32)>,
     ) {
         if state.relations.is_global(transition) {
             return;
         }
         for &condition in &state.scheme.transitions[transition as usize].conditions {
-            if state.view.holds(transition, condition) {
+            let is_asked = stands || state.view.asks_ahead(transition, condition);
+            if !is_asked || state.view.holds(transition, condition) {
                 continue;
             }
             self.option.clear();
@@ -282,6 +297,7 @@ impl Closure {
 
     /// Takes the option if it is the first, or adds less than the best so far: to the closure, or on its own.
     fn weigh(&mut self, choice: Choice, best: &mut Option<(u32, u32)>) {
+        self.option.retain(&self.possible);
         let known = if choice == Choice::Greedy { &self.members } else { &NOTHING };
         let weight = (count_new(&self.option, &self.enabled, known), count_new(&self.option, &self.option, known));
         if best.is_none_or(|best| weight < best) {
@@ -301,38 +317,44 @@ impl Closure {
         let relations = state.relations;
         let Some(location) = state.view.location(process) else {
             let starters = relations.starting(process).iter().chain(relations.globals().iter());
-            starters.for_each(|starter| self.row.extend(relations.active(starter)));
+            let possible = starters.filter(|starter| self.possible.contains(*starter));
+            possible.for_each(|starter| self.row.extend(relations.active(starter)));
             return;
         };
-        if interference == Interference::Possible {
-            self.row.extend(relations.adds(process, location));
-            return;
-        }
         for &transition in relations.leaving(process, location) {
-            self.add_disturbing_processes(state, transition);
+            if self.possible.contains(transition) {
+                self.row.extend(relations.active(transition));
+                self.add_interfering_processes(interference, state, transition);
+            }
         }
     }
 
-    /// The processes of a transition, and those of the parallel transitions that disturb it first. A transition with one
-    /// process that is not parallel has a process that is there already.
-    fn add_disturbing_processes<V: View + ?Sized>(&mut self, state: &mut State<V>, transition: TransitionNumber) {
+    /// The processes of the parallel transitions that can interfere with the transition. What is not parallel has a
+    /// process that is there already.
+    fn add_interfering_processes<V: View + ?Sized>(
+        &mut self,
+        interference: Interference,
+        state: &mut State<V>,
+        transition: TransitionNumber,
+    ) {
         let relations = state.relations;
-        self.row.extend(relations.active(transition));
-        if relations.is_global(transition) {
-            let others = relations.clash(transition).iter();
-            others
-                .filter(|other| relations.are_parallel(transition, *other))
-                .for_each(|other| self.row.extend(relations.active(other)));
-            return;
+        if interference == Interference::Possible || relations.is_global(transition) {
+            return self.add_processes_of(relations, relations.clash(transition), transition);
         }
-        let parallel = |other: &TransitionNumber| relations.are_parallel(transition, *other);
-        relations.globals().iter().filter(parallel).for_each(|other| self.row.extend(relations.active(other)));
+        self.add_processes_of(relations, relations.globals(), transition);
         for operation in relations.used(transition) {
             let fill = state.view.fill(operation.object);
             for users in relations.disturbers(state.scheme, *operation, fill) {
-                self.row.extend(&users.processes);
-                let joint = users.joint.iter().filter(|other| parallel(other));
-                joint.for_each(|other| self.row.extend(relations.active(*other)));
+                self.add_processes_of(relations, &users.transitions, transition);
+            }
+        }
+    }
+
+    /// The processes of those of the transitions that may occur and are parallel to the transition.
+    fn add_processes_of(&mut self, relations: &Relations, others: &Bits, transition: TransitionNumber) {
+        for other in others.iter() {
+            if self.possible.contains(other) && relations.are_parallel(transition, other) {
+                self.row.extend(relations.active(other));
             }
         }
     }

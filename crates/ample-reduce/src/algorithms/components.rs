@@ -21,12 +21,15 @@ struct Node {
     is_spoilt: bool,
     /// Its number of enabled transitions.
     weight: u32,
+    /// One of them only sends.
+    only_sends: bool,
     /// The first of them in the order of the search.
     first: u32,
 }
 
-/// A component with enabled transitions only in itself: how many they are, and which of them comes first.
-type Candidate = (u32, u32);
+/// A component with enabled transitions only in itself: how many they are, whether it is a single one that only sends, and
+/// which of them comes first.
+type Candidate = (u32, bool, u32);
 
 /// The memory of the search for components.
 #[derive(Clone, Debug, Default)]
@@ -57,6 +60,7 @@ impl Components {
         for (place, &transition) in state.view.enabled().iter().enumerate().rev() {
             let node = &mut self.nodes[node(state, transition) as usize];
             node.weight += 1;
+            node.only_sends = state.scheme.only_sends(transition);
             node.first = place as u32;
         }
         let mut best = None;
@@ -67,7 +71,7 @@ impl Components {
             }
         }
         self.met.drain(..).for_each(|number| self.nodes[number as usize] = Node::default());
-        best.map(|(_, place): Candidate| state.view.enabled()[place as usize])
+        best.map(|(.., place): Candidate| state.view.enabled()[place as usize])
     }
 
     fn search<V: View + ?Sized>(
@@ -133,10 +137,11 @@ impl Components {
     fn complete(&mut self, root: u32, best: &mut Option<Candidate>) {
         let begin = self.stack.iter().rposition(|number| *number == root).unwrap_or(0);
         let members = &self.stack[begin..];
-        let (mut weight, mut first, mut is_spoilt) = (0, u32::MAX, false);
+        let (mut weight, mut first, mut only_sends, mut is_spoilt) = (0, u32::MAX, false, false);
         for member in members.iter().map(|number| &self.nodes[*number as usize]) {
             weight += member.weight;
             is_spoilt |= member.is_spoilt;
+            only_sends |= member.only_sends;
             if member.weight > 0 {
                 first = first.min(member.first);
             }
@@ -146,8 +151,9 @@ impl Components {
             (member.is_done, member.is_spoilt, member.weight) = (true, is_spoilt, weight);
         }
         self.stack.truncate(begin);
-        if weight > 0 && !is_spoilt && best.is_none_or(|best| (weight, first) < best) {
-            *best = Some((weight, first));
+        let candidate = (weight, weight == 1 && only_sends, first);
+        if weight > 0 && !is_spoilt && best.is_none_or(|best| candidate < best) {
+            *best = Some(candidate);
         }
     }
 }

@@ -14,10 +14,6 @@ use crate::scheme::{ConditionNumber, Kind, Operation, ProcessNumber, Scheme, Tra
 pub(super) struct Users {
     pub(super) verb: Verb,
     pub(super) transitions: Bits,
-    /// The processes of those with one process only.
-    pub(super) processes: Bits,
-    /// Those with several processes.
-    pub(super) joint: Vec<TransitionNumber>,
 }
 
 /// A location of a process.
@@ -25,8 +21,6 @@ pub(super) struct Users {
 struct Place {
     leaving: Vec<TransitionNumber>,
     arriving: Bits,
-    /// The processes that Algorithm 2 adds for a process that stands here.
-    adds: Bits,
 }
 
 /// Relations between the transitions of a scheme that are the same in all states.
@@ -42,6 +36,7 @@ struct Place {
 ///     conditions: vec![],
 ///     command: vec![],
 ///     is_global: false,
+///     is_timeout: false,
 ///     label: String::new(),
 /// };
 /// let transitions = vec![transition(0), transition(0), transition(1)];
@@ -62,6 +57,7 @@ pub struct Relations {
     changers: Vec<Bits>,
     starts: Vec<Bits>,
     globals: Bits,
+    timeouts: Bits,
     all: Bits,
     parallel: Matrix,
     conflict: Matrix,
@@ -84,6 +80,7 @@ impl Relations {
             changers: Vec::new(),
             starts: Vec::new(),
             globals: Bits::new(),
+            timeouts: Bits::new(),
             all: Bits::new(),
             parallel: Matrix::new(),
             conflict: Matrix::new(),
@@ -152,7 +149,9 @@ impl Relations {
     fn register(&mut self, scheme: &Scheme, number: TransitionNumber) {
         let transition = &scheme.transitions[number as usize];
         self.all.insert(number);
-        if transition.is_global {
+        if transition.is_timeout {
+            self.timeouts.insert(number);
+        } else if transition.is_global {
             self.globals.insert(number);
         }
         for step in &transition.steps {
@@ -167,10 +166,6 @@ impl Relations {
         for operation in &used {
             let users = users_mut(&mut self.users[operation.object as usize], operation.verb);
             users.transitions.insert(number);
-            match transition.steps.len() {
-                1 => users.processes.extend(&active),
-                _ => users.joint.push(number),
-            }
         }
         self.active.push(active);
         self.used.push(used);
@@ -203,16 +198,9 @@ impl Relations {
     /// Finds what the transition can depend on, and what it does not accord with.
     fn find_dependent(&mut self, scheme: &Scheme, number: TransitionNumber) {
         let table = self.table;
-        let possible = self.related(scheme, number, objects::can_be_dependent);
+        let possible =
+            self.related(scheme, number, |kind, one, other| objects::can_be_dependent(kind, one, other, table));
         let discord = self.related(scheme, number, |kind, one, other| objects::do_not_accord(kind, one, other, table));
-        for other in possible.iter() {
-            self.add_processes(scheme, number, other);
-            self.add_processes(scheme, other, number);
-        }
-        let own = self.active[number as usize].clone();
-        for step in &scheme.transitions[number as usize].steps {
-            self.place_mut(step.process, step.from).adds.extend(&own);
-        }
         for (matrix, mut row) in [(&mut self.clash, possible), (&mut self.discord, discord)] {
             row.extend(self.conflict.row(number));
             insert_row(matrix, number, &row);
@@ -222,6 +210,7 @@ impl Relations {
     /// The parallel transitions with an operation that is related to one of the transition's.
     fn related(&self, scheme: &Scheme, number: TransitionNumber, related: impl Fn(Kind, Verb, Verb) -> bool) -> Bits {
         let mut row = if self.is_global(number) { self.all.clone() } else { self.globals.clone() };
+        row.extend(&self.timeouts);
         for operation in &self.used[number as usize] {
             let kind = scheme.objects[operation.object as usize].kind;
             let users = self.users[operation.object as usize].iter();
@@ -233,21 +222,13 @@ impl Relations {
         row
     }
 
-    /// Where the one is ahead of a process, Algorithm 2 adds the processes of the other.
-    fn add_processes(&mut self, scheme: &Scheme, one: TransitionNumber, other: TransitionNumber) {
-        for step in &scheme.transitions[one as usize].steps {
-            let place = entry(entry(&mut self.places, step.process), step.from);
-            place.adds.extend(&self.active[other as usize]);
-        }
-    }
-
     /// The transitions that can change what the operations answer, or whether they are defined.
     fn changers_of(&self, scheme: &Scheme, operations: &[Operation]) -> Bits {
         let mut changers = self.globals.clone();
         for operation in operations {
             let kind = scheme.objects[operation.object as usize].kind;
             for users in &self.users[operation.object as usize] {
-                if objects::can_be_dependent(kind, operation.verb, users.verb) {
+                if objects::can_be_dependent(kind, operation.verb, users.verb, self.table) {
                     changers.extend(&users.transitions);
                 }
             }
@@ -258,7 +239,7 @@ impl Relations {
     /// Nothing is independent of the transition.
     #[inline]
     pub fn is_global(&self, transition: TransitionNumber) -> bool {
-        self.globals.contains(transition)
+        self.globals.contains(transition) || self.timeouts.contains(transition)
     }
 
     /// They leave the same location of the same process.
@@ -296,7 +277,7 @@ impl Relations {
         if self.are_independent(one, other) {
             return true;
         }
-        self.table != Table::Constant
+        !matches!(self.table, Table::Objects | Table::Constant)
             && self.are_parallel(one, other)
             && !self.is_global(one)
             && !self.is_global(other)
@@ -363,14 +344,15 @@ impl Relations {
         &self.active[transition as usize]
     }
 
-    #[inline]
-    pub(super) fn adds(&self, process: ProcessNumber, location: u32) -> &Bits {
-        self.place(process, location).map_or(&NOTHING, |place| &place.adds)
-    }
-
+    /// The transitions that nothing is independent of, without those that wait for `timeout`.
     #[inline]
     pub(super) fn globals(&self) -> &Bits {
         &self.globals
+    }
+
+    #[inline]
+    pub(super) fn timeouts(&self) -> &Bits {
+        &self.timeouts
     }
 
     #[inline]
@@ -403,8 +385,7 @@ fn entry<T: Clone + Default>(entries: &mut Vec<T>, number: u32) -> &mut T {
 
 fn users_mut(users: &mut Vec<Users>, verb: Verb) -> &mut Users {
     let place = users.iter().position(|users| users.verb == verb).unwrap_or_else(|| {
-        let (transitions, processes) = (Bits::new(), Bits::new());
-        users.push(Users { verb, transitions, processes, joint: Vec::new() });
+        users.push(Users { verb, transitions: Bits::new() });
         users.len() - 1
     });
     &mut users[place]

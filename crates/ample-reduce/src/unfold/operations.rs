@@ -181,21 +181,15 @@ impl Unfolding<'_> {
         detail.matters |= facts.all.traits.asserts || facts.all.traits.may_fault || facts.monitored;
         let mut command = looks.operations.clone();
         command.extend(&looks.extra);
-        let asks = |number: &ConditionNumber| &self.questions[*number as usize].test;
-        // What the scheme cannot express: `timeout`, and siblings that wait for a partner.
-        let waits = |test: &Test| match test {
-            Test::Timeout => true,
-            Test::Blocked(siblings) => siblings.iter().any(|sibling| {
-                let id = sibling - self.members[site.number as usize].first;
-                site.edges[id as usize].communication.is_some()
-            }),
-            _ => false,
-        };
+        // What the scheme cannot express: siblings that wait for a partner.
+        let waits = all.clone().into_iter().any(|condition| self.waits_for_partner(site, condition));
+        self.absorb_conditions(&plain, &looks.operations);
         // Nor does it say who looks at a channel that nobody knows.
         let is_wild = !looks.wild.is_empty() || all.iter().any(|number| self.questions[*number as usize].is_wild);
         let transition = Transition {
             steps: vec![step(site.number, edge, to)],
-            is_global: looks.is_global || is_wild || all.iter().map(asks).any(waits),
+            is_global: looks.is_global || is_wild || waits,
+            is_timeout: detail.timeout,
             conditions: all,
             command,
             label: original.label.clone(),
@@ -226,6 +220,37 @@ impl Unfolding<'_> {
             match communication {
                 Communication::Send { .. } => self.senders.push(half),
                 Communication::Receive { .. } => self.receivers.push(half),
+            }
+        }
+    }
+
+    /// The condition waits for siblings to be blocked, one of which may be half of a handshake.
+    fn waits_for_partner(&mut self, site: &Site<'_>, condition: ConditionNumber) -> bool {
+        let Test::Blocked(siblings) = &self.questions[condition as usize].test else { return false };
+        let first = self.members[site.number as usize].first;
+        let channels: Vec<Expr> = siblings
+            .iter()
+            .filter_map(|sibling| site.edges[(sibling - first) as usize].communication.as_ref())
+            .map(|communication| communication.channel().clone())
+            .collect();
+        channels.iter().any(|channel| self.channels(site, channel).1.is_none_or(|handles| !handles.is_empty()))
+    }
+
+    /// A guard that asks whether a send has room, or a receive a message, says no more than that the operation of the
+    /// command is defined (restriction R2), and uses no operation of its own.
+    fn absorb_conditions(&mut self, conditions: &[ConditionNumber], command: &[Operation]) {
+        for condition in conditions {
+            let Test::Length(object, holds) = &self.questions[*condition as usize].test else { continue };
+            let last = holds.len() - 1;
+            let verb = match holds.iter().position(|holds| !holds) {
+                Some(0) if holds[1..].iter().all(|holds| *holds) => Verb::Receive,
+                Some(place) if place == last && last > 0 => Verb::Send,
+                _ => continue,
+            };
+            let operation = Operation { object: *object, verb };
+            if command.contains(&operation) {
+                let condition = &mut self.scheme.conditions[*condition as usize];
+                (condition.operations, condition.is_definedness) = (vec![operation], true);
             }
         }
     }
@@ -726,7 +751,11 @@ impl Unfolding<'_> {
             expression,
             may_fault: false,
         };
-        let operations = self.with_locals(site, looks.operations, looks.reads_locals);
+        let mut operations = looks.operations;
+        if let Test::Length(object, holds) = &question.test {
+            operations = vec![Operation { object: *object, verb: length_verb(holds) }];
+        }
+        let operations = self.with_locals(site, operations, looks.reads_locals);
         Some((simple(operations), question))
     }
 
@@ -1006,6 +1035,16 @@ impl Folder for ReplaceFull {
             let made = self.expr(shared);
             self.made.keep(shared, made)
         })
+    }
+}
+
+/// How a condition looks at the length of a channel, by the lengths for which it holds.
+fn length_verb(holds: &[bool]) -> Verb {
+    let is_same = |holds: &[bool]| holds.windows(2).all(|pair| pair[0] == pair[1]);
+    match holds {
+        [_, rest @ ..] if is_same(rest) => Verb::Empty,
+        [rest @ .., _] if is_same(rest) => Verb::Full,
+        _ => Verb::Length,
     }
 }
 

@@ -93,7 +93,7 @@ impl View for Given {
 
 fn transition(process: ProcessNumber, from: u32, to: &[u32]) -> Transition {
     let steps = vec![Step { process, from, to: to.to_vec() }];
-    Transition { steps, conditions: vec![], command: vec![], is_global: false, label: String::new() }
+    Transition { steps, conditions: vec![], command: vec![], is_global: false, is_timeout: false, label: String::new() }
 }
 
 fn smallest(algorithm: Algorithm, scheme: &Scheme, view: &mut Given) -> Vec<TransitionNumber> {

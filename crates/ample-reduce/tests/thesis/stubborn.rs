@@ -46,7 +46,7 @@ impl Here<'_> {
         let kind = self.system.kind(one.object);
         match self.is_conditional {
             true => objects::disturbs(kind, one.verb, other.verb, self.fill(one), TABLE),
-            false => objects::can_be_dependent(kind, one.verb, other.verb),
+            false => objects::can_be_dependent(kind, one.verb, other.verb, TABLE),
         }
     }
 

@@ -131,6 +131,7 @@ impl System {
             conditions,
             command: command.iter().map(operation).collect(),
             is_global: false,
+            is_timeout: false,
             label: format!("t{}", self.scheme.transitions.len() + 1),
         });
         self.scheme.transitions.len() as TransitionNumber - 1
@@ -241,7 +242,7 @@ impl View for Seen<'_> {
         self.system.holds(self.state, transition, condition)
     }
 
-    fn asks_ahead(&self, _: TransitionNumber) -> bool {
+    fn asks_ahead(&self, _: TransitionNumber, _: ConditionNumber) -> bool {
         true
     }
 

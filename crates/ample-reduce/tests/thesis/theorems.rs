@@ -201,7 +201,7 @@ fn lifted_dependency_is_valid_and_the_weakly_uniform_one_is_so() {
             for table in Table::ALL {
                 assert!(is_valid_in(system, state, table), "seed {seed}, {table:?}, {state:?}");
             }
-            for table in [Table::Constant, Table::WeaklyUniform] {
+            for table in [Table::Objects, Table::Constant, Table::WeaklyUniform] {
                 assert!(is_weakly_uniform_in(system, state, table), "seed {seed}, {table:?}, {state:?}");
             }
         }

@@ -336,6 +336,7 @@ where
     /// Leaves the last state.
     #[inline]
     fn leave(&mut self) {
+        let branches = self.frames.chosen().len() > 1;
         let Some(frame) = self.frames.pop() else { return };
         if self.reduction.proviso == Proviso::Components {
             if self.components.is_root(self.visited.mark(frame.state).place()) {
@@ -347,7 +348,7 @@ where
             let mark = self.visited.mark(frame.state);
             self.visited.set_mark(frame.state, Mark::new(mark.sleep(), false));
         }
-        self.visited.leave(frame.state);
+        self.visited.leave(frame.state, branches);
     }
 
     /// Puts a state on the stack, and lists what is enabled in it.
