@@ -52,6 +52,7 @@ fn assert_verdict(text: &str, expected: bool) {
         PartialOrder::Exploration,
         PartialOrder::ExplorationNew,
         PartialOrder::ExplorationUnexpanded,
+        PartialOrder::Static,
     ] {
         assert_eq!(verdict(text, order, "symbolic").0, expected, "symbolic, {order:?}\n{text}");
     }

@@ -103,6 +103,10 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
     questions.complete(&mut report);
     show_answers(&system, &questions, &report, view, context);
     show_diagrams(&report, &arguments.search, context);
+    let is_all_executed = matches!(&report.unreached, Some(Ok(statements)) if statements.is_empty());
+    if arguments.unreached.unreached && is_all_executed && view != View::Nothing && !context.json {
+        print(|out| std::io::Write::write_all(out, b"\nunreached: none, every statement is executed in some run\n"));
+    }
     let verdict: Exit = report.verdict().into();
     let exit = if questions.refused().next().is_some() { Exit::Wrong } else { verdict };
     Ok((report, exit))

@@ -38,6 +38,9 @@ pub fn model(random: &mut Random) -> String {
     if features.handshakes {
         text.push_str("chan r = [0] of { bit };\n");
     }
+    if random.one_in(5) {
+        return text + &contested(random, &features);
+    }
     let names = ["P", "Q", "R", "S"];
     let count = 2 + random.below(3);
     for name in &names[..count] {
@@ -54,6 +57,38 @@ pub fn model(random: &mut Random) -> String {
     for number in 0..if random.one_in(6) { 2 } else { 1 } {
         let _ = writeln!(text, "ltl f{number} {{ {} }}", formula(random, 3));
     }
+    text
+}
+
+/// Processes that change variables to and fro, and one that is disabled while several of these have the wrong values at
+/// once: whether that happens depends on the order of independent steps.
+fn contested(random: &mut Random, features: &Features) -> String {
+    let mut text = String::new();
+    let variables = ["a", "b", "c"];
+    let count = 2 + random.below(2);
+    let waits = random.below(count + 1);
+    for place in 0..=count {
+        let mut body = Body { random, features, local: false };
+        let statements = if place == waits {
+            let options = variables[..count].iter().map(|variable| {
+                let is_wanted = body.random.one_in(4);
+                format!(":: {}{variable} ", if is_wanted { "" } else { "!" })
+            });
+            let options: String = options.collect();
+            format!("if {options}fi; {}", body.random.pick(&["d = true", "d = true; do :: e = !e od", "e = true"]))
+        } else {
+            let variable = variables[place - usize::from(place > waits)];
+            let own: Vec<String> =
+                (0..4).map(|_| if body.random.one_in(2) { body.own() + "; " } else { String::new() }).collect();
+            let [first, second, third, fourth] = &own[..] else { unreachable!("four") };
+            format!("do :: {first}{variable} = true; {second}{variable} = false; {third}{fourth} od")
+                .replace(";  od", " od")
+        };
+        let local = if body.local { "bit l; " } else { "" };
+        let _ = writeln!(text, "active proctype {}() {{ {local}{statements} }}", ["P", "Q", "R", "S"][place]);
+    }
+    let formula = random.pick(&["<> (d || e)", "<> d", "[] (!d && !e)", "<>[] (!d)", "!d U e"]);
+    let _ = writeln!(text, "ltl f0 {{ {formula} }}");
     text
 }
 
