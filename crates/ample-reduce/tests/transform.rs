@@ -282,3 +282,62 @@ fn what_is_computed_for_a_dead_variable_is_sliced() {
     assert_eq!(both.sliced, ["n", "field 1 of c"]);
     assert!(states(&both.system).len() < 100);
 }
+
+/// A subscript that may be out of range is still computed where what is stored there does not matter.
+#[test]
+fn slicing_keeps_faults() {
+    let text = "byte log[3]; byte g; active proctype P() { do :: log[g] = g; g = g + 1 od }";
+    let system = load(text);
+    let sliced = reduced(&system, &[Property::assertions()], SLICE);
+    assert_eq!(sliced.sliced, ["log"]);
+    let faults = |system: &System| {
+        let interpreter = Interpreter::new(system);
+        states(system)
+            .iter()
+            .flat_map(|state| interpreter.successors(state))
+            .filter(|(_, successor)| successor.state.is_none())
+            .count()
+    };
+    assert_eq!(faults(&sliced.system), faults(&system));
+    assert!(states(&sliced.system).iter().all(|state| state.globals[..3] == [0, 0, 0]));
+}
+
+/// A selection without `else` whose conditions cover all cases is passed.
+#[test]
+fn conditions_that_cover_all_cases_are_total() {
+    for choice in ["x < y -> x = 1 :: x == y -> x = 2 :: x > y -> x = 3", "b == 0 -> x = 1 :: b == 1 -> x = 2"] {
+        let text = format!("active proctype P() {{ byte x, y; bit b; x = y + 1; if :: {choice} fi; y = x }}");
+        let merged = reduced(&load(&text), &[Property::deadlock()], PATHS).merged;
+        assert!(merged >= 2, "{choice}: {merged}");
+    }
+    let partial = load("active proctype P() { byte x, y; x = y; if :: x < y -> x = 1 :: x > y -> x = 3 fi; y = x }");
+    let stays = |reduced: &Reduced| reduced.system.processes[0].locations.iter().filter(|l| l.edges.len() == 2).count();
+    assert_eq!(stays(&reduced(&partial, &[Property::deadlock()], PATHS)), 1);
+}
+
+/// What takes the place of a process that does not matter depends on whether it ends, and on what is asked.
+#[test]
+fn processes_that_do_not_matter_do_not_move() {
+    const PROCESSES: Reductions = Reductions { processes: true, slice: false, ..SLICE };
+    let other = "byte g; active proctype P() { do :: g < 3 -> g++ :: g > 0 -> g-- od }";
+    let ltl = "ltl p { <> (g == 2) }";
+    let formula = || load(&format!("{other} {ltl}")).properties;
+    let cases = [
+        // The process, and whether it goes for: a formula, deadlock, an invariant.
+        ("active proctype Q() { byte x; do :: x = 1; x = 2 od }", [true, true, true]),
+        ("active proctype Q() { byte x; x = 1; x = 2 }", [true, true, true]),
+        ("active proctype Q() { byte x; do :: x < 3 -> x++ :: else -> break od }", [false, true, true]),
+        ("active proctype Q() { byte x; x = 1; (g == 2); x = 2 }", [false, false, true]),
+        ("active proctype Q() { byte x; x = 1; assert(x == 1) }", [false, false, false]),
+        ("active proctype Q() { byte x; x = 1; g = 0 }", [false, false, false]),
+    ];
+    for (process, expected) in cases {
+        let system = load(&format!("{other} {process}"));
+        let invariant = [invariant(&system, "g < 4")];
+        for (properties, expected) in [formula(), vec![Property::deadlock()], invariant.to_vec()].iter().zip(expected) {
+            let reduced = reduce(&system, properties, &[], PROCESSES, &Budget::unlimited());
+            let removed = reduced.map(|reduced| reduced.removed).unwrap_or_default();
+            assert_eq!(removed == ["Q"], expected, "{process}: {removed:?}, {properties:?}");
+        }
+    }
+}

@@ -114,14 +114,36 @@ struct Asked<'a> {
     justice: &'a [Expr],
 }
 
-impl Asked<'_> {
-    /// What the edges of a system touch, and what is seen of them.
-    fn look(&self, system: &System, budget: &Budget) -> Result<(Facts, Seen), Interrupted> {
-        budget.check()?;
-        let facts = Facts::of(system);
-        budget.check()?;
-        let seen = Seen::of(system, &facts, self.properties, self.justice);
-        Ok((facts, seen))
+/// A system that is being reduced.
+struct Work<'a> {
+    system: System,
+    asked: &'a Asked<'a>,
+    budget: &'a Budget,
+    /// What its edges touch, and what is seen of them, if that is known.
+    known: Option<(Facts, Seen)>,
+}
+
+impl Work<'_> {
+    /// Does something to the system; how much, or how often.
+    fn step<T: Default + PartialEq>(
+        &mut self,
+        act: impl FnOnce(&mut System, &Facts, &Seen) -> Result<T, Interrupted>,
+    ) -> Result<T, Interrupted> {
+        self.budget.check()?;
+        let (facts, seen) = match self.known.take() {
+            Some(known) => known,
+            None => {
+                let facts = Facts::of(&self.system);
+                self.budget.check()?;
+                let seen = Seen::of(&self.system, &facts, self.asked.properties, self.asked.justice);
+                (facts, seen)
+            }
+        };
+        let done = act(&mut self.system, &facts, &seen)?;
+        if done == T::default() {
+            self.known = Some((facts, seen));
+        }
+        Ok(done)
     }
 }
 
@@ -131,48 +153,41 @@ fn reduced(
     reductions: Reductions,
     budget: &Budget,
 ) -> Result<Option<Reduced>, Interrupted> {
-    let mut system = original.clone();
-    for process in system.processes.iter_mut().filter(|process| process.role == Role::Process) {
+    let mut work = Work { system: original.clone(), asked, budget, known: None };
+    for process in work.system.processes.iter_mut().filter(|process| process.role == Role::Process) {
         for (number, edge) in process.edges.iter_mut().enumerate() {
             edge.origin = vec![EdgeId::from(number)];
         }
     }
-    let mut sliced = Vec::new();
+    let mut sliced: Vec<Item> = Vec::new();
     if reductions.slice {
-        let (_, seen) = asked.look(&system, budget)?;
-        sliced = slice::slice(&mut system, &seen);
+        sliced = work.step(|system, _, seen| Ok(slice::slice(system, seen)))?;
     }
     let mut stores = 0;
     if reductions.dead {
-        let (facts, seen) = asked.look(&system, budget)?;
-        stores = dead::leave_out_stores(&mut system, &facts, &seen, budget)?;
+        stores = work.step(|system, facts, seen| dead::leave_out_stores(system, facts, seen, budget))?;
     }
     if reductions.slice && stores > 0 {
         // What was needed only for what is not read again.
-        let (_, seen) = asked.look(&system, budget)?;
-        sliced.extend(slice::slice(&mut system, &seen));
+        sliced.extend(work.step(|system, _, seen| Ok(slice::slice(system, seen)))?);
     }
-    let essential = (stores > 0 || !sliced.is_empty()).then(|| system.clone());
+    let essential = (stores > 0 || !sliced.is_empty()).then(|| work.system.clone());
     let mut removed = processes::Removed::default();
     if reductions.processes {
-        let (facts, seen) = asked.look(&system, budget)?;
-        removed = processes::remove(&mut system, &facts, &seen, asked.properties);
+        removed = work.step(|system, facts, seen| Ok(processes::remove(system, facts, seen, asked.properties)))?;
     }
     if reductions.slice && !removed.all.is_empty() {
-        let (_, seen) = asked.look(&system, budget)?;
-        sliced.extend(slice::slice(&mut system, &seen));
+        sliced.extend(work.step(|system, _, seen| Ok(slice::slice(system, seen)))?);
     }
     sliced.sort_unstable();
     sliced.dedup();
     let mut merged = 0;
     if let Some(preserve) = reductions.paths {
-        let (facts, seen) = asked.look(&system, budget)?;
-        merged = paths::merge(&mut system, &facts, &seen, preserve);
+        merged = work.step(|system, facts, seen| paths::merge(system, facts, seen, preserve, budget))?;
     }
     let mut resets = 0;
     if reductions.dead {
-        let (facts, seen) = asked.look(&system, budget)?;
-        resets = dead::reset(&mut system, &facts, &seen, budget)?;
+        resets = work.step(|system, facts, seen| dead::reset(system, facts, seen, budget))?;
     }
     if merged + resets + stores == 0 && sliced.is_empty() && removed.all.is_empty() {
         return Ok(None);
@@ -184,6 +199,7 @@ fn reduced(
     };
     let sliced = sliced.iter().filter_map(variable).collect();
     let processes = removed.all.iter().map(|id| original.process(*id).name.clone()).collect();
+    let mut system = work.system;
     system.original = Some(Arc::new(Original { system: original.clone(), sliced, essential, removed: removed.moved }));
     Ok(Some(Reduced { system, merged, resets, sliced: names, removed: processes }))
 }

@@ -14,8 +14,8 @@ use std::collections::HashSet;
 use ample_model::facts::{EdgeFacts, Facts, Lens, Traits};
 use ample_model::visit::{Folder, Made, fold_expr};
 use ample_model::{
-    BinaryOp, Communication, Edge, EdgeId, Expr, Instruction, LocationId, ProcessId, ProcessType, Role, Scalar, Shared,
-    System, UnaryOp,
+    BinaryOp, Budget, Communication, Edge, EdgeId, Expr, Instruction, Interrupted, LocationId, ProcessId, ProcessType,
+    Role, Scalar, Shared, System, UnaryOp,
 };
 
 use super::Preserve;
@@ -32,26 +32,34 @@ const MAX_LENGTH: usize = 64;
 const MAX_SIZE: usize = 128;
 
 /// Merges the edges of every process type; how many locations nobody stands at any more.
-pub(super) fn merge(system: &mut System, facts: &Facts, seen: &Seen, preserve: Preserve) -> usize {
+pub(super) fn merge(
+    system: &mut System,
+    facts: &Facts,
+    seen: &Seen,
+    preserve: Preserve,
+    budget: &Budget,
+) -> Result<usize, Interrupted> {
     if seen.every_step || !system.actions.is_empty() {
-        return 0;
+        return Ok(0);
     }
+    let lens = Lens::new(system);
     let mut all = Vec::new();
     let mut merged = 0;
     for (number, process) in system.processes.iter().enumerate() {
         let is_fixed = process.role == Role::Claim || process.provided.is_some();
-        let merger = Merger { system, lens: Lens::new(system), id: number.into(), process, facts, seen, preserve };
+        budget.check()?;
+        let merger = Merger { system, lens: &lens, id: number.into(), process, facts, seen, preserve };
         let reduced = if is_fixed { None } else { merger.reduced() };
         merged += reduced.as_ref().map_or(0, |(_, merged)| *merged);
         all.push(reduced.map_or_else(|| process.clone(), |(process, _)| process));
     }
     system.processes = all;
-    merged
+    Ok(merged)
 }
 
 struct Merger<'a> {
     system: &'a System,
-    lens: Lens<'a>,
+    lens: &'a Lens<'a>,
     id: ProcessId,
     process: &'a ProcessType,
     facts: &'a Facts,

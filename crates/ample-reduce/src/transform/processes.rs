@@ -36,7 +36,7 @@ enum Fate {
 }
 
 /// The process types that do not matter.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Removed {
     /// All of them.
     pub all: Vec<ProcessId>,

@@ -140,11 +140,12 @@ impl Seen {
                 globals.for_each(|cells| self.is_shared[cells.variable.index()] = true);
             }
         }
+        let spawned = spawned(system);
         let alone: HashSet<ProcessId> = (0..system.processes.len())
             .map(ProcessId::from)
             .filter(|id| {
                 let started = system.start.iter().filter(|instance| instance.process == *id).count();
-                system.process(*id).role == Role::Process && started == 1 && !is_spawned(system, *id)
+                system.process(*id).role == Role::Process && started == 1 && !spawned.contains(id)
             })
             .collect();
         let owner = |variable: usize| {
@@ -235,12 +236,14 @@ fn first_values(variable: &Variable) -> impl Iterator<Item = &Expr> {
     })
 }
 
-fn is_spawned(system: &System, id: ProcessId) -> bool {
+/// The process types that are spawned.
+fn spawned(system: &System) -> HashSet<ProcessId> {
     let instructions = system.processes.iter().flat_map(|process| &process.edges).flat_map(|edge| &edge.effect);
-    instructions.into_iter().any(|instruction| match instruction {
+    let spawned = instructions.filter_map(|instruction| match instruction {
         Instruction::Do(Action::Spawn { process, .. }) | Instruction::Try(Action::Spawn { process, .. }, _) => {
-            *process == id
+            Some(*process)
         }
-        _ => false,
-    })
+        _ => None,
+    });
+    spawned.collect()
 }

@@ -318,7 +318,9 @@ impl Flow<'_, '_> {
             }
             for (field, value) in values.iter().enumerate() {
                 let item = Item::Field(kind, field);
-                self.assigned.insert(item);
+                if *value != Expr::Const(0) {
+                    self.assigned.insert(item);
+                }
                 let sources = self.reads(value);
                 if self.may_fault(value) || scalars.get(field).is_none_or(|scalar| may_reject(*scalar)) {
                     self.roots.extend(sources.iter().copied());

@@ -42,6 +42,10 @@ pub(super) struct Partial<'a> {
     guards: Vec<Vec<Expr>>,
     /// By edge and instruction: what is live before it.
     in_programs: Vec<Vec<Set>>,
+    /// By edge: what its guard and its communication read.
+    read_before: Vec<Set>,
+    /// By edge and instruction: what it reads for something that matters.
+    read_in_programs: Vec<Vec<Set>>,
 }
 
 impl<'a> Partial<'a> {
@@ -57,7 +61,14 @@ impl<'a> Partial<'a> {
             changed: changed_on_cycles(process),
             guards: Vec::new(),
             in_programs,
+            read_before: process.edges.iter().map(|edge| read_before(liveness, edge)).collect(),
+            read_in_programs: Vec::new(),
         };
+        let read = |(edge, live): (&Edge, &Vec<Set>)| {
+            let instructions = edge.effect.iter().enumerate();
+            instructions.map(|(number, instruction)| read_by(liveness, instruction, &live[number + 1])).collect()
+        };
+        partial.read_in_programs = process.edges.iter().zip(&partial.in_programs).map(read).collect();
         partial.guards = (0..process.edges.len()).map(|edge| partial.guard(edge.into())).collect();
         partial
     }
@@ -131,11 +142,7 @@ impl<'a> Partial<'a> {
 
     fn before_edge(&self, cell: usize, id: EdgeId, dead: &[Condition]) -> Condition {
         let edge = &self.liveness.process.edges[id.index()];
-        let is_used = self.liveness.uses(|uses| {
-            edge.guard.iter().for_each(|conjunct| uses.expr(conjunct));
-            edge.communication.iter().for_each(|communication| uses.communication(communication));
-        });
-        if is_used.contains(cell) {
+        if self.read_before[id.index()].contains(cell) {
             return Condition::falsity();
         }
         let mut condition = self.before_communication(cell, edge, self.before_program(cell, id, dead));
@@ -171,14 +178,18 @@ impl<'a> Partial<'a> {
             if !live[number].contains(cell) {
                 continue;
             }
+            if self.read_in_programs[id.index()][number].contains(cell) {
+                at[number] = Condition::falsity();
+                continue;
+            }
             at[number] = match &edge.effect[number] {
-                Instruction::Do(action) => self.before_action(cell, action, &live[number + 1], &at[number + 1]),
+                Instruction::Do(action) => self.before_action(cell, action, &at[number + 1]),
                 Instruction::Try(Action::Test(condition), otherwise) => {
                     let (next, other) = (&at[number + 1], &at[*otherwise as usize]);
-                    self.at_choice(cell, condition, next, other)
+                    self.at_choice(condition, next, other)
                 }
                 Instruction::Try(action, otherwise) => {
-                    let next = self.before_action(cell, action, &live[number + 1], &at[number + 1]);
+                    let next = self.before_action(cell, action, &at[number + 1]);
                     next.and(&at[*otherwise as usize])
                 }
                 Instruction::Jump(target) => at[*target as usize].clone(),
@@ -188,10 +199,7 @@ impl<'a> Partial<'a> {
         at.swap_remove(0)
     }
 
-    fn at_choice(&self, cell: usize, condition: &Expr, next: &Condition, other: &Condition) -> Condition {
-        if self.liveness.uses(|uses| uses.expr(condition)).contains(cell) {
-            return Condition::falsity();
-        }
+    fn at_choice(&self, condition: &Expr, next: &Condition, other: &Condition) -> Condition {
         if !self.is_stable(condition) {
             return next.and(other);
         }
@@ -199,17 +207,11 @@ impl<'a> Partial<'a> {
         not.or(next).and(&holds.or(other))
     }
 
-    fn before_action(&self, cell: usize, action: &Action, live: &Set, after: &Condition) -> Condition {
-        let candidates = self.liveness.candidates;
-        let is_ignored =
-            matches!(action, Action::Assign(place, value) if self.liveness.is_dead_store(place, value, live));
-        let is_ignored = is_ignored || self.liveness.is_ignored(action);
-        if !is_ignored && self.liveness.uses(|uses| uses.action(action)).contains(cell) {
-            return Condition::falsity();
-        }
+    fn before_action(&self, cell: usize, action: &Action, after: &Condition) -> Condition {
         match action {
-            Action::Assign(place, _) if candidates.defined(place) == Some(cell) => Condition::TRUE,
+            Action::Assign(place, _) if self.liveness.candidates.defined(place) == Some(cell) => Condition::TRUE,
             Action::End => Condition::TRUE,
+            _ if after.is_true() || after.is_false() => after.clone(),
             _ => {
                 let mut assigned = Assigned::default();
                 assigned.extend(std::slice::from_ref(&Instruction::Do(action.clone())));
@@ -255,6 +257,30 @@ impl<'a> Partial<'a> {
     fn is_stable(&self, expr: &Expr) -> bool {
         is_stable(self.liveness.lens, self.seen, self.liveness.id, expr)
     }
+}
+
+/// What the guard and the communication of an edge read.
+fn read_before(liveness: &Liveness<'_>, edge: &Edge) -> Set {
+    liveness.uses(|uses| {
+        edge.guard.iter().for_each(|conjunct| uses.expr(conjunct));
+        edge.communication.iter().for_each(|communication| uses.communication(communication));
+    })
+}
+
+/// What an instruction reads, unless that is for nothing; by what is live after it.
+fn read_by(liveness: &Liveness<'_>, instruction: &Instruction, live: &Set) -> Set {
+    let is_ignored = match instruction {
+        Instruction::Do(action) | Instruction::Try(action, _) => {
+            let is_dead = matches!(action, Action::Assign(place, value) if liveness.is_dead_store(place, value, live));
+            is_dead || liveness.is_ignored(action)
+        }
+        Instruction::Jump(_) | Instruction::Fail(_) => true,
+    };
+    liveness.uses(|uses| {
+        if !is_ignored {
+            uses.instruction(instruction);
+        }
+    })
 }
 
 fn is_stable(lens: &Lens<'_>, seen: &Seen, id: ProcessId, expr: &Expr) -> bool {
