@@ -63,7 +63,8 @@ pub use ample_engine::report::{Answer, Cut, CutBy, DiagramStatistics, Report, SC
 pub use ample_engine::settings::{Fairness, PartialOrder, UnreachedCode};
 pub use ample_engine::unreached::Unreached;
 pub use ample_explicit::engine::options::{Emptiness, Explicit, Search};
-pub use ample_explicit::engine::reduction::{Algorithm, Proviso, Replacement};
+pub use ample_explicit::engine::options::OWN_DEPENDENCY;
+pub use ample_explicit::engine::reduction::{Algorithm, Dependency, Proviso, Replacement};
 pub use ample_explicit::model;
 pub use ample_lang::pnml::{Examination, Formulas, Refused};
 pub use ample_lang::{Diagnostic, RefusedFormula, Rejected, Severity};

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use ample_model::{Budget, ChannelId, Expr, Move, ProcessId, System};
-use ample_reduce::algorithms::{self, Choice, Chooser, Interference};
+use ample_reduce::algorithms::{self, Choice, Chooser, Interference, Relations};
 use ample_reduce::bits::Bits;
 use ample_reduce::guards::Guards;
 use ample_reduce::objects::Table;
@@ -433,6 +433,11 @@ impl<'a> Reduced<'a> {
     pub fn with_dependency(self, dependency: Dependency, sleep: bool, is_uniform: bool) -> Reduced<'a> {
         let uses_relations = sleep || self.algorithm != Algorithm::Guards;
         Reduced { dependency, uses_relations, chooser: Chooser::new(dependency.table(is_uniform)), ..self }
+    }
+
+    /// The relations between transitions that the algorithms of P. Godefroid's thesis use.
+    pub fn relations(&self) -> &Relations {
+        self.chooser.relations()
     }
 
     /// Two transitions that are both enabled in the state are independent there, by the tables of objects.
@@ -868,6 +873,10 @@ impl Reduced<'_> {
         self.unfolding.effort().earn();
         self.look_at(state);
         self.take_in(enabled);
+        // Of sets of the same size the first is chosen: that of the oldest process, as the guards do.
+        if self.algorithm != Algorithm::Guards {
+            self.now.enabled.reverse();
+        }
         // A closure may take long where there are many transitions.
         if self.now.full || self.algorithm != Algorithm::Guards && self.budget.check().is_err() {
             self.tally.count(false);

@@ -19,6 +19,7 @@
 
 mod choice;
 mod scheme;
+mod traces;
 
 use crate::check as safety;
 use crate::compile::{NotReduced, Reduced};
@@ -32,12 +33,13 @@ use thiserror::Error;
 use ample_engine::settings::{PartialOrder, Settings};
 
 use super::options::{Explicit, Options};
-use super::reduction::Algorithm;
+use super::reduction::{Algorithm, Dependency};
 use super::room_for_the_store;
 use super::work::states;
 
 pub use choice::{Choice, Closure, Enabled, Member, choice};
-pub use scheme::{Condition, Object, Operation, Process, Safety, Scheme, Step, Transition, Why};
+pub use scheme::{Condition, Dependence, Object, Operation, Process, Safety, Scheme, Step, Transition, Why};
+pub use traces::{MOST_TRACE_STATES, TraceAutomaton, TraceState, TraceStep, trace_automaton};
 
 /// How many new states lie between two looks at the limits.
 const REPORT_EVERY: u64 = 256;
@@ -52,6 +54,8 @@ const TOO_MANY: &str = "the processes have too many transitions to compare them 
 pub struct ReduceOptions {
     /// How persistent sets are computed.
     pub algorithm: Algorithm,
+    /// Which transitions count as dependent, for the algorithms of Godefroid's thesis.
+    pub dependency: Dependency,
     /// Each of the two searches ends after so many states.
     pub most_states: u64,
 }
@@ -59,7 +63,7 @@ pub struct ReduceOptions {
 impl Default for ReduceOptions {
     fn default() -> ReduceOptions {
         let algorithm = Algorithm::default();
-        ReduceOptions { algorithm, most_states: MOST_STATES }
+        ReduceOptions { algorithm, dependency: Dependency::default(), most_states: MOST_STATES }
     }
 }
 
@@ -86,6 +90,9 @@ pub enum ReduceError {
     /// There is no such state.
     #[error("{0}")]
     NoSuchState(String),
+    /// There are more states than were to be shown.
+    #[error("the trace automaton has more than {0} states; `--max-states` sets another limit")]
+    TooLarge(usize),
     /// A limit or the user ended the search for the state.
     #[error("the state was not reached, because {0}")]
     Ended(Reason),
@@ -122,7 +129,7 @@ pub struct Reduction<'a> {
 pub fn reduce<'a>(system: &'a System, options: &ReduceOptions, budget: &Budget) -> Result<Reduction<'a>, ReduceError> {
     let mut reduced = None;
     let mut choices = (0, 0);
-    let scheme = match space(system, options.algorithm) {
+    let scheme = match space(system, options) {
         Err(ReduceError::Irreducible(why)) => Err(why),
         Err(error) => return Err(error),
         Ok(mut space) => {
@@ -141,11 +148,21 @@ pub fn reduce<'a>(system: &'a System, options: &ReduceOptions, budget: &Budget) 
 }
 
 /// A space in which the processes of the initial state have been met.
-fn space(system: &System, algorithm: Algorithm) -> Result<Reduced<'_>, ReduceError> {
-    let mut space = Reduced::new(system, &[], true, algorithm).map_err(|error| match error {
+fn space<'a>(system: &'a System, options: &ReduceOptions) -> Result<Reduced<'a>, ReduceError> {
+    space_for(system, options, false)
+}
+
+/// The same for a search with sleep sets and a proviso.
+fn space_with_sleep<'a>(system: &'a System, options: &ReduceOptions) -> Result<Reduced<'a>, ReduceError> {
+    space_for(system, options, true)
+}
+
+fn space_for<'a>(system: &'a System, options: &ReduceOptions, sleep: bool) -> Result<Reduced<'a>, ReduceError> {
+    let space = Reduced::new(system, &[], true, options.algorithm).map_err(|error| match error {
         NotReduced::Irreducible(why) => ReduceError::Irreducible(why),
         NotReduced::NotCompiled(why) => ReduceError::Unsupported(why.to_string()),
     })?;
+    let mut space = space.with_dependency(options.dependency, sleep, sleep);
     let mut state = Vec::new();
     if !space.initial(0, &mut state) || space.is_dead() {
         return Err(ReduceError::Irreducible("the initial state is a fault".into()));

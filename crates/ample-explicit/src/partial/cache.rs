@@ -17,7 +17,7 @@ use crate::store::{Handle, Inserted};
 const NONE: u32 = u32::MAX;
 
 /// What it costs to lose a state is one of so many numbers.
-const COSTS: usize = 3;
+const COSTS: usize = 8;
 
 /// Of how many loose states the least visited is taken.
 const HANDFUL: usize = 8;
@@ -182,11 +182,13 @@ impl<B> Bounded<B> {
     }
 
     /// What it costs to lose the state of a slot. From a state that does not branch the search soon comes to one that is
-    /// kept; one that was matched may be again.
+    /// kept; one that was matched may be again, and the more often it was the likelier.
     fn cost(&self, number: u32) -> usize {
         let slot = &self.slots[number as usize];
         match self.replacement {
-            Replacement::Cheapest => usize::from(slot.branches) + usize::from(slot.visits > 1),
+            Replacement::Cheapest => {
+                (usize::from(slot.branches) + slot.visits.max(1).ilog2() as usize).min(COSTS - 1)
+            }
             _ => 0,
         }
     }

@@ -58,7 +58,7 @@ pub enum Replacement {
     /// The one that is cheapest to explore again.
     ///
     /// First the states that one explored transition leaves, and that were not matched: from them the search soon comes to
-    /// a state that is kept. Of several the one that the search left first.
+    /// a state that is kept. Last those that were matched most often. Of several the one that the search left first.
     #[default]
     Cheapest,
     /// The one that the search left first.

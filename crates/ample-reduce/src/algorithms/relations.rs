@@ -7,7 +7,7 @@
 use crate::bits::{Bits, Matrix};
 use crate::effort::Effort;
 use crate::objects::{self, Table};
-use crate::scheme::{ConditionNumber, Kind, Operation, ProcessNumber, Scheme, TransitionNumber, Verb, View};
+use crate::scheme::{ConditionNumber, Kind, ObjectNumber, Operation, ProcessNumber, Scheme, TransitionNumber, Verb, View};
 
 /// The transitions that use an operation.
 #[derive(Clone, Debug)]
@@ -264,6 +264,35 @@ impl Relations {
     #[inline]
     pub fn do_not_accord(&self, one: TransitionNumber, other: TransitionNumber) -> bool {
         self.parallel.contains(one, other) && self.discord.contains(one, other)
+    }
+
+    /// They are independent in some state, as far as the number of messages in each channel tells.
+    pub fn may_be_independent(&self, scheme: &Scheme, one: TransitionNumber, other: TransitionNumber) -> bool {
+        if self.are_independent(one, other) {
+            return true;
+        }
+        let (ones, others) = (&self.used[one as usize], &self.used[other as usize]);
+        let is_free = |object: ObjectNumber| {
+            let kind = scheme.objects[object as usize].kind;
+            let fills = match kind {
+                Kind::Channel { capacity } | Kind::Semaphore { most: capacity } => 0..=capacity,
+                Kind::Lock => 0..=1,
+                Kind::Variable => 0..=0,
+            };
+            let on = |operations: &[Operation]| -> Vec<Verb> {
+                operations.iter().filter(|operation| operation.object == object).map(|operation| operation.verb).collect()
+            };
+            let (first, second) = (on(ones), on(others));
+            let at = |fill: u32| {
+                let dependent = |a: &Verb| second.iter().any(|b| objects::dependent(kind, *a, *b, fill, self.table));
+                !first.iter().any(dependent)
+            };
+            fills.into_iter().any(at)
+        };
+        self.are_parallel(one, other)
+            && !self.is_global(one)
+            && !self.is_global(other)
+            && ones.iter().all(|operation| is_free(operation.object))
     }
 
     /// They are independent in the state (Def. 3.21): the same as [`independent`](super::independent), and faster.

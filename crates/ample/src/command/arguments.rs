@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ample::sog::SogOptions;
-use ample::{Algorithm, Choice, EngineOptions, Fairness, PartialOrder, StaticReduction};
+use ample::{Algorithm, Choice, Dependency, EngineOptions, Fairness, PartialOrder, StaticReduction};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -239,12 +239,23 @@ pub struct Reduce {
     /// Show every transition: whether it is safe, and which others it does not accord with, and why
     #[arg(long)]
     pub explain: bool,
-    /// How persistent sets are computed
-    #[arg(long, value_enum, value_name = "NAME", default_value_t)]
-    pub por_algorithm: Algorithm,
-    /// Look at that many states at most, with reduction and without
-    #[arg(long, value_name = "N", default_value_t = ample::reduce::MOST_STATES)]
-    pub max_states: u64,
+    /// How persistent sets are computed [default: guards; with `--dependency`: conditional]
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub por_algorithm: Option<Algorithm>,
+    /// Which transitions count as dependent, for the algorithms of Godefroid's thesis (all but `guards`) [default:
+    /// conditional]
+    #[arg(long, value_enum, value_name = "WHICH")]
+    pub dependency: Option<Dependency>,
+    /// Print the trace automaton, for Graphviz: the graph that a search with persistent sets, sleep sets and the proviso
+    /// explores
+    #[arg(long, conflicts_with_all = ["explain", "after", "state", "trace"])]
+    pub traces: bool,
+    /// Show the sleep sets of the trace automaton
+    #[arg(long, requires = "traces")]
+    pub sleep_sets: bool,
+    /// Look at that many states at most, with reduction and without [default: 100000; with `--traces`: 1000]
+    #[arg(long, value_name = "N")]
+    pub max_states: Option<u64>,
     #[command(flatten)]
     pub place: Place,
     #[command(flatten)]

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use ample::reduce::{
-    Choice, Closure, Count, Object, Point, Process, ReduceError, ReduceOptions, Reduction, Safety, Scheme, Step,
-    Transition,
+    Choice, Closure, Count, Dependence, Object, Point, Process, ReduceError, ReduceOptions, Reduction, Safety, Scheme,
+    Step, TraceAutomaton, Transition,
 };
-use ample::{Algorithm, LoadOptions, System};
+use ample::{Algorithm, Dependency, LoadOptions, OWN_DEPENDENCY, System};
 use serde_json::{Value, json};
 
 use super::arguments::Reduce;
@@ -34,7 +34,16 @@ pub fn reduce(arguments: &Reduce, context: &Context) -> Exit {
         Ok(point) => point,
         Err(message) => return failed(context, &arguments.file, &message),
     };
-    let options = ReduceOptions { algorithm: arguments.por_algorithm, most_states: arguments.max_states };
+    let options = match options(arguments) {
+        Ok(options) => options,
+        Err(message) => return failed(context, &arguments.file, &message),
+    };
+    if arguments.traces {
+        return match ample::reduce::trace_automaton(system, &options, &budget) {
+            Ok((scheme, automaton)) => show_traces(system, &scheme, &automaton, arguments, context),
+            Err(error) => refused(system, arguments, context, &error),
+        };
+    }
     if let Some(point) = point {
         return match ample::reduce::choice(system, &point, &options, &budget) {
             Ok((scheme, choice)) => show_choice(system, &scheme, &choice, arguments, context),
@@ -55,13 +64,83 @@ pub fn reduce(arguments: &Reduce, context: &Context) -> Exit {
     let report = Text { paint: context.out };
     print(|out| {
         writeln!(out, "{}", context.out.bold(&system.name))?;
-        report.summary(out, &reduction, options.algorithm, context.quiet)?;
+        report.summary(out, &reduction, &options, arguments.dependency.is_some(), context.quiet)?;
         match &reduction.scheme {
-            Ok(scheme) if arguments.explain => report.explanation(out, scheme),
+            Ok(scheme) if arguments.explain => report.explanation(out, scheme, arguments.dependency),
             _ => Ok(()),
         }
     });
     exit
+}
+
+/// What is asked for. The default algorithm has a dependency of its own.
+fn options(arguments: &Reduce) -> Result<ReduceOptions, String> {
+    let algorithm = match (arguments.por_algorithm, arguments.dependency) {
+        (Some(Algorithm::Guards), Some(_)) => return Err(OWN_DEPENDENCY.into()),
+        (Some(algorithm), _) => algorithm,
+        (None, Some(_)) => Algorithm::Conditional,
+        (None, None) => Algorithm::default(),
+    };
+    let most = if arguments.traces { ample::reduce::MOST_TRACE_STATES } else { ample::reduce::MOST_STATES };
+    let dependency = arguments.dependency.unwrap_or_default();
+    Ok(ReduceOptions { algorithm, dependency, most_states: arguments.max_states.unwrap_or(most) })
+}
+
+fn show_traces(
+    system: &System,
+    scheme: &Scheme<'_>,
+    automaton: &TraceAutomaton,
+    arguments: &Reduce,
+    context: &Context,
+) -> Exit {
+    if context.json {
+        let mut value = head(system);
+        value["traces"] = json!(automaton);
+        value["processes"] = json!(scheme.processes());
+        value["transitions"] = json!(scheme.transitions());
+        print_json(&value);
+        return Exit::Fine;
+    }
+    print(|out| write!(out, "{}", dot(system, scheme, automaton, arguments.sleep_sets)));
+    Exit::Fine
+}
+
+/// A trace automaton in the language of Graphviz.
+fn dot(system: &System, scheme: &Scheme<'_>, automaton: &TraceAutomaton, shows_sleep: bool) -> String {
+    let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
+    let label = |transition: u32| match scheme.transitions().get(transition as usize) {
+        Some(transition) => format!("{}: {}", scheme.actors(transition), one_line(&transition.text)),
+        None => String::new(),
+    };
+    let mut out = format!("digraph \"{}\" {{\n  node [shape=circle];\n", quoted(&system.name));
+    out.push_str("  start [shape=none, label=\"\"];\n  start -> s0;\n");
+    for (number, state) in automaton.states.iter().enumerate() {
+        let mut text = number.to_string();
+        if shows_sleep && !state.sleep.is_empty() {
+            let sleep: Vec<String> = state.sleep.iter().map(|label| format!("[{label}]")).collect();
+            text.push_str(&format!("\\nsleep: {}", sleep.join(" ")));
+        }
+        let style = match state {
+            state if state.is_transient => ", style=dashed",
+            state if state.is_dead => ", shape=doublecircle",
+            _ => "",
+        };
+        out.push_str(&format!("  s{number} [label=\"{text}\"{style}];\n"));
+    }
+    if automaton.steps.iter().any(|step| step.to.is_none()) {
+        out.push_str("  error [shape=octagon, label=\"run-time error\"];\n");
+    }
+    for step in &automaton.steps {
+        let to = step.to.map_or("error".into(), |to| format!("s{to}"));
+        let text = match step.transition {
+            Some(number) if shows_sleep => format!("[{number}] {}", label(number)),
+            Some(number) => label(number),
+            None => String::new(),
+        };
+        out.push_str(&format!("  s{} -> {to} [label=\"{}\"];\n", step.from, quoted(&text)));
+    }
+    out.push_str("}\n");
+    out
 }
 
 fn show_choice(system: &System, scheme: &Scheme<'_>, choice: &Choice, arguments: &Reduce, context: &Context) -> Exit {
@@ -121,7 +200,12 @@ fn to_json(system: &System, reduction: &Reduction<'_>, arguments: &Reduce) -> Va
 /// All that is known of processes, objects and transitions.
 fn describe(value: &mut Value, scheme: &Scheme<'_>, arguments: &Reduce) {
     let safe = |safety: Safety| scheme.living().filter(|transition| transition.safe == safety).count();
-    value["algorithm"] = json!(arguments.por_algorithm.to_string());
+    let options = options(arguments).unwrap_or_default();
+    value["algorithm"] = json!(options.algorithm.to_string());
+    if arguments.dependency.is_some() {
+        value["dependency"] = json!(options.dependency.to_string());
+        value["dependent"] = dependent(scheme);
+    }
     value["safe"] = json!({
         "always": safe(Safety::Always), "later": safe(Safety::Later), "never": safe(Safety::Never),
     });
@@ -132,6 +216,23 @@ fn describe(value: &mut Value, scheme: &Scheme<'_>, arguments: &Reduce) {
     if arguments.explain {
         value["reasons"] = reasons(scheme);
     }
+}
+
+/// The pairs of transitions of different processes that depend on each other, each once.
+fn dependent(scheme: &Scheme<'_>) -> Value {
+    let pairs = scheme.living().flat_map(|one| {
+        let others = scheme.living().filter(move |other| other.number > one.number && is_of_another(one, other));
+        others.filter_map(move |other| match scheme.dependence(one.number, other.number) {
+            Dependence::Never => None,
+            when => Some(json!({"pair": [one.number, other.number], "when": when})),
+        })
+    });
+    pairs.collect()
+}
+
+/// The transitions have no process in common.
+fn is_of_another(one: &Transition, other: &Transition) -> bool {
+    !one.steps.iter().any(|step| other.steps.iter().any(|their| their.process == step.process))
 }
 
 /// Why transitions do not accord, each pair once.
@@ -153,7 +254,8 @@ impl Text {
         &self,
         out: &mut impl Write,
         reduction: &Reduction<'_>,
-        algorithm: Algorithm,
+        options: &ReduceOptions,
+        shows_dependency: bool,
         quiet: bool,
     ) -> io::Result<()> {
         let Reduction { whole, reduced, choices: (asked, left), scheme } = reduction;
@@ -193,9 +295,22 @@ impl Text {
         if quiet {
             return Ok(());
         }
-        writeln!(out, "  {}: in {left} of {asked} states with a choice something is left out", algorithm)?;
+        writeln!(out, "  {}: in {left} of {asked} states with a choice something is left out", options.algorithm)?;
+        if shows_dependency {
+            return self.dependent_pairs(out, scheme, options.dependency);
+        }
         self.obstacles(out, scheme, &shared)?;
         self.hindrances(out, scheme)
+    }
+
+    fn dependent_pairs(&self, out: &mut impl Write, scheme: &Scheme<'_>, dependency: Dependency) -> io::Result<()> {
+        let (all, dependent, sometimes) = scheme.dependent_pairs();
+        let pairs = plural(all, "pair", "pairs");
+        write!(out, "  {dependency}: {dependent} of {pairs} of transitions of different processes are dependent")?;
+        match sometimes {
+            0 => writeln!(out),
+            _ => writeln!(out, ", {sometimes} of them only in some states"),
+        }
     }
 
     fn counts(&self, out: &mut impl Write, name: &str, count: &Count) -> io::Result<()> {
@@ -264,7 +379,12 @@ impl Text {
         format!("[{}]  {actors}  {place}  {}", transition.number, one_line(&transition.text))
     }
 
-    fn explanation(&self, out: &mut impl Write, scheme: &Scheme<'_>) -> io::Result<()> {
+    fn explanation(
+        &self,
+        out: &mut impl Write,
+        scheme: &Scheme<'_>,
+        dependency: Option<Dependency>,
+    ) -> io::Result<()> {
         for process in scheme.processes().iter().filter(|process| process.id.is_some()) {
             writeln!(out, "\n{}", self.paint.bold(&process.name))?;
             let mut locations: BTreeMap<u32, Vec<&Transition>> = BTreeMap::new();
@@ -278,12 +398,68 @@ impl Text {
                 let alone = if alone { self.paint.green(": let go alone") } else { String::new() };
                 writeln!(out, "  location {location}{alone}")?;
                 for transition in transitions {
-                    self.transition(out, scheme, transition)?;
+                    match dependency {
+                        Some(_) => self.dependence(out, scheme, transition)?,
+                        None => self.transition(out, scheme, transition)?,
+                    }
                 }
             }
         }
         writeln!(out)?;
-        self.matrix(out, scheme)
+        match dependency {
+            Some(dependency) => self.dependence_matrix(out, scheme, dependency),
+            None => self.matrix(out, scheme),
+        }
+    }
+
+    /// A transition, and those of other processes that depend on it.
+    fn dependence(&self, out: &mut impl Write, scheme: &Scheme<'_>, transition: &Transition) -> io::Result<()> {
+        let place = self.paint.dim(places(&transition.steps));
+        writeln!(out, "    [{}]  {place}  {}", transition.number, one_line(&transition.text))?;
+        for other in scheme.living().filter(|other| is_of_another(transition, other)) {
+            let when = match scheme.dependence(transition.number, other.number) {
+                Dependence::Never => continue,
+                Dependence::Sometimes => "dependent in some states",
+                Dependence::Always => "dependent",
+            };
+            let common: Vec<String> = scheme
+                .common(transition.number, other.number)
+                .into_iter()
+                .map(|(object, one, other)| format!("{}: {one} / {other}", object.name))
+                .collect();
+            writeln!(out, "         {when}  {}", self.named(scheme, other))?;
+            if !common.is_empty() {
+                writeln!(out, "           {}", common.join("; "))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn dependence_matrix(
+        &self,
+        out: &mut impl Write,
+        scheme: &Scheme<'_>,
+        dependency: Dependency,
+    ) -> io::Result<()> {
+        let all: Vec<&Transition> = scheme.living().collect();
+        if all.len() > WIDE {
+            return Ok(());
+        }
+        writeln!(out, "{}", self.paint.bold(format!("Who depends on whom: {dependency}")))?;
+        let width = all.iter().map(|one| one.number.to_string().len()).max().unwrap_or(1) + 2;
+        let names = all.iter().map(|one| scheme.actors(one).chars().count()).max().unwrap_or(0);
+        for one in &all {
+            let cell = |other: &&Transition| match scheme.dependence(one.number, other.number) {
+                _ if other.number == one.number => '\\',
+                _ if !is_of_another(one, other) => '=',
+                Dependence::Never => '.',
+                Dependence::Sometimes => 's',
+                Dependence::Always => 'D',
+            };
+            let row: String = all.iter().map(cell).collect();
+            writeln!(out, "  {:>width$}  {:names$}  {row}", format!("[{}]", one.number), scheme.actors(one))?;
+        }
+        writeln!(out, "  . independent   D dependent   s dependent in some states   = of the same process")
     }
 
     fn transition(&self, out: &mut impl Write, scheme: &Scheme<'_>, transition: &Transition) -> io::Result<()> {

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ample::System;
-use ample_explicit::compile::{Algorithm, Reduced, Transition};
+use ample_explicit::compile::{Algorithm, Dependency, Reduced, Transition};
 use ample_explicit::partial::{Label, Labelled, Partial};
 use ample_explicit::space::{Checked, StateSpace};
 use ample_model::Expr;
@@ -163,7 +163,8 @@ impl<'a> Graph<'a> {
 /// What is wrong with the persistent sets in the states of a system.
 pub fn persistent_sets(system: &System, invariant: &Expr, algorithm: Algorithm) -> Vec<String> {
     let Ok(space) = Reduced::new(system, std::slice::from_ref(invariant), true, algorithm) else { return Vec::new() };
-    let mut graph = Graph::new(space);
+    // The finest dependency, which is used unless sleep sets are combined with a proviso.
+    let mut graph = Graph::new(space.with_dependency(Dependency::Conditional, false, false));
     for number in 0..graph.nodes.len() {
         let (state, enabled) = (graph.nodes[number].state.clone(), graph.nodes[number].enabled.clone());
         for seed in [None].into_iter().chain((0..enabled.len() as u32).map(Some)) {
@@ -185,7 +186,7 @@ pub fn persistent_sets(system: &System, invariant: &Expr, algorithm: Algorithm) 
 pub fn independence(system: &System, invariant: &Expr) -> Vec<String> {
     let invariants = std::slice::from_ref(invariant);
     let Ok(space) = Reduced::new(system, invariants, true, Algorithm::Guards) else { return Vec::new() };
-    let mut graph = Graph::new(space);
+    let mut graph = Graph::new(space.with_dependency(Dependency::Conditional, true, false));
     for number in 0..graph.nodes.len() {
         let (state, labels) = (graph.nodes[number].state.clone(), graph.nodes[number].enabled.clone());
         for (place, first) in labels.iter().enumerate() {

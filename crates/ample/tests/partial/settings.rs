@@ -128,6 +128,7 @@ fn cached() -> Vec<Setting> {
     ];
     let caches = [
         Cache { states: 12, replacement: Replacement::Oldest },
+        Cache { states: 25, replacement: Replacement::Cheapest },
         Cache { states: 40, replacement: Replacement::Random },
         Cache { states: 150, replacement: Replacement::LeastVisited },
     ];

@@ -100,7 +100,7 @@ pub fn choice<'a>(
     budget: &Budget,
 ) -> Result<(Scheme<'a>, Choice), ReduceError> {
     // A space that has searched may remember choices, and not how they came about.
-    let space = space(system, options.algorithm)?;
+    let space = space(system, options)?;
     let mut scheme = Scheme::new(system, space, options.algorithm);
     let interpreter = Interpreter::new(system);
     let path = match point {

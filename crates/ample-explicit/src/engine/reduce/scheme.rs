@@ -110,6 +110,18 @@ pub struct Transition {
     pub discord: Vec<u32>,
 }
 
+/// Do two transitions depend on each other, by the relation that was chosen?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Dependence {
+    /// In no state.
+    Never,
+    /// In some states, by the number of messages in a channel.
+    Sometimes,
+    /// In every state.
+    Always,
+}
+
 /// Why two transitions do not accord. "It" is the first of the two.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Why {
@@ -200,6 +212,51 @@ impl<'a> Scheme<'a> {
     /// The transitions of processes that there are, without those that can never be taken.
     pub fn living(&self) -> impl Iterator<Item = &Transition> {
         self.transitions.iter().filter(|transition| !transition.is_dead && !self.is_unborn(transition))
+    }
+
+    /// Do the transitions depend on each other, by the dependency of the algorithms of Godefroid's thesis?
+    pub fn dependence(&self, one: u32, other: u32) -> Dependence {
+        let (scheme, relations) = (self.space.unfolding().scheme(), self.space.relations());
+        if relations.are_independent(one, other) {
+            Dependence::Never
+        } else if relations.may_be_independent(scheme, one, other) {
+            Dependence::Sometimes
+        } else {
+            Dependence::Always
+        }
+    }
+
+    /// The objects that both transitions use, each with what the one and the other do to it.
+    pub fn common(&self, one: u32, other: u32) -> Vec<(&Object, String, String)> {
+        let relations = self.space.relations();
+        let mut common = Vec::new();
+        for object in &self.objects {
+            let verbs = |transition: u32| {
+                let used = relations.used(transition).iter().filter(|operation| operation.object == object.number);
+                used.map(|operation| word(&operation.verb)).collect::<Vec<_>>().join(", ")
+            };
+            let (first, second) = (verbs(one), verbs(other));
+            if !first.is_empty() && !second.is_empty() {
+                common.push((object, first, second));
+            }
+        }
+        common
+    }
+
+    /// Of the pairs of transitions of different processes: how many there are, how many are dependent, and how many of
+    /// these in some states only.
+    pub fn dependent_pairs(&self) -> (usize, usize, usize) {
+        let living: Vec<&Transition> = self.living().collect();
+        let (mut all, mut dependent, mut sometimes) = (0, 0, 0);
+        for (place, one) in living.iter().enumerate() {
+            for other in living[place + 1..].iter().filter(|other| self.space.relations().are_parallel(one.number, other.number)) {
+                let dependence = self.dependence(one.number, other.number);
+                all += 1;
+                dependent += usize::from(dependence != Dependence::Never);
+                sometimes += usize::from(dependence == Dependence::Sometimes);
+            }
+        }
+        (all, dependent, sometimes)
     }
 
     /// The conditions.
