@@ -772,8 +772,6 @@ pub struct Original {
     /// The process types on which nothing that is asked depends: their processes move without effect, or stand at their
     /// end.
     pub removed: Vec<ProcessId>,
-    /// Some processes, these or others, do not take their own steps.
-    pub leaves_out_processes: bool,
 }
 
 impl Original {

@@ -200,13 +200,7 @@ fn reduced(
     let sliced = sliced.iter().filter_map(variable).collect();
     let processes = removed.all.iter().map(|id| original.process(*id).name.clone()).collect();
     let mut system = work.system;
-    system.original = Some(Arc::new(Original {
-        system: original.clone(),
-        sliced,
-        essential,
-        removed: removed.moved,
-        leaves_out_processes: !removed.all.is_empty(),
-    }));
+    system.original = Some(Arc::new(Original { system: original.clone(), sliced, essential, removed: removed.moved }));
     Ok(Some(Reduced { system, merged, resets, sliced: names, removed: processes }))
 }
 
