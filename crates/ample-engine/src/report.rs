@@ -38,6 +38,8 @@ pub struct Report {
     pub cut: Option<Cut>,
     /// The statements that no run executes, or why they are not known; none if nobody was asked.
     pub unreached: Option<Result<Vec<Unreached>, String>>,
+    /// The process types that they do not include, because slicing has left out their processes.
+    pub unreached_except: Vec<String>,
 }
 
 /// What the diagrams were like: the figures that are usual in the literature.
@@ -343,6 +345,7 @@ impl Report {
             choice: None,
             cut: None,
             unreached: None,
+            unreached_except: Vec::new(),
         }
     }
 
@@ -376,6 +379,8 @@ struct JsonReport<'a> {
     cut: Option<JsonCut<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unreached: Option<&'a [Unreached]>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    unreached_except: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     unreached_reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -396,6 +401,7 @@ impl Serialize for Report {
             stats: JsonStatistics(&self.statistics),
             cut: self.cut.as_ref().map(|Cut { steps, at_least, by }| JsonCut { steps: *steps, exact: !at_least, by }),
             unreached: self.unreached.as_ref().and_then(|known| known.as_deref().ok()),
+            unreached_except: &self.unreached_except,
             unreached_reason: self.unreached.as_ref().and_then(|known| known.as_ref().err()).map(String::as_str),
             diagrams: self.diagrams.as_ref(),
         };

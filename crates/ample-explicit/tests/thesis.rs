@@ -50,8 +50,7 @@ fn philosophers(number: u32) -> System {
 /// The systems of §2.3 and §8.1; the initial state counts as an arrival.
 #[test]
 fn philosophers_are_few_with_stubborn_sets() {
-    for (number, all, overman, stubborn) in
-        [(3, 26, 20, (20, 28)), (5, 242, 102, (62, 86)), (8, 6560, 736, (170, 233))]
+    for (number, all, overman, stubborn) in [(3, 26, 20, (20, 28)), (5, 242, 102, (62, 86)), (8, 6560, 736, (170, 233))]
     {
         let system = philosophers(number);
         let whole = Explicit { search: Search::DepthFirst, ..Explicit::default() };

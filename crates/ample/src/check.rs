@@ -180,6 +180,11 @@ pub(crate) fn check_all(system: &System, properties: &[Property], options: &Chec
     };
     let mut report = check_as_it_is(&reduced.system, properties, options, board);
     report.static_reduction = Some(reductions::described(&reduced));
+    if let Some(Ok(statements)) = &mut report.unreached {
+        // Processes that are left out execute nothing; what the others execute does not depend on them.
+        statements.retain(|statement| !reduced.removed.contains(&statement.process));
+        report.unreached_except.clone_from(&reduced.removed);
+    }
     let is_open = |answer: &Answer| matches!(&*answer.outcome, Outcome::Unknown(reason) if is_unexpanded(reason));
     let open: Vec<usize> = (0..report.answers.len()).filter(|number| is_open(&report.answers[*number])).collect();
     if !open.is_empty() {

@@ -347,9 +347,6 @@ impl<'a> Work<'a> {
     fn unreached(&self, run: &mut Run) -> Option<Result<Vec<Unreached>, String>> {
         let unknown = match std::mem::take(&mut run.coverage).0 {
             _ if self.options.settings.unreached == UnreachedCode::Ignored => return None,
-            _ if self.system.original.as_ref().is_some_and(|original| !original.removed.is_empty()) => {
-                "processes on which no property depends were left out; `--unreached` looks at all"
-            }
             Ok(coverage) => return Some(Ok(unreached(self.system, coverage))),
             Err(_) if self.system.synchronous().is_some() => "a synchronous system has no statements",
             Err(_) if has_hidden_variables(self.system) => {

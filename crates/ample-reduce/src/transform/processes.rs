@@ -116,11 +116,18 @@ impl Context<'_> {
         let owns_channels =
             process.locals.iter().any(|v| v.initial.iter().any(|(_, i)| matches!(i, Initial::Channel(_))));
         process.role == Role::Process
+            && self.exists(id)
             && process.provided.is_none()
             && has_steps
             && !is_looked_at
             && !owns_channels
             && self.edges(id).all(|facts| is_silent(&process.edges[facts.edge.index()], facts))
+    }
+
+    /// There may be a process of the type.
+    fn exists(&self, id: ProcessId) -> bool {
+        let is_started = self.system.start.iter().any(|instance| instance.process == id);
+        is_started || self.facts.edges().any(|edge| edge.spawns.contains(&id))
     }
 
     /// It writes a global variable that a property or a process reads that matters.

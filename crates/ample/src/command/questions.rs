@@ -185,6 +185,7 @@ pub fn empty_report(system: &System) -> Report {
         choice: None,
         cut: None,
         unreached: None,
+        unreached_except: Vec::new(),
     }
 }
 

@@ -53,7 +53,10 @@ pub fn report(
         None => statistics(out, &report.statistics, report.reduction.as_deref(), report.ended.as_ref())?,
     }
     match &report.unreached {
-        Some(Ok(statements)) => unreached(out, statements, &report.language, extent, paint),
+        Some(Ok(statements)) => {
+            unreached(out, statements, &report.language, extent, paint)?;
+            not_covered(out, &report.unreached_except, &report.language, paint)
+        }
         Some(Err(why)) => writeln!(out, "\nunreached statements: not known, because {why}"),
         None => Ok(()),
     }
@@ -91,6 +94,20 @@ fn unreached(
         0 => Ok(()),
         more => writeln!(out, "{}", paint.dim(format!("… and {more} more; --full shows all"))),
     }
+}
+
+/// The process types whose statements are not listed, because slicing has left out their processes.
+fn not_covered(out: &mut impl Write, types: &[String], language: &str, paint: Paint) -> io::Result<()> {
+    if types.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<String> = types.iter().map(|process| of_type(process, language)).collect();
+    let names = names.join(", ");
+    writeln!(
+        out,
+        "{}",
+        paint.dim(format!("(unreached statements of {names}: not known, left out by slicing; --unreached lists all)"))
+    )
 }
 
 /// A process type as its language calls it.
