@@ -20,6 +20,7 @@
 //!   steps of T write.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use crate::diagram::{Bdd, Maybe};
 use crate::fair::enabled;
@@ -189,11 +190,13 @@ impl Waiting {
         if let Some(known) = self.effects.get(&(process, number)) {
             return Ok(*known);
         }
-        if !self.enabled.contains_key(&process) {
-            let begins = |other: &&Step| other.processes.first() == Some(&process);
-            self.enabled.insert(process, enabled(space, space.steps.iter().filter(begins))?);
-        }
-        let enabled = &self.enabled[&process];
+        let enabled = match self.enabled.entry(process) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                let begins = |other: &&Step| other.processes.first() == Some(&process);
+                unknown.insert(enabled(space, space.steps.iter().filter(begins))?)
+            }
+        };
         let step = std::slice::from_ref(step);
         let enables = !space.preimage(enabled, step, &enabled.not())?.is_false();
         let disables = !space.preimage(&enabled.not(), step, enabled)?.is_false();

@@ -130,6 +130,13 @@ fn a_step_that_enables_another_process_is_not_taken_for_nothing() {
         active proctype S() { bool c; do :: c = !c od }
         ltl { <> done }";
     assert_verdict(text, false);
+    // Nor if it leaves its process where it is.
+    let text = "bool x, y, b, done;
+        active proctype P() { do :: x = true :: b = !b od }
+        active proctype Q() { do :: y = false od }
+        active proctype R() { if :: x :: y fi; done = true }
+        ltl { <> done || <>[] b }";
+    assert_verdict(text, false);
 }
 
 #[test]
