@@ -112,6 +112,39 @@ fn exit_codes_tell_the_verdict() {
     assert_eq!(code(&ample(&["frobnicate"], Path::new("m.pml"))), 2);
 }
 
+/// Evidence that is found without what nothing depends on is told as steps of the whole model.
+#[test]
+fn sliced_processes_and_messages_are_part_of_counterexamples() {
+    let folder = Folder::new("sliced");
+    let cases = [
+        // A process that stands at its end.
+        (
+            "byte g; active proctype P() { g = 1; (g == 2) } active proctype Q() { byte x; x = 1; x = 2; x = 3 }",
+            "deadlock",
+        ),
+        // One that keeps the other from moving.
+        (
+            "byte g; active proctype P() { g = 1 } active proctype Q() { byte x; do :: x = 1 :: x = 2 od }
+             ltl p { <> (g == 1) }",
+            "ltl:p",
+        ),
+        // A counter that is sent and not read: the cycle closes without it.
+        (
+            "chan c = [1] of { int }; int n; bit b; active proctype P() { do :: c!n; n++ od }
+             active proctype Q() { int x; do :: c?x; x = 0; b = 1 - b od } ltl p { <> [] (b == 1) }",
+            "ltl:p",
+        ),
+    ];
+    for (model, property) in cases {
+        let report = json(&ample(&["check", "--json", "--time-limit", "60"], &folder.file("m.pml", model)));
+        let found = result(&report, property);
+        assert_eq!(found["verdict"], "violated", "{model}: {report}");
+        let steps = [&found["trace"]["prefix"], &found["trace"]["cycle"]];
+        let labels: String = steps.iter().map(|steps| steps.to_string()).collect();
+        assert!(labels.contains("x = 1") || labels.contains("n"), "{model}: {labels}");
+    }
+}
+
 #[test]
 fn json_follows_the_schema() {
     let folder = Folder::new("json");

@@ -51,22 +51,24 @@ pub(super) fn remove(system: &mut System, facts: &Facts, seen: &Seen, properties
         return removed;
     }
     let context = Context { system, facts, seen, asked: Asked::of(properties) };
-    let mut useless: HashSet<ProcessId> =
-        (0..system.processes.len()).map(ProcessId::from).filter(|id| context.is_silent(*id)).collect();
+    // What cannot be replaced matters: others may be blocked by it.
+    let silent = (0..system.processes.len()).map(ProcessId::from).filter(|id| context.is_silent(*id));
+    let mut replaced: Vec<(ProcessId, ProcessType, bool)> = silent
+        .filter_map(|id| {
+            let (process, is_moved) = context.replaced(id)?;
+            Some((id, process, is_moved))
+        })
+        .collect();
+    let mut useless: HashSet<ProcessId> = replaced.iter().map(|(id, ..)| *id).collect();
     while let Some(id) = useless.iter().copied().find(|id| context.is_read(*id, &useless)) {
         useless.remove(&id);
     }
-    let mut useless: Vec<ProcessId> = useless.into_iter().collect();
-    useless.sort_unstable();
-    let mut replaced = Vec::new();
-    for id in useless {
-        if let Some((process, is_moved)) = context.replaced(id) {
-            removed.all.push(id);
-            removed.moved.extend(is_moved.then_some(id));
-            replaced.push((id, process));
-        }
+    replaced.retain(|(id, ..)| useless.contains(id));
+    for (id, process, is_moved) in replaced {
+        removed.all.push(id);
+        removed.moved.extend(is_moved.then_some(id));
+        system.processes[id.index()] = process;
     }
-    replaced.into_iter().for_each(|(id, process)| system.processes[id.index()] = process);
     removed
 }
 

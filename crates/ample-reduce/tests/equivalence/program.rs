@@ -20,12 +20,12 @@ pub fn text(seed: u64) -> String {
     let mut processes = processes;
     if maker.random.one_in(3) {
         maker.is_silent = true;
-        processes.push(maker.process(9));
+        processes.extend((8..9 + maker.random.below(2)).map(|number| maker.process(number)));
     }
     let capacity = maker.random.below(3);
     let asked = ["g == 1", "(g == 0 || h == 2)", "h < 2", "g + h == 2"][maker.random.below(4)];
     format!(
-        "byte g, h, unused; chan c = [{capacity}] of {{ byte, byte, bit }};\ntypedef T {{ byte f; byte s[2] }}\n{}\n\
+        "byte g, h, unused, s; chan c = [{capacity}] of {{ byte, byte, bit }};\ntypedef T {{ byte f; byte s[2] }}\n{}\n\
          ltl p {{ [] ({asked}) }}\n",
         processes.join("\n")
     )
@@ -67,6 +67,7 @@ impl Maker {
             1 => format!("{left} < {right}"),
             2 => format!("{left} != {}", self.local()),
             3 => format!("({left} > {right} && {} <= 1)", self.local()),
+            4 if self.is_silent => format!("s == {right}"),
             4 => format!("g == {right}"),
             _ => format!("{left} >= {right}"),
         }
@@ -75,7 +76,9 @@ impl Maker {
     fn statement(&mut self, depth: u32) -> String {
         let kinds = if depth > 0 { 16 } else { 9 };
         match self.random.below(kinds) {
-            0..=3 | 5 if self.is_silent => format!("{} = {}", self.local(), self.random.below(3)),
+            0 if self.is_silent => format!("s = {}", self.local()),
+            1..=3 | 5 if self.is_silent => format!("{} = {}", self.local(), self.random.below(3)),
+            4 if self.random.one_in(4) => "(s != 1)".into(),
             0 => format!("g = {}", self.value()),
             1 => ["h = 1 - h % 2", "h = x % 3", "unused++", "unused = x"][self.random.below(4)].into(),
             2 => format!("c!{},{},{}", self.value(), self.local(), self.random.below(2)),

@@ -75,7 +75,7 @@ impl<'a> Partial<'a> {
 
     /// By location: when the cell is dead there.
     pub fn conditions(&self, cell: usize) -> Vec<Condition> {
-        self.from_above(cell).unwrap_or_else(|| self.from_below(cell))
+        self.iterated_down(cell).unwrap_or_else(|| self.iterated_up(cell))
     }
 
     fn at_first(&self, cell: usize, where_live: &Condition) -> Vec<Condition> {
@@ -89,7 +89,7 @@ impl<'a> Partial<'a> {
     }
 
     /// Conditions that imply what the edges make of them; `None` if none were found.
-    fn from_above(&self, cell: usize) -> Option<Vec<Condition>> {
+    fn iterated_down(&self, cell: usize) -> Option<Vec<Condition>> {
         let mut dead = self.at_first(cell, &Condition::TRUE);
         for round in 0..ROUNDS {
             let mut is_stable = true;
@@ -113,7 +113,7 @@ impl<'a> Partial<'a> {
     }
 
     /// Conditions that are sound wherever one stops.
-    fn from_below(&self, cell: usize) -> Vec<Condition> {
+    fn iterated_up(&self, cell: usize) -> Vec<Condition> {
         let mut dead = self.at_first(cell, &Condition::falsity());
         for _ in 0..2 {
             for location in self.open(cell) {
