@@ -71,7 +71,14 @@ fn ring(number: u32) -> (Scheme, Start) {
         let mut add = |from, conditions, command| {
             let steps = vec![Step { process, from, to: vec![1 - from] }];
             let label = String::new();
-            scheme.transitions.push(Transition { steps, conditions, command, is_global: false, is_timeout: false, label });
+            scheme.transitions.push(Transition {
+                steps,
+                conditions,
+                command,
+                is_global: false,
+                is_timeout: false,
+                label,
+            });
             scheme.transitions.len() as TransitionNumber - 1
         };
         start.enabled.push(add(0, vec![], vec![Operation { object: process, verb: Verb::Send }]));

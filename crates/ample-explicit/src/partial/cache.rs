@@ -186,9 +186,7 @@ impl<B> Bounded<B> {
     fn cost(&self, number: u32) -> usize {
         let slot = &self.slots[number as usize];
         match self.replacement {
-            Replacement::Cheapest => {
-                (usize::from(slot.branches) + slot.visits.max(1).ilog2() as usize).min(COSTS - 1)
-            }
+            Replacement::Cheapest => (usize::from(slot.branches) + slot.visits.max(1).ilog2() as usize).min(COSTS - 1),
             _ => 0,
         }
     }

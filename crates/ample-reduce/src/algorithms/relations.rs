@@ -7,7 +7,9 @@
 use crate::bits::{Bits, Matrix};
 use crate::effort::Effort;
 use crate::objects::{self, Table};
-use crate::scheme::{ConditionNumber, Kind, ObjectNumber, Operation, ProcessNumber, Scheme, TransitionNumber, Verb, View};
+use crate::scheme::{
+    ConditionNumber, Kind, ObjectNumber, Operation, ProcessNumber, Scheme, TransitionNumber, Verb, View,
+};
 
 /// The transitions that use an operation.
 #[derive(Clone, Debug)]
@@ -280,7 +282,11 @@ impl Relations {
                 Kind::Variable => 0..=0,
             };
             let on = |operations: &[Operation]| -> Vec<Verb> {
-                operations.iter().filter(|operation| operation.object == object).map(|operation| operation.verb).collect()
+                operations
+                    .iter()
+                    .filter(|operation| operation.object == object)
+                    .map(|operation| operation.verb)
+                    .collect()
             };
             let (first, second) = (on(ones), on(others));
             let at = |fill: u32| {

@@ -379,12 +379,7 @@ impl Text {
         format!("[{}]  {actors}  {place}  {}", transition.number, one_line(&transition.text))
     }
 
-    fn explanation(
-        &self,
-        out: &mut impl Write,
-        scheme: &Scheme<'_>,
-        dependency: Option<Dependency>,
-    ) -> io::Result<()> {
+    fn explanation(&self, out: &mut impl Write, scheme: &Scheme<'_>, dependency: Option<Dependency>) -> io::Result<()> {
         for process in scheme.processes().iter().filter(|process| process.id.is_some()) {
             writeln!(out, "\n{}", self.paint.bold(&process.name))?;
             let mut locations: BTreeMap<u32, Vec<&Transition>> = BTreeMap::new();
@@ -435,12 +430,7 @@ impl Text {
         Ok(())
     }
 
-    fn dependence_matrix(
-        &self,
-        out: &mut impl Write,
-        scheme: &Scheme<'_>,
-        dependency: Dependency,
-    ) -> io::Result<()> {
+    fn dependence_matrix(&self, out: &mut impl Write, scheme: &Scheme<'_>, dependency: Dependency) -> io::Result<()> {
         let all: Vec<&Transition> = scheme.living().collect();
         if all.len() > WIDE {
             return Ok(());

@@ -249,7 +249,9 @@ impl<'a> Scheme<'a> {
         let living: Vec<&Transition> = self.living().collect();
         let (mut all, mut dependent, mut sometimes) = (0, 0, 0);
         for (place, one) in living.iter().enumerate() {
-            for other in living[place + 1..].iter().filter(|other| self.space.relations().are_parallel(one.number, other.number)) {
+            for other in
+                living[place + 1..].iter().filter(|other| self.space.relations().are_parallel(one.number, other.number))
+            {
                 let dependence = self.dependence(one.number, other.number);
                 all += 1;
                 dependent += usize::from(dependence != Dependence::Never);

@@ -237,9 +237,8 @@ impl<'s, 'a> Search<'s, 'a> {
         let Some(frame) = self.frames.last() else { return Vec::new() };
         let (space, state) = (&mut *self.space, &self.stored[frame.state]);
         let is_transient = self.automaton.states[frame.state].is_transient;
-        let stays = |label: &&Label| {
-            is_transient || **label != taken.label && space.independent(state, **label, taken.label)
-        };
+        let stays =
+            |label: &&Label| is_transient || **label != taken.label && space.independent(state, **label, taken.label);
         frame.sleep.iter().filter(stays).copied().collect()
     }
 
