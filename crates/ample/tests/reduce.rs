@@ -328,7 +328,8 @@ fn dependency_relations_are_shown() {
     assert_eq!(pairs("constant").len(), 1);
     assert_eq!(pairs("operation")[0]["when"], "always");
     assert_eq!(pairs("conditional")[0]["when"], "sometimes");
-    let output = ample(&["reduce", "--explain", "--dependency", "conditional"], &model("producer_consumer_reduced.pml"));
+    let output =
+        ample(&["reduce", "--explain", "--dependency", "conditional"], &model("producer_consumer_reduced.pml"));
     let text = text(&output);
     for part in [
         "conditional stubborn sets: in ",
