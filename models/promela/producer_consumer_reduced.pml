@@ -11,10 +11,10 @@
   enough to do one of them.  If that is the receive, the search sees the empty
   channel and the channel with one message, whatever its capacity.
 
-  Of two sets of the same size `ample` takes that of the process that was
-  created first, and so the consumer comes first here.  If it came second, the
-  search would fill the channel before it takes anything out, and see all
-  states, though each of them once.
+  Of two sets with one transition each, `ample` does not take the one that only
+  sends.  If it did, the search would fill the channel before it takes anything
+  out, and see all states, though each of them once.  It does not matter which
+  of the two processes comes first.
 
   Checked: absence of deadlock.  There is nothing else to be checked.
 

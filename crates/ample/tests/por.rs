@@ -253,7 +253,7 @@ fn models_come_to_few_states() {
 
 #[test]
 fn a_cache_forgets_and_comes_to_the_same_end() {
-    for policy in ["oldest", "random", "least-visited"] {
+    for policy in ["cheapest", "oldest", "random", "least-visited"] {
         let line = format!("check --deadlock --json --por persistent+sleep --cache 150 --cache-policy {policy}");
         let output = run(&line, "trehel_naimi.pml");
         assert_eq!(output.status.code(), Some(0), "{policy}");

@@ -317,3 +317,47 @@ fn a_search_that_is_cut_says_so() {
     // There is no time even to read the model.
     assert!(errors(&output).contains("the time limit was reached"), "{}", errors(&output));
 }
+
+#[test]
+fn dependency_relations_are_shown() {
+    let pairs = |dependency: &str| {
+        let output = ample(&["reduce", "--json", "--dependency", dependency], &model("producer_consumer_reduced.pml"));
+        assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+        json(&output)["dependent"].as_array().unwrap().clone()
+    };
+    assert_eq!(pairs("constant").len(), 1);
+    assert_eq!(pairs("operation")[0]["when"], "always");
+    assert_eq!(pairs("conditional")[0]["when"], "sometimes");
+    let output =
+        ample(&["reduce", "--explain", "--dependency", "conditional"], &model("producer_consumer_reduced.pml"));
+    let text = text(&output);
+    for part in [
+        "conditional stubborn sets: in ",
+        "conditional dependency: 1 of 1 pair of transitions of different processes are dependent, 1 of them only in some",
+        "dependent in some states",
+        "Who depends on whom: conditional dependency",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let refused = ["reduce", "--dependency", "constant", "--por-algorithm", "guards"];
+    let output = ample(&refused, &model("producer_consumer_reduced.pml"));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(errors(&output).contains("--por-algorithm"), "{}", errors(&output));
+}
+
+#[test]
+fn a_trace_automaton_is_printed_if_it_is_small() {
+    let output = ample(&["reduce", "--traces", "--sleep-sets"], &model("producer_consumer_reduced.pml"));
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    let text = text(&output);
+    for part in ["digraph ", "start -> s0;", "s0 -> s1 [label=\"[", "producer(1): queue!1", "consumer(0): queue?_"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let output = ample(&["reduce", "--traces", "--max-states", "5"], &model("peterson.pml"));
+    assert_eq!(output.status.code(), Some(3));
+    assert!(errors(&output).contains("more than 5 states"), "{}", errors(&output));
+    let output = ample(&["reduce", "--traces", "--json"], &model("peterson.pml"));
+    let report = json(&output);
+    let steps = report["traces"]["steps"].as_array().unwrap();
+    assert!(steps.len() + 1 >= report["traces"]["states"].as_array().unwrap().len());
+}

@@ -104,6 +104,9 @@ impl fmt::Display for Methods {
             (None, true) => f.write_str("sleep sets")?,
             (None, false) => f.write_str("none")?,
         }
+        if self.dependency != Dependency::default() {
+            write!(f, ", {}", self.dependency)?;
+        }
         f.write_str(match self.proviso {
             Proviso::Auto | Proviso::None => "",
             Proviso::Stack => ", proviso on the stack",

@@ -93,6 +93,15 @@ pub enum Incompatible {
 }
 
 impl Reduction {
+    /// How the cache evicts states. Where nothing is left out, most states are matched soon after the search has left them,
+    /// and what they cost to be explored again says little.
+    pub(super) fn replacement(&self, cache: Cache) -> Replacement {
+        match cache.replacement {
+            Replacement::Cheapest if !self.persistent && !self.sleep => Replacement::Oldest,
+            asked => asked,
+        }
+    }
+
     /// Can a depth-first search do this?
     pub fn for_depth_first(&self) -> Result<(), Incompatible> {
         match self.proviso {

@@ -368,7 +368,9 @@ fn a_cache_changes_nothing_but_the_work() {
         let (report, _, _) = plain(&system, &all());
         for (reduction, complete) in DEPTH_FIRST.into_iter().filter(|(reduction, _)| *reduction != COMPONENTS) {
             let kept = depth_first(&system, &nothing(), &reduction).reduced.counts;
-            for replacement in [Replacement::Oldest, Replacement::Random, Replacement::LeastVisited] {
+            for replacement in
+                [Replacement::Cheapest, Replacement::Oldest, Replacement::Random, Replacement::LeastVisited]
+            {
                 all_runs += 1;
                 let more = [0, 1, 3, 10][(seed % 4) as usize];
                 let cache = Some(Cache { states: kept.deepest as usize + more, replacement });

@@ -23,7 +23,7 @@ use super::choice::Choice;
 use super::components::Components;
 use super::labels::{self, LabelSets};
 use super::mark::Mark;
-use super::reduction::{Counts, Incompatible, Proviso, Reduced, Reduction};
+use super::reduction::{Cache, Counts, Incompatible, Proviso, Reduced, Reduction};
 use super::visited::{Cached, Kept, Visited};
 use super::{Label, Labelled, Partial};
 use crate::check::{Note, Options, Safety, Violation};
@@ -50,7 +50,10 @@ where
     let safety = Safety::new(options, budget);
     Ok(match reduction.cache {
         None => Search::new(space, Kept(store), safety, reduction).run(),
-        Some(cache) => Search::new(space, Cached::new(store, cache), safety, reduction).run(),
+        Some(cache) => {
+            let cache = Cache { replacement: reduction.replacement(cache), ..cache };
+            Search::new(space, Cached::new(store, cache), safety, reduction).run()
+        }
     })
 }
 
