@@ -567,6 +567,8 @@ mod tests {
             reduction: None,
             static_reduction: None,
             diagrams: None,
+            unreached: None,
+            unreached_except: Vec::new(),
             choice: None,
             cut: None,
         }
