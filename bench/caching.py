@@ -40,7 +40,7 @@ def measure(program, model, limit):
         points = curves[por] = []
         for share in SHARES:
             kept = round(states * share)
-            options = ["--deadlock", "--reductions", "none", "--search", "dfs", "--por", por, "--cache", str(kept), "--time-limit", f"{limit}s"]
+            options = ["--deadlock", "--reductions", "none", "--search", "dfs", "--por", por, "--cache", str(kept), "--cache-policy", "oldest", "--time-limit", f"{limit}s"]
             report = ample(program, "check", *options, model)
             points.append((share, kept, int(report["stats"]["transitions"]), report["complete"]))
             print(f"{name}, {kept} states: {points[-1][2]} transitions", file=sys.stderr)
