@@ -200,7 +200,7 @@ fn foreign(name: &str) -> Option<System> {
         println!("skipped, because there is no {name}");
         return None;
     };
-    Some(promela::read(&file.to_string_lossy(), text.into(), &mut FileLoader, &[]).unwrap().system)
+    Some(promela::read(&file.to_string_lossy(), text, &mut FileLoader, &[]).unwrap().system)
 }
 
 /// Table 8.1, DTP: 251,409 states and 648,467 transitions; a model with the same numbers without reduction is public.
