@@ -32,6 +32,7 @@ pub mod facts;
 mod features;
 pub mod initial;
 pub mod interpret;
+pub mod observe;
 pub mod outcome;
 pub mod plan;
 pub mod property;

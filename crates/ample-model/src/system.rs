@@ -691,6 +691,9 @@ pub struct Synchronous {
     /// next one repeats itself.
     #[serde(default)]
     pub infinite_runs: bool,
+    /// Nothing is asked of the model but what it states.
+    #[serde(default)]
+    pub only_stated: bool,
     /// How the values of the globals are written; as numbers for those beyond the end.
     #[serde(default)]
     pub notations: Vec<Notation>,

@@ -39,7 +39,7 @@ pub fn lower(source: &Source, modules: &[Module], whole: Span, watch: &Watch<'_>
     let flat = flatten(modules, whole, watch).map_err(rejected)?;
     let selector = (flat.processes.len() > 1).then(|| VariableId::from(flat.cells.len()));
     let lowerer = Lowerer::new(&flat, watch, selector);
-    let parts = Synchronous { infinite_runs: true, ..Synchronous::default() };
+    let parts = Synchronous { only_stated: true, ..Synchronous::default() };
     let assigned = vec![Assigned::default(); flat.cells.len()];
     let (errors, warnings, properties) = (Vec::new(), Vec::new(), Vec::new());
     let mut work = Lower { source, flat: &flat, lowerer, parts, assigned, properties, errors, warnings, watch };
@@ -51,6 +51,8 @@ pub fn lower(source: &Source, modules: &[Module], whole: Span, watch: &Watch<'_>
         return Err(rejected(warnings));
     }
     parts.notations = notations(&flat);
+    // What only assigns has a next state always.
+    parts.infinite_runs = !parts.relations.is_empty() || !parts.invariant.is_empty();
     let mut system = System::new(&source.path, "smv");
     system.sources = vec![source.clone()];
     system.globals = variables;
