@@ -15,7 +15,7 @@ use crate::diagnostic::{Diagnostic, Rejected, closest};
 use crate::watch::Watch;
 
 /// How deep expressions may be nested.
-const MAX_DEPTH: u32 = 120;
+const MAX_DEPTH: u32 = 100;
 
 /// How many operators of one chain may group to one side.
 const MAX_CHAIN: usize = 200;
@@ -648,18 +648,14 @@ impl<'a> Parser<'a> {
     fn chained(&self, chain: Chain, left: Node, right: Node) -> Node {
         let span = self.since(left.span);
         let operands = match left.kind {
-            // What was read as a chain of this level and is not in brackets goes on.
-            Kind::Chain(same, mut operands) if same == chain && !self.is_bracketed(left.span) => {
+            // These operators group as one likes, so that brackets do not matter.
+            Kind::Chain(same, mut operands) if same == chain => {
                 operands.push(right);
                 operands
             }
             _ => vec![left, right],
         };
         Node { kind: Kind::Chain(chain, operands), span }
-    }
-
-    fn is_bracketed(&self, span: Span) -> bool {
-        self.text_of(span).starts_with('(') && self.text_of(span).ends_with(')')
     }
 
     fn two(&self, op: Binary, left: Node, right: Node) -> Node {
