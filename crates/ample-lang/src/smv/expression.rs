@@ -160,6 +160,9 @@ impl<'a, 'w> Lowerer<'a, 'w> {
 
     /// An expression of an instance.
     pub fn lower(&mut self, node: &'a Node, instance: usize) -> Analysed<Lowered> {
+        // What an error has left open is not open any more.
+        self.open.clear();
+        self.recursion = 0;
         self.at(node, At { instance, next: false })
     }
 
@@ -206,18 +209,18 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         match &node.kind {
             Kind::Name(name) => match self.find(name, at.instance) {
                 Some(Found::Parameter(given, giver)) => self.cells_of(given, At { instance: giver, ..at }),
-                Some(Found::Symbol(Symbol::Cells(tree))) => Ok(Some(Thing::Cells(tree.clone()))),
-                Some(Found::Symbol(Symbol::Instance(number))) => Ok(Some(Thing::Instance(*number))),
-                Some(Found::Symbol(Symbol::Instances(low, all))) => Ok(Some(Thing::Instances(*low, all.clone()))),
+                Some(Found::Symbol(Symbol::Cells(tree), _)) => Ok(Some(Thing::Cells(tree.clone()))),
+                Some(Found::Symbol(Symbol::Instance(number), _)) => Ok(Some(Thing::Instance(*number))),
+                Some(Found::Symbol(Symbol::Instances(low, all), _)) => Ok(Some(Thing::Instances(*low, all.clone()))),
                 // An alias of a variable can be assigned.
-                Some(Found::Symbol(Symbol::Define(_))) => Ok(None),
+                Some(Found::Symbol(Symbol::Define(_), _)) => Ok(None),
                 None => Err(self.undefined(name, node.span, at.instance)),
             },
             Kind::Itself => Ok(Some(Thing::Instance(at.instance))),
             Kind::Dot(base, name) => match self.cells_of(base, at)? {
                 Some(Thing::Instance(number)) => {
                     let inner = self.member(number, name)?;
-                    self.symbol_thing(inner, number)
+                    self.symbol_thing(inner)
                 }
                 _ => Ok(None),
             },
@@ -233,16 +236,13 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         }
     }
 
-    fn symbol_thing(&mut self, found: Found<'a, 'w>, instance: usize) -> Analysed<Option<Thing<'a>>> {
+    fn symbol_thing(&mut self, found: Found<'a, 'w>) -> Analysed<Option<Thing<'a>>> {
         Ok(match found {
             Found::Parameter(node, giver) => return self.cells_of(node, At { instance: giver, next: false }),
-            Found::Symbol(Symbol::Cells(tree)) => Some(Thing::Cells(tree.clone())),
-            Found::Symbol(Symbol::Instance(number)) => Some(Thing::Instance(*number)),
-            Found::Symbol(Symbol::Instances(low, all)) => Some(Thing::Instances(*low, all.clone())),
-            Found::Symbol(Symbol::Define(node)) => {
-                let _ = (node, instance);
-                None
-            }
+            Found::Symbol(Symbol::Cells(tree), _) => Some(Thing::Cells(tree.clone())),
+            Found::Symbol(Symbol::Instance(number), _) => Some(Thing::Instance(*number)),
+            Found::Symbol(Symbol::Instances(low, all), _) => Some(Thing::Instances(*low, all.clone())),
+            Found::Symbol(Symbol::Define(_), _) => None,
         })
     }
 
@@ -285,7 +285,14 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         if let Some((node, giver)) = of.parameters.get(name) {
             return Some(Found::Parameter(node, *giver));
         }
-        of.symbols.get(name).map(Found::Symbol)
+        if let Some(symbol) = of.symbols.get(name) {
+            return Some(Found::Symbol(symbol, instance));
+        }
+        if flat.composed.is_empty() {
+            return None;
+        }
+        let (declaring, name) = flat.composed.get(&of.name_of(name))?;
+        flat.instances[*declaring].symbols.get(name.as_str()).map(|symbol| Found::Symbol(symbol, *declaring))
     }
 
     fn member(&self, instance: usize, name: &Name) -> Analysed<Found<'a, 'w>> {
@@ -312,18 +319,16 @@ impl<'a, 'w> Lowerer<'a, 'w> {
                 None => self.other_name(name, node.span, at).map(Thing::Value),
             },
             Kind::Itself => Ok(Thing::Instance(at.instance)),
+            // Something may be declared with such a name.
+            Kind::Dot(..) | Kind::Index(..) if self.declared(node, at).is_some() => match self.declared(node, at) {
+                Some(found) => self.found(found, at),
+                None => Err(too_deep(node)),
+            },
             Kind::Dot(base, name) => match self.thing(base, at)? {
                 Thing::Instance(number) => self.member_thing(number, name, at.next),
-                // A variable may be declared with such a name.
-                _ => match self.declared(node, at) {
-                    Some(found) => self.found(found, at),
-                    None => Err(Diagnostic::error(base.span, "only instances of modules have parts")),
-                },
+                _ => Err(Diagnostic::error(base.span, "only instances of modules have parts")),
             },
             Kind::Index(base, index) => {
-                if let Some(found) = self.declared(node, at) {
-                    return self.found(found, at);
-                }
                 let thing = self.thing(base, at)?;
                 self.indexed(thing, base, index, at)
             }
@@ -339,6 +344,9 @@ impl<'a, 'w> Lowerer<'a, 'w> {
 
     /// A variable that is declared as `a[1]` or `a.b`.
     fn declared(&self, node: &Node, at: At) -> Option<Found<'a, 'w>> {
+        if self.flat.composed.is_empty() {
+            return None;
+        }
         fn written(node: &Node) -> Option<String> {
             match &node.kind {
                 Kind::Name(name) => Some(name.clone()),
@@ -356,10 +364,10 @@ impl<'a, 'w> Lowerer<'a, 'w> {
     fn found(&mut self, found: Found<'a, 'w>, at: At) -> Analysed<Thing<'a>> {
         Ok(match found {
             Found::Parameter(node, giver) => return self.definition(node, At { instance: giver, ..at }),
-            Found::Symbol(Symbol::Define(node)) => return self.definition(node, at),
-            Found::Symbol(Symbol::Cells(tree)) => self.cells(tree.clone(), at.next)?,
-            Found::Symbol(Symbol::Instance(number)) => Thing::Instance(*number),
-            Found::Symbol(Symbol::Instances(low, all)) => Thing::Instances(*low, all.clone()),
+            Found::Symbol(Symbol::Define(node), instance) => return self.definition(node, At { instance, ..at }),
+            Found::Symbol(Symbol::Cells(tree), _) => self.cells(tree.clone(), at.next)?,
+            Found::Symbol(Symbol::Instance(number), _) => Thing::Instance(*number),
+            Found::Symbol(Symbol::Instances(low, all), _) => Thing::Instances(*low, all.clone()),
         })
     }
 
@@ -634,18 +642,18 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         if depth > MAX_RECURSION {
             return None;
         }
-        let (found, instance) = match &node.kind {
-            Kind::Name(name) => (self.find(name, at.instance)?, at.instance),
+        let found = match &node.kind {
+            Kind::Name(name) => self.find(name, at.instance)?,
             Kind::Dot(base, name) => {
                 let instance = self.used_instance(base, at.instance, depth + 1)?;
-                (self.find(&name.text, instance)?, instance)
+                self.find(&name.text, instance)?
             }
             _ => return None,
         };
         let (node, instance) = match found {
             Found::Parameter(node, giver) => (node, giver),
-            Found::Symbol(Symbol::Define(node)) => (*node, instance),
-            Found::Symbol(_) => return None,
+            Found::Symbol(Symbol::Define(node), declaring) => (*node, declaring),
+            Found::Symbol(..) => return None,
         };
         let at = At { instance, ..at };
         match &node.kind {
@@ -659,20 +667,20 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         if depth > MAX_RECURSION {
             return None;
         }
-        let (found, instance) = match &node.kind {
+        let found = match &node.kind {
             Kind::Itself => return Some(instance),
-            Kind::Name(name) => (self.find(name, instance)?, instance),
+            Kind::Name(name) => self.find(name, instance)?,
             Kind::Dot(base, name) => {
                 let instance = self.used_instance(base, instance, depth + 1)?;
-                (self.find(&name.text, instance)?, instance)
+                self.find(&name.text, instance)?
             }
             _ => return None,
         };
         match found {
-            Found::Symbol(Symbol::Instance(number)) => Some(*number),
-            Found::Symbol(Symbol::Define(node)) => self.used_instance(node, instance, depth + 1),
+            Found::Symbol(Symbol::Instance(number), _) => Some(*number),
+            Found::Symbol(Symbol::Define(node), declaring) => self.used_instance(node, declaring, depth + 1),
             Found::Parameter(node, giver) => self.used_instance(node, giver, depth + 1),
-            Found::Symbol(_) => None,
+            Found::Symbol(..) => None,
         }
     }
 
@@ -688,7 +696,15 @@ impl<'a, 'w> Lowerer<'a, 'w> {
             }
             Kind::Name(_) | Kind::Itself | Kind::Dot(..) | Kind::Index(..) => {
                 let thing = self.thing(node, at)?;
-                self.value(thing, node.span)
+                // An instance and a symbol may have the same name.
+                let code = match (&thing, &node.kind) {
+                    (Thing::Instance(_), Kind::Name(name)) => self.flat.codes.get(name),
+                    _ => None,
+                };
+                match code {
+                    Some(code) => Ok(Lowered::one(Ty::Symbolic, Expr::Const(*code))),
+                    None => self.value(thing, node.span),
+                }
             }
             Kind::Next(inner) => {
                 if at.next {
@@ -1196,7 +1212,8 @@ impl<'a, 'w> Lowerer<'a, 'w> {
 #[derive(Clone, Copy)]
 enum Found<'a, 'w> {
     Parameter(&'a Node, usize),
-    Symbol(&'w Symbol<'a>),
+    /// With the instance that declares it.
+    Symbol(&'w Symbol<'a>, usize),
 }
 
 fn symbolic_choice(mut values: Vec<(Expr, Val)>, is_complete: bool, why: Missing) -> Val {

@@ -118,6 +118,9 @@ pub struct Flat<'a> {
     pub codes: HashMap<String, i64>,
     /// The names of the processes; the first one is `main`.
     pub processes: Vec<String>,
+    /// What is declared by a name with several parts, `u.ack` or `x[2]`: by the name as seen from `main`, the instance and
+    /// the name there. It belongs to the instance that the first parts name, as if it were declared in it.
+    pub composed: HashMap<String, (usize, String)>,
 }
 
 impl Flat<'_> {
@@ -160,9 +163,11 @@ pub fn flatten<'a>(modules: &'a [Module], whole: Span, watch: &Watch<'_>) -> Res
         symbols: Vec::new(),
         codes: HashMap::new(),
         processes: vec!["main".into()],
+        composed: HashMap::new(),
     };
     let mut work = Flatten { modules, by_name, flat, errors, open: Vec::new(), watch };
     work.instance(main, String::new(), HashMap::new(), 0);
+    work.collisions();
     if work.errors.is_empty() { Ok(work.flat) } else { Err(work.errors) }
 }
 
@@ -199,6 +204,23 @@ impl<'a> Flatten<'a, '_> {
             self.errors.push(error);
         }
         number
+    }
+
+    /// A name of `main` must not be a symbol as well.
+    fn collisions(&mut self) {
+        let Some(main) = self.flat.instances.first() else { return };
+        for item in &main.items {
+            let name = match item {
+                Item::Declaration(Declaration { ty: TypeNode { kind: TypeKind::Module { .. }, .. }, .. }) => continue,
+                Item::Declaration(declaration) => &declaration.name,
+                Item::Define(name, _) => name,
+                _ => continue,
+            };
+            if self.flat.codes.contains_key(&name.text) {
+                let message = format!("`{}` is a value of an enumeration as well", name.text);
+                self.errors.push(Diagnostic::error(name.span, message));
+            }
+        }
     }
 
     /// The parts of a module and of those that it includes by `ISA`.
@@ -256,6 +278,9 @@ impl<'a> Flatten<'a, '_> {
 
     fn symbol(&mut self, instance: usize, name: &'a str, span: Span, symbol: Symbol<'a>) {
         let of = &mut self.flat.instances[instance];
+        if name.contains(['.', '[']) {
+            self.flat.composed.insert(of.name_of(name), (instance, name.to_owned()));
+        }
         if of.parameters.contains_key(name) || of.symbols.insert(name, symbol).is_some() {
             let module = of.module;
             self.errors.push(Diagnostic::error(span, format!("`{name}` is declared twice in module `{module}`")));
