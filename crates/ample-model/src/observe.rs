@@ -60,9 +60,7 @@ pub fn observe(system: &System, properties: &[Property]) -> Option<(System, Vec<
     let mut observer = Observer { original: system, system: system.clone(), parts: synchronous.clone() };
     observer.justice();
     let properties = properties.iter().map(|property| match &property.question {
-        Question::Ltl(temporal) => {
-            Property { question: Question::Ltl(observer.formula(temporal)), ..property.clone() }
-        }
+        Question::Ltl(temporal) => Property { question: Question::Ltl(observer.formula(temporal)), ..property.clone() },
         _ => property.clone(),
     });
     let properties: Vec<Property> = properties.collect();
@@ -168,15 +166,13 @@ impl Observer<'_> {
                 let both = |op, x, y| Expr::binary(op, x, y);
                 if *op == Binary::Since {
                     // g | f & before
-                    let bit = self.history(false, |before| {
-                        both(BinaryOp::Or, g_now, both(BinaryOp::And, f_now, before))
-                    });
+                    let bit =
+                        self.history(false, |before| both(BinaryOp::Or, g_now, both(BinaryOp::And, f_now, before)));
                     g | (f & table.formula(bit))
                 } else {
                     // g & (f | before)
-                    let bit = self.history(true, |before| {
-                        both(BinaryOp::And, g_now, both(BinaryOp::Or, f_now, before))
-                    });
+                    let bit =
+                        self.history(true, |before| both(BinaryOp::And, g_now, both(BinaryOp::Or, f_now, before)));
                     g & (f | table.formula(bit))
                 }
             }

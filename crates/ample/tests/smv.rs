@@ -84,7 +84,9 @@ fn oracle(program: &Path, text: &str, seed: u64) -> Result<Answers, String> {
     let states = said.lines().find_map(|line| line.strip_prefix("reachable states: ")?.split(' ').next()?.parse().ok());
     match states {
         Some(states) => Ok((ends("is true"), ends("is false"), states)),
-        None => Err(said.lines().filter(|line| !line.starts_with("***") && !line.is_empty()).collect::<Vec<_>>().join("\n")),
+        None => {
+            Err(said.lines().filter(|line| !line.starts_with("***") && !line.is_empty()).collect::<Vec<_>>().join("\n"))
+        }
     }
 }
 
@@ -152,7 +154,8 @@ impl Generator {
             let _ = writeln!(text, "{keyword} {condition}");
         }
         for _ in 0..self.random.below(3) {
-            let condition = if self.has_inputs && self.random.below(2) == 0 { self.step_condition() } else { self.condition(1) };
+            let condition =
+                if self.has_inputs && self.random.below(2) == 0 { self.step_condition() } else { self.condition(1) };
             let _ = writeln!(text, "FAIRNESS {condition}");
         }
         if self.has_processes && self.random.below(2) == 0 {
@@ -261,7 +264,19 @@ impl Generator {
     fn condition(&mut self, depth: u64) -> String {
         if depth == 0 || self.random.below(4) == 0 {
             return self
-                .pick(&["b", "c", "e = red", "e in {green, 7}", "n = 2", "a[1]", "a[2]", "u.o", "z = 1", "n in 1..2", "w = 0ud2_2"])
+                .pick(&[
+                    "b",
+                    "c",
+                    "e = red",
+                    "e in {green, 7}",
+                    "n = 2",
+                    "a[1]",
+                    "a[2]",
+                    "u.o",
+                    "z = 1",
+                    "n in 1..2",
+                    "w = 0ud2_2",
+                ])
                 .into();
         }
         let (x, y) = (self.condition(depth - 1), self.condition(depth - 1));

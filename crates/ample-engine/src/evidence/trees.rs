@@ -2,8 +2,8 @@
 
 use ample_logic::{Atom, Binary, Dialect, Formula, Unary, print_with, semantics};
 use ample_model::{
-    Expr,
-    Branch, Budget, Fault, Interpreter, Interrupted, Move, StartNumber, State, Step, System, Temporal, Trace, Violation,
+    Branch, Budget, Expr, Fault, Interpreter, Interrupted, Move, StartNumber, State, Step, System, Temporal, Trace,
+    Violation,
 };
 
 use super::Tree;

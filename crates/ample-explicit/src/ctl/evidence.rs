@@ -389,7 +389,8 @@ where
         }
         let kripke = &mut self.evaluator.kripke;
         let justice = kripke.justice();
-        let (place, cycle) = region.just_cycle(justice.len(), &mut |number, state| kripke.atom(justice[number], state))?;
+        let (place, cycle) =
+            region.just_cycle(justice.len(), &mut |number, state| kripke.atom(justice[number], state))?;
         let mut path = StatePath::straight(region.path(place));
         path.cycle = cycle.len();
         path.states.extend(cycle);

@@ -192,9 +192,10 @@ impl Val {
             Val::Coded(x, own) if own == codes => x.clone(),
             Val::Coded(x, own) => {
                 let x = shared(x.clone());
-                let of = own.iter().enumerate().map(|(at, code)| {
-                    (binary(BinaryOp::Equal, x.clone(), Expr::Const(at as i64)), find(codes, *code))
-                });
+                let of = own
+                    .iter()
+                    .enumerate()
+                    .map(|(at, code)| (binary(BinaryOp::Equal, x.clone(), Expr::Const(at as i64)), find(codes, *code)));
                 let branches = of.filter_map(|(c, found)| Some((c, Expr::Const(found?))));
                 first_of(branches.collect(), Expr::Const(-1))
             }
@@ -239,8 +240,9 @@ fn decode(x: &Expr, codes: &[i64]) -> Expr {
     }
     let x = shared(x.clone());
     let last = codes[codes.len() - 1];
-    let branches = codes[..codes.len() - 1].iter().enumerate().map(|(at, code)| {
-        (binary(BinaryOp::Equal, x.clone(), Expr::Const(at as i64)), Expr::Const(*code))
-    });
+    let branches = codes[..codes.len() - 1]
+        .iter()
+        .enumerate()
+        .map(|(at, code)| (binary(BinaryOp::Equal, x.clone(), Expr::Const(at as i64)), Expr::Const(*code)));
     first_of(branches.collect(), Expr::Const(last))
 }

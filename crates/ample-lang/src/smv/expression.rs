@@ -166,6 +166,13 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         self.at(node, At { instance, next: false })
     }
 
+    /// Looks up a name, which may stand for a value, an array or an instance.
+    pub fn resolve(&mut self, node: &'a Node, instance: usize) -> Analysed<()> {
+        self.open.clear();
+        self.recursion = 0;
+        self.thing(node, At { instance, next: false }).map(|_| ())
+    }
+
     /// The same, with next values for current ones.
     pub fn lower_next(&mut self, node: &'a Node, instance: usize) -> Analysed<Lowered> {
         self.at(node, At { instance, next: true })
@@ -508,12 +515,15 @@ impl<'a, 'w> Lowerer<'a, 'w> {
                 return Ok(Thing::Chosen(outer, chosen));
             }
             Thing::Value(Lowered { ty: Ty::Word { .. }, .. }) => {
-                return Err(Diagnostic::error(base, "a word has no elements")
-                    .with_help("bits are selected by `[high : low]`"));
+                return Err(
+                    Diagnostic::error(base, "a word has no elements").with_help("bits are selected by `[high : low]`")
+                );
             }
             _ => return Err(Diagnostic::error(base, "only arrays have an index")),
         };
-        let Some(number) = known else { return Ok(Thing::Chosen(Lowered { is_set: false, ..position.clone() }, elements)) };
+        let Some(number) = known else {
+            return Ok(Thing::Chosen(Lowered { is_set: false, ..position.clone() }, elements));
+        };
         let (low, high) = (elements[0].0, elements[elements.len() - 1].0);
         match elements.into_iter().find(|(at, _)| *at == number) {
             Some((_, thing)) => Ok(thing),
@@ -784,13 +794,7 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         }
     }
 
-    fn binary(
-        &self,
-        op: Binary,
-        (a, x): (Lowered, &Node),
-        (b, y): (Lowered, &Node),
-        node: &Node,
-    ) -> Analysed<Lowered> {
+    fn binary(&self, op: Binary, (a, x): (Lowered, &Node), (b, y): (Lowered, &Node), node: &Node) -> Analysed<Lowered> {
         match op {
             Binary::Equal | Binary::NotEqual => {
                 agree(&[(a.ty, x), (b.ty, y)])?;
@@ -811,7 +815,9 @@ impl<'a, 'w> Lowerer<'a, 'w> {
                         _ => complement(build::binary(BinaryOp::BitXor, x, y)),
                     }
                 }),
-                (Ty::Boolean | Ty::Word { .. }, ty) => Err(expected(y, &format!("a value of type {}", a.ty.name()), ty)),
+                (Ty::Boolean | Ty::Word { .. }, ty) => {
+                    Err(expected(y, &format!("a value of type {}", a.ty.name()), ty))
+                }
                 (ty, _) => Err(expected(x, "a truth value or a word", ty)),
             },
             Binary::Less | Binary::LessEqual | Binary::Greater | Binary::GreaterEqual => {
@@ -966,7 +972,8 @@ impl<'a, 'w> Lowerer<'a, 'w> {
             return Err(Diagnostic::error(node.span, format!("the range {least}..{most} is empty")));
         }
         self.few(usize::try_from(most - least + 1).unwrap_or(usize::MAX), node)?;
-        let alternatives = (least..=most).map(|value| Alternative { when: None, value: Val::Plain(Expr::Const(value)) });
+        let alternatives =
+            (least..=most).map(|value| Alternative { when: None, value: Val::Plain(Expr::Const(value)) });
         Ok(Lowered { is_set: true, alternatives: alternatives.collect(), ..Lowered::one(Ty::Integer, Expr::Const(0)) })
     }
 
@@ -1020,7 +1027,8 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         };
         let ty = ty.unwrap_or(first.ty);
         let is_symbolic = ty == Ty::Symbolic;
-        let flags: Vec<Lowered> = kept.iter().map(|(_, lowered)| Lowered { alternatives: vec![], ..lowered.clone() }).collect();
+        let flags: Vec<Lowered> =
+            kept.iter().map(|(_, lowered)| Lowered { alternatives: vec![], ..lowered.clone() }).collect();
         let flags: Vec<&Lowered> = flags.iter().collect();
         if kept.iter().all(|(_, lowered)| lowered.single().is_some()) {
             let values = kept.iter().filter_map(|(c, lowered)| Some((c.clone(), lowered.single()?.clone())));
@@ -1107,7 +1115,8 @@ impl<'a, 'w> Lowerer<'a, 'w> {
             Function::Extend | Function::Resize => {
                 let (bits, signed) = word(&first)?;
                 let amount = self.constant(&arguments[1], at)?;
-                let width = amount.map(|amount| if function == Function::Extend { i64::from(bits) + amount } else { amount });
+                let width =
+                    amount.map(|amount| if function == Function::Extend { i64::from(bits) + amount } else { amount });
                 let width = width.and_then(|width| u32::try_from(width).ok());
                 let limits = if function == Function::Extend { bits } else { 1 };
                 let Some(width) = width.filter(|width| (limits..=super::parser::MAX_BITS).contains(width)) else {
@@ -1227,10 +1236,10 @@ fn symbolic_choice(mut values: Vec<(Expr, Val)>, is_complete: bool, why: Missing
 }
 
 fn map(ty: Ty, a: &Lowered, change: &dyn Fn(Expr) -> Expr) -> Lowered {
-    let alternatives = a.alternatives.iter().map(|one| Alternative {
-        when: one.when.clone(),
-        value: Val::Plain(change(one.value.plain())),
-    });
+    let alternatives = a
+        .alternatives
+        .iter()
+        .map(|one| Alternative { when: one.when.clone(), value: Val::Plain(change(one.value.plain())) });
     Lowered { ty, alternatives: alternatives.collect(), ..a.clone() }
 }
 
@@ -1314,9 +1323,7 @@ pub fn scalar(domain: &Domain) -> Scalar {
     match domain {
         Domain::Boolean => Scalar::BOOL,
         Domain::Range(low, high) => Scalar::Range { low: *low, high: *high, overflow: Overflow::Fault },
-        Domain::Values(codes) => {
-            Scalar::Range { low: 0, high: codes.len() as i64 - 1, overflow: Overflow::Fault }
-        }
+        Domain::Values(codes) => Scalar::Range { low: 0, high: codes.len() as i64 - 1, overflow: Overflow::Fault },
         Domain::Word { bits, signed } => words::scalar(*bits, *signed),
     }
 }

@@ -196,7 +196,14 @@ impl<'a> Flatten<'a, '_> {
             self.errors.push(error);
         }
         let symbols = HashMap::new();
-        self.flat.instances.push(Instance { module: &of.name.text, name, parameters, symbols, process, items: items.clone() });
+        self.flat.instances.push(Instance {
+            module: &of.name.text,
+            name,
+            parameters,
+            symbols,
+            process,
+            items: items.clone(),
+        });
         self.open.push(module);
         let done = self.declare(number, &items);
         self.open.pop();
@@ -245,7 +252,7 @@ impl<'a> Flatten<'a, '_> {
 
     fn unknown_module(&self, name: &str, span: Span) -> Diagnostic {
         let error = Diagnostic::error(span, format!("there is no module `{name}`"));
-        match closest(name, self.by_name.keys().copied()) {
+        match closest(name, self.by_name.keys().copied().chain(["boolean"])) {
             Some(near) => error.with_help(format!("is `{near}` meant?")),
             None => error,
         }
@@ -306,8 +313,8 @@ impl<'a> Flatten<'a, '_> {
             TypeKind::Word { signed, width } => {
                 let bits = self.constant(width, instance, 0)?;
                 let bits = u32::try_from(bits).ok().filter(|bits| (1..=MAX_BITS).contains(bits));
-                let bits = bits
-                    .ok_or_else(|| Diagnostic::error(width.span, format!("a word may have 1 to {MAX_BITS} bits")))?;
+                let bits =
+                    bits.ok_or_else(|| Diagnostic::error(width.span, format!("a word may have 1 to {MAX_BITS} bits")))?;
                 Domain::Word { bits, signed: *signed }
             }
             TypeKind::Range(low, high) => {
@@ -358,7 +365,11 @@ impl<'a> Flatten<'a, '_> {
                 }
             }
         }
-        Ok(if instances.is_empty() { Symbol::Cells(Tree::Array(least, trees)) } else { Symbol::Instances(least, instances) })
+        Ok(if instances.is_empty() {
+            Symbol::Cells(Tree::Array(least, trees))
+        } else {
+            Symbol::Instances(least, instances)
+        })
     }
 
     fn module_instance(

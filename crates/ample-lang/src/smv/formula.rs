@@ -94,8 +94,11 @@ impl<'a> Formulas<'_, 'a, '_> {
                 return Err(Diagnostic::error(node.span, format!("`{what}` speaks of states, which have no `next`")));
             }
             if lowered.reads_input {
-                return Err(Diagnostic::error(node.span, format!("`{what}` speaks of states, and inputs are no part of them"))
-                    .with_help("`LTLSPEC` may use inputs"));
+                return Err(Diagnostic::error(
+                    node.span,
+                    format!("`{what}` speaks of states, and inputs are no part of them"),
+                )
+                .with_help("`LTLSPEC` may use inputs"));
             }
         }
         Ok(self.table.formula(condition))

@@ -151,7 +151,8 @@ impl<'a, 'w> Lower<'a, 'w> {
             Item::Declaration(_) | Item::Constant(_) | Item::Isa(_) => Ok(()),
             // Its names and types are checked even if nobody uses it.
             Item::Define(_, node) => match &node.kind {
-                Kind::Array(_) | Kind::Name(_) | Kind::Dot(..) | Kind::Index(..) | Kind::Itself => Ok(()),
+                Kind::Array(_) => Ok(()),
+                Kind::Name(_) | Kind::Dot(..) | Kind::Index(..) | Kind::Itself => self.lowerer.resolve(node, instance),
                 _ => self.lowerer.lower(node, instance).map(|_| ()),
             },
             Item::Assign(assignment) => self.assign(assignment, instance),
@@ -441,9 +442,9 @@ impl<'a, 'w> Lower<'a, 'w> {
         let domain = &self.flat.cells[number].domain;
         let keep = Expr::Read(place(number, domain));
         if all.iter().all(|(_, value, _)| value.single().is_some()) {
-            let branches = all.iter().filter_map(|(process, value, _)| {
-                Some((self.lowerer.runs(*process), stored(value.single()?, domain)))
-            });
+            let branches = all
+                .iter()
+                .filter_map(|(process, value, _)| Some((self.lowerer.runs(*process), stored(value.single()?, domain))));
             return NextValue::Function(build::first_of(branches.collect(), keep));
         }
         let mut alternatives = Vec::new();
@@ -569,4 +570,3 @@ impl Named {
         Ok(Temporal::new(formula, formulas.table))
     }
 }
-

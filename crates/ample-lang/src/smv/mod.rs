@@ -25,8 +25,8 @@ use crate::diagnostic::{Diagnostic, Rejected};
 use crate::refused::{Block, RefusedFormula, read_apart};
 use crate::watch::Watch;
 use ast::{Item, Logic, Module};
-use lower::Named;
 pub use lower::Lowered;
+use lower::Named;
 
 /// Reads a model; `name` is what reports call it.
 ///

@@ -687,7 +687,8 @@ impl<'a> Parser<'a> {
         while self.token_at(ahead).kind == lexer::Kind::Sign("!") {
             ahead += 1;
         }
-        let is_temporal = self.word_at(ahead).is_some_and(|word| prefix_of(word).is_some() || matches!(word, "A" | "E"));
+        let is_temporal =
+            self.word_at(ahead).is_some_and(|word| prefix_of(word).is_some() || matches!(word, "A" | "E"));
         if !is_temporal {
             return self.binary(TEMPORAL + 1);
         }

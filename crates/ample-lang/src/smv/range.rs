@@ -61,7 +61,8 @@ pub fn find(
     let mut cells = Cells::default();
     when.iter().for_each(|when| cells.expr(when));
     cells.expr(value);
-    let mut variables: Vec<(Variable, i64, i64)> = cells.found.into_iter().map(|(v, (low, high))| (v, low, high)).collect();
+    let mut variables: Vec<(Variable, i64, i64)> =
+        cells.found.into_iter().map(|(v, (low, high))| (v, low, high)).collect();
     variables.sort_unstable();
     let count = variables.iter().try_fold(1u64, |all, (_, low, high)| {
         all.checked_mul(high.abs_diff(*low).checked_add(1)?).filter(|all| *all <= MAX_TRIED)
