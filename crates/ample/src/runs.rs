@@ -11,6 +11,7 @@ use ample_model::observe::{observe, observes_steps};
 use ample_model::{Property, Question, Synchronous, System, Temporal};
 
 use crate::check::{CheckOptions, check_all};
+use crate::simulate::first_start;
 
 /// Checks properties of such a system; `None` if it is none.
 pub(crate) fn check(system: &System, properties: &[Property], options: &CheckOptions, board: &Board) -> Option<Report> {
@@ -22,7 +23,9 @@ pub(crate) fn check(system: &System, properties: &[Property], options: &CheckOpt
         return None;
     }
     if observing.is_empty() {
-        return Some(check_group(system, properties, options, board));
+        let mut report = check_group(system, properties, options, board);
+        warn_if_empty(&mut report, system, options);
+        return Some(report);
     }
     // What is observed for a property of linear time would be wrong for one of branching time.
     let mut report = None;
@@ -34,7 +37,19 @@ pub(crate) fn check(system: &System, properties: &[Property], options: &CheckOpt
         }
         report = Some(joined(report, found, group, properties.len()));
     }
-    report.map(|(report, _)| report)
+    let (mut report, _) = report?;
+    warn_if_empty(&mut report, system, options);
+    Some(report)
+}
+
+/// Without an initial state everything holds.
+fn warn_if_empty(report: &mut Report, system: &System, options: &CheckOptions) {
+    let is_empty = report.ended.is_none()
+        && report.statistics.states == 0
+        && first_start(system, &options.budget).is_ok_and(|start| start.is_none());
+    for answer in report.answers.iter_mut().filter(|_| is_empty && !options.no_vacuity) {
+        answer.warnings.push("vacuous: there is no initial state".into());
+    }
 }
 
 type Parts = (Report, Vec<Option<ample_engine::report::Answer>>);
