@@ -57,7 +57,8 @@ pub fn observe(system: &System, properties: &[Property]) -> Option<(System, Vec<
     if !needed {
         return None;
     }
-    let mut observer = Observer { original: system, system: system.clone(), parts: synchronous.clone() };
+    let parts = synchronous.clone();
+    let mut observer = Observer { original: system, system: system.clone(), parts, steps: Vec::new() };
     observer.justice();
     let properties = properties.iter().map(|property| match &property.question {
         Question::Ltl(temporal) => Property { question: Question::Ltl(observer.formula(temporal)), ..property.clone() },
@@ -73,6 +74,8 @@ struct Observer<'a> {
     original: &'a System,
     system: System,
     parts: Synchronous,
+    /// Conditions on steps, and the bits that stand for them.
+    steps: Vec<(Expr, Expr)>,
 }
 
 impl Observer<'_> {
@@ -122,18 +125,19 @@ impl Observer<'_> {
         let formula = table.import(temporal);
         // Conditions on steps first: what follows speaks of states only.
         let mut atoms = Temporal::new(formula, table);
-        let mut observed: Vec<(Expr, Expr)> = Vec::new();
         for atom in &atoms.atoms {
-            if reads_step(self.original, atom) {
+            let is_known = self.steps.iter().any(|(step, _)| step == atom);
+            if !is_known && reads_step(self.original, atom) {
                 let bit = Expr::Read(self.bit(None));
                 let same = Expr::binary(BinaryOp::Equal, not(bit.clone()), not(atom.clone()));
                 self.parts.relations.push(same);
-                observed.push((atom.clone(), bit));
+                // Where the bit is wrong, no step is left, and what ends there is no run.
+                self.parts.infinite_runs = true;
+                self.steps.push((atom.clone(), bit));
             }
         }
-        atoms.map_atoms(&mut |atom| {
-            observed.iter().find(|(step, _)| *step == atom).map_or(atom, |(_, bit)| bit.clone())
-        });
+        let steps = &self.steps;
+        atoms.map_atoms(&mut |atom| steps.iter().find(|(step, _)| *step == atom).map_or(atom, |(_, bit)| bit.clone()));
         let mut table = AtomTable::new();
         let formula = table.import(&atoms);
         let mut right = Vec::new();
