@@ -243,7 +243,7 @@ impl Generator {
             4 => format!("({x} xor {y})"),
             5 => format!("({x} << 1)"),
             6 => format!("({x} :: {y})[2:1]"),
-            _ => format!("!{x}"),
+            _ => format!("!({x})"),
         }
     }
 
@@ -285,7 +285,7 @@ impl Generator {
             1 => format!("({x} | {y})"),
             2 => format!("({x} -> {y})"),
             3 => format!("({x} <-> {y})"),
-            4 => format!("!{x}"),
+            4 => format!("!({x})"),
             5 => format!("({} <= {})", self.number(1), self.number(1)),
             6 => format!("({} < {})", self.word(1), self.word(1)),
             7 => "a[n mod 2 + 1]".into(),

@@ -44,6 +44,7 @@ pub fn lower(source: &Source, modules: &[Module], whole: Span, watch: &Watch<'_>
     let (errors, warnings, properties) = (Vec::new(), Vec::new(), Vec::new());
     let mut work = Lower { source, flat: &flat, lowerer, parts, assigned, properties, errors, warnings, watch };
     work.items();
+    work.circles();
     let variables = if work.errors.is_empty() { work.variables() } else { Vec::new() };
     let Lower { mut parts, properties, errors, mut warnings, .. } = work;
     if !errors.is_empty() {
@@ -358,6 +359,70 @@ impl<'a, 'w> Lower<'a, 'w> {
             None => (SELECTOR.to_owned(), self.flat.processes.get(value as usize).cloned().unwrap_or_default()),
         };
         if next { format!("next({name}) = {text}") } else { format!("{name} = {text}") }
+    }
+
+    // Assignments that depend on each other.
+
+    /// Refuses assignments of first values, and of next values, that depend on each other in a circle.
+    fn circles(&mut self) {
+        let first = |assigned: &Assigned| {
+            let values = assigned.init.iter().chain(&assigned.now);
+            values.map(|(value, span)| (value.clone(), *span)).collect::<Vec<_>>()
+        };
+        let next = |assigned: &Assigned| {
+            let now = assigned.now.iter().filter_map(|(_, span)| Some((assigned.now_next.clone()?, *span)));
+            now.chain(assigned.next.iter().map(|(_, value, span)| (value.clone(), *span))).collect::<Vec<_>>()
+        };
+        let firsts: Vec<_> = self.assigned.iter().map(first).collect();
+        let nexts: Vec<_> = self.assigned.iter().map(next).collect();
+        self.circle(&firsts, false);
+        self.circle(&nexts, true);
+    }
+
+    fn circle(&mut self, assigned: &[Vec<(Value, Span)>], next: bool) {
+        let uses: Vec<Vec<usize>> = assigned
+            .iter()
+            .map(|values| {
+                let mut cells: Vec<usize> = values.iter().flat_map(|(value, _)| range::reads(value, next)).collect();
+                cells.retain(|cell| assigned.get(*cell).is_some_and(|values| !values.is_empty()));
+                cells.sort_unstable();
+                cells.dedup();
+                cells
+            })
+            .collect();
+        // 0: not seen; 1: on the path; 2: done.
+        let mut marks = vec![0u8; uses.len()];
+        for root in 0..uses.len() {
+            let mut path = vec![(root, 0)];
+            if marks[root] != 0 {
+                continue;
+            }
+            marks[root] = 1;
+            while let Some((cell, at)) = path.last_mut() {
+                let Some(&used) = uses[*cell].get(*at) else {
+                    marks[*cell] = 2;
+                    path.pop();
+                    continue;
+                };
+                *at += 1;
+                match marks[used] {
+                    0 => {
+                        marks[used] = 1;
+                        path.push((used, 0));
+                    }
+                    1 => {
+                        let from = path.iter().position(|(cell, _)| *cell == used).unwrap_or(0);
+                        let names: Vec<String> =
+                            path[from..].iter().map(|(cell, _)| format!("`{}`", self.flat.cells[*cell].name)).collect();
+                        let span = assigned[used].first().map(|(_, span)| *span);
+                        let message = format!("a circular assignment of {}", names.join(", "));
+                        self.fail(Diagnostic { severity: Severity::Error, message, span, help: None });
+                        return;
+                    }
+                    _ => {}
+                }
+            }
+        }
     }
 
     // Variables.

@@ -114,6 +114,19 @@ fn try_all(
     }
 }
 
+/// The cells whose current, or next, values a value depends on.
+pub fn reads(value: &super::expression::Lowered, next: bool) -> Vec<usize> {
+    let mut found = Vec::new();
+    for one in &value.alternatives {
+        let plain = one.value.plain();
+        let mut cells = Cells::default();
+        one.when.iter().for_each(|when| cells.expr(when));
+        cells.expr(&plain);
+        found.extend(cells.found.keys().filter(|(_, of_next)| *of_next == next).map(|(cell, _)| *cell));
+    }
+    found
+}
+
 fn limits(scalar: Scalar) -> Option<(i64, i64)> {
     match scalar {
         Scalar::Int { bits, signed: false } => Some((0, (1 << bits) - 1)),
