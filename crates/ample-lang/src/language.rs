@@ -8,7 +8,7 @@ use ample_model::{Budget, Expr, System, Temporal};
 use crate::diagnostic::{Diagnostic, Rejected, Severity};
 use crate::promela::preprocess::Loader;
 use crate::refused::RefusedFormula;
-use crate::{milestones, pnml, promela};
+use crate::{milestones, pnml, promela, smv};
 
 /// A text to be read.
 pub struct Given<'a> {
@@ -82,7 +82,7 @@ pub trait Language: Sync {
 }
 
 /// All languages; a text may look like several, and is then taken for the first.
-pub static LANGUAGES: &[&dyn Language] = &[&Pnml, &Milestones, &Promela];
+pub static LANGUAGES: &[&dyn Language] = &[&Pnml, &Milestones, &Smv, &Promela];
 
 /// Promela, Spin's language.
 pub struct Promela;
@@ -234,6 +234,57 @@ impl Language for Pnml {
 
     fn ctl(&self, system: &System, text: &str, _: &Budget) -> Result<Temporal, Rejected> {
         pnml::ctl(system, &pnml::Names::of(system), text)
+    }
+}
+
+/// SMV, the language of NuSMV.
+pub struct Smv;
+
+impl Language for Smv {
+    fn name(&self) -> &'static str {
+        "smv"
+    }
+
+    fn title(&self) -> &'static str {
+        "SMV (.smv)"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["smv", "nusmv"]
+    }
+
+    fn looks_like(&self, text: &str) -> bool {
+        let mut before = "";
+        words(text).filter(|word| !word.is_empty()).any(|word| std::mem::replace(&mut before, word) == "MODULE")
+    }
+
+    fn has_processes(&self) -> bool {
+        false
+    }
+
+    fn read(&self, given: Given<'_>) -> Result<Read, Rejected> {
+        let (mut lowered, refused) = match given.without_refused {
+            true => smv::read_apart_from_refused(given.name, &given.text, given.budget)?,
+            false => (smv::read_within(given.name, &given.text, given.budget)?, Vec::new()),
+        };
+        lowered.warnings.extend(unused_macros(given.defines, "SMV has no macros"));
+        Ok(Read { system: lowered.system, warnings: lowered.warnings, net: None, refused })
+    }
+
+    fn expression(&self, system: &System, text: &str, budget: &Budget) -> Result<Expr, Rejected> {
+        smv::expression_within(system, text, budget)
+    }
+
+    fn ltl(&self, system: &System, text: &str, budget: &Budget) -> Result<Temporal, Rejected> {
+        smv::ltl_within(system, text, budget)
+    }
+
+    fn ctl(&self, system: &System, text: &str, budget: &Budget) -> Result<Temporal, Rejected> {
+        smv::ctl_within(system, text, budget)
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Smv
     }
 }
 

@@ -287,7 +287,11 @@ impl<'a> Checker<'a> {
             match &property.question {
                 Question::Deadlock | Question::Assertions | Question::Acceptance | Question::Progress => {}
                 Question::Invariant(expr) | Question::Bound(expr) => self.expr(expr, Reader::Nobody),
-                Question::Ltl(temporal) | Question::Ctl(temporal) => self.temporal(temporal),
+                // Of linear time, in a synchronous system: what is said of a step can be observed.
+                Question::Ltl(temporal) if self.system.synchronous().is_some() => {
+                    self.temporal(temporal, Reader::Step);
+                }
+                Question::Ltl(temporal) | Question::Ctl(temporal) => self.temporal(temporal, Reader::Nobody),
                 Question::Never(id) => self.process_id(*id, Role::Claim),
                 Question::Automaton(automaton) => self.automaton(automaton),
             }
@@ -383,6 +387,13 @@ impl<'a> Checker<'a> {
         self.conjuncts("invariant", &synchronous.invariant, Reader::Static);
         self.conjuncts("relation", &synchronous.relations, Reader::Step);
         self.definitions(&synchronous.definitions);
+        self.conjuncts("justice", &synchronous.justice, Reader::Step);
+        let pairs = synchronous.compassion.iter();
+        let (first, second): (Vec<&Expr>, Vec<&Expr>) = pairs.map(|(first, second)| (first, second)).unzip();
+        for condition in first.into_iter().chain(second) {
+            self.at = "compassion".into();
+            self.expr(condition, Reader::Step);
+        }
         if self.problems.is_empty() {
             self.at = "first values".into();
             self.circle(Plan::initial(system).err());
@@ -712,10 +723,10 @@ impl<'a> Checker<'a> {
         monitor.observed.iter().for_each(|(_, channel)| self.expr(channel, Reader::Static));
     }
 
-    fn temporal(&mut self, temporal: &Temporal) {
+    fn temporal(&mut self, temporal: &Temporal, reader: Reader<'a>) {
         self.formula(&temporal.formula, temporal.atoms.len(), 0);
         for atom in &temporal.atoms {
-            self.expr(atom, Reader::Nobody);
+            self.expr(atom, reader);
         }
     }
 

@@ -693,6 +693,66 @@ pub struct Synchronous {
     pub definitions: Vec<Definition>,
     /// What holds in every step: conjuncts over current values, inputs and [next values](Expr::Next).
     pub relations: Vec<Expr>,
+    /// Only runs on which each of these holds again and again count for temporal properties. Inputs may be read.
+    #[serde(default)]
+    pub justice: Vec<Expr>,
+    /// Only runs on which, for each of these pairs, the second holds again and again if the first does, count for
+    /// properties of linear time. Inputs may be read.
+    #[serde(default)]
+    pub compassion: Vec<(Expr, Expr)>,
+    /// Only infinite runs count for temporal properties: one that ends in a deadlock does not. Otherwise a state without a
+    /// next one repeats itself.
+    #[serde(default)]
+    pub infinite_runs: bool,
+    /// Nothing is asked of the model but what it states.
+    #[serde(default)]
+    pub only_stated: bool,
+    /// How the values of the globals are written; as numbers for those beyond the end.
+    #[serde(default)]
+    pub notations: Vec<Notation>,
+}
+
+/// How the values of a variable are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Notation {
+    /// As numbers.
+    #[default]
+    Number,
+    /// `TRUE`, `FALSE`.
+    Truth,
+    /// By these names, the first of which is that of 0.
+    Names(Vec<String>),
+    /// As words of SMV: `0ud8_255`.
+    Word {
+        /// How many bits.
+        bits: u8,
+        /// Two's complement.
+        signed: bool,
+    },
+}
+
+impl Notation {
+    /// A value in this notation.
+    ///
+    /// ```
+    /// use ample_model::Notation;
+    /// assert_eq!(Notation::Word { bits: 8, signed: false }.show(5), "0ud8_5");
+    /// assert_eq!(Notation::Names(vec!["idle".into()]).show(0), "idle");
+    /// ```
+    pub fn show(&self, value: i64) -> String {
+        match self {
+            Notation::Number => value.to_string(),
+            Notation::Truth => if value == 0 { "FALSE" } else { "TRUE" }.into(),
+            Notation::Names(names) => {
+                let name = usize::try_from(value).ok().and_then(|at| names.get(at));
+                name.cloned().unwrap_or_else(|| value.to_string())
+            }
+            Notation::Word { bits, signed: false } => format!("0ud{bits}_{value}"),
+            Notation::Word { bits, signed: true } => {
+                format!("{}0sd{bits}_{}", if value < 0 { "-" } else { "" }, value.unsigned_abs())
+            }
+        }
+    }
 }
 
 /// How a system moves.
@@ -920,6 +980,14 @@ impl System {
             within -= slots;
         }
         format!("cell {slot}")
+    }
+
+    /// A value of a global in the words of the source.
+    pub fn show_global(&self, variable: usize, scalar: Scalar, value: i64) -> String {
+        match self.synchronous().and_then(|synchronous| synchronous.notations.get(variable)) {
+            None | Some(Notation::Number) => self.show_value(scalar, value),
+            Some(notation) => notation.show(value),
+        }
     }
 
     /// A value in the words of the source: an enumeration's name where the type has one.

@@ -17,6 +17,7 @@ use ample_model::{Expr, Outcome, Property, Question, Reason, Role, System};
 
 use crate::engines::{ENGINES, EngineOptions};
 use crate::reductions::{self, StaticReduction};
+use crate::runs;
 use crate::vacuity;
 
 /// What to check, and how.
@@ -106,6 +107,10 @@ impl CheckOptions {
 
 /// All that a model states: its assertions, the absence of deadlocks, and the properties in its text.
 pub fn stated(system: &System) -> Vec<Property> {
+    // A language in which only infinite runs count has no deadlocks, and states what it asks.
+    if system.synchronous().is_some_and(|synchronous| synchronous.only_stated) {
+        return system.properties.clone();
+    }
     let mut properties = vec![Property::assertions(), Property::deadlock()];
     let locations = || {
         let processes = system.processes.iter().filter(|process| process.role == Role::Process);
@@ -139,6 +144,9 @@ pub fn check(system: &System, options: &CheckOptions) -> Report {
     let properties = options.properties.clone().unwrap_or_else(|| stated(system));
     let board = options.board.clone().unwrap_or_default();
     board.open(&properties);
+    if let Some(report) = runs::check(system, &properties, options, &board) {
+        return report;
+    }
     let mut report = if options.justice.is_empty() {
         check_all(system, &properties, options, &board)
     } else {

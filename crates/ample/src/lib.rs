@@ -45,6 +45,7 @@ mod check;
 mod engines;
 mod load;
 mod reductions;
+mod runs;
 pub mod simulate;
 pub mod sog;
 mod vacuity;

@@ -23,6 +23,7 @@ fn counter() -> System {
         invariant: Vec::new(),
         definitions: vec![Definition { variable: VariableId(1), slot: 0, next, span: None }],
         relations: vec![Expr::binary(BinaryOp::Less, Expr::Next(count_cell), Expr::Const(3))],
+        ..Synchronous::default()
     };
     let mut input = Variable::new("tick", Type::Scalar(Scalar::BOOL));
     input.kind = VariableKind::Input;

@@ -2,7 +2,8 @@
 
 use ample_logic::{Atom, Binary, Dialect, Formula, Unary, print_with, semantics};
 use ample_model::{
-    Branch, Budget, Fault, Interpreter, Interrupted, Move, StartNumber, State, Step, System, Temporal, Trace, Violation,
+    Branch, Budget, Expr, Fault, Interpreter, Interrupted, Move, StartNumber, State, Step, System, Temporal, Trace,
+    Violation,
 };
 
 use super::Tree;
@@ -149,6 +150,19 @@ impl Validator<'_> {
         let turn = &states[tree.prefix.len().min(states.len() - 1)];
         if !tree.cycle.is_empty() && self.interpreter.identity(turn) != self.interpreter.identity(last) {
             return refuted("the cycle does not close".into());
+        }
+        if let Some(synchronous) = self.interpreter.system().synchronous() {
+            if tree.stutters && synchronous.infinite_runs {
+                return refuted("the run ends, and only infinite runs count".into());
+            }
+            let on_cycle = &states[tree.prefix.len().min(states.len() - 1)..];
+            let holds = |condition: &Expr, state: &State| {
+                self.interpreter.evaluate(state, None, condition).is_ok_and(|value| value != 0)
+            };
+            let unjust = synchronous.justice.iter().any(|one| !on_cycle.iter().any(|state| holds(one, state)));
+            if !tree.cycle.is_empty() && unjust {
+                return refuted("a condition of justice does not hold on the cycle".into());
+            }
         }
         if tree.stutters && !faulty {
             let ended = |interrupted: Interrupted| Invalid::Ended(interrupted.into());

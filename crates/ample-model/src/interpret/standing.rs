@@ -192,7 +192,8 @@ impl Interpreter<'_> {
     }
 
     fn cells(&self, prefix: &str, variables: &[Variable], layout: &Layout, values: &[i64], out: &mut Vec<Cell>) {
-        for (variable, offset) in variables.iter().zip(&layout.offsets) {
+        let is_global = std::ptr::eq(variables, &raw const *self.system.globals);
+        for ((number, variable), offset) in variables.iter().enumerate().zip(&layout.offsets) {
             if variable.kind == VariableKind::Input {
                 continue;
             }
@@ -201,7 +202,11 @@ impl Interpreter<'_> {
                 let (Some(value), Some(scalar)) = (values.get(at), layout.scalars.get(at)) else { return };
                 if *scalar != Scalar::Channel {
                     let name = format!("{prefix}{}", self.system.slot_name(variable, slot));
-                    out.push(Cell { name, value: self.system.show_value(*scalar, *value) });
+                    let value = match is_global {
+                        true => self.system.show_global(number, *scalar, *value),
+                        false => self.system.show_value(*scalar, *value),
+                    };
+                    out.push(Cell { name, value });
                 }
             }
         }
@@ -313,7 +318,11 @@ impl Reads<'_> {
         let (Some(variable), Some(offset)) = (variables.get(index), layout.offsets.get(index)) else { return };
         let Ok(value) = self.context.value(&Expr::Read(place.clone())) else { return };
         let name = system.slot_name(variable, (slot - offset) as u32);
-        self.add(Cell { name, value: system.show_value(place.scalar, value) });
+        let value = match place.scope {
+            Scope::Global => system.show_global(index, place.scalar, value),
+            Scope::Local => system.show_value(place.scalar, value),
+        };
+        self.add(Cell { name, value });
     }
 
     /// What is not a cell is printed as it is written.

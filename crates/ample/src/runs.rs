@@ -1,0 +1,104 @@
+//! Synchronous systems that say themselves which runs count: just and compassionate ones, infinite ones, and what
+//! properties observe of their steps.
+//!
+//! Properties of linear time get premises. In branching time the formula says where a path that counts goes on, and engines
+//! take `EG` for that of just and infinite paths.
+
+use ample_engine::board::Board;
+use ample_engine::justice;
+use ample_engine::report::Report;
+use ample_model::observe::{observe, observes_steps};
+use ample_model::{Property, Question, Synchronous, System, Temporal};
+
+use crate::check::{CheckOptions, check_all};
+use crate::simulate::first_start;
+
+/// Checks properties of such a system; `None` if it is none.
+pub(crate) fn check(system: &System, properties: &[Property], options: &CheckOptions, board: &Board) -> Option<Report> {
+    let parts = system.synchronous()?;
+    let plain = parts.justice.is_empty() && parts.compassion.is_empty() && !parts.infinite_runs;
+    let (observing, others): (Vec<usize>, Vec<usize>) =
+        (0..properties.len()).partition(|number| observes_steps(system, &properties[*number]));
+    if plain && observing.is_empty() {
+        return None;
+    }
+    if observing.is_empty() {
+        let mut report = check_group(system, properties, options, board);
+        warn_if_empty(&mut report, system, options);
+        return Some(report);
+    }
+    // What is observed for a property of linear time would be wrong for one of branching time.
+    let mut report = None;
+    for group in [others, observing].iter().filter(|group| !group.is_empty()) {
+        let asked: Vec<Property> = group.iter().map(|number| properties[*number].clone()).collect();
+        let found = check_group(system, &asked, options, &Board::of(&asked));
+        for (number, answer) in group.iter().zip(&found.answers) {
+            board.post(*number, answer);
+        }
+        report = Some(joined(report, found, group, properties.len()));
+    }
+    let (mut report, _) = report?;
+    warn_if_empty(&mut report, system, options);
+    Some(report)
+}
+
+/// Without an initial state everything holds.
+fn warn_if_empty(report: &mut Report, system: &System, options: &CheckOptions) {
+    let is_empty = report.ended.is_none()
+        && report.statistics.states == 0
+        && first_start(system, &options.budget).is_ok_and(|start| start.is_none());
+    for answer in report.answers.iter_mut().filter(|_| is_empty && !options.no_vacuity) {
+        answer.warnings.push("vacuous: there is no initial state".into());
+    }
+}
+
+type Parts = (Report, Vec<Option<ample_engine::report::Answer>>);
+
+/// The answers of several groups, in the order in which the properties were asked.
+fn joined(before: Option<Parts>, mut found: Report, group: &[usize], count: usize) -> Parts {
+    let (mut report, mut answers) = match before {
+        Some((report, answers)) => (Some(report), answers),
+        None => (None, vec![None; count]),
+    };
+    for (number, answer) in group.iter().zip(std::mem::take(&mut found.answers)) {
+        answers[*number] = Some(answer);
+    }
+    let mut whole = match report.take() {
+        Some(report) => Report { ended: report.ended.clone().or(found.ended), ..report },
+        None => found,
+    };
+    whole.answers = answers.iter().flatten().cloned().collect();
+    (whole, answers)
+}
+
+fn check_group(system: &System, asked: &[Property], options: &CheckOptions, board: &Board) -> Report {
+    let observed = observe(system, asked);
+    let (system, properties) = match &observed {
+        Some((system, properties)) => (system, &properties[..]),
+        None => (system, asked),
+    };
+    let Some(parts) = system.synchronous() else { return check_all(system, asked, options, board) };
+    let mut options = options.clone();
+    let by_option = !options.justice.is_empty();
+    options.justice.extend(parts.justice.iter().cloned());
+    let counted: Vec<Property> = properties.iter().map(|property| counted(property, parts, &options)).collect();
+    let mut report = check_all(system, &justice::under(&counted, &options.justice), &options, board);
+    if by_option {
+        justice::tell(&mut report, asked);
+    } else {
+        justice::rename(&mut report, asked);
+    }
+    report
+}
+
+/// The property with what it takes for a run to count.
+fn counted(property: &Property, parts: &Synchronous, options: &CheckOptions) -> Property {
+    match &property.question {
+        Question::Ctl(Temporal { formula, atoms }) if parts.infinite_runs || !options.justice.is_empty() => {
+            let formula = justice::over_counted_paths(formula);
+            Property { question: Question::Ctl(Temporal { formula, atoms: atoms.clone() }), ..property.clone() }
+        }
+        Question::Ltl(_) => justice::with_compassion(property, &parts.compassion),
+        _ => property.clone(),
+    }
+}
