@@ -259,7 +259,8 @@ impl Expr {
         Expr::Unary(op, Box::new(operand))
     }
 
-    /// Calls `visit` on this expression and on every expression inside it, outermost first, and on a shared one once.
+    /// Calls `visit` on this expression and on every expression inside it, outermost first, and on a shared one once, after
+    /// the shared ones inside it.
     pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
         Calls::new(visit).expr(self);
     }
@@ -296,8 +297,8 @@ impl<'a> Visitor<'a> for Calls<'_, 'a> {
     }
 
     fn shared(&mut self, shared: &'a Shared) {
-        if self.seen.is_new(shared) {
-            self.expr(shared);
+        for part in self.seen.unseen(shared) {
+            self.expr(part);
         }
     }
 }

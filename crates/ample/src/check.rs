@@ -1,5 +1,6 @@
 //! Checking: properties in, a [`Report`] out, whichever engine does the work.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,9 +13,10 @@ use ample_engine::portfolio;
 use ample_engine::registry::{self, Asked, Choice, Team};
 use ample_engine::report::{Answer, Report};
 use ample_engine::settings::{Fairness, PartialOrder, Settings};
-use ample_model::{Expr, Outcome, Property, Question, Reason, Role, System};
+use ample_model::{Expr, Outcome, Property, Question, Reason, Role, System, Variable, VariableKind};
 
 use crate::engines::{ENGINES, EngineOptions};
+use crate::load::language_of;
 use crate::reductions::{self, StaticReduction};
 use crate::vacuity;
 
@@ -97,6 +99,9 @@ impl CheckOptions {
 
 /// All that a model states: its assertions, the absence of deadlocks, and the properties in its text.
 pub fn stated(system: &System) -> Vec<Property> {
+    if language_of(system).states_all() && !system.properties.is_empty() {
+        return system.properties.clone();
+    }
     let mut properties = vec![Property::assertions(), Property::deadlock()];
     let locations = || {
         let processes = system.processes.iter().filter(|process| process.role == Role::Process);
@@ -114,7 +119,8 @@ pub fn stated(system: &System) -> Vec<Property> {
     properties
 }
 
-/// Checks a model, within the budget of the options.
+/// Checks a model, within the budget of the options. Inputs that properties read are a part of the state, as after
+/// [`adapt`]: then runs are those of the adapted model.
 ///
 /// ```
 /// use ample::{CheckOptions, Verdict};
@@ -128,6 +134,7 @@ pub fn stated(system: &System) -> Vec<Property> {
 pub fn check(system: &System, options: &CheckOptions) -> Report {
     let begun = Instant::now();
     let properties = options.properties.clone().unwrap_or_else(|| stated(system));
+    let system = &*adapted(system, &properties, &options.justice);
     let board = options.board.clone().unwrap_or_default();
     board.open(&properties);
     let mut report = if options.justice.is_empty() {
@@ -140,6 +147,19 @@ pub fn check(system: &System, options: &CheckOptions) -> Report {
     };
     vacuity::warn(&mut report, system, &properties, options, begun.elapsed());
     report
+}
+
+/// The model, with the inputs that are asked about in its states.
+fn adapted<'s>(system: &'s System, properties: &[Property], justice: &[Expr]) -> Cow<'s, System> {
+    let is_input = |variable: &Variable| variable.kind == VariableKind::Input;
+    if !system.globals.iter().any(is_input) {
+        return Cow::Borrowed(system);
+    }
+    let mut adapted = system.clone();
+    match adapted.keep_inputs(properties.iter().flat_map(Property::expressions).chain(justice)) {
+        true => Cow::Owned(adapted),
+        false => Cow::Borrowed(system),
+    }
 }
 
 /// Checks properties with the engines that are asked for, or that suit, in a reduced model where there is one.
