@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::shared::Shared;
 use crate::Fault;
+use crate::facts::Bounds;
 use crate::system::{EdgeId, LocationId, ProcessId, RecordId, Scalar, VariableId};
 use crate::visit::{Seen, Visitor, walk_expr};
 
@@ -263,6 +264,11 @@ impl Expr {
     /// the shared ones inside it.
     pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
         Calls::new(visit).expr(self);
+    }
+
+    /// Its value is 0 or 1, if it has one.
+    pub fn has_truth_value(&self) -> bool {
+        Bounds::of_expr(self).within(0, 1)
     }
 
     /// The value of an expression without variables, unless it is a fault.

@@ -874,18 +874,23 @@ impl System {
     /// assert_eq!(system.globals[0].kind, VariableKind::State);
     /// ```
     pub fn keep_inputs<'e>(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) -> bool {
+        let inputs = self.inputs_in(exprs);
+        for variable in &inputs {
+            self.globals[variable.index()].kind = VariableKind::State;
+        }
+        !inputs.is_empty()
+    }
+
+    /// The inputs that these expressions read.
+    pub fn inputs_in<'e>(&self, exprs: impl IntoIterator<Item = &'e Expr>) -> Vec<VariableId> {
+        let is_input = |variable: &Variable| variable.kind == VariableKind::Input;
+        if !self.globals.iter().any(is_input) {
+            return Vec::new();
+        }
         let mut read = Globals::default();
         exprs.into_iter().for_each(|expr| read.expr(expr));
-        let mut found = false;
-        for variable in read.variables {
-            if let Some(variable) = self.globals.get_mut(variable.index())
-                && variable.kind == VariableKind::Input
-            {
-                variable.kind = VariableKind::State;
-                found = true;
-            }
-        }
-        found
+        let there = |id: &VariableId| self.globals.get(id.index()).is_some_and(is_input);
+        read.variables.into_iter().filter(there).collect()
     }
 
     /// The process type of that id.

@@ -13,7 +13,7 @@ use ample_engine::portfolio;
 use ample_engine::registry::{self, Asked, Choice, Team};
 use ample_engine::report::{Answer, Report};
 use ample_engine::settings::{Fairness, PartialOrder, Settings};
-use ample_model::{Expr, Outcome, Property, Question, Reason, Role, System, Variable, VariableKind};
+use ample_model::{Expr, Outcome, Property, Question, Reason, Role, System};
 
 use crate::engines::{ENGINES, EngineOptions};
 use crate::load::language_of;
@@ -151,15 +151,13 @@ pub fn check(system: &System, options: &CheckOptions) -> Report {
 
 /// The model, with the inputs that are asked about in its states.
 fn adapted<'s>(system: &'s System, properties: &[Property], justice: &[Expr]) -> Cow<'s, System> {
-    let is_input = |variable: &Variable| variable.kind == VariableKind::Input;
-    if !system.globals.iter().any(is_input) {
+    let asked = || properties.iter().flat_map(Property::expressions).chain(justice);
+    if system.inputs_in(asked()).is_empty() {
         return Cow::Borrowed(system);
     }
     let mut adapted = system.clone();
-    match adapted.keep_inputs(properties.iter().flat_map(Property::expressions).chain(justice)) {
-        true => Cow::Owned(adapted),
-        false => Cow::Borrowed(system),
-    }
+    adapted.keep_inputs(asked());
+    Cow::Owned(adapted)
 }
 
 /// Checks properties with the engines that are asked for, or that suit, in a reduced model where there is one.
