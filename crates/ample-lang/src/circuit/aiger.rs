@@ -70,8 +70,8 @@ fn header(reader: &mut Reader<'_, '_>) -> Read<Header> {
     let mut place = Place::new(0, 3);
     while !reader.at_line_end() {
         if given == counts.len() {
-            let at = reader.at;
-            return Err(reader.error(at, at + 1, "a header has at most nine numbers: `M I L O A B C J F`"));
+            let message = "a header has at most nine numbers: `M I L O A B C J F`";
+            return Err(reader.error(reader.at, reader.word_end(), message));
         }
         let (letter, what) = COUNTS[given];
         (counts[given], place) = reader.number(&format!("{letter}, the number of {what}"))?;
@@ -229,6 +229,7 @@ impl Aiger<'_, '_, '_> {
             return Err(self.reader.error_at(at, &message));
         }
         let signal = self.netlist.signals.len() as u32;
+        self.netlist.variables.push((literal / 2) as u32);
         if self.defined.insert((literal / 2) as u32, signal).is_some() {
             return Err(self.reader.error_at(at, &format!("the literal {literal} is defined twice")));
         }
@@ -352,7 +353,7 @@ impl Aiger<'_, '_, '_> {
                 b'f' => (self.header.fairness, "fairness constraints"),
                 _ => {
                     let message = "expected a line of the symbol table (a letter of `ilobcjf`, a number and a name) or `c`";
-                    return Err(self.reader.error(start, start + 1, message));
+                    return Err(self.reader.error(start, self.reader.character_end(), message));
                 }
             };
             self.reader.at += 1;

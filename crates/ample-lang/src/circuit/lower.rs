@@ -268,10 +268,6 @@ impl<'n> Lowering<'n> {
             let signal = &netlist.signals[output.literal.signal()];
             let is_itself = !output.literal.is_inverted() && signal.name.as_deref() == Some(&*output.name);
             is_listed[output.literal.signal()] |= is_itself;
-            // A latch or an input that is an output has its name already.
-            if is_itself && matches!(signal.driver, Driver::Input | Driver::Latch) {
-                continue;
-            }
             let (name, value) = (output.name.clone(), self.literal(output.literal));
             system.signals.push(NamedSignal { name, value, is_output: true, span: Some(output.at.span()) });
         }

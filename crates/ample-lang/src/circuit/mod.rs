@@ -210,12 +210,16 @@ impl Reader<'_, '_> {
     fn word_end(&self) -> usize {
         let rest = &self.bytes[self.at..];
         let blank = rest.iter().position(|byte| byte.is_ascii_whitespace());
-        let mut end = self.at + blank.unwrap_or(rest.len()).max(1);
-        // Not inside a character.
-        while self.bytes.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
+        (self.at + blank.unwrap_or(rest.len())).max(self.character_end())
+    }
+
+    /// Where the character here ends.
+    fn character_end(&self) -> usize {
+        let mut end = self.bytes.len().min(self.at + 1);
+        while !self.is_binary && self.bytes.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
             end += 1;
         }
-        end.min(self.bytes.len())
+        end
     }
 
     fn number(&mut self, what: &str) -> Read<(u64, Place)> {

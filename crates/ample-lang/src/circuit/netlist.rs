@@ -124,6 +124,9 @@ pub(super) struct Netlist {
     pub bad: Vec<Named>,
     /// What always holds.
     pub constraints: Vec<Literal>,
+    /// The numbers that the file gives to signals without names, where these are not the numbers of the signals; from the
+    /// first one behind the constant on.
+    pub variables: Vec<u32>,
     /// What must not happen again and again, while all of `fairness` does.
     pub justice: Vec<Justice>,
     pub fairness: Vec<Literal>,
@@ -144,7 +147,10 @@ impl Netlist {
 
     /// What messages call a signal.
     pub fn name_of(&self, signal: usize) -> String {
-        self.signals[signal].name.clone().unwrap_or_else(|| format!("the gate of variable {signal}"))
+        self.signals[signal].name.clone().unwrap_or_else(|| {
+            let number = signal.checked_sub(1).and_then(|at| self.variables.get(at));
+            format!("variable {}", number.map_or(signal as u64, |number| u64::from(*number)))
+        })
     }
 }
 

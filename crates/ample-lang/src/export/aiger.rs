@@ -12,7 +12,7 @@ use super::aig::{Aig, Literal, Reset};
 ///
 /// let circuit = read(Format::Bench, "c.bench", "OUTPUT(l)\nl = DFF(n)\nn = NOT(l)\n")?;
 /// let aig = Aig::of(&circuit.system, &[], &ample_budget::Budget::unlimited()).unwrap();
-/// assert!(aiger::text(&aig).starts_with("aag 1 0 1 0 0\n2 3\n"));
+/// assert!(aiger::text(&aig).starts_with("aag 1 0 1 1 0\n2 3\n2\n"));
 /// # Ok::<(), ample_lang::Rejected>(())
 /// ```
 pub fn text(aig: &Aig) -> String {

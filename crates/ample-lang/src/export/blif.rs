@@ -22,8 +22,21 @@ pub fn model(aig: &Aig, name: &str) -> String {
     let inputs: Vec<String> = aig.inputs.iter().map(|name| give(name)).collect();
     let latches: Vec<String> = aig.latches.iter().map(|latch| give(&latch.name)).collect();
     let bad = aig.bad.iter().map(|(name, literal)| (format!("bad_{name}"), *literal));
-    let outputs: Vec<(String, Literal)> =
-        aig.outputs.iter().cloned().chain(bad).map(|(name, literal)| (give(&name), literal)).collect();
+    // An output that is an input or a latch has its name already.
+    let own = |number: usize| aig.inputs.iter().chain(aig.latches.iter().map(|latch| &latch.name)).nth(number);
+    let is_variable = |name: &str, literal: Literal| {
+        literal >= 2 && literal % 2 == 0 && own((literal / 2 - 1) as usize).is_some_and(|own| own == name)
+    };
+    let mut outputs: Vec<(String, Option<Literal>)> = Vec::new();
+    for (name, literal) in aig.outputs.iter().cloned().chain(bad) {
+        outputs.push(match is_variable(&name, literal) {
+            true => {
+                let number = (literal / 2 - 1) as usize;
+                (inputs.iter().chain(&latches).nth(number).cloned().unwrap_or_default(), None)
+            }
+            false => (give(&name), Some(literal)),
+        });
+    }
     let first = inputs.len() + latches.len() + 1;
     let gates: Vec<String> = (0..aig.gates.len()).map(|number| give(&format!("n{}", first + number))).collect();
     let constant = give("zero");
@@ -46,7 +59,8 @@ pub fn model(aig: &Aig, name: &str) -> String {
         let _ = writeln!(out, ".names {x_name} {y_name} {name}\n{}{} 1", 1 - x % 2, 1 - y % 2);
     }
     let nexts = aig.latches.iter().map(|latch| latch.next).zip(&nexts);
-    for (literal, name) in outputs.iter().map(|(name, literal)| (*literal, name)).chain(nexts) {
+    let outputs = outputs.iter().filter_map(|(name, literal)| Some(((*literal)?, name)));
+    for (literal, name) in outputs.chain(nexts) {
         let _ = writeln!(out, ".names {} {name}\n{} 1", all[(literal / 2) as usize], 1 - literal % 2);
     }
     out.push_str(".end\n");

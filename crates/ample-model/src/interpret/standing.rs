@@ -103,7 +103,9 @@ impl Interpreter<'_> {
     /// The outputs that do not depend on inputs that the state does not have.
     fn outputs(&self, state: &State, variables: &mut Vec<Cell>) {
         for signal in self.system.signals.iter().filter(|signal| signal.is_output).take(MAX_OUTPUTS) {
-            if self.system.inputs_in([&signal.value]).is_empty()
+            // A latch may be an output, and is shown already.
+            if !matches!(signal.value, Expr::Read(_))
+                && self.system.inputs_in([&signal.value]).is_empty()
                 && let Ok(value) = self.evaluate(state, None, &signal.value)
             {
                 variables.push(Cell { name: signal.name.clone(), value: value.to_string() });
