@@ -5,7 +5,6 @@
 use ample_budget::Budget;
 use ample_lang::circuit::{Format, read};
 use ample_lang::export::{aig::Aig, aiger};
-
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &str| {

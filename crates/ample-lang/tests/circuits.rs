@@ -134,7 +134,8 @@ fn random_graphs_mean_the_same_in_every_format() {
 #[test]
 fn gates_of_bench_files_are_what_they_are_called() {
     let gates = ["AND", "NAND", "OR", "NOR", "XOR", "XNOR"];
-    let mut text = String::from("INPUT(a)\nINPUT(b)\nINPUT(c)\nn = NOT(a)\nf = buff(a)\nv = VDD\ng = gnd()\nl = DFF(a)\n");
+    let mut text =
+        String::from("INPUT(a)\nINPUT(b)\nINPUT(c)\nn = NOT(a)\nf = buff(a)\nv = VDD\ng = gnd()\nl = DFF(a)\n");
     gates.iter().for_each(|gate| text.push_str(&format!("{gate}_3 = {gate}(a, b, c)\n{gate}_1 = {gate}(a)\n")));
     let mut system = system(Format::Bench, &text);
     system.keep_inputs(&system.signals.iter().map(|signal| signal.value.clone()).collect::<Vec<_>>());
@@ -219,7 +220,8 @@ fn covers_latches_and_models_of_blif() {
             interpreter.evaluate(&state, None, &signal.value).expect("a value")
         };
         let on = i64::from(a == 1 && c == 0 || a == 0 && b == 1);
-        let names = ["on", "off", "none", "one", "zero", "many", "used.x", "again", "alias", "pair.0.inner", "pair.1.inner"];
+        let names =
+            ["on", "off", "none", "one", "zero", "many", "used.x", "again", "alias", "pair.0.inner", "pair.1.inner"];
         assert_eq!(names.map(value), [on, 1 - on, 0, 1, 0, 1, a, a, a, 1 - a, 1 - a], "{a} {b} {c}");
     }
 }

@@ -178,7 +178,11 @@ fn blif() {
         (".model a\n.inputs x\n.latch x x\n", "`x` is driven twice", "x"),
         (".model a\n.names x\n1\n.names x\n0\n", "`x` is driven twice", "x"),
         (".model a\n.names y y\n1 1\n", "`y` depends on itself without a latch in between", "y"),
-        (".model a\n.names b a\n1 1\n.names a b\n1 1\n", "depend on each other without a latch in between: a -> b", "a"),
+        (
+            ".model a\n.names b a\n1 1\n.names a b\n1 1\n",
+            "depend on each other without a latch in between: a -> b",
+            "a",
+        ),
         (".model a\n.subckt\n", "`.subckt` has the name of a model", ".subckt"),
         (".model a\n.subckt b\n", "there is no model `b`", "b"),
         (".model a\n.subckt a\n", "the model `a` uses itself", "a"),
@@ -315,7 +319,22 @@ fn prefixes_are_answered() {
 #[test]
 fn damaged_files_are_answered() {
     let pieces: [&[u8]; 16] = [
-        b"", b"0", b"1", b"-", b"99999999999999999999", b" ", b"\n", b".", b"=", b"(", b")", b"\xc3\xa9", b"\xff", b"\0", b"\\\n", b"#",
+        b"",
+        b"0",
+        b"1",
+        b"-",
+        b"99999999999999999999",
+        b" ",
+        b"\n",
+        b".",
+        b"=",
+        b"(",
+        b")",
+        b"\xc3\xa9",
+        b"\xff",
+        b"\0",
+        b"\\\n",
+        b"#",
     ];
     for (format, bytes) in sound() {
         let mut random = Random::new(2026);

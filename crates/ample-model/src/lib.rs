@@ -55,7 +55,7 @@ pub use property::{AtomTable, Property, PropertyAutomaton, Question, Temporal};
 pub use system::{
     Action, ActionId, Alternative, Block, Channel, ChannelId, Communication, Coupling, Definition, Edge, EdgeId,
     Enumeration, EnumerationId, EventKind, Initial, Instance, Instruction, Location, LocationId, Monitor, MonitorEdge,
-    NamedAction, NextValue, Original, Overflow, ProcessId, ProcessType, Record, RecordId, Role, Scalar, Signal,
-    Source, SourceId, Span, Synchronous, System, Type, Variable, VariableId, VariableKind,
+    NamedAction, NextValue, Original, Overflow, ProcessId, ProcessType, Record, RecordId, Role, Scalar, Signal, Source,
+    SourceId, Span, Synchronous, System, Type, Variable, VariableId, VariableKind,
 };
 pub use trace::{Change, Message, Move, Step, Trace};

@@ -8,8 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ample::{CheckOptions, Choice, Property, Question, Report, System, Verdict};
-use ample_budget::Budget;
+use ample::{Budget, CheckOptions, Choice, Property, Question, Report, System, Verdict};
 use ample_lang::circuit::quoted;
 use ample_lang::export::aig::{Aig, Latch, Reset};
 use ample_lang::export::witness::{Status, witness};
@@ -61,7 +60,10 @@ fn allowed(aig: &Aig, values: &[bool]) -> bool {
 
 fn starts(aig: &Aig) -> Vec<Vec<bool>> {
     let fits = |flags: &Vec<bool>| {
-        aig.latches.iter().zip(flags).all(|(latch, flag)| latch.reset == Reset::Any || latch.reset == Reset::Value(*flag))
+        aig.latches
+            .iter()
+            .zip(flags)
+            .all(|(latch, flag)| latch.reset == Reset::Any || latch.reset == Reset::Value(*flag))
     };
     all_flags(aig.latches.len()).filter(fits).collect()
 }
@@ -121,7 +123,8 @@ fn can_repeat(aig: &Aig, literals: &[u32]) -> bool {
         }
         seen
     };
-    let first: Vec<usize> = starts(aig).iter().flat_map(|one| by_latches.get(&one[..]).cloned().unwrap_or_default()).collect();
+    let first: Vec<usize> =
+        starts(aig).iter().flat_map(|one| by_latches.get(&one[..]).cloned().unwrap_or_default()).collect();
     let mut reachable = follow(&first);
     first.iter().for_each(|one| reachable[*one] = true);
     let behind: Vec<Vec<bool>> = (0..cycles.len()).map(|one| follow(&[one])).collect();
@@ -334,9 +337,18 @@ fn frames_of_random_circuits_are_those_of_abc() {
     let folder = Folder::new("frames");
     for seed in 1000..1030 {
         let mut aig = random_aig(&mut Random::new(seed));
-        aig.latches.iter_mut().filter(|latch| latch.reset == Reset::Any).for_each(|latch| latch.reset = Reset::Value(false));
+        aig.latches
+            .iter_mut()
+            .filter(|latch| latch.reset == Reset::Any)
+            .for_each(|latch| latch.reset = Reset::Value(false));
         let bad = 2 * aig.variables() - 1;
-        let aig = Aig { bad: Vec::new(), justice: Vec::new(), constraints: Vec::new(), outputs: vec![("o".into(), bad)], ..aig };
+        let aig = Aig {
+            bad: Vec::new(),
+            justice: Vec::new(),
+            constraints: Vec::new(),
+            outputs: vec![("o".into(), bad)],
+            ..aig
+        };
         let path = folder.0.join("random.aig");
         std::fs::write(&path, aiger::binary(&aig)).expect("a file");
         let script = format!("read_aiger {}; bmc3 -F 40", path.display());

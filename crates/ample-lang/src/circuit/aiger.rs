@@ -210,7 +210,8 @@ impl Aiger<'_, '_, '_> {
                 1 => Reset::Value(true),
                 value if value == own.0 => Reset::Any,
                 _ => {
-                    let message = format!("a latch is reset to 0, to 1, or to its own literal {}, not to {value}", own.0);
+                    let message =
+                        format!("a latch is reset to 0, to 1, or to its own literal {}, not to {value}", own.0);
                     return Err(self.reader.error_at(at, &message));
                 }
             };
@@ -293,7 +294,8 @@ impl Aiger<'_, '_, '_> {
         let own = 2 * self.netlist.signals.len() as u64;
         let first = self.difference()?;
         if first == 0 || first > own {
-            let message = format!("the first difference of gate {} is {first}, and must lie between 1 and {own}", own / 2);
+            let message =
+                format!("the first difference of gate {} is {first}, and must lie between 1 and {own}", own / 2);
             return Err(self.reader.error(start, self.reader.at, &message));
         }
         let (second_start, greater) = (self.reader.at, own - first);
@@ -352,7 +354,8 @@ impl Aiger<'_, '_, '_> {
                 b'j' => (self.header.justice, "justice properties"),
                 b'f' => (self.header.fairness, "fairness constraints"),
                 _ => {
-                    let message = "expected a line of the symbol table (a letter of `ilobcjf`, a number and a name) or `c`";
+                    let message =
+                        "expected a line of the symbol table (a letter of `ilobcjf`, a number and a name) or `c`";
                     return Err(self.reader.error(start, self.reader.character_end(), message));
                 }
             };
@@ -413,7 +416,8 @@ impl Aiger<'_, '_, '_> {
         };
         self.netlist.outputs = named(self, b'o', &sections.outputs)?;
         self.netlist.bad = named(self, b'b', &sections.bad)?;
-        let all = |this: &Self, written: &[Written]| written.iter().map(|one| this.literal(*one)).collect::<Read<Vec<_>>>();
+        let all =
+            |this: &Self, written: &[Written]| written.iter().map(|one| this.literal(*one)).collect::<Read<Vec<_>>>();
         self.netlist.constraints = all(self, &sections.constraints)?;
         self.netlist.fairness = all(self, &sections.fairness)?;
         for (number, (at, literals)) in sections.justice.iter().enumerate() {
@@ -464,4 +468,3 @@ pub(super) fn looks_like(text: &str) -> bool {
     let rest = text.strip_prefix("aag").or_else(|| text.strip_prefix("aig"));
     rest.is_some_and(|rest| rest.starts_with(' '))
 }
-

@@ -39,8 +39,7 @@ struct Bench<'t> {
 }
 
 pub(super) fn read(text: &str, watch: &Watch<'_>) -> Read<Netlist> {
-    let mut bench =
-        Bench { netlist: Netlist::new(), defined: HashMap::new(), outputs: Vec::new(), gates: Vec::new() };
+    let mut bench = Bench { netlist: Netlist::new(), defined: HashMap::new(), outputs: Vec::new(), gates: Vec::new() };
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         watch.step()?;

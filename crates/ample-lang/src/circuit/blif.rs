@@ -52,7 +52,8 @@ pub(super) fn looks_like(text: &str) -> bool {
 
 pub(super) fn read(text: &str, reader: &mut Reader<'_, '_>) -> Read<Netlist> {
     let watch = reader.watch;
-    let mut parser = Parser { models: Vec::new(), state: State::Outside, warnings: reader.warnings, warned: BTreeSet::new() };
+    let mut parser =
+        Parser { models: Vec::new(), state: State::Outside, warnings: reader.warnings, warned: BTreeSet::new() };
     let mut lines = Lines { text, at: 0 };
     while let Some(words) = lines.next_line() {
         watch.steps(1 + words.len())?;
@@ -265,7 +266,8 @@ impl<'t> Parser<'t, '_> {
         };
         let count = row.text.chars().count();
         if count != width {
-            let message = format!("a row of `{}` has {width} input values, and this one has {count}", cover.output.text);
+            let message =
+                format!("a row of `{}` has {width} input values, and this one has {count}", cover.output.text);
             return Err(Diagnostic::error(row.at.span(), message));
         }
         if let Some((at, wrong)) = row.text.char_indices().find(|(_, c)| !"01-".contains(*c)) {
@@ -322,7 +324,11 @@ impl<'t> Parser<'t, '_> {
             match kind.text {
                 "re" | "fe" => {}
                 "ah" | "al" | "as" => {
-                    self.warn("latches", *kind, "latches of the types `ah`, `al` and `as` are taken for edge-triggered ones");
+                    self.warn(
+                        "latches",
+                        *kind,
+                        "latches of the types `ah`, `al` and `as` are taken for edge-triggered ones",
+                    );
                 }
                 other => {
                     let message = format!("the type of a latch is `re`, `fe`, `ah`, `al` or `as`, not `{other}`");
@@ -377,8 +383,9 @@ fn refused(command: Word<'_>) -> Diagnostic {
     let name = command.text;
     let error = |message: &str| Diagnostic::error(command.at.span(), message);
     match name {
-        ".gate" | ".mlatch" | ".cell" => error("gates of a technology library are not read")
-            .with_help("write the circuit with `.names` and `.latch`, as `abc -c \"read …; strash; write_blif …\"` does"),
+        ".gate" | ".mlatch" | ".cell" => error("gates of a technology library are not read").with_help(
+            "write the circuit with `.names` and `.latch`, as `abc -c \"read …; strash; write_blif …\"` does",
+        ),
         ".search" => error("other files are not read").with_help("put the models into one file"),
         ".start_kiss" | ".kiss" => error("state tables (KISS) are not read")
             .with_help("encode the states, as `sis` and `abc` do, and write the circuit with `.names` and `.latch`"),
@@ -490,7 +497,8 @@ impl<'m, 't> Flat<'m, 't> {
             for (formal, actual) in &instance.bindings {
                 let is_known = |name: &Word<'_>| name.text == formal.text;
                 if !inner.inputs.iter().any(is_known) && !inner.outputs.iter().any(is_known) {
-                    let message = format!("the model `{}` has no input or output `{}`", instance.model.text, formal.text);
+                    let message =
+                        format!("the model `{}` has no input or output `{}`", instance.model.text, formal.text);
                     return Err(Diagnostic::error(formal.at.span(), message));
                 }
                 if bindings.insert(formal.text, self.frames[frame].name(actual.text)).is_some() {
@@ -499,7 +507,8 @@ impl<'m, 't> Flat<'m, 't> {
                 }
             }
             if let Some(open) = inner.inputs.iter().find(|input| !bindings.contains_key(input.text)) {
-                let message = format!("the input `{}` of the model `{}` is not connected", open.text, instance.model.text);
+                let message =
+                    format!("the input `{}` of the model `{}` is not connected", open.text, instance.model.text);
                 return Err(Diagnostic::error(instance.model.at.span(), message));
             }
             let prefix = format!("{}{}.{}.", self.frames[frame].prefix, instance.model.text, instance.number);
@@ -558,7 +567,8 @@ impl<'m, 't> Flat<'m, 't> {
                 products.push(product(row, &inputs));
             }
             let is_inverted = cover.value == Some(false);
-            self.netlist.signals[*signal as usize].driver = Driver::Gate(Box::new(Function::Sum(products)), is_inverted);
+            self.netlist.signals[*signal as usize].driver =
+                Driver::Gate(Box::new(Function::Sum(products)), is_inverted);
         }
         Ok(())
     }

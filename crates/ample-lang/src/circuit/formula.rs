@@ -97,8 +97,8 @@ fn parse(system: &System, text: &str) -> Result<Temporal, Rejected> {
     });
     match parsed {
         Ok(formula) => {
-            let formula = formula
-                .substitute(&mut |Atom(number)| known.get(number as usize).cloned().unwrap_or(Formula::False));
+            let formula =
+                formula.substitute(&mut |Atom(number)| known.get(number as usize).cloned().unwrap_or(Formula::False));
             Ok(Temporal::new(formula, table))
         }
         Err(ParseError { offset, message }) => {
@@ -171,7 +171,8 @@ impl Scanner<'_, '_> {
             None => {
                 let variables = self.system.globals.iter().map(|variable| variable.name.as_str());
                 let signals = self.system.signals.iter().map(|signal| signal.name.as_str());
-                self.help = closest(&name, variables.chain(signals)).map(|near| format!("is `{}` meant?", quoted(near)));
+                self.help =
+                    closest(&name, variables.chain(signals)).map(|near| format!("is `{}` meant?", quoted(near)));
                 Err(format!("there is no signal `{name}` in the circuit"))
             }
         }

@@ -7,9 +7,9 @@
 
 use ample_logic::Formula;
 use ample_model::{
-    AtomTable, BinaryOp, Coupling, Definition, Expr, Initial, NextValue, Place as Cell, Property, Question,
-    Scalar, Scope, Shared, Signal as NamedSignal, Source, Synchronous, System, Temporal, Type, UnaryOp, Variable,
-    VariableId, VariableKind,
+    AtomTable, BinaryOp, Coupling, Definition, Expr, Initial, NextValue, Place as Cell, Property, Question, Scalar,
+    Scope, Shared, Signal as NamedSignal, Source, Synchronous, System, Temporal, Type, UnaryOp, Variable, VariableId,
+    VariableKind,
 };
 
 use super::netlist::{Driver, Function, Literal, Netlist, Place, Reset, Signal};
@@ -22,13 +22,7 @@ type Read<T> = Result<T, Diagnostic>;
 const NAMED: usize = 8;
 
 /// The system of a circuit.
-pub(super) fn system(
-    name: &str,
-    language: &str,
-    source: Source,
-    netlist: &Netlist,
-    watch: &Watch<'_>,
-) -> Read<System> {
+pub(super) fn system(name: &str, language: &str, source: Source, netlist: &Netlist, watch: &Watch<'_>) -> Read<System> {
     let order = order(netlist, watch)?;
     let mut lowering = Lowering::new(netlist);
     for signal in order {
@@ -83,8 +77,10 @@ fn order(netlist: &Netlist, watch: &Watch<'_>) -> Read<Vec<usize>> {
                     order.push(signal);
                 }
                 Step::Enter(signal) if marks[signal] == Mark::Open => {
-                    let path: Vec<usize> =
-                        open.iter().filter_map(|step| if let Step::Leave(one) = step { Some(*one) } else { None }).collect();
+                    let path: Vec<usize> = open
+                        .iter()
+                        .filter_map(|step| if let Step::Leave(one) = step { Some(*one) } else { None })
+                        .collect();
                     let begin = path.iter().position(|one| *one == signal).unwrap_or(0);
                     return Err(cycle(netlist, &path[begin..]));
                 }
@@ -278,7 +274,12 @@ impl<'n> Lowering<'n> {
                 continue;
             }
             let value = self.values[number].clone().expr();
-            system.signals.push(NamedSignal { name: name.clone(), value, is_output: false, span: Some(signal.at.span()) });
+            system.signals.push(NamedSignal {
+                name: name.clone(),
+                value,
+                is_output: false,
+                span: Some(signal.at.span()),
+            });
         }
         Ok(())
     }

@@ -236,7 +236,8 @@ impl Reader<'_, '_> {
             let message = format!("expected {what}, but `{}` is no number", String::from_utf8_lossy(word));
             return Err(self.error(start, end, &message));
         }
-        let value = word.iter().fold(0u64, |value, digit| value.saturating_mul(10).saturating_add(u64::from(digit - b'0')));
+        let value =
+            word.iter().fold(0u64, |value, digit| value.saturating_mul(10).saturating_add(u64::from(digit - b'0')));
         self.at = end;
         Ok((value, Place::new(start, end)))
     }

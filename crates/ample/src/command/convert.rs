@@ -126,7 +126,11 @@ fn read(arguments: &Convert, context: &Context) -> Result<Model, Exit> {
     let options = load_options(&arguments.common, &budget);
     let text = ample::read_text(path, &options).map_err(|error| refused(context, path, &error))?;
     if !is_milestones(path, &text) {
-        return Err(failed(context, path, "only Milestones models are translated into this language; circuits are written with --to aag, aig or blif"));
+        return Err(failed(
+            context,
+            path,
+            "only Milestones models are translated into this language; circuits are written with --to aag, aig or blif",
+        ));
     }
     let model =
         milestones::parse(&name, &text).map_err(|rejected| refused(context, path, &LoadError::from(rejected)))?;

@@ -101,8 +101,7 @@ impl Compiler<'_> {
     fn is_inline(&self, shared: &Shared) -> bool {
         let is_simple = matches!(&**shared, Expr::Const(_) | Expr::Read(_) | Expr::Next(_) | Expr::SelfId);
         let is_deep = self.sharing.levels + shared.local_height() >= MAX_NESTING as u32;
-        is_simple
-            || !is_deep && self.sharing.uses.get(&(shared.address(), self.reads)).is_none_or(|uses| *uses < 2)
+        is_simple || !is_deep && self.sharing.uses.get(&(shared.address(), self.reads)).is_none_or(|uses| *uses < 2)
     }
 
     /// Compiles a shared expression where it stands.
@@ -194,9 +193,13 @@ impl Compiler<'_> {
         let key = ((shared.address(), self.reads), self.owner);
         let known = self.sharing.known.borrow().get(&key).and_then(|known| known.interval);
         known.unwrap_or_else(|| {
-            self.inside(shared, |known| known.interval.is_some(), |part| {
-                self.known_interval(part);
-            });
+            self.inside(
+                shared,
+                |known| known.interval.is_some(),
+                |part| {
+                    self.known_interval(part);
+                },
+            );
             let interval = self.interval(shared);
             self.sharing.known.borrow_mut().entry(key).or_default().interval = Some(interval);
             interval
@@ -208,9 +211,13 @@ impl Compiler<'_> {
         let key = ((shared.address(), self.reads), self.owner);
         let known = self.sharing.known.borrow().get(&key).and_then(|known| known.may_fault);
         known.unwrap_or_else(|| {
-            self.inside(shared, |known| known.may_fault.is_some(), |part| {
-                self.shared_may_fault(part);
-            });
+            self.inside(
+                shared,
+                |known| known.may_fault.is_some(),
+                |part| {
+                    self.shared_may_fault(part);
+                },
+            );
             let may_fault = self.may_fault(shared);
             self.sharing.known.borrow_mut().entry(key).or_default().may_fault = Some(may_fault);
             may_fault
