@@ -4,8 +4,9 @@
 //! asking for it is a fault, and what the interpreter does not look at cannot be one.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use ample_model::visit::{MAX_RECURSION, innermost_first};
 use ample_model::{
     BinaryOp, Channel, ChannelId, EdgeId, Expr, Location, LocationId, Pattern, Place, ProcessId, Scope, Shared, UnaryOp,
 };
@@ -133,6 +134,17 @@ impl Maker<'_> {
         };
         if let Some(value) = memo.borrow().get(&expr.address()) {
             return Ok(value.clone());
+        }
+        // What is nested deeper than calls is made along a list; without the last of it, which is the expression itself.
+        if expr.height() > MAX_RECURSION {
+            let mut seen = HashSet::new();
+            let mut new = |part: &Shared| !memo.borrow().contains_key(&part.address()) && seen.insert(part.address());
+            let mut parts = innermost_first(expr, &mut new);
+            parts.pop();
+            for part in parts {
+                let value = self.value(view, part)?;
+                memo.borrow_mut().insert(part.address(), value);
+            }
         }
         let value = self.value(view, expr)?;
         memo.borrow_mut().insert(expr.address(), value.clone());

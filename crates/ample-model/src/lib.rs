@@ -57,6 +57,6 @@ pub use system::{
     Action, ActionId, Alternative, Block, Channel, ChannelId, Communication, Coupling, DeadStatement, Definition, Edge,
     EdgeId, Enumeration, EnumerationId, EventKind, Initial, Instance, Instruction, Location, LocationId, Monitor,
     MonitorEdge, NamedAction, NextValue, Notation, Original, Overflow, ProcessId, ProcessType, Record, RecordId, Role,
-    Scalar, Source, SourceId, Span, Synchronous, System, Type, Variable, VariableId, VariableKind,
+    Scalar, Signal, Source, SourceId, Span, Synchronous, System, Type, Variable, VariableId, VariableKind,
 };
 pub use trace::{Change, Message, Move, Step, Trace};

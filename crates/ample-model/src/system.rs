@@ -6,13 +6,14 @@
 //! states follow which. How a state moves is defined by the
 //! [reference interpreter](crate::interpret) and nowhere else.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::expr::{Expr, Field, Pattern, Place, Shared};
+use crate::expr::{Expr, Field, Pattern, Place, Scope, Shared};
 use crate::property::Property;
-use crate::visit::Visitor;
+use crate::visit::{Seen, Visitor};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -439,6 +440,28 @@ impl<'a> Visitor<'a> for Written<'a> {
     fn shared(&mut self, _: &'a Shared) {}
 }
 
+/// Collects the global variables that are read.
+#[derive(Default)]
+struct Globals<'a> {
+    variables: BTreeSet<VariableId>,
+    seen: Seen<'a>,
+}
+
+impl<'a> Visitor<'a> for Globals<'a> {
+    fn read(&mut self, place: &'a Place) {
+        if place.scope == Scope::Global {
+            self.variables.insert(place.variable);
+        }
+        self.place(place);
+    }
+
+    fn shared(&mut self, shared: &'a Shared) {
+        for part in self.seen.unseen(shared) {
+            self.expr(part);
+        }
+    }
+}
+
 impl Communication {
     /// Its expressions, the outermost ones: the handle, what is sent, what must match, and subscripts of what is received into.
     pub fn expressions(&self) -> Vec<&Expr> {
@@ -765,6 +788,19 @@ pub enum Coupling {
     Synchronous(Synchronous),
 }
 
+/// A named expression: an output of a circuit, or a signal inside it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signal {
+    /// Its name in the source.
+    pub name: String,
+    /// Its value: over the state and, in a synchronous system, the inputs.
+    pub value: Expr,
+    /// It is an output.
+    pub is_output: bool,
+    /// Where it is declared.
+    pub span: Option<Span>,
+}
+
 /// A model: everything that an engine may know about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct System {
@@ -782,6 +818,9 @@ pub struct System {
     pub channels: Vec<Channel>,
     /// Global variables.
     pub globals: Vec<Variable>,
+    /// Named expressions that properties may speak of.
+    #[serde(default)]
+    pub signals: Vec<Signal>,
     /// Process types.
     pub processes: Vec<ProcessType>,
     /// The processes that are there from the beginning, in the order of their ids.
@@ -872,6 +911,7 @@ impl System {
             records: Vec::new(),
             channels: Vec::new(),
             globals: Vec::new(),
+            signals: Vec::new(),
             processes: Vec::new(),
             start: Vec::new(),
             max_processes: 255,
@@ -894,6 +934,42 @@ impl System {
             Coupling::Synchronous(synchronous) => Some(synchronous),
             Coupling::Interleaving => None,
         }
+    }
+
+    /// Makes the inputs that these expressions read a part of the state: cells that may have any value, initially and after
+    /// every step. A condition about inputs is one on such states; the runs are the same, and each state of a run shows the
+    /// inputs of the step that leaves it. True if there were some.
+    ///
+    /// ```
+    /// use ample_model::{Coupling, Expr, Place, Scalar, Scope, Synchronous, System, Type, Variable, VariableId, VariableKind};
+    ///
+    /// let mut system = System::new("wire", "by hand");
+    /// system.coupling = Coupling::Synchronous(Synchronous::default());
+    /// let input = Variable { kind: VariableKind::Input, ..Variable::new("x", Type::Scalar(Scalar::BOOL)) };
+    /// system.globals.push(input);
+    /// let (scope, variable, scalar) = (Scope::Global, VariableId(0), Scalar::BOOL);
+    /// let x = Expr::Read(Place { scope, variable, offset: 0, indices: Vec::new(), scalar });
+    /// assert!(system.keep_inputs([&x]));
+    /// assert_eq!(system.globals[0].kind, VariableKind::State);
+    /// ```
+    pub fn keep_inputs<'e>(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) -> bool {
+        let inputs = self.inputs_in(exprs);
+        for variable in &inputs {
+            self.globals[variable.index()].kind = VariableKind::State;
+        }
+        !inputs.is_empty()
+    }
+
+    /// The inputs that these expressions read.
+    pub fn inputs_in<'e>(&self, exprs: impl IntoIterator<Item = &'e Expr>) -> Vec<VariableId> {
+        let is_input = |variable: &Variable| variable.kind == VariableKind::Input;
+        if !self.globals.iter().any(is_input) {
+            return Vec::new();
+        }
+        let mut read = Globals::default();
+        exprs.into_iter().for_each(|expr| read.expr(expr));
+        let there = |id: &VariableId| self.globals.get(id.index()).is_some_and(is_input);
+        read.variables.into_iter().filter(there).collect()
     }
 
     /// The process type of that id.

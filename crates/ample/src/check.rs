@@ -1,5 +1,6 @@
 //! Checking: properties in, a [`Report`] out, whichever engine does the work.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -16,6 +17,7 @@ use ample_explicit::engine::options::Explicit;
 use ample_model::{Expr, Outcome, Property, Question, Reason, Role, System};
 
 use crate::engines::{ENGINES, EngineOptions};
+use crate::load::language_of;
 use crate::reductions::{self, StaticReduction};
 use crate::runs;
 use crate::vacuity;
@@ -107,8 +109,9 @@ impl CheckOptions {
 
 /// All that a model states: its assertions, the absence of deadlocks, and the properties in its text.
 pub fn stated(system: &System) -> Vec<Property> {
-    // A language in which only infinite runs count has no deadlocks, and states what it asks.
-    if system.synchronous().is_some_and(|synchronous| synchronous.only_stated) {
+    // A language in which only infinite runs count has no deadlocks, and states what it asks; so does a circuit.
+    let states_all = language_of(system).states_all() && !system.properties.is_empty();
+    if states_all || system.synchronous().is_some_and(|synchronous| synchronous.only_stated) {
         return system.properties.clone();
     }
     let mut properties = vec![Property::assertions(), Property::deadlock()];
@@ -128,7 +131,8 @@ pub fn stated(system: &System) -> Vec<Property> {
     properties
 }
 
-/// Checks a model, within the budget of the options.
+/// Checks a model, within the budget of the options. Inputs that properties read are a part of the state, as after
+/// [`adapt`]: then runs are those of the adapted model.
 ///
 /// ```
 /// use ample::{CheckOptions, Verdict};
@@ -142,6 +146,7 @@ pub fn stated(system: &System) -> Vec<Property> {
 pub fn check(system: &System, options: &CheckOptions) -> Report {
     let begun = Instant::now();
     let properties = options.properties.clone().unwrap_or_else(|| stated(system));
+    let system = &*adapted(system, &properties, &options.justice);
     let board = options.board.clone().unwrap_or_default();
     board.open(&properties);
     if let Some(report) = runs::check(system, &properties, options, &board) {
@@ -178,6 +183,17 @@ fn tell_unreached(report: &mut Report, system: &System, options: &CheckOptions) 
             Err(why) => Some(Err(why)),
         };
     }
+}
+
+/// The model, with the inputs that are asked about in its states.
+fn adapted<'s>(system: &'s System, properties: &[Property], justice: &[Expr]) -> Cow<'s, System> {
+    let asked = || properties.iter().flat_map(Property::expressions).chain(justice);
+    if system.inputs_in(asked()).is_empty() {
+        return Cow::Borrowed(system);
+    }
+    let mut adapted = system.clone();
+    adapted.keep_inputs(asked());
+    Cow::Owned(adapted)
 }
 
 /// Checks properties with the engines that are asked for, or that suit, in a reduced model where there is one.

@@ -363,7 +363,8 @@ pub fn expression(system: &System, text: &str) -> Result<Expr, LoadError> {
     Ok(language_of(system).expression(system, text, &Budget::unlimited())?)
 }
 
-/// Makes a model keep what properties ask about that were not stated in its text: who moved last, and priorities.
+/// Makes a model keep what properties ask about that were not stated in its text: who moved last, priorities, and the inputs
+/// of a circuit, which are a part of the state then.
 ///
 /// ```
 /// let mut model = ample::load_text("m.pml", "active [2] proctype P() { skip }".into(), &Default::default())?;
@@ -374,6 +375,10 @@ pub fn expression(system: &System, text: &str) -> Result<Expr, LoadError> {
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn adapt(system: &mut System, properties: &[Property]) {
+    system.keep_inputs(properties.iter().flat_map(Property::expressions));
+    if system.synchronous().is_some() {
+        return;
+    }
     for property in properties {
         property.walk(&mut |expr| match expr {
             Expr::LastMover => system.uses_last = true,

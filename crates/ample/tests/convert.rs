@@ -318,7 +318,7 @@ fn what_cannot_be_converted_is_refused_with_a_sentence() {
     std::fs::write(&divides, "ACTIONS a; END VARIABLES g : 2; END MAIN CASE [a] true : g := 3 / g; END END").unwrap();
     let promela = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/promela/peterson.pml");
     let table = [
-        (promela.to_str().unwrap(), "convert reads Milestones models so far"),
+        (promela.to_str().unwrap(), "only Milestones models are translated into this language"),
         (divides.to_str().unwrap(), "a division by anything but a constant other than zero cannot be translated"),
         (faulty.to_str().unwrap(), "faulty.mil"),
         ("no-such-file.mil", "cannot read no-such-file.mil"),

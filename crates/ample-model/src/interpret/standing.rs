@@ -19,7 +19,7 @@ pub struct EndState {
     pub processes: Vec<Standing>,
     /// What each buffered channel holds.
     pub channels: Vec<Contents>,
-    /// All cells and their values.
+    /// All cells and their values, and the outputs of a circuit.
     pub variables: Vec<Cell>,
 }
 
@@ -91,11 +91,28 @@ impl EndState {
             processes.push(standing);
         }
         interpreter.objects(state, &mut variables);
+        interpreter.outputs(state, &mut variables);
         EndState { processes, channels: interpreter.buffers(state), variables }
     }
 }
 
+/// So many outputs of a circuit are evaluated.
+const MAX_OUTPUTS: usize = 64;
+
 impl Interpreter<'_> {
+    /// The outputs that do not depend on inputs that the state does not have.
+    fn outputs(&self, state: &State, variables: &mut Vec<Cell>) {
+        for signal in self.system.signals.iter().filter(|signal| signal.is_output).take(MAX_OUTPUTS) {
+            // A latch may be an output, and is shown already.
+            if !matches!(signal.value, Expr::Read(_))
+                && self.system.inputs_in([&signal.value]).is_empty()
+                && let Ok(value) = self.evaluate(state, None, &signal.value)
+            {
+                variables.push(Cell { name: signal.name.clone(), value: value.to_string() });
+            }
+        }
+    }
+
     fn movable(&self, state: &State) -> Movable {
         if state.processes.is_empty() {
             return Movable::new();

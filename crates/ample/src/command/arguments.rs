@@ -55,6 +55,9 @@ pub struct Check {
     /// End at the first violation, whatever it is of
     #[arg(long)]
     pub stop_at_first: bool,
+    /// Write what is known of a circuit's properties to a file, in AIGER's format for witnesses
+    #[arg(long, value_name = "FILE")]
+    pub witness: Option<PathBuf>,
     /// Write the counterexamples to a file, as JSON; `ample simulate --trace` replays it
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
@@ -294,6 +297,9 @@ pub struct Convert {
     /// Where to write it [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// A condition that becomes a bad state of a circuit where it does not hold; may be repeated
+    #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
+    pub invariant: Vec<String>,
     /// Write the order of the variables too, as NuSMV reads it with `-i`
     #[arg(long, value_name = "FILE")]
     pub order_file: Option<PathBuf>,
@@ -386,6 +392,12 @@ pub enum Target {
     Promela,
     /// Promela, a process for each of the model's and one for the global actions
     PromelaProcesses,
+    /// A circuit as AIGER text
+    Aag,
+    /// A circuit in AIGER's binary form
+    Aig,
+    /// A circuit in the Berkeley Logic Interchange Format
+    Blif,
 }
 
 impl Target {
@@ -395,6 +407,9 @@ impl Target {
             Target::Smv => "smv",
             Target::Promela => "promela",
             Target::PromelaProcesses => "promela-processes",
+            Target::Aag => "aag",
+            Target::Aig => "aig",
+            Target::Blif => "blif",
         }
     }
 }

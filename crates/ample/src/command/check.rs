@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ample::{Asked, Board, Budget, CheckOptions, LoadError, Question, Report, System, UnreachedCode};
+use ample::{Asked, Board, Budget, CheckOptions, LoadError, Question, Report, System, UnreachedCode, Verdict};
+use ample_lang::export::witness::{Status, witness};
 
 use super::arguments::{self, Check, States};
 use super::progress::Display;
@@ -17,13 +18,17 @@ use super::{output, supervisor};
 
 /// Checks the files one after the other.
 pub fn check(arguments: &Check, context: &Context) -> Exit {
-    if let Some(trace) = &arguments.trace {
+    for trace in arguments.trace.iter().chain(&arguments.witness) {
         let inputs =
             arguments.files.iter().chain(&arguments.properties.formulas).chain(&arguments.properties.automaton);
         let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
         if let Some(why) = output::conflict(&[trace], &inputs) {
             return failed(context, trace, &why);
         }
+    }
+    if let (Some(witness), [_, second, ..]) = (&arguments.witness, &arguments.files[..]) {
+        let why = format!("--witness {} is for one circuit, and there is another one", witness.display());
+        return failed(context, second, &why);
     }
     let mut exit = Exit::Fine;
     let mut reports = Vec::new();
@@ -106,6 +111,9 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
     let is_all_executed = matches!(&report.unreached, Some(Ok(statements)) if statements.is_empty());
     if arguments.unreached.unreached && is_all_executed && view != View::Nothing && !context.json {
         print(|out| std::io::Write::write_all(out, b"\nunreached: none, every statement is executed in some run\n"));
+    }
+    if let Some(path) = &arguments.witness {
+        write_witness(path, &system, &report).map_err(|why| failed(context, file, &why))?;
     }
     let verdict: Exit = report.verdict().into();
     let exit = if questions.refused().next().is_some() { Exit::Wrong } else { verdict };
@@ -216,6 +224,23 @@ fn show_diagrams(report: &Report, search: &arguments::Search, context: &Context)
     {
         print(|out| text::diagram_statistics(out, diagrams));
     }
+}
+
+/// What is known of each property of a circuit, as a witness.
+fn write_witness(path: &Path, system: &System, report: &Report) -> Result<(), String> {
+    if system.synchronous().is_none() {
+        return Err("witnesses in AIGER's format are for circuits".into());
+    }
+    let mut text = String::new();
+    for answer in &report.answers {
+        let status = match (answer.verdict(), answer.trace()) {
+            (Verdict::Violated, Some(trace)) => Status::Violated(trace),
+            (Verdict::Holds, _) => Status::Holds,
+            _ => Status::Unknown,
+        };
+        text.push_str(&witness(system, &answer.property, status).map_err(|error| error.to_string())?);
+    }
+    output::write(path, text.as_bytes()).map_err(|error| error.to_string())
 }
 
 fn write_traces(path: &Path, reports: &[Report], context: &Context) -> Exit {

@@ -3,12 +3,14 @@
 use std::io::Write;
 use std::path::Path;
 
-use ample::{Diagnostic, LoadError, Severity};
-use ample_lang::export::{Untranslatable, promela, smv};
+use ample::{Diagnostic, LoadError, Question, Severity};
+use ample_lang::export::aig::Aig;
+use ample_lang::export::{Untranslatable, aiger, blif, promela, smv};
 use ample_lang::milestones::{self, Model};
 use serde_json::json;
 
 use super::arguments::{Convert, Target};
+use super::questions::typed;
 use super::{Context, Exit, complain, diagnostics, failed, load_options, output, print, print_json, refused};
 
 /// What Milestones files are called.
@@ -19,6 +21,9 @@ pub fn convert(arguments: &Convert, context: &Context) -> Exit {
     let outputs: Vec<&Path> = outputs.into_iter().filter_map(|path| path.as_deref()).collect();
     if let Some(why) = output::conflict(&outputs, &[&arguments.file]) {
         return failed(context, &arguments.file, &why);
+    }
+    if matches!(arguments.to, Target::Aag | Target::Aig | Target::Blif) {
+        return circuit(arguments, context);
     }
     let model = match read(arguments, context) {
         Ok(model) => model,
@@ -55,6 +60,64 @@ pub fn convert(arguments: &Convert, context: &Context) -> Exit {
     Exit::Fine
 }
 
+/// Writes a model as a circuit.
+fn circuit(arguments: &Convert, context: &Context) -> Exit {
+    let path = &arguments.file;
+    let budget = context.budget(path, &arguments.common);
+    let loaded = match super::load(path, &arguments.common, context, &budget) {
+        Ok(loaded) => loaded,
+        Err(exit) => return exit,
+    };
+    let mut properties = Vec::new();
+    for text in &arguments.invariant {
+        match loaded.expression_within(text, &budget) {
+            Ok(condition) => properties.push(typed(text, Question::Invariant(condition))),
+            Err(error) => return refused(context, path, &error),
+        }
+    }
+    let aig = match Aig::of(&loaded.system, &properties, &budget) {
+        Ok(aig) => aig,
+        Err(error) => return failed(context, path, &error.to_string()),
+    };
+    if arguments.to == Target::Blif && !aig.constraints.is_empty() {
+        return failed(context, path, "a circuit with constraints cannot be written in BLIF; --to aag keeps them");
+    }
+    warn_of_left_out(&aig, arguments.to, context);
+    let bytes = match arguments.to {
+        Target::Aig => aiger::binary(&aig),
+        Target::Blif => blif::model(&aig, &path.file_stem().unwrap_or_default().to_string_lossy()).into_bytes(),
+        _ => aiger::text(&aig).into_bytes(),
+    };
+    if let Some(output) = &arguments.output
+        && let Err(error) = output::write(output, &bytes)
+    {
+        return failed(context, path, &error);
+    }
+    let is_written = arguments.output.is_some();
+    if context.json {
+        let text = (!is_written).then(|| String::from_utf8_lossy(&bytes).into_owned());
+        let file = path.display().to_string();
+        print_json(&json!({"schema": ample::SCHEMA, "model": file, "language": arguments.to.name(), "text": text}));
+    } else if !is_written {
+        print(|out| out.write_all(&bytes));
+    }
+    Exit::Fine
+}
+
+/// Warns of properties that the format cannot say.
+fn warn_of_left_out(aig: &Aig, to: Target, context: &Context) {
+    let mut left_out = aig.left_out.clone();
+    if to == Target::Blif {
+        left_out.extend(aig.justice.iter().map(|(name, _)| format!("ltl:justice:{name}")));
+    }
+    if left_out.is_empty() {
+        return;
+    }
+    let message = format!("left out, because {} cannot say it: {}", to.name(), left_out.join(", "));
+    let warning = Diagnostic { severity: Severity::Warning, message, span: None, help: None };
+    complain(|out| diagnostics::show(out, &[], &[warning], context.err));
+}
+
 /// Reads the model; what is wrong with it is reported.
 fn read(arguments: &Convert, context: &Context) -> Result<Model, Exit> {
     let path = &arguments.file;
@@ -63,7 +126,11 @@ fn read(arguments: &Convert, context: &Context) -> Result<Model, Exit> {
     let options = load_options(&arguments.common, &budget);
     let text = ample::read_text(path, &options).map_err(|error| refused(context, path, &error))?;
     if !is_milestones(path, &text) {
-        return Err(failed(context, path, "convert reads Milestones models so far"));
+        return Err(failed(
+            context,
+            path,
+            "only Milestones models are translated into this language; circuits are written with --to aag, aig or blif",
+        ));
     }
     let model =
         milestones::parse(&name, &text).map_err(|rejected| refused(context, path, &LoadError::from(rejected)))?;
@@ -87,7 +154,8 @@ fn translate(model: &Model, arguments: &Convert) -> Result<(String, Option<Strin
     let text = match arguments.to {
         Target::Smv => smv::model(model)?,
         Target::Promela => promela::model(model)?,
-        Target::PromelaProcesses => promela::processes(model)?,
+        // The others are circuits.
+        _ => promela::processes(model)?,
     };
     let order = arguments.order_file.as_ref().map(|_| smv::order(model)).transpose()?;
     Ok((text, order))

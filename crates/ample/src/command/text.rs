@@ -227,6 +227,9 @@ impl Evidence<'_> {
                 Some(_) if state::is_net(self.system) => {
                     writeln!(out, "{}: no transition can fire", paint.red("dead marking"))?;
                 }
+                Some(_) if self.system.synchronous().is_some() => {
+                    writeln!(out, "{}: there is no next state", paint.red("deadlock"))?;
+                }
                 Some(_) => writeln!(out, "{}: no process can move", paint.red("invalid end state"))?,
             }
         } else if answer.property == "assertions" {
