@@ -71,6 +71,7 @@ pub use ample_model::{
     Source, Span, StartNumber, Statistics, Step, System, Temporal, Trace, Violation,
 };
 pub use ample_petri::engine::{DiagramKind, PetriOptions};
+pub use ample_bounded::engine::{Bounded, Method as SatMethod};
 pub use ample_symbolic::engine::{Direction, Preserve, Reach, Symbolic};
 pub use check::{CheckOptions, check, stated, states};
 pub use engines::{EngineOptions, engine, engines};

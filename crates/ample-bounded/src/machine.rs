@@ -1,0 +1,126 @@
+//! A system as a sequential circuit: state bits with their next values as functions of state bits and inputs, and a
+//! condition under which a step is possible.
+//!
+//! In an interleaving system the inputs choose the move, one input for each [partition](Partition), exactly one of which is
+//! set. So every choice of inputs has at most one successor, which is what the methods of this crate rely on.
+
+use ample_boolean::{Dag, Encoding, Lit, Partition};
+
+/// A circuit.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// All formulas. Its inputs are the state bits and the inputs of a step.
+    pub dag: Dag,
+    /// The state bits, as inputs of the graph.
+    pub state: Vec<u32>,
+    /// The inputs of a step, as inputs of the graph.
+    pub inputs: Vec<u32>,
+    /// The initial states.
+    pub initial: Lit,
+    /// The value of each state bit after a step that is possible.
+    pub next: Vec<Lit>,
+    /// The step is possible: a formula over state bits and inputs.
+    pub step: Lit,
+}
+
+impl Machine {
+    /// A new input of the graph, which is neither a state bit nor an input of steps yet.
+    pub fn fresh(&self) -> u32 {
+        self.state.iter().chain(&self.inputs).max().map_or(0, |last| last + 1)
+    }
+
+    /// A new input of steps.
+    pub fn add_input(&mut self) -> Lit {
+        let number = self.fresh();
+        self.inputs.push(number);
+        self.dag.input(number)
+    }
+
+    /// A new state bit that keeps its value until it is given a [next one](Self::set_next).
+    pub fn add_bit(&mut self) -> Lit {
+        let number = self.fresh();
+        let lit = self.dag.input(number);
+        self.state.push(number);
+        self.next.push(lit);
+        lit
+    }
+
+    /// The next value of the state bit that was added last but so many.
+    pub fn set_next(&mut self, bit: Lit, next: Lit) {
+        if let ample_boolean::Node::Input(number) = self.dag.node(bit)
+            && let Some(position) = self.state.iter().position(|state| *state == number)
+        {
+            self.next[position] = next;
+        }
+    }
+
+    /// A step is possible only if this holds.
+    pub fn require(&mut self, lit: Lit) {
+        self.step = self.dag.and(self.step, lit);
+    }
+
+    /// Initially this holds.
+    pub fn require_initially(&mut self, lit: Lit) {
+        self.initial = self.dag.and(self.initial, lit);
+    }
+}
+
+/// The choice of a move among several.
+pub struct Choices {
+    /// For each, that it is the one.
+    pub chosen: Vec<Lit>,
+    /// Exactly one is.
+    pub is_one: Lit,
+}
+
+/// Exactly one of so many inputs is set, which the machine gets for this.
+pub fn one_of(machine: &mut Machine, count: usize) -> Choices {
+    let chosen: Vec<Lit> = (0..count).map(|_| machine.add_input()).collect();
+    let dag = &mut machine.dag;
+    let (mut some, mut single) = (Lit::FALSE, Lit::TRUE);
+    for lit in &chosen {
+        let twice = dag.and(some, *lit);
+        single = dag.and(single, !twice);
+        some = dag.or(some, *lit);
+    }
+    let is_one = dag.and(some, single);
+    Choices { chosen, is_one }
+}
+
+/// The machine of an interleaving system, and the inputs that choose its moves.
+pub fn interleaving(encoding: &Encoding) -> (Machine, Vec<Lit>) {
+    let mut machine = Machine {
+        dag: encoding.dag.clone(),
+        state: (0..encoding.bits).collect(),
+        inputs: Vec::new(),
+        initial: encoding.initial,
+        next: Vec::new(),
+        step: Lit::TRUE,
+    };
+    machine.next = (0..encoding.bits).map(|bit| machine.dag.input(bit)).collect();
+    let Choices { chosen, is_one } = one_of(&mut machine, encoding.partitions.len());
+    let possible: Vec<Lit> =
+        chosen.iter().zip(&encoding.partitions).map(|(lit, one)| machine.dag.implies(*lit, one.guard)).collect();
+    let possible = machine.dag.all(&possible);
+    machine.step = machine.dag.and(is_one, possible);
+    update(&mut machine, &encoding.partitions, &chosen);
+    (machine, chosen)
+}
+
+/// The next values, by the partition that is chosen; a bit that it does not write stays.
+fn update(machine: &mut Machine, partitions: &[Partition], chosen: &[Lit]) {
+    let mut writers: Vec<Vec<(Lit, Lit)>> = vec![Vec::new(); machine.state.len()];
+    for (partition, lit) in partitions.iter().zip(chosen) {
+        for (bit, value) in &partition.updates {
+            writers[*bit as usize].push((*lit, *value));
+        }
+    }
+    let dag = &mut machine.dag;
+    for (bit, writers) in writers.into_iter().enumerate() {
+        let written: Vec<Lit> = writers.iter().map(|(lit, _)| *lit).collect();
+        let set: Vec<Lit> = writers.iter().map(|(lit, value)| dag.and(*lit, *value)).collect();
+        let (written, set) = (dag.any(&written), dag.any(&set));
+        let stays = dag.and(machine.next[bit], !written);
+        machine.next[bit] = dag.or(set, stays);
+    }
+}
