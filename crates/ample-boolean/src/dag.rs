@@ -189,7 +189,9 @@ impl Dag {
         let mut conjuncts = Vec::new();
         while let Some(lit) = open.pop() {
             match self.node(lit) {
-                Node::And(x, y) if !lit.is_negated() => open.extend([x, y].into_iter().filter(|part| seen.insert(*part))),
+                Node::And(x, y) if !lit.is_negated() => {
+                    open.extend([x, y].into_iter().filter(|part| seen.insert(*part)))
+                }
                 _ => conjuncts.push(lit),
             }
         }

@@ -58,8 +58,7 @@ impl<'m> Bmc<'m> {
         since: usize,
         budget: &Budget,
     ) -> Result<Bmc<'m>, Interrupted> {
-        let mut bmc =
-            Bmc { frames: Frames::new(machine, Beginning::Initial, budget)?, targets, overflow, since };
+        let mut bmc = Bmc { frames: Frames::new(machine, Beginning::Initial, budget)?, targets, overflow, since };
         while bmc.frames.depth() < bmc.since {
             bmc.refuse_shorter()?;
             bmc.frames.step()?;

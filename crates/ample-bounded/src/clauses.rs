@@ -117,9 +117,7 @@ fn node(index: usize) -> Lit {
 
 /// The conjunction of two literals, or the choice that it is: `¬(c ∧ x) ∧ ¬(¬c ∧ y)` is `¬x` if `c`, else `¬y`.
 fn gate(dag: &Dag, x: Lit, y: Lit) -> Gate {
-    if let (true, true, Node::And(a, b), Node::And(c, d)) =
-        (x.is_negated(), y.is_negated(), dag.node(x), dag.node(y))
-    {
+    if let (true, true, Node::And(a, b), Node::And(c, d)) = (x.is_negated(), y.is_negated(), dag.node(x), dag.node(y)) {
         for (condition, then, other, otherwise) in [(a, b, c, d), (a, b, d, c), (b, a, c, d), (b, a, d, c)] {
             if condition == !other {
                 return Gate::Choice(condition, !then, !otherwise);

@@ -4,7 +4,7 @@
 //! In an interleaving system the inputs choose the move, one input for each [partition](Partition), exactly one of which is
 //! set. So every choice of inputs has at most one successor, which is what the methods of this crate rely on.
 
-use ample_boolean::{Dag, Encoding, Lit, Partition};
+use ample_boolean::{Dag, Encoding, Lit, Partition, Values};
 
 /// A circuit.
 #[derive(Clone, Debug)]
@@ -52,6 +52,20 @@ impl Machine {
         {
             self.next[position] = next;
         }
+    }
+
+    /// The values of all nodes in a state, with the inputs of a step.
+    pub fn values(&self, state: &[bool], inputs: &[bool]) -> Values {
+        let mut known = vec![false; self.fresh() as usize];
+        self.state.iter().zip(state).for_each(|(bit, value)| known[*bit as usize] = *value);
+        self.inputs.iter().zip(inputs).for_each(|(bit, value)| known[*bit as usize] = *value);
+        self.dag.values(&|bit| known.get(bit as usize).copied().unwrap_or(false))
+    }
+
+    /// The state after a step with these inputs.
+    pub fn successor(&self, state: &[bool], inputs: &[bool]) -> Vec<bool> {
+        let values = self.values(state, inputs);
+        self.next.iter().map(|lit| values.of(*lit)).collect()
     }
 
     /// A step is possible only if this holds.

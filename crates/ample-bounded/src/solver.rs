@@ -120,7 +120,8 @@ pub struct Batsat {
 impl Default for Batsat {
     fn default() -> Batsat {
         let (budget, interrupted) = (Rc::new(Cell::new(None)), Rc::new(Cell::new(None)));
-        let watch = Watch { budget: Rc::clone(&budget), interrupted: Rc::clone(&interrupted), countdown: Cell::new(DECISIONS) };
+        let watch =
+            Watch { budget: Rc::clone(&budget), interrupted: Rc::clone(&interrupted), countdown: Cell::new(DECISIONS) };
         let solver = batsat::Solver::new(batsat::SolverOpts::default(), watch);
         Batsat { solver, budget, interrupted, buffer: Vec::new(), clauses: 0 }
     }

@@ -54,6 +54,7 @@ pub use ample_engine::evidence;
 /// What partial-order reduction makes of a model.
 pub use ample_explicit::engine::reduce;
 
+pub use ample_bounded::engine::{Bounded, Method as SatMethod};
 pub use ample_budget::{
     Budget, Cancellation, Interrupted, Progress, peak_memory, resident_memory, sensible_memory_limit,
 };
@@ -71,7 +72,6 @@ pub use ample_model::{
     Source, Span, StartNumber, Statistics, Step, System, Temporal, Trace, Violation,
 };
 pub use ample_petri::engine::{DiagramKind, PetriOptions};
-pub use ample_bounded::engine::{Bounded, Method as SatMethod};
 pub use ample_symbolic::engine::{Direction, Preserve, Reach, Symbolic};
 pub use check::{CheckOptions, check, stated, states};
 pub use engines::{EngineOptions, engine, engines};

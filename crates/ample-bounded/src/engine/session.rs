@@ -106,7 +106,8 @@ impl<'a> Session<'a> {
             let why = "the values of some variables keep growing: no bound was found for them";
             return Err(NotBegun::Unsupported(why.into()));
         }
-        let Some(number) = self.partition_with(path.end(), |session, number| session.partitions[number].overflow) else {
+        let Some(number) = self.partition_with(path.end(), |session, number| session.partitions[number].overflow)
+        else {
             return Err(NotBegun::Unsupported("no step of a state is too large for its encoding".into()));
         };
         let state = self.encoding.state(self.system, &|bit| path.end()[bit as usize]);
@@ -166,7 +167,8 @@ impl<'a> Session<'a> {
     pub fn evidence(&self, goal: &Goal, path: &Path) -> Option<Evidence> {
         let mut moves = self.moves(path);
         if let Goal::Violation = goal
-            && let Some(number) = self.partition_with(path.end(), |encoding, number| encoding.partitions[number].violation)
+            && let Some(number) =
+                self.partition_with(path.end(), |encoding, number| encoding.partitions[number].violation)
         {
             moves.push(self.encoding.partitions[number].taken.clone());
         }
