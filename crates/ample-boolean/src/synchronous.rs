@@ -63,6 +63,9 @@ pub struct JointEncoding {
     pub relations: Vec<Lit>,
     /// The attempt of a step that is a fault, where the defined next bits have their values: over bits of all kinds.
     pub fault: Lit,
+    /// It is plain that every state has a step, and that none is a fault: nothing is required beyond that chosen values are
+    /// among those to choose from.
+    pub is_total: bool,
     /// What the stages of a step do, in their order.
     stages: Vec<StageInfo>,
     layout: Layout,
@@ -198,6 +201,7 @@ impl JointEncoding {
             functions: step.functions,
             relations: step.relations,
             fault: step.fault,
+            is_total: step.is_total,
             stages: step.stages,
             layout,
             is_input,
@@ -285,6 +289,15 @@ impl JointEncoding {
         inputs.sort_unstable();
         choices.sort_unstable();
         Move::Joint { inputs: inputs.into(), choices: choices.into() }
+    }
+}
+
+/// There is always something to choose.
+fn is_free_choice(stage: &Stage<'_>) -> bool {
+    match stage {
+        Stage::Choose(_, Options::Any(_)) => true,
+        Stage::Choose(_, Options::Alternatives(all)) => all.iter().any(|alternative| alternative.when.is_none()),
+        Stage::Define(..) | Stage::Require(_) | Stage::RequireNext(_) => false,
     }
 }
 
@@ -398,6 +411,7 @@ struct Step {
     relations: Vec<Lit>,
     fault: Lit,
     stages: Vec<StageInfo>,
+    is_total: bool,
 }
 
 /// Makes the formulas of a synchronous system.
@@ -497,7 +511,7 @@ impl<'a> Joint<'a> {
     /// What a step does, stage by stage.
     fn step(&mut self, plan: &Plan<'_>) -> Result<Step, Unsupported> {
         let (mut functions, mut relations, mut stages) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut fault, mut path) = (Lit::FALSE, Lit::TRUE);
+        let (mut fault, mut path, mut is_total) = (Lit::FALSE, Lit::TRUE, true);
         let (current, next) = (self.current.clone(), self.next.clone());
         for slot in 0..self.is_input.len() {
             if self.is_frozen(slot) {
@@ -538,11 +552,12 @@ impl<'a> Joint<'a> {
             let conjunct = self.maker.dag.and(conjunct, !wrong);
             path = self.maker.dag.and(path, conjunct);
             if conjunct != Lit::TRUE {
+                is_total &= wrong == Lit::FALSE && is_free_choice(stage);
                 relations.push(conjunct);
             }
             stages.push(StageInfo { fault: here, chosen });
         }
-        Ok(Step { functions, relations, fault, stages })
+        Ok(Step { functions, relations, fault, stages, is_total })
     }
 
     fn is_frozen(&self, slot: usize) -> bool {

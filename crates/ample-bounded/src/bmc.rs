@@ -4,6 +4,8 @@
 //! All bounds are questions to one solver. That no bad state is reached in `k` steps is a clause from then on, so that the
 //! first run that is found is a shortest one. If there is no run of `k` steps at all, all runs were seen.
 
+use std::rc::Rc;
+
 use ample_boolean::Lit;
 use ample_budget::{Budget, Interrupted};
 
@@ -12,8 +14,8 @@ use crate::machine::Machine;
 use crate::solver::Effort;
 
 /// A search for runs to bad states, all targets at once.
-pub struct Bmc<'m> {
-    frames: Frames<'m>,
+pub struct Bmc {
+    frames: Frames,
     /// The bad states of each target that is still looked for.
     targets: Vec<(usize, Lit)>,
     /// States with a step that does not fit into the encoding.
@@ -29,6 +31,8 @@ pub struct Path {
     pub states: Vec<Vec<bool>>,
     /// The values of the inputs of each step.
     pub inputs: Vec<Vec<bool>>,
+    /// Inputs in the last state, for what is bad there only with these.
+    pub last_inputs: Vec<bool>,
 }
 
 impl Path {
@@ -49,15 +53,15 @@ pub struct Found {
     pub is_complete: bool,
 }
 
-impl<'m> Bmc<'m> {
+impl Bmc {
     /// Looks for the bad states of targets, which have numbers. Runs of fewer than `since` steps lead to none.
     pub fn new(
-        machine: &'m Machine,
+        machine: &Rc<Machine>,
         targets: Vec<(usize, Lit)>,
         overflow: Lit,
         since: usize,
         budget: &Budget,
-    ) -> Result<Bmc<'m>, Interrupted> {
+    ) -> Result<Bmc, Interrupted> {
         let mut bmc = Bmc { frames: Frames::new(machine, Beginning::Initial, budget)?, targets, overflow, since };
         while bmc.frames.depth() < bmc.since {
             bmc.refuse_shorter()?;
@@ -78,6 +82,11 @@ impl<'m> Bmc<'m> {
     /// How many steps runs have now.
     pub fn depth(&self) -> usize {
         self.frames.depth()
+    }
+
+    /// From now on questions to the solver have that budget.
+    pub fn limit(&mut self, budget: &Budget) {
+        self.frames.limit(budget);
     }
 
     /// What the solver has done.
@@ -134,10 +143,11 @@ impl<'m> Bmc<'m> {
 }
 
 /// The run in the solution that the solver has found.
-pub(crate) fn path(frames: &Frames<'_>) -> Path {
-    let inputs = frames.inputs.iter().take(frames.depth());
+pub(crate) fn path(frames: &Frames) -> Path {
+    let values = |inputs: &Vec<Lit>| inputs.iter().map(|lit| frames.value(*lit)).collect::<Vec<bool>>();
     Path {
         states: (0..frames.states.len()).map(|frame| frames.state_values(frame)).collect(),
-        inputs: inputs.map(|inputs| inputs.iter().map(|lit| frames.value(*lit)).collect()).collect(),
+        inputs: frames.inputs.iter().take(frames.depth()).map(values).collect(),
+        last_inputs: frames.inputs.get(frames.depth()).map(values).unwrap_or_default(),
     }
 }

@@ -153,7 +153,7 @@ pub struct Certificate {
     /// The property.
     pub property: String,
     /// What it is.
-    pub kind: &'static str,
+    pub kind: String,
     /// The cells of a state: name, first bit, number of bits.
     pub cells: Vec<(String, u32, u32)>,
     /// The clauses of the invariant: bit `b` is `b + 1` if it is set, `-(b + 1)` if it is not.

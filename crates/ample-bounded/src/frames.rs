@@ -4,6 +4,7 @@
 //! state alone is a constant: the first frames of a system with one initial state nearly vanish.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use ample_boolean::{Dag, Lit, Node};
 use ample_budget::{Budget, Interrupted};
@@ -22,8 +23,8 @@ pub enum Beginning {
 }
 
 /// A machine, step by step.
-pub struct Frames<'m> {
-    machine: &'m Machine,
+pub struct Frames {
+    machine: Rc<Machine>,
     /// The formulas of all frames.
     pub dag: Dag,
     /// The solver, and the clauses that it has.
@@ -53,17 +54,17 @@ enum Place {
 }
 
 fn places(machine: &Machine) -> Vec<Place> {
-    let mut places = vec![Place::Nothing; machine.fresh() as usize];
+    let mut places = vec![Place::Nothing; machine.unused as usize];
     machine.state.iter().enumerate().for_each(|(position, bit)| places[*bit as usize] = Place::State(position));
     machine.inputs.iter().enumerate().for_each(|(position, bit)| places[*bit as usize] = Place::Input(position));
     places
 }
 
-impl<'m> Frames<'m> {
+impl Frames {
     /// The first frame.
-    pub fn new(machine: &'m Machine, beginning: Beginning, budget: &Budget) -> Result<Frames<'m>, Interrupted> {
+    pub fn new(machine: &Rc<Machine>, beginning: Beginning, budget: &Budget) -> Result<Frames, Interrupted> {
         let mut frames = Frames {
-            machine,
+            machine: Rc::clone(machine),
             dag: Dag::within(budget),
             solver: Box::new(Batsat::default()),
             clauses: Clauses::default(),
@@ -107,6 +108,11 @@ impl<'m> Frames<'m> {
         self.is_open = false;
     }
 
+    /// From now on questions to the solver have that budget.
+    pub fn limit(&mut self, budget: &Budget) {
+        self.budget = budget.clone();
+    }
+
     /// How many steps there are.
     pub fn depth(&self) -> usize {
         self.states.len() - 1
@@ -120,7 +126,8 @@ impl<'m> Frames<'m> {
     /// Gives the last frame its inputs.
     fn open(&mut self) {
         if !self.is_open {
-            let inputs = self.machine.inputs.iter().map(|_| self.fresh()).collect();
+            let count = self.machine.inputs.len();
+            let inputs = (0..count).map(|_| self.fresh()).collect();
             self.inputs.push(inputs);
             self.is_open = true;
         }
@@ -128,7 +135,7 @@ impl<'m> Frames<'m> {
 
     /// A formula of the machine in the last frame; over state bits, or over inputs of the step from there.
     pub fn formula(&mut self, lit: Lit) -> Result<Lit, Interrupted> {
-        let machine = self.machine;
+        let machine = Rc::clone(&self.machine);
         let mut stack = vec![lit.index()];
         while let Some(&index) = stack.last() {
             if self.made[index].is_some() {
@@ -176,7 +183,8 @@ impl<'m> Frames<'m> {
         let step = self.formula(self.machine.step)?;
         self.assert(step)?;
         let mut next = Vec::with_capacity(self.machine.next.len());
-        for lit in &self.machine.next {
+        let machine = Rc::clone(&self.machine);
+        for lit in &machine.next {
             next.push(self.formula(*lit)?);
         }
         self.begin(next);

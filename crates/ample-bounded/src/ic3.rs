@@ -43,7 +43,7 @@ pub enum Outcome {
 /// A cube from which a bad state is reached.
 struct Obligation {
     cube: Rc<Cube>,
-    /// The inputs by which it leads to the next one; for the last one no inputs.
+    /// The inputs by which it leads to the next one, or by which it is bad.
     inputs: Vec<bool>,
     /// The one that it leads to.
     next: Option<Rc<Obligation>>,
@@ -53,24 +53,24 @@ struct Obligation {
 type Queued = Reverse<(usize, usize, usize)>;
 
 /// A search by IC3. It can be interrupted and resumed.
-pub struct Ic3<'m> {
-    machine: &'m Machine,
+pub struct Ic3 {
+    machine: Rc<Machine>,
     targets: Vec<(usize, Lit)>,
     /// By frame: the cubes that are refuted in it, and in no later one. The frame 0 is not used.
     frames: Vec<Vec<Cube>>,
-    question: Question<'m>,
+    question: Question,
     /// How often a literal was in a cube that was refuted, by bit.
     activity: Vec<f64>,
     /// Effort of solvers that were set up before.
     before: Effort,
 }
 
-impl<'m> Ic3<'m> {
+impl Ic3 {
     /// Looks for the bad states of targets, which have numbers.
-    pub fn new(machine: &'m Machine, targets: Vec<(usize, Lit)>, budget: &Budget) -> Result<Ic3<'m>, Interrupted> {
+    pub fn new(machine: &Rc<Machine>, targets: Vec<(usize, Lit)>, budget: &Budget) -> Result<Ic3, Interrupted> {
         let bad: Vec<Lit> = targets.iter().map(|(_, lit)| *lit).collect();
         Ok(Ic3 {
-            machine,
+            machine: Rc::clone(machine),
             targets,
             frames: vec![Vec::new(), Vec::new()],
             question: Question::new(machine, &bad, budget)?,
@@ -124,12 +124,12 @@ impl<'m> Ic3<'m> {
         loop {
             self.renew(budget)?;
             if self.depth() == 1
-                && let Some(state) = self.question.initial_and(bad, budget)?
+                && let Some((state, last_inputs)) = self.question.initial_and(bad, budget)?
             {
-                return Ok(Some(Path { states: vec![state], inputs: Vec::new() }));
+                return Ok(Some(Path { states: vec![state], inputs: Vec::new(), last_inputs }));
             }
-            let Some(cube) = self.question.bad_state(bad, self.depth(), budget)? else { return Ok(None) };
-            let obligation = Obligation { cube: Rc::new(cube), inputs: Vec::new(), next: None };
+            let Some((cube, inputs)) = self.question.bad_state(bad, self.depth(), budget)? else { return Ok(None) };
+            let obligation = Obligation { cube: Rc::new(cube), inputs, next: None };
             if let Some(path) = self.refute(obligation, budget)? {
                 return Ok(Some(path));
             }
@@ -283,7 +283,7 @@ impl<'m> Ic3<'m> {
         }
         self.before.conflicts += self.question.solver.effort().conflicts;
         let bad: Vec<Lit> = self.targets.iter().map(|(_, lit)| *lit).collect();
-        self.question = Question::new(self.machine, &bad, budget)?;
+        self.question = Question::new(&self.machine, &bad, budget)?;
         for frame in 2..self.frames.len() {
             debug_assert!(frame > 1);
             self.question.add_frame();
@@ -296,7 +296,7 @@ impl<'m> Ic3<'m> {
 
     /// The run from an initial state of an obligation to a bad state.
     fn path(&self, start: Vec<bool>, obligation: &Rc<Obligation>) -> Path {
-        let mut path = Path { states: vec![start], inputs: Vec::new() };
+        let mut path = Path { states: vec![start], inputs: Vec::new(), last_inputs: Vec::new() };
         let mut at = Rc::clone(obligation);
         while let Some(next) = at.next.clone() {
             let after = self.machine.successor(path.end(), &at.inputs);
@@ -304,6 +304,7 @@ impl<'m> Ic3<'m> {
             path.inputs.push(at.inputs.clone());
             at = next;
         }
+        path.last_inputs = at.inputs.clone();
         path
     }
 }
@@ -329,8 +330,8 @@ struct Model {
 }
 
 /// The questions to solvers.
-struct Question<'m> {
-    machine: &'m Machine,
+struct Question {
+    machine: Rc<Machine>,
     solver: Batsat,
     clauses: Clauses,
     /// By state bit: its literal, and that of its next value.
@@ -352,8 +353,8 @@ struct Initially {
     now: Vec<Literal>,
 }
 
-impl<'m> Question<'m> {
-    fn new(machine: &'m Machine, bad: &[Lit], budget: &Budget) -> Result<Question<'m>, Interrupted> {
+impl Question {
+    fn new(machine: &Rc<Machine>, bad: &[Lit], budget: &Budget) -> Result<Question, Interrupted> {
         let (mut solver, mut clauses) = (Batsat::default(), Clauses::default());
         let dag = &machine.dag;
         let mut literal = |lit: Lit| clauses.literal(dag, lit, &mut solver, budget);
@@ -367,7 +368,18 @@ impl<'m> Question<'m> {
         }
         let initial = Initially::new(machine, bad, budget)?;
         let frames = vec![solver.new_variable(), solver.new_variable()];
-        Ok(Question { machine, solver, clauses, now, next, inputs, step, frames, retired: 0, initial })
+        Ok(Question {
+            machine: Rc::clone(machine),
+            solver,
+            clauses,
+            now,
+            next,
+            inputs,
+            step,
+            frames,
+            retired: 0,
+            initial,
+        })
     }
 
     fn add_frame(&mut self) {
@@ -395,10 +407,14 @@ impl<'m> Question<'m> {
         self.clauses.known(lit).unwrap_or(self.step)
     }
 
-    /// An initial state in which the formula holds.
-    fn initial_and(&mut self, lit: Lit, budget: &Budget) -> Result<Option<Vec<bool>>, Interrupted> {
+    /// An initial state in which the formula holds, with certain inputs.
+    fn initial_and(&mut self, lit: Lit, budget: &Budget) -> Result<Option<(Vec<bool>, Vec<bool>)>, Interrupted> {
         let Some(literal) = self.initial.clauses.known(lit) else { return Ok(None) };
-        self.initial.find(&[literal], budget)
+        let found = self.initial.find(&[literal], budget)?;
+        let dag = &self.machine.dag;
+        let input = |bit: &u32| dag.find_input(*bit).and_then(|lit| self.initial.clauses.known(lit));
+        let value = |bit: &u32| input(bit).is_some_and(|literal| self.initial.solver.value(literal));
+        Ok(found.map(|state| (state, self.machine.inputs.iter().map(value).collect())))
     }
 
     /// An initial state in a cube.
@@ -408,18 +424,30 @@ impl<'m> Question<'m> {
         self.initial.find(&assumptions, budget)
     }
 
-    /// A cube of states of a frame in which the formula holds.
-    fn bad_state(&mut self, bad: Lit, frame: usize, budget: &Budget) -> Result<Option<Cube>, Interrupted> {
+    /// A cube of states of a frame in which the formula holds with certain inputs.
+    fn bad_state(&mut self, bad: Lit, frame: usize, budget: &Budget) -> Result<Option<(Cube, Vec<bool>)>, Interrupted> {
         let bad = self.known(bad);
         let mut assumptions = self.assume_frame(frame);
         assumptions.push(bad);
         if !self.solver.solve(&assumptions, budget)? {
             return Ok(None);
         }
+        let model = self.model();
         let mut assumptions: Vec<Literal> = vec![!bad];
-        let state: Vec<Literal> = self.now.iter().map(|bit| bit.negated_if(!self.solver.value(*bit))).collect();
-        assumptions.extend(&state);
-        self.core(&state, &assumptions, budget).map(Some)
+        assumptions.extend(&model.inputs);
+        assumptions.extend(&model.state);
+        let cube = self.core(&model.state, &assumptions, budget)?;
+        Ok(Some((cube, self.input_values(&model))))
+    }
+
+    /// The state and the inputs that the solver has found.
+    fn model(&self) -> Model {
+        let found = |bits: &[Literal]| bits.iter().map(|bit| bit.negated_if(!self.solver.value(*bit))).collect();
+        Model { state: found(&self.now), inputs: found(&self.inputs) }
+    }
+
+    fn input_values(&self, model: &Model) -> Vec<bool> {
+        model.inputs.iter().zip(&self.inputs).map(|(literal, bit)| literal == bit).collect()
     }
 
     /// Of a state the bits that the assumptions contradict.
@@ -468,10 +496,9 @@ impl<'m> Question<'m> {
             self.keep_out_of_initial(&mut part, cube, budget)?;
             return Ok(Step::Impossible(part));
         }
-        let state: Vec<Literal> = self.now.iter().map(|bit| bit.negated_if(!self.solver.value(*bit))).collect();
-        let inputs: Vec<Literal> = self.inputs.iter().map(|bit| bit.negated_if(!self.solver.value(*bit))).collect();
+        let model = self.model();
         self.solver.add(&[!once]);
-        Ok(Step::Possible(Model { state, inputs }))
+        Ok(Step::Possible(model))
     }
 
     /// The states from which the step of a model is possible and leads into the cube, with the same inputs, as far as the
@@ -488,13 +515,13 @@ impl<'m> Question<'m> {
         assumptions.extend(&model.state);
         let part = self.core(&model.state, &assumptions, budget)?;
         self.solver.add(&[!once]);
-        let inputs = model.inputs.iter().zip(&self.inputs).map(|(literal, bit)| literal == bit).collect();
-        Ok((part, inputs))
+        Ok((part, self.input_values(model)))
     }
 
     /// The formula of the initial states.
     fn known_initial(&mut self, budget: &Budget) -> Result<Literal, Interrupted> {
-        self.clauses.literal(&self.machine.dag, self.machine.initial, &mut self.solver, budget)
+        let Question { machine, clauses, solver, .. } = self;
+        clauses.literal(&machine.dag, machine.initial, solver, budget)
     }
 
     /// Puts literals of the cube back into a part of it until no initial state is in the part.

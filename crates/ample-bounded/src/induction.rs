@@ -5,6 +5,8 @@
 //! That the states of a path are different is added only for pairs that a solution has equal, so that most pairs never
 //! need the clauses (N. Eén, N. Sörensson, *Temporal Induction by Incremental SAT Solving*, BMC 2003).
 
+use std::rc::Rc;
+
 use ample_boolean::Lit;
 use ample_budget::{Budget, Interrupted};
 
@@ -13,8 +15,8 @@ use crate::machine::Machine;
 use crate::solver::Effort;
 
 /// The induction steps for targets, one after the other.
-pub struct Induction<'m> {
-    frames: Frames<'m>,
+pub struct Induction {
+    frames: Frames,
     /// What must not be; each is assumed not to be in earlier states.
     targets: Vec<(usize, Lit)>,
     /// Never to be left, either: where a step does not fit into the encoding.
@@ -23,14 +25,14 @@ pub struct Induction<'m> {
     different: Vec<(usize, usize)>,
 }
 
-impl<'m> Induction<'m> {
+impl Induction {
     /// For targets, which have numbers.
     pub fn new(
-        machine: &'m Machine,
+        machine: &Rc<Machine>,
         targets: Vec<(usize, Lit)>,
         overflow: Lit,
         budget: &Budget,
-    ) -> Result<Induction<'m>, Interrupted> {
+    ) -> Result<Induction, Interrupted> {
         Ok(Induction {
             frames: Frames::new(machine, Beginning::Any, budget)?,
             targets,
@@ -47,6 +49,11 @@ impl<'m> Induction<'m> {
     /// The length of paths.
     pub fn depth(&self) -> usize {
         self.frames.depth()
+    }
+
+    /// From now on questions to the solver have that budget.
+    pub fn limit(&mut self, budget: &Budget) {
+        self.frames.limit(budget);
     }
 
     /// What the solver has done.

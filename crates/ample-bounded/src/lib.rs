@@ -7,5 +7,7 @@ pub mod engine;
 pub mod frames;
 pub mod ic3;
 pub mod induction;
+pub mod lasso;
 pub mod machine;
+pub mod product;
 pub mod solver;

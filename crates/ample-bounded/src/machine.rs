@@ -4,7 +4,7 @@
 //! In an interleaving system the inputs choose the move, one input for each [partition](Partition), exactly one of which is
 //! set. So every choice of inputs has at most one successor, which is what the methods of this crate rely on.
 
-use ample_boolean::{Dag, Encoding, Lit, Partition, Values};
+use ample_boolean::{Dag, Encoding, Functional, JointEncoding, Lit, Partition, Values};
 
 /// A circuit.
 #[derive(Clone, Debug)]
@@ -21,12 +21,15 @@ pub struct Machine {
     pub next: Vec<Lit>,
     /// The step is possible: a formula over state bits and inputs.
     pub step: Lit,
+    /// Inputs of the graph with this number or a higher one are not used.
+    pub unused: u32,
 }
 
 impl Machine {
     /// A new input of the graph, which is neither a state bit nor an input of steps yet.
-    pub fn fresh(&self) -> u32 {
-        self.state.iter().chain(&self.inputs).max().map_or(0, |last| last + 1)
+    fn fresh(&mut self) -> u32 {
+        self.unused += 1;
+        self.unused - 1
     }
 
     /// A new input of steps.
@@ -45,7 +48,7 @@ impl Machine {
         lit
     }
 
-    /// The next value of the state bit that was added last but so many.
+    /// The next value of a state bit.
     pub fn set_next(&mut self, bit: Lit, next: Lit) {
         if let ample_boolean::Node::Input(number) = self.dag.node(bit)
             && let Some(position) = self.state.iter().position(|state| *state == number)
@@ -56,7 +59,7 @@ impl Machine {
 
     /// The values of all nodes in a state, with the inputs of a step.
     pub fn values(&self, state: &[bool], inputs: &[bool]) -> Values {
-        let mut known = vec![false; self.fresh() as usize];
+        let mut known = vec![false; self.unused as usize];
         self.state.iter().zip(state).for_each(|(bit, value)| known[*bit as usize] = *value);
         self.inputs.iter().zip(inputs).for_each(|(bit, value)| known[*bit as usize] = *value);
         self.dag.values(&|bit| known.get(bit as usize).copied().unwrap_or(false))
@@ -101,8 +104,28 @@ pub fn one_of(machine: &mut Machine, count: usize) -> Choices {
     Choices { chosen, is_one }
 }
 
-/// The machine of an interleaving system, and the inputs that choose its moves.
-pub fn interleaving(encoding: &Encoding) -> (Machine, Vec<Lit>) {
+/// A machine of an interleaving system.
+pub struct Interleaved {
+    /// The machine.
+    pub machine: Machine,
+    /// For each partition, that it is chosen.
+    pub chosen: Vec<Lit>,
+    /// Where a run that ends may repeat its last state for ever: that it does.
+    pub rests: Option<Stuttering>,
+}
+
+/// How runs that end go on.
+pub struct Stuttering {
+    /// The last state is repeated.
+    pub rests: Lit,
+    /// A fault stops the run: from then on it can only rest.
+    pub stops: Lit,
+    /// The run was stopped.
+    pub stopped: Lit,
+}
+
+/// The machine of an interleaving system; one in which runs that end repeat their last state, if that is asked for.
+pub fn interleaving(encoding: &Encoding, stutters: bool) -> Interleaved {
     let mut machine = Machine {
         dag: encoding.dag.clone(),
         state: (0..encoding.bits).collect(),
@@ -110,15 +133,50 @@ pub fn interleaving(encoding: &Encoding) -> (Machine, Vec<Lit>) {
         initial: encoding.initial,
         next: Vec::new(),
         step: Lit::TRUE,
+        unused: encoding.bits,
     };
     machine.next = (0..encoding.bits).map(|bit| machine.dag.input(bit)).collect();
-    let Choices { chosen, is_one } = one_of(&mut machine, encoding.partitions.len());
-    let possible: Vec<Lit> =
-        chosen.iter().zip(&encoding.partitions).map(|(lit, one)| machine.dag.implies(*lit, one.guard)).collect();
+    let partitions = &encoding.partitions;
+    let Choices { mut chosen, is_one } = one_of(&mut machine, partitions.len() + if stutters { 2 } else { 0 });
+    let more = chosen.split_off(partitions.len());
+    let mut guards: Vec<Lit> = partitions.iter().map(|partition| partition.guard).collect();
+    let mut rests = None;
+    if let [rest, stop] = more[..] {
+        let stopped = machine.add_bit();
+        machine.require_initially(!stopped);
+        let dag = &mut machine.dag;
+        guards.iter_mut().for_each(|guard| *guard = dag.and(*guard, !stopped));
+        let idle = dag.and(encoding.idle, encoding.visible);
+        guards.push(dag.or(idle, stopped));
+        let faults: Vec<Lit> = partitions.iter().map(|partition| partition.fault).collect();
+        let faulty = dag.any(&faults);
+        guards.push(dag.all(&[faulty, encoding.visible, !stopped]));
+        let next = dag.or(stopped, stop);
+        machine.set_next(stopped, next);
+        rests = Some(Stuttering { rests: rest, stops: stop, stopped });
+    }
+    let all = chosen.iter().chain(&more);
+    let possible: Vec<Lit> = all.zip(&guards).map(|(lit, guard)| machine.dag.implies(*lit, *guard)).collect();
     let possible = machine.dag.all(&possible);
     machine.step = machine.dag.and(is_one, possible);
-    update(&mut machine, &encoding.partitions, &chosen);
-    (machine, chosen)
+    update(&mut machine, partitions, &chosen);
+    Interleaved { machine, chosen, rests }
+}
+
+/// The machine of a synchronous system, in which the inputs are those of the system and the next values that are free.
+pub fn joint(encoding: &mut JointEncoding) -> (Machine, Lit) {
+    let Functional { next, free, step, fault } = encoding.functional();
+    let initial = encoding.dag.all(&encoding.initial);
+    let machine = Machine {
+        dag: encoding.dag.clone(),
+        state: (0..encoding.bits).collect(),
+        inputs: encoding.inputs.clone().chain(free).collect(),
+        initial,
+        next,
+        step,
+        unused: encoding.next_bits.end,
+    };
+    (machine, fault)
 }
 
 /// The next values, by the partition that is chosen; a bit that it does not write stays.

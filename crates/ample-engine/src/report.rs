@@ -31,6 +31,8 @@ pub struct Report {
     pub static_reduction: Option<String>,
     /// What the decision diagrams were like, where there were some.
     pub diagrams: Option<DiagramStatistics>,
+    /// What SAT solvers did, where there were some.
+    pub solving: Option<SolvingStatistics>,
     /// Which engine was chosen and why, where there was a choice.
     pub choice: Option<String>,
     /// The steps that are run-time errors, if some were met.
@@ -65,6 +67,25 @@ pub struct DiagramStatistics {
     /// Layer by layer: the states so far, in decimal, and the nodes of their set.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<(String, usize)>,
+}
+
+/// What SAT solvers did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SolvingStatistics {
+    /// Bits of a state.
+    pub bits: usize,
+    /// The length of the longest runs that were looked at.
+    pub bound: u64,
+    /// The frames of proofs.
+    pub frames: u64,
+    /// The clauses in them.
+    pub lemmas: u64,
+    /// The clauses that solvers were given.
+    pub clauses: u64,
+    /// Their conflicts.
+    pub conflicts: u64,
+    /// How often it started again with more room.
+    pub restarts: usize,
 }
 
 /// Steps that are run-time errors, such as a division by zero: a run ends there, and what would come after it is not
@@ -186,6 +207,8 @@ pub struct Answer {
     pub statistics: Option<Statistics>,
     /// Which orders of independent steps that search left out, or why none.
     pub reduction: Option<String>,
+    /// Where it is proved: a certificate that can be verified, as JSON.
+    pub certificate: Option<String>,
 }
 
 /// An outcome that may be told: a violation in it has been validated. Whoever has found a violation has it from
@@ -269,6 +292,7 @@ impl Answer {
             warnings: Vec::new(),
             statistics: None,
             reduction: None,
+            certificate: None,
         }
     }
 
@@ -337,6 +361,7 @@ impl Report {
             reduction: None,
             static_reduction: None,
             diagrams: None,
+            solving: None,
             choice: None,
             cut: None,
         }
@@ -372,6 +397,8 @@ struct JsonReport<'a> {
     cut: Option<JsonCut<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     diagrams: Option<&'a DiagramStatistics>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    solving: Option<&'a SolvingStatistics>,
 }
 
 impl Serialize for Report {
@@ -388,6 +415,7 @@ impl Serialize for Report {
             stats: JsonStatistics(&self.statistics),
             cut: self.cut.as_ref().map(|Cut { steps, at_least, by }| JsonCut { steps: *steps, exact: !at_least, by }),
             diagrams: self.diagrams.as_ref(),
+            solving: self.solving.as_ref(),
         };
         report.serialize(serializer)
     }
@@ -551,6 +579,7 @@ mod tests {
             reduction: None,
             static_reduction: None,
             diagrams: None,
+            solving: None,
             choice: None,
             cut: None,
         }

@@ -60,7 +60,7 @@ pub use ample_budget::{
 };
 pub use ample_engine::board::Board;
 pub use ample_engine::registry::{Asked, Choice};
-pub use ample_engine::report::{Answer, Cut, CutBy, DiagramStatistics, Report, SCHEMA, Verdict};
+pub use ample_engine::report::{Answer, Cut, CutBy, DiagramStatistics, Report, SCHEMA, SolvingStatistics, Verdict};
 pub use ample_engine::settings::{Fairness, PartialOrder};
 pub use ample_explicit::engine::options::{Emptiness, Explicit, Search};
 pub use ample_explicit::engine::reduction::{Algorithm, Proviso, Replacement};

@@ -7,6 +7,7 @@
 mod answers;
 pub mod options;
 mod session;
+mod unit;
 
 use std::time::Instant;
 
@@ -16,7 +17,7 @@ use ample_engine::engine::{Engine, Fit, Suits, Task, knows};
 use ample_engine::justice;
 use ample_engine::report::Report;
 use ample_engine::workers::with_deep_stack;
-use ample_model::{Question, Reason, Statistics};
+use ample_model::{Feature, Question, Reason, Statistics};
 
 pub use options::{Bounded, Method};
 
@@ -31,19 +32,24 @@ impl Engine for Bounded {
         ENGINE
     }
 
+    fn features(&self) -> &'static [Feature] {
+        &[Feature::Synchronous]
+    }
+
     fn suits(&self, task: &Task<'_>, number: usize) -> Suits {
         knows(self, task.system)?;
         let question = &task.properties[number].question;
         let why = match question {
-            Question::Deadlock | Question::Assertions | Question::Invariant(_) => None,
+            Question::Deadlock
+            | Question::Assertions
+            | Question::Invariant(_)
+            | Question::Ltl(_)
+            | Question::Automaton(_)
+            | Question::Acceptance
+            | Question::Progress => None,
             Question::Ctl(_) => Some("the bounded engine does not check CTL; `--engine symbolic` does"),
             Question::Bound(_) => Some("the bounded engine does not look for largest values; `--engine symbolic` does"),
-            Question::Never(_) | Question::Automaton(_) => {
-                Some("the bounded engine does not take automata as properties; `--engine explicit` does")
-            }
-            Question::Ltl(_) | Question::Acceptance | Question::Progress => {
-                Some("the bounded engine does not check LTL yet; `--engine explicit` does")
-            }
+            Question::Never(_) => Some("the bounded engine does not run never claims; `--engine explicit` does"),
         };
         let why = why.or_else(|| justice::refusal(question, &task.settings.justice));
         why.map_or(Ok(Fit::Well), |why| Err(why.into()))

@@ -32,6 +32,11 @@ pub enum Method {
     Auto,
     /// Bounded model checking: runs of growing length, which finds shortest counterexamples.
     Bmc,
+    /// Bounded model checking and k-induction.
+    #[value(name = "k-induction")]
+    Induction,
+    /// IC3: proofs by clauses that are inductive relative to each other.
+    Ic3,
 }
 
 impl registry::Options for Bounded {

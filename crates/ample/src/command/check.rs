@@ -17,12 +17,13 @@ use super::{output, supervisor};
 
 /// Checks the files one after the other.
 pub fn check(arguments: &Check, context: &Context) -> Exit {
-    if let Some(trace) = &arguments.trace {
+    let outputs: Vec<&Path> = arguments.trace.iter().chain(&arguments.certificate).map(PathBuf::as_path).collect();
+    if let Some(first) = outputs.first() {
         let inputs =
             arguments.files.iter().chain(&arguments.properties.formulas).chain(&arguments.properties.automaton);
         let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
-        if let Some(why) = output::conflict(&[trace], &inputs) {
-            return failed(context, trace, &why);
+        if let Some(why) = output::conflict(&outputs, &inputs) {
+            return failed(context, first, &why);
         }
     }
     let mut exit = Exit::Fine;
@@ -30,8 +31,8 @@ pub fn check(arguments: &Check, context: &Context) -> Exit {
     for file in &arguments.files {
         let one = guarded(context, file, || match check_file(file, arguments, context) {
             Ok((report, exit)) => {
-                // Only what goes into the trace file is needed again.
-                if arguments.trace.is_some() {
+                // Only what goes into files is needed again.
+                if arguments.trace.is_some() || arguments.certificate.is_some() {
                     reports.push(report);
                 }
                 exit
@@ -44,10 +45,21 @@ pub fn check(arguments: &Check, context: &Context) -> Exit {
             break;
         }
     }
-    match &arguments.trace {
-        Some(path) => exit.min(write_traces(path, &reports, context)),
-        None => exit,
+    if let Some(path) = &arguments.trace {
+        let text = traces::to_json(&reports).map_err(|error| error.to_string());
+        exit = exit.min(write(path, text, context));
     }
+    if let Some(path) = &arguments.certificate {
+        exit = exit.min(write(path, Ok(certificates(&reports)), context));
+    }
+    exit
+}
+
+/// All certificates of some reports, as a list in JSON.
+fn certificates(reports: &[Report]) -> String {
+    let answers = reports.iter().flat_map(|report| &report.answers);
+    let all: Vec<&str> = answers.filter_map(|answer| Some(answer.certificate.as_ref()?.trim_end())).collect();
+    format!("[{}]\n", all.join(",\n"))
 }
 
 fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Report, Exit), Exit> {
@@ -209,9 +221,9 @@ fn show_diagrams(report: &Report, search: &arguments::Search, context: &Context)
     }
 }
 
-fn write_traces(path: &Path, reports: &[Report], context: &Context) -> Exit {
-    let written = traces::to_json(reports).map_err(|error| error.to_string());
-    let Err(error) = written.and_then(|text| output::write(path, &text).map_err(|error| error.to_string())) else {
+/// Writes a file, or says why not.
+fn write(path: &Path, text: Result<String, String>, context: &Context) -> Exit {
+    let Err(error) = text.and_then(|text| output::write(path, &text).map_err(|error| error.to_string())) else {
         return Exit::Fine;
     };
     complain(|out| {
