@@ -144,9 +144,10 @@ impl Bmc {
 
 /// The run in the solution that the solver has found.
 pub(crate) fn path(frames: &Frames) -> Path {
-    let values = |inputs: &Vec<Lit>| inputs.iter().map(|lit| frames.value(*lit)).collect::<Vec<bool>>();
+    let solution = frames.solution();
+    let values = |inputs: &Vec<Lit>| inputs.iter().map(|lit| solution.of(*lit)).collect::<Vec<bool>>();
     Path {
-        states: (0..frames.states.len()).map(|frame| frames.state_values(frame)).collect(),
+        states: (0..frames.states.len()).map(|frame| frames.state(frame, &solution)).collect(),
         inputs: frames.inputs.iter().take(frames.depth()).map(values).collect(),
         last_inputs: frames.inputs.get(frames.depth()).map(values).unwrap_or_default(),
     }

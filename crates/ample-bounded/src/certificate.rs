@@ -175,3 +175,42 @@ impl Certificate {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A counter of two bits that goes 0, 1, 2, 0, …: it is never 3.
+    fn counter(dag: &mut Dag) -> (Vec<Transition>, Lit, Lit) {
+        let (low, high) = (dag.input(0), dag.input(1));
+        let zero = dag.and(!low, !high);
+        let three = dag.and(low, high);
+        let step = Transition { guard: Lit::TRUE, updates: vec![(0, zero), (1, low)] };
+        (vec![step], zero, three)
+    }
+
+    #[test]
+    fn an_invariant_is_verified_and_one_that_is_none_is_not() {
+        let mut dag = Dag::new();
+        let (transitions, initial, three) = counter(&mut dag);
+        let (low, bad) = (dag.input(0), [three]);
+        let subject = Subject { dag: &dag, state: &[0, 1], initial, transitions: &transitions, bad: &bad };
+        let budget = Budget::unlimited();
+        let not_three: Vec<Cube> = vec![vec![(0, true), (1, true)]];
+        assert_eq!(verify(&subject, &not_three, &budget), Ok(()));
+        // Tampered with: too weak, too strong, not inductive, out of range.
+        assert_eq!(verify(&subject, &[], &budget), Err(NotVerified::NotSafe));
+        let flipped = vec![vec![(0, true), (1, false)]];
+        assert_eq!(verify(&subject, &flipped, &budget), Err(NotVerified::NotSafe));
+        let mut too_strong = not_three.clone();
+        too_strong.push(vec![(0, true)]);
+        assert_eq!(verify(&subject, &too_strong, &budget), Err(NotVerified::NotInductive(0)));
+        let at_first = vec![vec![(0, false), (1, false)]];
+        assert_eq!(verify(&subject, &at_first, &budget), Err(NotVerified::Initially(0)));
+        assert_eq!(verify(&subject, &[vec![(2, true)]], &budget), Err(NotVerified::NoSuchBit));
+        // What does not fit is bad.
+        let overflow = [three, low];
+        let subject = Subject { bad: &overflow, ..subject };
+        assert_eq!(verify(&subject, &not_three, &budget), Err(NotVerified::NotSafe));
+    }
+}

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use ample_boolean::{Dag, Lit, Node};
+use ample_boolean::{Dag, Lit, Node, Values};
 use ample_budget::{Budget, Interrupted};
 
 use crate::clauses::Clauses;
@@ -217,26 +217,17 @@ impl Frames {
         self.solver.solve(&assumptions, &self.budget)
     }
 
-    /// The value of a formula in the solution that was found; what the solver has not seen is false.
-    pub fn value(&self, lit: Lit) -> bool {
-        if lit.is_constant() {
-            return lit == Lit::TRUE;
-        }
-        match self.clauses.known(lit) {
-            Some(literal) => self.solver.value(literal),
-            None => self.dag.evaluate(lit, &|bit| self.input_value(bit)),
-        }
+    /// The values of all formulas in the solution that was found. Inputs that the solver has not seen are false.
+    pub fn solution(&self) -> Values {
+        self.dag.values(&|bit| {
+            let literal = self.dag.find_input(bit).and_then(|lit| self.clauses.known(lit));
+            literal.is_some_and(|literal| self.solver.value(literal))
+        })
     }
 
-    /// The value of an input of the graph in the solution; false if the solver has not seen it.
-    fn input_value(&self, bit: u32) -> bool {
-        // Inputs are made in the order of their numbers, but nodes are between them.
-        self.dag.find_input(bit).and_then(|lit| self.clauses.known(lit)).is_some_and(|lit| self.solver.value(lit))
-    }
-
-    /// The values of state bits in the solution.
-    pub fn state_values(&self, frame: usize) -> Vec<bool> {
-        self.states[frame].iter().map(|lit| self.value(*lit)).collect()
+    /// The values of the state bits of a frame in a solution.
+    pub fn state(&self, frame: usize, solution: &Values) -> Vec<bool> {
+        self.states[frame].iter().map(|lit| solution.of(*lit)).collect()
     }
 }
 

@@ -90,7 +90,8 @@ impl Induction {
 
     /// Two states of the path that was found are equal: from now on they are not. False if all are different.
     fn distinguish(&mut self) -> Result<bool, Interrupted> {
-        let states: Vec<Vec<bool>> = (0..=self.depth()).map(|frame| self.frames.state_values(frame)).collect();
+        let solution = self.frames.solution();
+        let states: Vec<Vec<bool>> = (0..=self.depth()).map(|frame| self.frames.state(frame, &solution)).collect();
         for later in 1..states.len() {
             for earlier in 0..later {
                 if states[earlier] == states[later] && !self.different.contains(&(earlier, later)) {

@@ -99,7 +99,8 @@ impl LassoSearch {
         self.frames.assert(!overflow)?;
         let closed = self.closed();
         if self.frames.solve(&[closed])? {
-            let prefix = self.begins.iter().position(|lit| self.frames.value(*lit)).unwrap_or(0);
+            let solution = self.frames.solution();
+            let prefix = self.begins.iter().position(|lit| solution.of(*lit)).unwrap_or(0);
             found.lasso = Some(FoundLasso { path: path(&self.frames), prefix });
         } else {
             self.frames.assert(!closed)?;
