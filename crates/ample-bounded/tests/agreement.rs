@@ -156,32 +156,32 @@ fn seeds(default: u64) -> std::ops::Range<u64> {
 #[test]
 fn random_systems_have_the_same_verdicts_and_shortest_runs() {
     let mut tally = Tally::default();
-    for seed in seeds(60) {
+    for seed in seeds(32) {
         let system = random::system(seed, features(seed));
         let method = [Method::Induction, Method::Ic3, Method::Auto][seed as usize / 8 % 3];
         compare_all(seed, &system, method, &mut tally);
     }
     println!("{tally:?}");
-    assert!(tally.violated > 20 && tally.proved > 20 || std::env::var("AMPLE_SEED").is_ok(), "{tally:?}");
+    assert!(tally.violated > 10 && tally.proved > 20 || std::env::var("AMPLE_SEED").is_ok(), "{tally:?}");
 }
 
 #[test]
 fn random_synchronous_systems_have_the_same_verdicts_and_shortest_runs() {
     let mut tally = Tally::default();
-    for seed in seeds(60) {
+    for seed in seeds(32) {
         let system = random::synchronous(seed, seed % 2 == 1);
         let method = [Method::Induction, Method::Ic3, Method::Auto][seed as usize / 2 % 3];
         compare_all(seed, &system, method, &mut tally);
     }
     println!("{tally:?}");
-    assert!(tally.violated > 20 && tally.proved > 20 || std::env::var("AMPLE_SEED").is_ok(), "{tally:?}");
+    assert!(tally.violated > 10 && tally.proved > 20 || std::env::var("AMPLE_SEED").is_ok(), "{tally:?}");
 }
 
 /// Below the length of a shortest run nothing is found; up to it, it is.
 #[test]
 fn a_bound_is_a_bound() {
     let mut compared = 0;
-    for seed in seeds(30) {
+    for seed in seeds(16) {
         let system = random::system(seed, features(seed));
         let invariants = invariants(&system);
         let Some(expected) = search(&system, &invariants) else { continue };

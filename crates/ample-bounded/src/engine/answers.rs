@@ -28,6 +28,9 @@ const FIRST_SLICE: Duration = Duration::from_millis(100);
 /// The longest turn.
 const LONGEST_SLICE: Duration = Duration::from_secs(20);
 
+/// So long shorter runs are looked for after one was found.
+const FOR_SHORTER: Duration = Duration::from_secs(5);
+
 /// Of a run whose beginning cannot be told.
 const TOO_MANY_STARTS: &str =
     "it is violated, but the initial state of the run has a number beyond what a trace can tell";
@@ -319,6 +322,9 @@ impl<'a> Work<'a> {
     fn take(&mut self, session: &Session<'a>, unit: &mut Unit, event: Event) -> Result<Option<Session<'a>>, NotBegun> {
         match event {
             Event::Nothing => {}
+            Event::Reached(number, path, Shortest::Unknown) if self.method() == Method::Auto => {
+                return self.reached(session, unit, number, &path);
+            }
             Event::Reached(number, path, shortest) => {
                 let answer = self.violated(session, unit.kind, number, &path, shortest);
                 self.answer(number, answer);
@@ -340,6 +346,33 @@ impl<'a> Work<'a> {
             }
             Event::Proved(proof) => self.proved(session, unit, &proof)?,
         }
+        Ok(None)
+    }
+
+    /// A run was found that may not be a shortest one: for a while shorter ones are looked for.
+    fn reached(
+        &mut self,
+        session: &Session<'a>,
+        unit: &mut Unit,
+        number: usize,
+        path: &Path,
+    ) -> Result<Option<Session<'a>>, NotBegun> {
+        let part = self.budget.clone().with_time(FOR_SHORTER);
+        while part.check().is_ok() && self.is_open(number) && unit.depth() < path.inputs.len() {
+            let Some(events) = self.in_slice(unit.search(&part, self.budget))? else { break };
+            for event in events {
+                if let Some(wider) = self.take(session, unit, event)? {
+                    return Ok(Some(wider));
+                }
+            }
+        }
+        if self.is_open(number) {
+            let is_shortest = unit.depth() >= path.inputs.len();
+            let shortest = if is_shortest { Shortest::Yes } else { Shortest::Unknown };
+            let answer = self.violated(session, unit.kind, number, path, shortest);
+            self.answer(number, answer);
+        }
+        unit.leave(number);
         Ok(None)
     }
 
