@@ -188,7 +188,7 @@ impl Ic3 {
         let mut order: Vec<u32> = cube.iter().map(|(bit, _)| *bit).collect();
         order.sort_by(|a, b| self.activity[*a as usize].total_cmp(&self.activity[*b as usize]));
         for bit in order {
-            if cube.len() == 1 || !cube.iter().any(|(other, _)| *other == bit) {
+            if cube.len() <= 1 || !cube.iter().any(|(other, _)| *other == bit) {
                 continue;
             }
             let smaller: Cube = cube.iter().copied().filter(|(other, _)| *other != bit).collect();
@@ -490,9 +490,6 @@ impl Question {
             let part = cube.iter().zip(&after).filter(|(_, literal)| self.solver.is_in_core(**literal));
             let mut part: Cube = part.map(|(literal, _)| *literal).collect();
             self.solver.add(&[!once]);
-            if part.is_empty() {
-                part = cube[..1].to_vec();
-            }
             self.keep_out_of_initial(&mut part, cube, budget)?;
             return Ok(Step::Impossible(part));
         }

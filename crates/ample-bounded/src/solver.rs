@@ -77,7 +77,7 @@ struct Watch {
 }
 
 /// So many decisions are made between two looks at the budget.
-const DECISIONS: u32 = 64;
+const DECISIONS: u32 = 16;
 
 impl Callbacks for Watch {
     fn stop(&self) -> bool {
