@@ -50,7 +50,7 @@ pub fn check(arguments: &Check, context: &Context) -> Exit {
         exit = exit.min(write(path, text, context));
     }
     if let Some(path) = &arguments.certificate {
-        exit = exit.min(write(path, Ok(certificates(&reports)), context));
+        exit = exit.min(write(path, Ok(certificates(&reports).into_bytes()), context));
     }
     exit
 }
@@ -222,8 +222,8 @@ fn show_diagrams(report: &Report, search: &arguments::Search, context: &Context)
 }
 
 /// Writes a file, or says why not.
-fn write(path: &Path, text: Result<String, String>, context: &Context) -> Exit {
-    let Err(error) = text.and_then(|text| output::write(path, &text).map_err(|error| error.to_string())) else {
+fn write(path: &Path, text: Result<Vec<u8>, String>, context: &Context) -> Exit {
+    let Err(error) = text.and_then(|text| output::write(path, &text)) else {
         return Exit::Fine;
     };
     complain(|out| {
