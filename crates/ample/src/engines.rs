@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ample_bounded::engine::Bounded;
 use ample_engine::portfolio::Later;
 use ample_engine::registry::{Choice, Entry};
 use ample_explicit::engine::options::Explicit;
@@ -23,6 +24,9 @@ pub struct EngineOptions {
     /// The engine for Petri nets.
     #[command(flatten)]
     pub petri: PetriOptions,
+    /// The bounded engine.
+    #[command(flatten)]
+    pub bounded: Bounded,
 }
 
 impl From<Explicit> for EngineOptions {
@@ -40,6 +44,12 @@ impl From<Symbolic> for EngineOptions {
 impl From<PetriOptions> for EngineOptions {
     fn from(petri: PetriOptions) -> EngineOptions {
         EngineOptions { petri, ..EngineOptions::default() }
+    }
+}
+
+impl From<Bounded> for EngineOptions {
+    fn from(bounded: Bounded) -> EngineOptions {
+        EngineOptions { bounded, ..EngineOptions::default() }
     }
 }
 
@@ -76,6 +86,14 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         joins: &[(Petri::NAME, AFTER_PETRI), ("explicit", AFTER_SYMBOLIC)],
         options: |_| &Sog,
         engine: |_, _, _, _| Ok(Box::new(Sog)),
+    },
+    Entry {
+        name: "bounded",
+        about: "SAT solving: runs of growing length, and proofs by induction",
+        stands_for: &[],
+        joins: &[],
+        options: |all| &all.bounded,
+        engine: |all, _, _, _| Ok(Box::new(all.bounded)),
     },
 ];
 

@@ -55,12 +55,13 @@ pub use ample_engine::evidence;
 /// What partial-order reduction makes of a model.
 pub use ample_explicit::engine::reduce;
 
+pub use ample_bounded::engine::{Bounded, Method as SatMethod};
 pub use ample_budget::{
     Budget, Cancellation, Interrupted, Progress, peak_memory, resident_memory, sensible_memory_limit,
 };
 pub use ample_engine::board::Board;
 pub use ample_engine::registry::{Asked, Choice};
-pub use ample_engine::report::{Answer, Cut, CutBy, DiagramStatistics, Report, SCHEMA, Verdict};
+pub use ample_engine::report::{Answer, Cut, CutBy, DiagramStatistics, Report, SCHEMA, SolvingStatistics, Verdict};
 pub use ample_engine::settings::{Fairness, PartialOrder, UnreachedCode};
 pub use ample_engine::unreached::Unreached;
 pub use ample_explicit::engine::options::OWN_DEPENDENCY;

@@ -363,7 +363,7 @@ where
             depth: self.statistics.depth,
             pending: pending as u64,
             memory: (self.bytes() + held) as u64,
-            nodes: 0,
+            ..Progress::default()
         };
         match self.budget.report(&progress) {
             Ok(()) => Ok(()),

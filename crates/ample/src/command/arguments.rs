@@ -61,6 +61,9 @@ pub struct Check {
     /// Write the counterexamples to a file, as JSON; `ample simulate --trace` replays it
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Write the certificates of proofs to a file, as JSON: only the bounded engine has some
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
     /// Show counterexamples as message sequence charts
     #[arg(long)]
     pub msc: bool,

@@ -18,12 +18,14 @@ use super::{output, supervisor};
 
 /// Checks the files one after the other.
 pub fn check(arguments: &Check, context: &Context) -> Exit {
-    for trace in arguments.trace.iter().chain(&arguments.witness) {
+    let outputs: Vec<&Path> =
+        arguments.trace.iter().chain(&arguments.certificate).chain(&arguments.witness).map(PathBuf::as_path).collect();
+    if let Some(first) = outputs.first() {
         let inputs =
             arguments.files.iter().chain(&arguments.properties.formulas).chain(&arguments.properties.automaton);
         let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
-        if let Some(why) = output::conflict(&[trace], &inputs) {
-            return failed(context, trace, &why);
+        if let Some(why) = output::conflict(&outputs, &inputs) {
+            return failed(context, first, &why);
         }
     }
     if let (Some(witness), [_, second, ..]) = (&arguments.witness, &arguments.files[..]) {
@@ -35,8 +37,8 @@ pub fn check(arguments: &Check, context: &Context) -> Exit {
     for file in &arguments.files {
         let one = guarded(context, file, || match check_file(file, arguments, context) {
             Ok((report, exit)) => {
-                // Only what goes into the trace file is needed again.
-                if arguments.trace.is_some() {
+                // Only what goes into files is needed again.
+                if arguments.trace.is_some() || arguments.certificate.is_some() {
                     reports.push(report);
                 }
                 exit
@@ -49,10 +51,21 @@ pub fn check(arguments: &Check, context: &Context) -> Exit {
             break;
         }
     }
-    match &arguments.trace {
-        Some(path) => exit.min(write_traces(path, &reports, context)),
-        None => exit,
+    if let Some(path) = &arguments.trace {
+        let text = traces::to_json(&reports).map_err(|error| error.to_string());
+        exit = exit.min(write(path, text, context));
     }
+    if let Some(path) = &arguments.certificate {
+        exit = exit.min(write(path, Ok(certificates(&reports).into_bytes()), context));
+    }
+    exit
+}
+
+/// All certificates of some reports, as a list in JSON.
+fn certificates(reports: &[Report]) -> String {
+    let answers = reports.iter().flat_map(|report| &report.answers);
+    let all: Vec<&str> = answers.filter_map(|answer| Some(answer.certificate.as_ref()?.trim_end())).collect();
+    format!("[{}]\n", all.join(",\n"))
 }
 
 fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Report, Exit), Exit> {
@@ -243,9 +256,9 @@ fn write_witness(path: &Path, system: &System, report: &Report) -> Result<(), St
     output::write(path, text.as_bytes()).map_err(|error| error.to_string())
 }
 
-fn write_traces(path: &Path, reports: &[Report], context: &Context) -> Exit {
-    let written = traces::to_json(reports).map_err(|error| error.to_string());
-    let Err(error) = written.and_then(|text| output::write(path, &text).map_err(|error| error.to_string())) else {
+/// Writes a file, or says why not.
+fn write(path: &Path, text: Result<Vec<u8>, String>, context: &Context) -> Exit {
+    let Err(error) = text.and_then(|text| output::write(path, &text)) else {
         return Exit::Fine;
     };
     complain(|out| {
