@@ -265,7 +265,8 @@ impl Guards {
             let process = unfolding.scheme().transitions[seed as usize].steps[0].process;
             let is_one_of_many = last == Some(process) && !self.returns(unfolding, seed);
             last = Some(process);
-            if !is_one_of_many && !(invisible && self.relations.visible.contains(seed)) {
+            let is_seen = invisible && self.relations.visible.contains(seed);
+            if !is_one_of_many && !is_seen {
                 seeds.push(seed);
             }
         }
