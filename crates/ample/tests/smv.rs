@@ -176,7 +176,7 @@ impl Generator {
         }
         for (name, ty) in all {
             if self.random.below(3) > 0 {
-                let value = self.value(ty, false);
+                let value = self.first_value(ty);
                 let _ = writeln!(text, "  init({name}) := {value};");
             }
             if self.random.below(4) > 0 {
@@ -188,6 +188,28 @@ impl Generator {
             let condition = self.condition(2);
             let _ = writeln!(text, "  a[2] := {};", condition.replace("a[2]", "c").replace("a[n mod 2 + 1]", "c"));
         }
+    }
+
+    /// A first value, or a set of them; they do not depend on each other.
+    fn first_value(&mut self, ty: char) -> String {
+        let plain = match ty {
+            'n' => self.pick(&["0", "{1, 3}", "0..2", "z", "z + 1"]),
+            'e' => self.pick(&["red", "{red, 7}", "green union 7"]),
+            'w' => self.pick(&["0ud2_1", "0ub2_10", "resize(0ud3_5, 2)", "uwconst(3, 2)"]),
+            's' => self.pick(&["0sd2_1", "-0sd2_1", "swconst(-2, 2)", "signed(0ud2_3)"]),
+            _ => self.pick(&["TRUE", "FALSE", "{TRUE, FALSE}", "z = 1"]),
+        };
+        if self.random.below(3) > 0 {
+            return plain.into();
+        }
+        let other = match ty {
+            'n' => "3",
+            'e' => "green",
+            'w' => "0ud2_0",
+            's' => "0sd2_0",
+            _ => "TRUE",
+        };
+        format!("case z = 0 : {plain}; TRUE : {other}; esac")
     }
 
     /// A value, or a set of them.
