@@ -81,6 +81,10 @@ const DECISIONS: u32 = 16;
 
 impl Callbacks for Watch {
     fn stop(&self) -> bool {
+        // Once it is to end it is asked again, and must get the same answer.
+        if self.interrupted.get().is_some() {
+            return true;
+        }
         let left = self.countdown.get();
         if left > 0 {
             self.countdown.set(left - 1);
@@ -175,5 +179,33 @@ impl Solver for Batsat {
 
     fn effort(&self) -> Effort {
         Effort { clauses: self.clauses, conflicts: self.solver.num_conflicts() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    /// So many pigeons and one hole less: a question that takes a solver very long.
+    #[test]
+    fn a_deadline_ends_a_long_question() {
+        let (holes, mut solver) = (11, Batsat::default());
+        let pigeons: Vec<Vec<Literal>> =
+            (0..=holes).map(|_| (0..holes).map(|_| solver.new_variable()).collect()).collect();
+        pigeons.iter().for_each(|pigeon| solver.add(pigeon));
+        for hole in 0..holes {
+            for one in 0..=holes {
+                (0..one).for_each(|other| solver.add(&[!pigeons[one][hole], !pigeons[other][hole]]));
+            }
+        }
+        let begun = Instant::now();
+        let budget = Budget::unlimited().with_time(Duration::from_millis(100));
+        assert_eq!(solver.solve(&[], &budget), Err(Interrupted::Deadline));
+        assert!(begun.elapsed() < Duration::from_secs(10));
+        // It can be asked again.
+        let budget = Budget::unlimited().with_time(Duration::from_millis(50));
+        assert_eq!(solver.solve(&[pigeons[0][0]], &budget), Err(Interrupted::Deadline));
     }
 }
