@@ -23,6 +23,9 @@ use crate::clauses::Clauses;
 use crate::machine::Machine;
 use crate::solver::{Batsat, Effort, Literal, Solver};
 
+/// The values of the state bits, and of the inputs.
+type Valuation = (Vec<bool>, Vec<bool>);
+
 /// Literals of state bits: the position of the bit among those of the machine, and its value. Sorted.
 pub type Cube = Vec<(u32, bool)>;
 
@@ -408,7 +411,7 @@ impl Question {
     }
 
     /// An initial state in which the formula holds, with certain inputs.
-    fn initial_and(&mut self, lit: Lit, budget: &Budget) -> Result<Option<(Vec<bool>, Vec<bool>)>, Interrupted> {
+    fn initial_and(&mut self, lit: Lit, budget: &Budget) -> Result<Option<Valuation>, Interrupted> {
         let Some(literal) = self.initial.clauses.known(lit) else { return Ok(None) };
         let found = self.initial.find(&[literal], budget)?;
         let dag = &self.machine.dag;

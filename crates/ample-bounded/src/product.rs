@@ -85,11 +85,11 @@ impl Watcher {
     fn closure(&self, universal: &[bool]) -> Vec<Vec<bool>> {
         let count = self.edges.len();
         let mut reaches = vec![vec![false; count]; count];
-        for start in 0..count {
+        for (start, reached) in reaches.iter_mut().enumerate() {
             let mut open = vec![start];
             while let Some(state) = open.pop() {
                 for edge in self.edges[state].iter().filter(|_| !universal[state]) {
-                    if !std::mem::replace(&mut reaches[start][edge.to as usize], true) {
+                    if !std::mem::replace(&mut reached[edge.to as usize], true) {
                         open.push(edge.to as usize);
                     }
                 }

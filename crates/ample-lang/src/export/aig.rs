@@ -292,7 +292,7 @@ impl<'s> Builder<'s> {
             Expr::Unary(UnaryOp::Not, x) => Ok(self.literal(x)? ^ 1),
             Expr::Binary(op, x, y) => {
                 let is_logical = matches!(op, BinaryOp::And | BinaryOp::Or);
-                if !is_logical && !(x.has_truth_value() && y.has_truth_value()) {
+                if !(is_logical || x.has_truth_value() && y.has_truth_value()) {
                     return Err(NoCircuit::Number);
                 }
                 let (x, y) = (self.literal(x)?, self.literal(y)?);
@@ -335,11 +335,7 @@ impl<'s> Builder<'s> {
 }
 
 fn is_boolean(ty: &Type) -> bool {
-    match ty {
-        Type::Scalar(Scalar::Int { bits: 1, signed: false }) => true,
-        Type::Scalar(Scalar::Range { low: 0, high: 1, .. }) => true,
-        _ => false,
-    }
+    matches!(ty, Type::Scalar(Scalar::Int { bits: 1, signed: false } | Scalar::Range { low: 0, high: 1, .. }))
 }
 
 fn reset(variable: &Variable) -> Result<Reset, NoCircuit> {

@@ -25,7 +25,7 @@ pub fn model(aig: &Aig, name: &str) -> String {
     // An output that is an input or a latch has its name already.
     let own = |number: usize| aig.inputs.iter().chain(aig.latches.iter().map(|latch| &latch.name)).nth(number);
     let is_variable = |name: &str, literal: Literal| {
-        literal >= 2 && literal % 2 == 0 && own((literal / 2 - 1) as usize).is_some_and(|own| own == name)
+        literal >= 2 && literal.is_multiple_of(2) && own((literal / 2 - 1) as usize).is_some_and(|own| own == name)
     };
     let mut outputs: Vec<(String, Option<Literal>)> = Vec::new();
     for (name, literal) in aig.outputs.iter().cloned().chain(bad) {

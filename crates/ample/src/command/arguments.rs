@@ -22,7 +22,7 @@ const EXIT_CODES: &str = "Exit codes: 0 everything holds, 1 something is violate
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Check all that the files state: assertions, deadlock, every property; or just what is named
-    Check(Check),
+    Check(Box<Check>),
     /// Count the states and transitions of a model; nothing is checked, and nothing is left out unless `--por` says so
     States(States),
     /// Step through a model: at random, interactively, or along a trace
