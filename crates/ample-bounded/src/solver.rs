@@ -195,9 +195,9 @@ mod tests {
         let pigeons: Vec<Vec<Literal>> =
             (0..=holes).map(|_| (0..holes).map(|_| solver.new_variable()).collect()).collect();
         pigeons.iter().for_each(|pigeon| solver.add(pigeon));
-        for hole in 0..holes {
-            for one in 0..=holes {
-                (0..one).for_each(|other| solver.add(&[!pigeons[one][hole], !pigeons[other][hole]]));
+        for (number, one) in pigeons.iter().enumerate() {
+            for other in &pigeons[..number] {
+                one.iter().zip(other).for_each(|(one, other)| solver.add(&[!*one, !*other]));
             }
         }
         let begun = Instant::now();
