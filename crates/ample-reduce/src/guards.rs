@@ -12,10 +12,10 @@
 //! - `else` and `timeout` wait for an enabled transition to be disabled; one of them will do.
 //!
 //! An enabled member of the set stays enabled until a member is taken. So its process stays where it is, and whatever
-//! cannot be enabled together with the member need not be looked at: it is *closed* (see [`Search::open`]).
+//! cannot be enabled together with the member need not be looked at: it is *closed* (`Search::open`).
 //!
-//! The relations are rows of bits, computed when they are first asked for ([`relations`]). If runs have to be weakly fair,
-//! more transitions do not accord ([`fair`]).
+//! The relations are rows of bits, computed when they are first asked for (`relations`). If runs have to be weakly fair,
+//! more transitions do not accord (`fair`).
 
 mod fair;
 mod relations;
