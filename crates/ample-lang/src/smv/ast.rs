@@ -364,6 +364,19 @@ impl Node {
         }
     }
 
+    /// The name that it is, if it is one, of one part or several: `a.b[2]`.
+    pub fn path(&self) -> Option<String> {
+        match &self.kind {
+            Kind::Name(name) => Some(name.clone()),
+            Kind::Dot(base, name) => Some(format!("{}.{}", base.path()?, name.text)),
+            Kind::Index(base, index) => match &index.kind {
+                Kind::Number(number) => Some(format!("{}[{number}]", base.path()?)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Whether there is a temporal operator in it.
     pub fn is_temporal(&self) -> bool {
         match &self.kind {

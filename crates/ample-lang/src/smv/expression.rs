@@ -354,18 +354,7 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         if self.flat.composed.is_empty() {
             return None;
         }
-        fn written(node: &Node) -> Option<String> {
-            match &node.kind {
-                Kind::Name(name) => Some(name.clone()),
-                Kind::Dot(base, name) => Some(format!("{}.{}", written(base)?, name.text)),
-                Kind::Index(base, index) => match &index.kind {
-                    Kind::Number(number) => Some(format!("{}[{number}]", written(base)?)),
-                    _ => None,
-                },
-                _ => None,
-            }
-        }
-        self.find(&written(node)?, at.instance)
+        self.find(&node.path()?, at.instance)
     }
 
     fn found(&mut self, found: Found<'a, 'w>, at: At) -> Analysed<Thing<'a>> {

@@ -284,14 +284,28 @@ impl<'a> Flatten<'a, '_> {
     }
 
     fn symbol(&mut self, instance: usize, name: &'a str, span: Span, symbol: Symbol<'a>) {
-        let of = &mut self.flat.instances[instance];
         if name.contains(['.', '[']) {
-            self.flat.composed.insert(of.name_of(name), (instance, name.to_owned()));
+            let absolute = self.absolute(instance, name.to_owned());
+            self.flat.composed.insert(absolute, (instance, name.to_owned()));
         }
+        let of = &mut self.flat.instances[instance];
         if of.parameters.contains_key(name) || of.symbols.insert(name, symbol).is_some() {
             let module = of.module;
             self.errors.push(Diagnostic::error(span, format!("`{name}` is declared twice in module `{module}`")));
         }
+    }
+
+    /// A name of several parts as seen from `main`: the first one may be a parameter, which stands for something elsewhere.
+    fn absolute(&self, mut instance: usize, mut name: String) -> String {
+        for _ in 0..MAX_NESTING {
+            let end = name.find(['.', '[']).unwrap_or(name.len());
+            let of = &self.flat.instances[instance];
+            let Some((node, giver)) = of.parameters.get(&name[..end]) else { break };
+            let Some(path) = node.path() else { break };
+            name = path + &name[end..];
+            instance = *giver;
+        }
+        self.flat.instances[instance].name_of(&name)
     }
 
     fn variable(&mut self, instance: usize, declaration: &'a Declaration) -> Analysed<Symbol<'a>> {
