@@ -1,6 +1,7 @@
 //! Model checking by SAT solving: bounded model checking, k-induction and IC3.
 
 pub mod bmc;
+pub mod cdcl;
 pub mod certificate;
 pub mod clauses;
 pub mod engine;
