@@ -16,6 +16,7 @@ use crate::solver::Effort;
 
 /// The induction steps for targets, one after the other.
 pub struct Induction {
+    machine: Rc<Machine>,
     frames: Frames,
     /// What must not be; each is assumed not to be in earlier states.
     targets: Vec<(usize, Lit)>,
@@ -23,6 +24,10 @@ pub struct Induction {
     overflow: Lit,
     /// Pairs of frames that are known to be different.
     different: Vec<(usize, usize)>,
+    /// Something is assumed of a target that was left.
+    is_outdated: bool,
+    /// Effort of solvers that were set up before.
+    before: Effort,
 }
 
 impl Induction {
@@ -34,16 +39,35 @@ impl Induction {
         budget: &Budget,
     ) -> Result<Induction, Interrupted> {
         Ok(Induction {
+            machine: Rc::clone(machine),
             frames: Frames::new(machine, Beginning::Any, budget)?,
             targets,
             overflow,
             different: Vec::new(),
+            is_outdated: false,
+            before: Effort::default(),
         })
     }
 
-    /// The target is not looked for any more.
+    /// The target is not looked for any more. If it is violated, it cannot be assumed not to be in earlier states: all
+    /// begins again.
     pub fn leave(&mut self, number: usize) {
+        let before = self.targets.len();
         self.targets.retain(|(target, _)| *target != number);
+        self.is_outdated |= self.targets.len() < before;
+    }
+
+    /// Makes the frames anew, without what was assumed of targets that were left.
+    fn renew(&mut self, budget: &Budget) -> Result<(), Interrupted> {
+        let depth = self.frames.depth();
+        self.before.conflicts += self.frames.effort().conflicts;
+        self.frames = Frames::new(&self.machine, Beginning::Any, budget)?;
+        self.different.clear();
+        self.is_outdated = false;
+        while self.frames.depth() < depth {
+            self.step()?;
+        }
+        Ok(())
     }
 
     /// The length of paths.
@@ -51,19 +75,19 @@ impl Induction {
         self.frames.depth()
     }
 
-    /// From now on questions to the solver have that budget.
-    pub fn limit(&mut self, budget: &Budget) {
-        self.frames.limit(budget);
-    }
-
     /// What the solver has done.
     pub fn effort(&self) -> Effort {
-        self.frames.effort()
+        let now = self.frames.effort();
+        Effort { conflicts: self.before.conflicts + now.conflicts, ..now }
     }
 
     /// Whether paths of this length that are good lead to something bad. If not, and runs of this length do not either,
     /// nothing bad is reachable.
-    pub fn is_inductive(&mut self) -> Result<bool, Interrupted> {
+    pub fn is_inductive(&mut self, budget: &Budget) -> Result<bool, Interrupted> {
+        if self.is_outdated {
+            self.renew(budget)?;
+        }
+        self.frames.limit(budget);
         let mut bad = vec![self.frames.formula(self.overflow)?];
         for number in 0..self.targets.len() {
             bad.push(self.frames.formula(self.targets[number].1)?);

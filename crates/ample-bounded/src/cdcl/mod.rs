@@ -104,7 +104,7 @@ pub struct Cdcl {
     domain: Vec<u64>,
     members: Vec<u32>,
     is_everything: bool,
-    /// By variable: the last frame of which a clause has it; and the variables of such clauses.
+    /// By variable: one more than the last frame of which a clause has it; and the variables of such clauses.
     held: Vec<Frame>,
     holders: Vec<u32>,
     frame: Frame,
@@ -112,8 +112,9 @@ pub struct Cdcl {
     /// By number of lemma.
     lemmas: Vec<Option<Ref>>,
     learnts: Vec<Ref>,
-    /// Clauses of one literal that hold in some frames only.
+    /// Clauses of one literal that hold in some frames only; and those that hold in frame 0 only.
     units: Vec<Ref>,
+    starts: Vec<Ref>,
     /// Clauses of this question.
     temporary: Vec<Ref>,
     /// By literal: the last question in whose core it was.
@@ -165,7 +166,14 @@ impl Cdcl {
         if *held == 0 {
             self.holders.push(variable);
         }
-        *held = (*held).max(frame);
+        *held = (*held).max(frame.saturating_add(1));
+    }
+
+    /// A literal is true in frame 0, in all questions in whose domain it is.
+    pub fn add_start(&mut self, literal: Literal) {
+        self.cancel(0);
+        self.insert(&[literal], 0, 0);
+        self.effort.clauses += 1;
     }
 
     /// A clause holds in more frames from now on.
@@ -210,8 +218,11 @@ impl Cdcl {
             // A clause without literals is kept, as a unit that fails.
             [] | [_] => {
                 let added = self.arena.add(&literals, frame, flags);
-                let units = if flags & clauses::TEMPORARY == 0 { &mut self.units } else { &mut self.temporary };
-                units.push(added);
+                match (flags & clauses::TEMPORARY != 0, frame) {
+                    (true, _) => self.temporary.push(added),
+                    (false, 0) => self.starts.push(added),
+                    (false, _) => self.units.push(added),
+                }
                 Some(added)
             }
             _ => {
@@ -401,7 +412,8 @@ impl Cdcl {
     /// Opens the first level: clauses of one literal, and assumptions. False if they contradict each other.
     fn assume(&mut self, assumptions: &[Literal]) -> bool {
         self.limits.push(self.trail.len());
-        let units = self.units.iter().chain(&self.temporary).copied();
+        let starts = if self.frame == 0 { &self.starts[..] } else { &[] };
+        let units = self.units.iter().chain(&self.temporary).chain(starts).copied();
         let units: Vec<Ref> = units
             .filter(|unit| {
                 self.arena.len(*unit) < 2 && !self.arena.is_deleted(*unit) && self.arena.frame(*unit) >= self.frame
@@ -585,6 +597,7 @@ impl Cdcl {
         }
         match (is_temporary, literals.len()) {
             (true, _) => self.temporary.push(added),
+            (false, 1) if frame == 0 => self.starts.push(added),
             (false, 1) => self.units.push(added),
             (false, _) => self.learnts.push(added),
         }
@@ -620,7 +633,7 @@ impl Cdcl {
         }
         for number in 0..self.holders.len() {
             let variable = self.holders[number];
-            if self.held[variable as usize] >= query.frame {
+            if self.held[variable as usize] > query.frame {
                 self.enter(variable);
             }
         }
@@ -692,6 +705,7 @@ impl Cdcl {
         let learnts = std::mem::take(&mut self.learnts);
         let temporary = std::mem::take(&mut self.temporary);
         self.units.clear();
+        self.starts.clear();
         self.arena = Arena::like(&old);
         let mut moved: std::collections::HashMap<Ref, Option<Ref>> = std::collections::HashMap::new();
         for clause in old.all().filter(|clause| !old.is_deleted(*clause)) {

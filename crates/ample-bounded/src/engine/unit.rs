@@ -276,11 +276,10 @@ impl Unit {
                 if !self.examined {
                     return Ok(Event::Nothing);
                 }
-                induction.limit(slice);
                 while induction.depth() < depth {
                     induction.step()?;
                 }
-                Ok(match induction.is_inductive()? {
+                Ok(match induction.is_inductive(slice)? {
                     true => Event::Proved(Proof::Induction(depth)),
                     false => Event::Nothing,
                 })
@@ -330,7 +329,7 @@ impl Unit {
                 induction.step()?;
             }
         }
-        if induction.is_inductive()? { Ok(()) } else { Err(NotVerified::NotInductive(depth)) }
+        if induction.is_inductive(budget)? { Ok(()) } else { Err(NotVerified::NotInductive(depth)) }
     }
 
     /// Asks again for all runs, in the machine of the proof.
