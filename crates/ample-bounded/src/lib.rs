@@ -10,5 +10,6 @@ pub mod ic3;
 pub mod induction;
 pub mod lasso;
 pub mod machine;
+pub mod partial;
 pub mod product;
 pub mod solver;

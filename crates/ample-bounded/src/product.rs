@@ -81,6 +81,19 @@ impl Watcher {
         Some((0u32..).zip(universal).filter(|(_, universal)| *universal).map(|(state, _)| state).collect())
     }
 
+    /// The states in which it may begin: the initial one, and those whose edges it has, too. What such a state accepts, the
+    /// initial one accepts, since of its first edge only the end matters.
+    fn starts(&self) -> Vec<usize> {
+        let initial = &self.edges[self.initial as usize];
+        let has = |edge: &Edge| {
+            let cubes = || initial.iter().filter(|other| other.to == edge.to).flat_map(|other| &other.when);
+            edge.when.iter().all(|cube| cubes().any(|other| other.iter().all(|literal| cube.contains(literal))))
+        };
+        (0..self.edges.len())
+            .filter(|state| *state == self.initial as usize || self.edges[*state].iter().all(has))
+            .collect()
+    }
+
     /// Which states are reached from which, by one edge or more that does not come from a universal state.
     fn closure(&self, universal: &[bool]) -> Vec<Vec<bool>> {
         let count = self.edges.len();
@@ -117,7 +130,9 @@ pub fn watch(machine: &mut Machine, watcher: &Watcher, atoms: &[Lit], reads: Lit
         let same: Vec<Lit> = (0..).zip(&bits).map(|(bit, lit)| signed(*lit, state >> bit & 1 == 1)).collect();
         at.push(machine.dag.all(&same));
     }
-    machine.require_initially(at[watcher.initial as usize]);
+    let starts: Vec<Lit> = watcher.starts().into_iter().map(|state| at[state]).collect();
+    let starts = machine.dag.any(&starts);
+    machine.require_initially(starts);
     let edges: Vec<(usize, &Edge)> =
         watcher.edges.iter().enumerate().flat_map(|(from, edges)| edges.iter().map(move |edge| (from, edge))).collect();
     let Choices { chosen, is_one } = one_of(machine, edges.len());

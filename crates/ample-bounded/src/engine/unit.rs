@@ -13,6 +13,7 @@ use crate::ic3::{Cube, Ic3, Outcome};
 use crate::induction::Induction;
 use crate::lasso::{FoundLasso, LassoSearch};
 use crate::machine::Machine;
+use crate::partial::Schedule;
 use crate::product::saving;
 use crate::solver::Effort;
 
@@ -101,9 +102,9 @@ impl Unit {
         method: Method,
         budget: &Budget,
     ) -> Result<Unit, NotBegun> {
-        let SafetyMachine { machine, bad, overflow } = made;
+        let SafetyMachine { machine, schedule, bad, overflow } = made;
         let targets: Vec<(usize, Lit)> = numbers.iter().copied().zip(bad).collect();
-        let search = Search::Reach(Bmc::new(&machine, targets.clone(), overflow, since, budget)?);
+        let search = reach(&machine, schedule.as_ref(), &targets, overflow, since, budget)?;
         let transitions = session.transitions();
         Unit::of(Kind::Safety, numbers, search, machine, targets, transitions, overflow, method, budget)
     }
@@ -116,15 +117,19 @@ impl Unit {
         method: Method,
         budget: &Budget,
     ) -> Result<Unit, NotBegun> {
-        let ProductMachine { machine, fair, decided, overflow } = made;
+        let ProductMachine { machine, schedule, fair, decided, overflow } = made;
         if by_beginning {
             let targets = vec![(number, decided)];
-            let search = Search::Reach(Bmc::new(&machine, targets.clone(), overflow, 0, budget)?);
+            let search = reach(&machine, schedule.as_ref(), &targets, overflow, 0, budget)?;
             let transitions = whole_step(&machine);
             let kind = Kind::Beginning(number);
             return Unit::of(kind, vec![number], search, machine, targets, transitions, overflow, method, budget);
         }
-        let search = Search::Lasso(LassoSearch::new(&machine, &fair, overflow, budget)?);
+        let search = match schedule {
+            Some(schedule) => LassoSearch::scheduled(&(Rc::clone(&machine), schedule), &fair, overflow, budget)?,
+            None => LassoSearch::new(&machine, &fair, overflow, budget)?,
+        };
+        let search = Search::Lasso(search);
         let saving = saving(&machine, &fair);
         let (targets, transitions) = (vec![(number, saving.closed)], whole_step(&saving.machine));
         let machine = Rc::new(saving.machine);
@@ -155,7 +160,7 @@ impl Unit {
             Method::Induction => {
                 Prover::Induction(Box::new(Induction::new(&machine, targets.clone(), overflow, budget)?))
             }
-            Method::Bmc => Prover::Nobody,
+            Method::Bmc | Method::Partial => Prover::Nobody,
         };
         let search = (method != Method::Ic3).then_some(search);
         Ok(Unit {
@@ -347,6 +352,24 @@ impl Unit {
         }
         Err(NotVerified::NotInductive(depth))
     }
+}
+
+/// A search for bad states, in a machine that may follow a schedule.
+fn reach(
+    machine: &Rc<Machine>,
+    schedule: Option<&Rc<Schedule>>,
+    targets: &[(usize, Lit)],
+    overflow: Lit,
+    since: usize,
+    budget: &Budget,
+) -> Result<Search, Interrupted> {
+    Ok(Search::Reach(match schedule {
+        Some(schedule) => {
+            let scheduled = (Rc::clone(machine), Rc::clone(schedule));
+            Bmc::scheduled(&scheduled, targets.to_vec(), overflow, budget)?
+        }
+        None => Bmc::new(machine, targets.to_vec(), overflow, since, budget)?,
+    }))
 }
 
 /// A run of the machine that saves a state, as a lasso.
