@@ -26,6 +26,8 @@ pub struct Induction {
     different: Vec<(usize, usize)>,
     /// Something is assumed of a target that was left.
     is_outdated: bool,
+    /// Paths of this length were looked at.
+    is_examined: bool,
     /// Effort of solvers that were set up before.
     before: Effort,
 }
@@ -45,6 +47,7 @@ impl Induction {
             overflow,
             different: Vec::new(),
             is_outdated: false,
+            is_examined: false,
             before: Effort::default(),
         })
     }
@@ -63,7 +66,7 @@ impl Induction {
         self.before.conflicts += self.frames.effort().conflicts;
         self.frames = Frames::new(&self.machine, Beginning::Any, budget)?;
         self.different.clear();
-        self.is_outdated = false;
+        (self.is_outdated, self.is_examined) = (false, false);
         while self.frames.depth() < depth {
             self.step()?;
         }
@@ -79,6 +82,23 @@ impl Induction {
     pub fn effort(&self) -> Effort {
         let now = self.frames.effort();
         Effort { conflicts: self.before.conflicts + now.conflicts, ..now }
+    }
+
+    /// The first length, from the present one up to another one, for which paths are inductive.
+    pub fn prove(&mut self, longest: usize, budget: &Budget) -> Result<Option<usize>, Interrupted> {
+        while self.depth() <= longest {
+            if !self.is_examined || self.is_outdated {
+                if self.is_inductive(budget)? {
+                    return Ok(Some(self.depth()));
+                }
+                self.is_examined = true;
+            }
+            if self.depth() == longest {
+                break;
+            }
+            self.step()?;
+        }
+        Ok(None)
     }
 
     /// Whether paths of this length that are good lead to something bad. If not, and runs of this length do not either,
@@ -103,6 +123,7 @@ impl Induction {
 
     /// Goes on to paths that are one step longer, whose states before the last are good.
     pub fn step(&mut self) -> Result<(), Interrupted> {
+        self.is_examined = false;
         let overflow = self.frames.formula(self.overflow)?;
         self.frames.assert(!overflow)?;
         for number in 0..self.targets.len() {

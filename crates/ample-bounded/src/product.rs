@@ -114,8 +114,8 @@ impl Watcher {
 
 /// The bits of a machine that are an automaton's state, and what it does.
 pub struct Watched {
-    /// For each state of the automaton, that it is there.
-    pub at: Vec<Lit>,
+    /// For each edge, the state that it leads to, and that it is possible in a state of the product.
+    pub edges: Vec<(u32, Lit)>,
     /// For each acceptance set, that the step belongs to it.
     pub marks: Vec<Lit>,
 }
@@ -137,7 +137,7 @@ pub fn watch(machine: &mut Machine, watcher: &Watcher, atoms: &[Lit], reads: Lit
         watcher.edges.iter().enumerate().flat_map(|(from, edges)| edges.iter().map(move |edge| (from, edge))).collect();
     let Choices { chosen, is_one } = one_of(machine, edges.len());
     let dag = &mut machine.dag;
-    let mut possible = Vec::new();
+    let (mut possible, mut able) = (Vec::new(), Vec::new());
     let (mut next, mut marks) = (vec![Vec::new(); bits.len()], vec![Vec::new(); watcher.sets as usize]);
     for ((from, edge), lit) in edges.iter().zip(&chosen) {
         let mut cubes = Vec::new();
@@ -147,6 +147,7 @@ pub fn watch(machine: &mut Machine, watcher: &Watcher, atoms: &[Lit], reads: Lit
         }
         let label = dag.any(&cubes);
         let enabled = dag.and(at[*from], label);
+        able.push((edge.to, dag.and(enabled, reads)));
         possible.push(dag.implies(*lit, enabled));
         (0..).zip(&mut next).filter(|(bit, _)| edge.to >> bit & 1 == 1).for_each(|(_, set)| set.push(*lit));
         (0..).zip(&mut marks).filter(|(set, _)| edge.marks >> set & 1 == 1).for_each(|(_, set)| set.push(*lit));
@@ -165,7 +166,7 @@ pub fn watch(machine: &mut Machine, watcher: &Watcher, atoms: &[Lit], reads: Lit
         machine.set_next(*bit, value);
     }
     machine.require(moves);
-    Watched { at, marks }
+    Watched { edges: able, marks }
 }
 
 fn signed(lit: Lit, value: bool) -> Lit {

@@ -313,6 +313,15 @@ impl<'a> Work<'a> {
         if self.method() == Method::Induction || !is_open {
             return Ok(None);
         }
+        let part = self.budget.clone().with_time(slice / 2);
+        if let Some(event) = self.in_slice(unit.induct(&part))? {
+            if let Some(wider) = self.take(session, unit, event)? {
+                return Ok(Some(wider));
+            }
+            if unit.numbers.is_empty() {
+                return Ok(None);
+            }
+        }
         let part = self.budget.clone().with_time(slice);
         match self.in_slice(unit.prove(&part))? {
             Some(event) => self.take(session, unit, event),
@@ -528,11 +537,9 @@ fn moves(steps: &[Taken]) -> (Vec<Move>, bool) {
     (steps.iter().filter_map(taken).collect(), steps.contains(&Taken::Stop))
 }
 
-/// A run whose beginning decides. The step out of the last state has only read it.
+/// A run whose beginning decides.
 fn beginning(session: &Session<'_>, path: &Path, start: ample_model::StartNumber) -> Evidence {
-    let mut steps = session.steps(path);
-    steps.pop();
-    let (mut prefix, stopped) = moves(&steps);
+    let (mut prefix, stopped) = moves(&session.steps(path));
     if stopped {
         prefix.extend(session.fault_in(path.end()));
     }

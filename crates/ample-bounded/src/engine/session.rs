@@ -132,7 +132,7 @@ pub struct ProductMachine {
     pub machine: Rc<Machine>,
     pub schedule: Option<Rc<Schedule>>,
     pub fair: Fair,
-    /// The automaton accepts whatever follows.
+    /// After it has read the state, the automaton may accept whatever follows.
     pub decided: Lit,
     /// States with a step that does not fit, or with a fault where no state counts.
     pub overflow: Lit,
@@ -349,8 +349,9 @@ impl<'a> Session<'a> {
         }
         let visible = self.visible();
         let watched = watch(&mut machine, watcher, &values, visible);
-        let decided: Vec<Lit> =
-            watcher.deciding().unwrap_or_default().iter().map(|state| watched.at[*state as usize]).collect();
+        let deciding = watcher.deciding().unwrap_or_default();
+        let decided = watched.edges.iter().filter(|(to, _)| deciding.contains(to)).map(|(_, possible)| *possible);
+        let decided: Vec<Lit> = decided.collect();
         let decided = machine.dag.any(&decided);
         let mut fair = Fair { justice: watched.marks, compassion: Vec::new() };
         if visible != Lit::TRUE || fair.justice.is_empty() {

@@ -81,6 +81,8 @@ pub struct Unit {
     pub numbers: Vec<usize>,
     search: Option<Search>,
     prover: Prover,
+    /// Beside IC3: induction over short paths.
+    induction: Option<Box<Induction>>,
     /// The machine in which it is proved, its bad states by target, and its moves.
     proved_in: Rc<Machine>,
     targets: Vec<(usize, Lit)>,
@@ -162,12 +164,18 @@ impl Unit {
             }
             Method::Bmc | Method::Partial => Prover::Nobody,
         };
+        let by_induction = method == Method::Auto && matches!(search, Search::Reach(_));
+        let induction = match by_induction {
+            true => Some(Box::new(Induction::new(&machine, targets.clone(), overflow, budget)?)),
+            false => None,
+        };
         let search = (method != Method::Ic3).then_some(search);
         Ok(Unit {
             kind,
             numbers,
             search,
             prover,
+            induction,
             proved_in: machine,
             targets,
             transitions,
@@ -183,6 +191,9 @@ impl Unit {
         self.targets.retain(|(other, _)| *other != number);
         if let Some(Search::Reach(bmc)) = &mut self.search {
             bmc.leave(number);
+        }
+        if let Some(induction) = &mut self.induction {
+            induction.leave(number);
         }
         match &mut self.prover {
             Prover::Ic3(ic3) => ic3.leave(number),
@@ -217,7 +228,12 @@ impl Unit {
             Prover::Induction(induction) => induction.effort(),
             Prover::Nobody => Effort::default(),
         };
-        Effort { clauses: search.clauses + prover.clauses, conflicts: search.conflicts + prover.conflicts }
+        let beside = self.induction.as_ref().map_or(Effort::default(), |induction| induction.effort());
+        let all = [search, prover, beside];
+        Effort {
+            clauses: all.iter().map(|one| one.clauses).sum(),
+            conflicts: all.iter().map(|one| one.conflicts).sum(),
+        }
     }
 
     /// The frames of a proof and the clauses in them.
@@ -266,6 +282,18 @@ impl Unit {
         }
         self.examined = true;
         Ok(events)
+    }
+
+    /// Goes on with induction over paths that are as long as runs that were looked at, for a slice of time.
+    pub fn induct(&mut self, slice: &Budget) -> Result<Event, Interrupted> {
+        let depth = self.depth();
+        let (Some(induction), Some(longest)) =
+            (&mut self.induction, if self.examined { Some(depth) } else { depth.checked_sub(1) })
+        else {
+            return Ok(Event::Nothing);
+        };
+        let found = induction.prove(longest, slice)?;
+        Ok(found.map_or(Event::Nothing, |depth| Event::Proved(Proof::Induction(depth))))
     }
 
     /// Goes on with the proof, for a slice of time.
