@@ -30,8 +30,9 @@ type Valuation = (Vec<bool>, Vec<bool>);
 /// Literals of state bits: the position of the bit among those of the machine, and its value. Sorted.
 pub type Cube = Vec<(u32, bool)>;
 
-/// So many counterexamples to generalisation are refuted for one literal.
-const MAX_CTGS: usize = 3;
+/// So many counterexamples to generalisation are refuted for one literal. More make clauses that hold in few frames only,
+/// and the frames of counters go up one by one.
+const MAX_CTGS: usize = 1;
 /// Later occurrences of a bit in refuted cubes count for more, by this factor.
 const ACTIVITY_GROWTH: f64 = 1.01;
 
@@ -235,7 +236,7 @@ impl Ic3 {
                 Step::Impossible(core) => return Ok(Some(core)),
                 Step::Possible(model) => model,
             };
-            if depth > 0 || ctgs >= std::env::var("CTG").ok().and_then(|s|s.parse().ok()).unwrap_or(MAX_CTGS) || frame < 2 {
+            if depth > 0 || ctgs >= MAX_CTGS || frame < 2 {
                 return Ok(None);
             }
             let (ctg, _) = self.question.enlarge(&cube, &model, &self.activity, budget)?;
@@ -273,7 +274,6 @@ impl Ic3 {
             self.activity.iter_mut().for_each(|activity| *activity *= 1e-100);
             self.increment *= 1e-100;
         }
-        if std::env::var("DBG").is_ok() { eprintln!("depth {} frame {frame}: {:?}", self.depth(), cube.iter().map(|(b,v)| if *v {*b as i32+1} else {-(*b as i32+1)}).collect::<Vec<_>>()); }
         let lemma = self.question.refute(&cube, frame);
         let added = Refuted { signature: signature(&cube), cube, lemma };
         let solver = &mut self.question.solver;

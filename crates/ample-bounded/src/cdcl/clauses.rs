@@ -46,43 +46,48 @@ impl Arena {
         at
     }
 
+    #[inline]
     pub fn len(&self, clause: Ref) -> usize {
         (self.words[clause.0 as usize] >> FLAG_BITS) as usize
     }
 
+    #[inline]
     pub fn flags(&self, clause: Ref) -> u32 {
         self.words[clause.0 as usize] & FLAGS
     }
 
+    #[inline]
     pub fn is_deleted(&self, clause: Ref) -> bool {
         self.flags(clause) & DELETED != 0
     }
 
+    #[inline]
     pub fn is_temporary(&self, clause: Ref) -> bool {
         self.flags(clause) & TEMPORARY != 0
     }
 
+    #[inline]
     pub fn is_learnt(&self, clause: Ref) -> bool {
         self.flags(clause) & LEARNT != 0
     }
 
+    #[inline]
     pub fn frame(&self, clause: Ref) -> Frame {
         self.words[clause.0 as usize + 1]
     }
 
-    pub fn set_frame(&mut self, clause: Ref, frame: Frame) {
-        self.words[clause.0 as usize + 1] = frame;
-    }
-
+    #[inline]
     pub fn literal(&self, clause: Ref, place: usize) -> Literal {
         Literal(self.words[clause.0 as usize + HEADER + place])
     }
 
+    #[inline]
     pub fn literals_mut(&mut self, clause: Ref) -> &mut [u32] {
         let (first, len) = (clause.0 as usize + HEADER, self.len(clause));
         &mut self.words[first..first + len]
     }
 
+    #[inline]
     pub fn activity(&self, clause: Ref) -> f32 {
         f32::from_bits(self.words[clause.0 as usize + 2])
     }

@@ -17,6 +17,7 @@ impl Heap {
         self.activities.push(0.0);
     }
 
+    #[inline]
     pub fn is_built(&self) -> bool {
         self.is_built
     }
@@ -39,6 +40,7 @@ impl Heap {
         self.is_built = true;
     }
 
+    #[inline]
     pub fn insert(&mut self, variable: u32) {
         if self.places[variable as usize] == 0 {
             self.items.push(variable);
@@ -60,6 +62,7 @@ impl Heap {
     }
 
     /// The variable was part of a conflict.
+    #[inline]
     pub fn bump(&mut self, variable: u32) {
         self.increment = self.increment.max(1.0);
         self.activities[variable as usize] += self.increment;
@@ -78,10 +81,12 @@ impl Heap {
         self.increment /= factor;
     }
 
+    #[inline]
     fn is_before(&self, one: u32, other: u32) -> bool {
         self.activities[one as usize] > self.activities[other as usize]
     }
 
+    #[inline]
     fn put(&mut self, place: usize, variable: u32) {
         self.items[place] = variable;
         self.places[variable as usize] = place as u32 + 1;

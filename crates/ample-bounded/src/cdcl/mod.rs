@@ -62,6 +62,8 @@ struct Watch {
     clause: Ref,
     /// A literal of the clause: if it is true, the clause need not be looked at.
     blocker: Literal,
+    /// The frame of the clause.
+    frame: Frame,
 }
 
 /// The solver.
@@ -139,10 +141,12 @@ struct Learnt {
 }
 
 impl Cdcl {
+    #[inline]
     fn value_of(&self, literal: Literal) -> u8 {
         self.values[literal.0 as usize]
     }
 
+    #[inline]
     fn level(&self) -> u32 {
         self.limits.len() as u32
     }
@@ -179,11 +183,12 @@ impl Cdcl {
     /// A clause holds in more frames from now on.
     pub fn raise(&mut self, lemma: Lemma, frame: Frame) {
         self.cancel(0);
-        if let Some(clause) = self.lemmas[lemma.0 as usize] {
-            self.arena.set_frame(clause, frame);
-            for position in 0..self.arena.len(clause) {
-                self.hold(self.arena.literal(clause, position).variable(), frame);
-            }
+        if let Some(clause) = self.lemmas[lemma.0 as usize].take() {
+            let literals: Vec<Literal> =
+                (0..self.arena.len(clause)).map(|place| self.arena.literal(clause, place)).collect();
+            self.arena.delete(clause);
+            literals.iter().for_each(|literal| self.hold(literal.variable(), frame));
+            self.lemmas[lemma.0 as usize] = self.insert(&literals, frame, clauses::LEMMA);
         }
     }
 
@@ -238,10 +243,12 @@ impl Cdcl {
 
     fn watch(&mut self, clause: Ref) {
         let (first, second) = (self.arena.literal(clause, 0), self.arena.literal(clause, 1));
-        self.watches[first.0 as usize].push(Watch { clause, blocker: second });
-        self.watches[second.0 as usize].push(Watch { clause, blocker: first });
+        let frame = self.arena.frame(clause);
+        self.watches[first.0 as usize].push(Watch { clause, blocker: second, frame });
+        self.watches[second.0 as usize].push(Watch { clause, blocker: first, frame });
     }
 
+    #[inline]
     fn enqueue(&mut self, literal: Literal, reason: Option<Ref>) {
         self.values[literal.0 as usize] = TRUE;
         self.values[(!literal).0 as usize] = FALSE;
@@ -270,6 +277,7 @@ impl Cdcl {
         self.head = until;
     }
 
+    #[inline]
     fn in_domain(&self, variable: u32) -> bool {
         self.is_everything || self.domain[variable as usize] == self.question
     }
@@ -299,15 +307,15 @@ impl Cdcl {
             next += 1;
             watches[kept] = watch;
             kept += 1;
-            if self.value_of(watch.blocker) == TRUE || !self.in_domain(watch.blocker.variable()) {
+            if watch.frame < self.frame
+                || self.value_of(watch.blocker) == TRUE
+                || !self.in_domain(watch.blocker.variable())
+            {
                 continue;
             }
             let clause = watch.clause;
             if self.arena.is_deleted(clause) {
                 kept -= 1;
-                continue;
-            }
-            if self.arena.frame(clause) < self.frame {
                 continue;
             }
             let literals = self.arena.literals_mut(clause);
@@ -323,7 +331,7 @@ impl Cdcl {
             if let Some(other) = literals[2..].iter().position(|one| values[*one as usize] != FALSE) {
                 literals.swap(1, other + 2);
                 let other = literals[1];
-                self.watches[other as usize].push(Watch { clause, blocker: first });
+                self.watches[other as usize].push(Watch { clause, blocker: first, frame: watch.frame });
                 kept -= 1;
                 continue;
             }
