@@ -1,6 +1,7 @@
 //! Model checking by SAT solving: bounded model checking, k-induction and IC3.
 
 pub mod bmc;
+pub mod cdcl;
 pub mod certificate;
 pub mod clauses;
 pub mod engine;
@@ -9,5 +10,6 @@ pub mod ic3;
 pub mod induction;
 pub mod lasso;
 pub mod machine;
+pub mod partial;
 pub mod product;
 pub mod solver;

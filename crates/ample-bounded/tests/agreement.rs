@@ -123,7 +123,7 @@ fn compare(answer: &Answer, expected: Option<usize>, is_shortest: bool, what: &s
 fn compare_all(seed: u64, system: &System, method: Method, tally: &mut Tally) {
     let invariants = invariants(system);
     let Some(expected) = search(system, &invariants) else { return };
-    let report = check(system, &properties(&invariants), Bounded { bound: None, method }, 10);
+    let report = check(system, &properties(&invariants), Bounded { method, ..Bounded::default() }, 10);
     let lengths = [expected.deadlock, expected.violation].into_iter().chain(expected.invariants);
     for (answer, length) in report.answers.iter().zip(lengths) {
         let is_shortest = method != Method::Ic3 && method != Method::Auto;
@@ -188,7 +188,7 @@ fn a_bound_is_a_bound() {
         let lengths: Vec<Option<usize>> =
             [expected.deadlock, expected.violation].into_iter().chain(expected.invariants).collect();
         for bound in [1, 3] {
-            let options = Bounded { bound: Some(bound), method: Method::Auto };
+            let options = Bounded { bound: Some(bound), ..Bounded::default() };
             let report = check(&system, &properties(&invariants), options, 10);
             for (number, (answer, length)) in report.answers.iter().zip(&lengths).enumerate() {
                 // A violation is a step out of a state within the bound.

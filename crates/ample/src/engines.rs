@@ -59,7 +59,7 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         name: Petri::NAME,
         about: "Petri nets: structure, single markings and list decision diagrams, side by side",
         stands_for: Petri::STANDS_FOR,
-        joins: &[],
+        joins: |_| &[],
         options: |all| &all.petri,
         engine: |all, task, choice, budget| Petri::engine(all.petri, all.symbolic, task, choice, budget),
     },
@@ -67,7 +67,7 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         name: "explicit",
         about: "Explicit-state search",
         stands_for: &[],
-        joins: &[],
+        joins: |_| &[],
         options: |all| &all.explicit,
         engine: |all, _, _, _| Ok(Box::new(all.explicit)),
     },
@@ -75,7 +75,7 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         name: "symbolic",
         about: "Decision diagrams: sets of states at once",
         stands_for: &[],
-        joins: &[("explicit", AFTER_EXPLICIT)],
+        joins: |_| &[("explicit", AFTER_EXPLICIT)],
         options: |all| &all.symbolic,
         engine: |all, _, _, _| Ok(Box::new(all.symbolic)),
     },
@@ -83,7 +83,7 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         name: "sog",
         about: "Symbolic observation graphs: formulas of LTL without X",
         stands_for: &[],
-        joins: &[(Petri::NAME, AFTER_PETRI), ("explicit", AFTER_SYMBOLIC)],
+        joins: |_| &[(Petri::NAME, AFTER_PETRI), ("explicit", AFTER_SYMBOLIC)],
         options: |_| &Sog,
         engine: |_, _, _, _| Ok(Box::new(Sog)),
     },
@@ -91,7 +91,10 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         name: "bounded",
         about: "SAT solving: runs of growing length, and proofs by induction",
         stands_for: &[],
-        joins: &[],
+        joins: |system| match system.synchronous() {
+            Some(_) => &[("explicit", BESIDE_EXPLICIT)],
+            None => &[("explicit", AFTER_OTHERS)],
+        },
         options: |all| &all.bounded,
         engine: |all, _, _, _| Ok(Box::new(all.bounded)),
     },
@@ -106,6 +109,13 @@ const AFTER_SYMBOLIC: Later =
 /// When observation graphs join the engine for nets.
 const AFTER_PETRI: Later =
     Later { after: Duration::from_millis(300), patience: Duration::ZERO, memory_share: 5, time_share: 2 };
+
+/// When the bounded engine joins the explicit one on synchronous systems: soon, because what they have many of is inputs.
+const BESIDE_EXPLICIT: Later =
+    Later { after: Duration::from_millis(30), patience: Duration::ZERO, memory_share: 2, time_share: 1 };
+/// When the bounded engine joins the explicit one on other systems: after all others.
+const AFTER_OTHERS: Later =
+    Later { after: Duration::from_millis(5000), patience: Duration::from_millis(6000), memory_share: 4, time_share: 2 };
 
 /// The engines and what they are, as `--engine` names them.
 ///
@@ -159,7 +169,8 @@ mod tests {
         let names: Vec<&str> = engines().map(|(name, _)| name).collect();
         for (number, entry) in ENGINES.iter().enumerate() {
             assert!(!names[..number].contains(&entry.name), "{}", entry.name);
-            assert!(entry.joins.iter().all(|(whom, _)| names.contains(whom)), "{}", entry.name);
+            let joins = (entry.joins)(&ample_model::System::new("m", "by hand"));
+            assert!(joins.iter().all(|(whom, _)| names.contains(whom)), "{}", entry.name);
             assert!(entry.stands_for.iter().all(|name| names.contains(name)), "{}", entry.name);
         }
         assert!(!names.contains(&Choice::AUTO));
