@@ -5,6 +5,7 @@ pub mod cdcl;
 pub mod certificate;
 pub mod clauses;
 pub mod engine;
+pub mod export;
 pub mod frames;
 pub mod ic3;
 pub mod induction;

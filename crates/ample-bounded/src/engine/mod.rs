@@ -6,7 +6,7 @@
 
 mod answers;
 pub mod options;
-mod session;
+pub(crate) mod session;
 mod unit;
 
 use std::time::Instant;

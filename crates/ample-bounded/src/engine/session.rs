@@ -200,7 +200,7 @@ impl<'a> Session<'a> {
     }
 
     /// Where an expression holds, in the graph of a machine; not where it is a fault.
-    fn condition(&mut self, machine: &mut Machine, expr: &Expr) -> Result<Lit, NotBegun> {
+    pub(crate) fn condition(&mut self, machine: &mut Machine, expr: &Expr) -> Result<Lit, NotBegun> {
         // The encodings know their own graphs only.
         let made = match &mut self.bits {
             Bits::Interleaving(encoding, _) => {
@@ -225,6 +225,19 @@ impl<'a> Session<'a> {
             Bits::Interleaving(encoding, _) => encoding.visible,
             Bits::Synchronous(_) => Lit::TRUE,
         }
+    }
+
+    /// The machine, in which the runs of processes that end repeat their last state.
+    pub fn stuttering(&self) -> Machine {
+        match &self.bits {
+            Bits::Interleaving(encoding, _) => interleaving(encoding, true, None).machine,
+            Bits::Synchronous(_) => self.machine.clone(),
+        }
+    }
+
+    /// States with a step that does not fit.
+    pub fn overflow(&self) -> Lit {
+        self.overflow
     }
 
     /// No state is transient.
@@ -298,11 +311,11 @@ impl<'a> Session<'a> {
         Ok(SafetyMachine { machine: Rc::new(machine), schedule, bad, overflow: self.overflow })
     }
 
-    fn finished(&self, machine: &Machine) -> Result<(), NotBegun> {
+    pub(crate) fn finished(&self, machine: &Machine) -> Result<(), NotBegun> {
         machine.dag.interrupted().map_or(Ok(()), |interrupted| Err(interrupted.into()))
     }
 
-    fn bad(&mut self, machine: &mut Machine, goal: &Goal) -> Result<Lit, NotBegun> {
+    pub(crate) fn bad(&mut self, machine: &mut Machine, goal: &Goal) -> Result<Lit, NotBegun> {
         Ok(match (goal, &self.bits) {
             (Goal::Deadlock, Bits::Interleaving(encoding, _)) => encoding.stuck,
             // Of others it is not asked.
@@ -460,12 +473,26 @@ impl<'a> Session<'a> {
 
     /// What the bits mean: the names of cells, with their first bit and how many they have.
     pub fn cells(&self) -> Vec<(String, u32, u32)> {
+        let mut cells = self.all_cells();
+        cells.retain(|(_, first, _)| (*first as usize) < self.bits());
+        cells
+    }
+
+    /// What the bits mean, those of inputs too.
+    pub fn all_cells(&self) -> Vec<(String, u32, u32)> {
         let cells = match &self.bits {
             Bits::Interleaving(encoding, _) => &encoding.cells,
             Bits::Synchronous(encoding) => &encoding.cells,
         };
-        let states = cells.iter().filter(|cell| (cell.first as usize) < self.bits());
-        states.map(|cell| (cell.name.clone(), cell.first, cell.bits)).collect()
+        cells.iter().map(|cell| (cell.name.clone(), cell.first, cell.bits)).collect()
+    }
+
+    /// The bit of the next state that belongs to one of the present state, in a synchronous system.
+    pub fn next_bit(&self, bit: u32) -> Option<u32> {
+        match &self.bits {
+            Bits::Synchronous(encoding) if bit < encoding.bits => Some(encoding.next_bits.start + bit),
+            _ => None,
+        }
     }
 }
 
