@@ -172,8 +172,8 @@ pub fn interleaving(encoding: &Encoding, stutters: bool, turns: Option<Turns<'_>
         machine.set_next(stopped, next);
         rests = Some(Stuttering { rests: rest, stops: stop, stopped });
     }
-    let schedule = turns
-        .map(|turns| Schedule::of(&mut machine, partitions, &choices, &guards, turns.safe, turns.repeats));
+    let schedule =
+        turns.map(|turns| Schedule::of(&mut machine, partitions, &choices, &guards, turns.safe, turns.repeats));
     // What pauses is said by the schedule.
     let all = chosen.iter().chain(&more);
     let possible: Vec<Lit> = all.zip(&guards).map(|(lit, guard)| machine.dag.implies(*lit, *guard)).collect();

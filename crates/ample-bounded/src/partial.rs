@@ -75,7 +75,8 @@ impl Schedule {
         let lit = choices.chosen[pause];
         let mut phase = |allowed: &dyn Fn(usize) -> bool| {
             let allowed: Vec<bool> = (0..pause).map(allowed).collect();
-            let able: Vec<Lit> = guards.iter().zip(&allowed).filter(|(_, may)| **may).map(|(guard, _)| *guard).collect();
+            let able: Vec<Lit> =
+                guards.iter().zip(&allowed).filter(|(_, may)| **may).map(|(guard, _)| *guard).collect();
             let able = machine.dag.any(&able);
             let condition = machine.dag.implies(lit, !able);
             Phase { allowed: allowed.into_iter().chain([true]).collect(), condition }

@@ -181,12 +181,12 @@ fn random_synchronous_systems_have_the_same_verdicts_and_shortest_runs() {
 #[test]
 fn partial_exploration_finds_all_violations() {
     let mut tally = Tally::default();
-    for seed in seeds(32) {
+    for seed in seeds(12) {
         let system = random::system(seed, features(seed));
         let invariants = invariants(&system);
         let Some(expected) = search(&system, &invariants) else { continue };
         let lengths = [expected.deadlock, expected.violation].into_iter().chain(expected.invariants);
-        let steps = [0, 1, 2, 5][seed as usize / 8 % 4];
+        let steps = [1, 2, 0, 4][seed as usize / 3 % 4];
         for (number, length) in lengths.enumerate() {
             // In each schedule there is a step that is needed or one that changes nothing for it. So with as many schedules
             // as a shortest run has steps there is a run; if there is none, a few schedules will do.
@@ -204,7 +204,7 @@ fn partial_exploration_finds_all_violations() {
         }
     }
     println!("{tally:?}");
-    assert!(tally.violated > 10 && tally.proved > 20 || std::env::var("AMPLE_SEED").is_ok(), "{tally:?}");
+    assert!(tally.violated > 4 && tally.proved > 8 || std::env::var("AMPLE_SEED").is_ok(), "{tally:?}");
 }
 
 /// Below the length of a shortest run nothing is found; up to it, it is.

@@ -31,11 +31,7 @@ pub(super) struct Arena {
 impl Arena {
     /// Without clauses, for those of another.
     pub fn like(other: &Arena) -> Arena {
-        Arena {
-            words: Vec::with_capacity(other.words.len() - other.wasted),
-            wasted: 0,
-            increment: other.increment,
-        }
+        Arena { words: Vec::with_capacity(other.words.len() - other.wasted), wasted: 0, increment: other.increment }
     }
 
     pub fn add(&mut self, literals: &[Literal], frame: Frame, flags: u32) -> Ref {

@@ -114,8 +114,7 @@ fn gates_outside_of_the_domain_do_not_matter() {
                 solver.add_lemma(&of(&mine), 3);
                 other.add(&of(&theirs));
             }
-            let asked: Vec<(usize, bool)> =
-                (0..3).map(|_| (random.below(lits.len()), random.one_in(2))).collect();
+            let asked: Vec<(usize, bool)> = (0..3).map(|_| (random.below(lits.len()), random.one_in(2))).collect();
             let of = |all: &[Literal]| -> Vec<Literal> {
                 asked.iter().map(|(number, negated)| all[*number].negated_if(*negated)).collect()
             };
