@@ -141,7 +141,6 @@ impl Bmc {
         }
         let overflow = self.frames.formula(self.overflow)?;
         let overflow = self.since_last(None, overflow);
-        self.passed.clear();
         let all: Vec<Lit> = bad.iter().copied().chain([overflow]).collect();
         let any = self.frames.dag.any(&all);
         if !self.frames.solve(&[any])? {
@@ -173,6 +172,7 @@ impl Bmc {
     /// Goes on to runs that are one step longer; with a schedule, to those of the next time that it is complete.
     pub fn step(&mut self) -> Result<(), Interrupted> {
         self.frames.step()?;
+        self.passed.clear();
         while !self.frames.is_complete() {
             for number in 0..self.targets.len() {
                 let (target, bad) = self.targets[number];

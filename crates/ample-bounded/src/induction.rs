@@ -66,10 +66,12 @@ impl Induction {
         self.before.conflicts += self.frames.effort().conflicts;
         self.frames = Frames::new(&self.machine, Beginning::Any, budget)?;
         self.different.clear();
-        (self.is_outdated, self.is_examined) = (false, false);
+        self.is_examined = false;
         while self.frames.depth() < depth {
             self.step()?;
         }
+        // If it is interrupted before, the last frame may be half done: then it begins again.
+        self.is_outdated = false;
         Ok(())
     }
 
@@ -122,15 +124,18 @@ impl Induction {
     }
 
     /// Goes on to paths that are one step longer, whose states before the last are good.
+    ///
+    /// If it is interrupted, it has to be called again before anything else: the last state may be known to be good.
     pub fn step(&mut self) -> Result<(), Interrupted> {
-        self.is_examined = false;
         let overflow = self.frames.formula(self.overflow)?;
         self.frames.assert(!overflow)?;
         for number in 0..self.targets.len() {
             let bad = self.frames.formula(self.targets[number].1)?;
             self.frames.assert(!bad)?;
         }
-        self.frames.step()
+        self.frames.step()?;
+        self.is_examined = false;
+        Ok(())
     }
 
     /// Two states of the path that was found are equal: from now on they are not. False if all are different.

@@ -111,7 +111,7 @@ impl LassoSearch {
         }
         let mut found = Found::default();
         let overflow = self.frames.formula(self.overflow)?;
-        let overflow = self.frames.dag.or(overflow, std::mem::replace(&mut self.passed, Lit::FALSE));
+        let overflow = self.frames.dag.or(overflow, self.passed);
         if self.frames.solve(&[overflow])? {
             found.overflow = Some(path(&self.frames).until(self.frames.machine(), self.overflow));
             return Ok(found);
@@ -142,6 +142,7 @@ impl LassoSearch {
     /// Goes on to runs that are one step longer; with a schedule, to those of the next time that it is complete.
     pub fn step(&mut self) -> Result<(), Interrupted> {
         self.one_step()?;
+        self.passed = Lit::FALSE;
         while !self.frames.is_complete() {
             let overflow = self.frames.formula(self.overflow)?;
             self.passed = self.frames.dag.or(self.passed, overflow);

@@ -198,14 +198,22 @@ mod tests {
         let net = r#"<pnml><net id="n" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="g">
             <place id="p"><initialMarking><text>1</text></initialMarking></place></page></net></pnml>"#;
         let on_promela = |formula, asked, threads| team("m.pml", promela, formula, asked, threads);
-        let all = ["explicit", "symbolic", "sog"];
+        let all = ["explicit", "symbolic", "sog", "bounded"];
+        let without = ["explicit", "symbolic", "bounded"];
         assert_eq!(on_promela(Some("[] <> (x == 0)"), Asked::Answers, 2), all);
         assert_eq!(team("m.mil", milestones, Some("G F g == 0"), Asked::Answers, 2), all);
         assert_eq!(team("m.pnml", net, Some("G p > 0"), Asked::Answers, 2), [Petri::NAME, "sog"]);
-        assert_eq!(on_promela(Some("X (x == 0)"), Asked::Answers, 2), all[..2]);
-        assert_eq!(on_promela(None, Asked::Answers, 2), all[..2]);
+        assert_eq!(on_promela(Some("X (x == 0)"), Asked::Answers, 2), without);
+        assert_eq!(on_promela(None, Asked::Answers, 2), without);
         assert_eq!(on_promela(Some("[] <> (x == 0)"), Asked::Count, 2), all[..2]);
         assert_eq!(on_promela(Some("[] <> (x == 0)"), Asked::Answers, 1), all[..1]);
+    }
+
+    #[test]
+    fn the_bounded_engine_is_the_second_one_on_circuits() {
+        let circuit = "INPUT(a)\nOUTPUT(b)\nb = DFF(c)\nc = AND(a, b)\n";
+        let members = team("m.bench", circuit, Some("G !b"), Asked::Answers, 2);
+        assert_eq!(members[..2], ["explicit", "bounded"]);
     }
 
     #[test]

@@ -78,8 +78,8 @@ struct Watch {
 /// solver.add(&[x, y]);
 /// // In frame 2 and those before it, x is false.
 /// solver.add_lemma(&[!x], 2);
-/// let query = |frame| Query { frame, assumptions: &[!y], ..Query::default() };
-/// let (mut solver, budget) = (solver, Budget::unlimited());
+/// let (assumptions, budget) = ([!y], Budget::unlimited());
+/// let query = |frame| Query { frame, assumptions: &assumptions, ..Query::default() };
 /// assert_eq!(solver.ask(&query(2), &budget), Ok(false));
 /// assert_eq!(solver.ask(&query(3), &budget), Ok(true));
 /// ```
