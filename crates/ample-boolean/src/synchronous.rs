@@ -271,6 +271,18 @@ impl JointEncoding {
         Some(bits)
     }
 
+    /// The next state of an attempt with these values of current bits, inputs and free next bits.
+    pub fn completed(&self, value: &dyn Fn(u32) -> bool) -> Vec<bool> {
+        let start = self.next_bits.start;
+        let mut next: Vec<bool> = self.next_bits.clone().map(value).collect();
+        for (bit, function) in &self.functions {
+            let known = |bit: u32| if bit < start { value(bit) } else { next[(bit - start) as usize] };
+            let made = self.dag.evaluate(*function, &known);
+            next[*bit as usize] = made;
+        }
+        next
+    }
+
     /// The joint step with these values of current bits, inputs and next bits; one that is a fault ends there.
     pub fn taken(&self, value: &dyn Fn(u32) -> bool) -> Move {
         let values = self.dag.values(value);

@@ -39,6 +39,7 @@ impl Core {
         }
         self.order_changed();
         self.collect();
+        self.table.cache.clear();
         self.reorderings += 1;
     }
 }
