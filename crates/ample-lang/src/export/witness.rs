@@ -78,12 +78,6 @@ fn cells(system: &System) -> (Vec<(usize, bool)>, Vec<usize>) {
     let mut is_latch = vec![false; system.globals.len()];
     if let Some(synchronous) = system.synchronous() {
         synchronous.definitions.iter().for_each(|definition| is_latch[definition.variable.index()] = true);
-        // A circuit with constraints and justice properties has a clock of ours behind its latches.
-        let has_clock = !synchronous.invariant.is_empty()
-            && system.properties.iter().any(|property| matches!(property.question, Question::Ltl(_)));
-        if has_clock {
-            is_latch.pop();
-        }
     }
     let (mut inputs, mut latches) = (Vec::new(), Vec::new());
     for (slot, (variable, is_latch)) in system.globals.iter().zip(is_latch).enumerate() {
