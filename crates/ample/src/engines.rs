@@ -59,6 +59,7 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         name: Petri::NAME,
         about: "Petri nets: structure, single markings and list decision diagrams, side by side",
         stands_for: Petri::STANDS_FOR,
+        leads: |_| true,
         joins: &[],
         options: |all| &all.petri,
         engine: |all, task, choice, budget| Petri::engine(all.petri, all.symbolic, task, choice, budget),
@@ -67,7 +68,8 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         name: "explicit",
         about: "Explicit-state search",
         stands_for: &[],
-        joins: &[],
+        leads: |task| task.system.synchronous().is_none(),
+        joins: &[("symbolic", AFTER_DIAGRAMS)],
         options: |all| &all.explicit,
         engine: |all, _, _, _| Ok(Box::new(all.explicit)),
     },
@@ -75,6 +77,7 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         name: "symbolic",
         about: "Decision diagrams: sets of states at once",
         stands_for: &[],
+        leads: |task| task.system.synchronous().is_some(),
         joins: &[("explicit", AFTER_EXPLICIT)],
         options: |all| &all.symbolic,
         engine: |all, _, _, _| Ok(Box::new(all.symbolic)),
@@ -83,6 +86,7 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         name: "sog",
         about: "Symbolic observation graphs: formulas of LTL without X",
         stands_for: &[],
+        leads: |_| false,
         joins: &[(Petri::NAME, AFTER_PETRI), ("explicit", AFTER_SYMBOLIC)],
         options: |_| &Sog,
         engine: |_, _, _, _| Ok(Box::new(Sog)),
@@ -91,6 +95,7 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         name: "bounded",
         about: "SAT solving: runs of growing length, and proofs by induction",
         stands_for: &[],
+        leads: |_| true,
         joins: &[],
         options: |all| &all.bounded,
         engine: |all, _, _, _| Ok(Box::new(all.bounded)),
@@ -100,6 +105,9 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
 /// When the symbolic engine joins the explicit one.
 const AFTER_EXPLICIT: Later =
     Later { after: Duration::from_millis(1500), patience: Duration::from_millis(6000), memory_share: 4, time_share: 4 };
+/// When the explicit engine joins the symbolic one, which begins where the system is synchronous: a state has as many
+/// successors as there are inputs then.
+const AFTER_DIAGRAMS: Later = Later { after: Duration::from_millis(1000), patience: Duration::ZERO, ..AFTER_EXPLICIT };
 /// When observation graphs join the explicit engine: later than the symbolic engine, and with less.
 const AFTER_SYMBOLIC: Later =
     Later { after: Duration::from_millis(3000), patience: Duration::from_millis(6000), memory_share: 6, time_share: 2 };
@@ -195,6 +203,15 @@ mod tests {
         assert_eq!(on_promela(None, Asked::Answers, 2), all[..2]);
         assert_eq!(on_promela(Some("[] <> (x == 0)"), Asked::Count, 2), all[..2]);
         assert_eq!(on_promela(Some("[] <> (x == 0)"), Asked::Answers, 1), all[..1]);
+    }
+
+    #[test]
+    fn synchronous_systems_are_for_the_symbolic_engine_first() {
+        let smv = "MODULE main VAR x : 0..3; ASSIGN init(x) := 0; next(x) := (x + 1) mod 4;";
+        let on_smv = |asked, threads| team("m.smv", smv, Some("G F x = 0"), asked, threads);
+        assert_eq!(on_smv(Asked::Answers, 2), ["symbolic", "explicit"]);
+        assert_eq!(on_smv(Asked::Count, 2), ["symbolic", "explicit"]);
+        assert_eq!(on_smv(Asked::Answers, 1), ["symbolic"]);
     }
 
     #[test]

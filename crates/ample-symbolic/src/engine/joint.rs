@@ -16,7 +16,9 @@ use ample_engine::evidence::{Ending, Evidence, Lasso as Run, Tree, one_of_starts
 use ample_engine::report::{Answer, Cut, DiagramStatistics, Verdict};
 use ample_engine::settings::Fairness as ProcessFairness;
 use ample_logic::{Atom, Atoms, Binary, Formula, TranslateError, Unary};
-use ample_model::{Certainty, Expr, Interpreter, Move, Property, Reason, StartNumber, Statistics, System, Temporal};
+use ample_model::{
+    Certainty, Expr, Interpreter, Move, Property, Question, Reason, StartNumber, Statistics, System, Temporal,
+};
 
 use super::answers::{Asked, Conditions, ENGINE, add, answer, asked, may_be_shown_by_runs, nothing};
 use super::session::NODE_BYTES;
@@ -170,7 +172,11 @@ impl<'a> Session<'a> {
         if !self.is_complete() {
             return Statistics::default();
         }
-        super::counted(&self.space.count(&self.reached))
+        let states = self.space.count(&self.reached);
+        // A system without an initial state has none, which has to be said: a plain 0 means that they were not counted.
+        let none = (states == 0u8.into()).then(|| "0".to_owned());
+        let statistics = super::counted(&states);
+        Statistics { many_states: statistics.many_states.or(none), ..statistics }
     }
 
     /// The run-time errors among the steps out of the reachable states.
@@ -410,14 +416,14 @@ impl Checker<'_, '_> {
         self.session.reached()?;
         let all_count = self.justice.is_empty() && (self.session.space.is_total || !self.session.space.only_infinite);
         let formula = if all_count { &simple } else { &temporal.formula };
-        let Some(ctl) = Ctl::of(formula) else {
-            return Ok(self.unknown("the formula is not CTL: path quantifiers and temporal operators must alternate"));
-        };
-        self.evaluated(formula, &ctl, &atoms)
+        self.evaluated(temporal, formula, &atoms)
     }
 
     /// A formula of CTL, backward within the reachable states.
-    fn evaluated(&mut self, formula: &Formula, ctl: &Ctl, atoms: &[Bdd]) -> Result<Answer, Reason> {
+    fn evaluated(&mut self, temporal: &Temporal, formula: &Formula, atoms: &[Bdd]) -> Result<Answer, Reason> {
+        let Some(ctl) = Ctl::of(formula) else {
+            return Ok(self.unknown("the formula is not CTL: path quantifiers and temporal operators must alternate"));
+        };
         let reached = self.session.reached()?;
         let fair = self.fair_runs()?;
         let space = &self.session.space;
@@ -425,7 +431,7 @@ impl Checker<'_, '_> {
         let known: ctl::Atoms<'_, JointSets<'_>> =
             Box::new(|_, set, atom| atoms.get(atom as usize).ok_or(SetError::Foreign)?.and(set));
         let mut evaluator = Evaluator::new(&mut sets, known, reached)?.counting(fair.as_ref());
-        let states = evaluator.states(ctl)?;
+        let states = evaluator.states(&ctl)?;
         let bad = space.initial.minus(&states)?;
         let holds = bad.is_false();
         let is_shown = !holds || may_be_shown_by_runs(formula, true);
@@ -457,7 +463,8 @@ impl Checker<'_, '_> {
             && tree.branches.is_empty()
             && !tree.formula.is_propositional()
         {
-            return Ok(answer(self.property, without_run(&self.property.question, "by decision diagrams")));
+            let question = Question::Ctl(temporal.with(formula.clone()));
+            return Ok(answer(self.property, without_run(&question, "by decision diagrams")));
         }
         Ok(self.violated(&Evidence::Tree(start, tree)))
     }
