@@ -101,6 +101,32 @@ fn counted(formula: &Formula, on: &Formula) -> Formula {
     }
 }
 
+/// The formula that [`over_counted_paths`] was given, or a part of it: what the user asked.
+///
+/// ```
+/// use ample_engine::justice::{as_asked, over_counted_paths};
+/// use ample_logic::{Atom, Formula};
+///
+/// let p = Formula::atom(Atom(0));
+/// let asked = (p.clone().finally().all() & p.next().exists()).globally().all();
+/// assert_eq!(as_asked(&over_counted_paths(&asked)), asked);
+/// ```
+pub fn as_asked(formula: &Formula) -> Formula {
+    match formula {
+        Formula::Binary(Binary::Implies, on, f) if is_counted(on) => as_asked(f),
+        Formula::Binary(Binary::And, f, on) if is_counted(on) => as_asked(f),
+        Formula::Binary(op, f, g) => Formula::binary(*op, as_asked(f), as_asked(g)),
+        Formula::Unary(op, f) => Formula::unary(*op, as_asked(f)),
+        Formula::True | Formula::False | Formula::Atom(_) => formula.clone(),
+    }
+}
+
+/// Whether a formula says that a path that counts goes on from here.
+pub fn is_counted(formula: &Formula) -> bool {
+    let Formula::Unary(Unary::Exists, path) = formula else { return false };
+    matches!(&**path, Formula::Unary(Unary::Globally, always) if **always == Formula::True)
+}
+
 /// Why a question cannot be asked of just runs only.
 pub fn refusal(question: &Question, justice: &[Expr]) -> Option<&'static str> {
     match question {

@@ -17,6 +17,7 @@ use ample_explicit::engine::options::Explicit;
 use ample_model::{Expr, Outcome, Property, Question, Reason, Role, System};
 
 use crate::engines::{ENGINES, EngineOptions};
+use crate::groups;
 use crate::load::language_of;
 use crate::reductions::{self, StaticReduction};
 use crate::runs;
@@ -131,8 +132,8 @@ pub fn stated(system: &System) -> Vec<Property> {
     properties
 }
 
-/// Checks a model, within the budget of the options. Inputs that properties read are a part of the state, as after
-/// [`adapt`]: then runs are those of the adapted model.
+/// Checks a model, within the budget of the options. Inputs that properties read are a part of the state:
+/// see [`System::keep_inputs`].
 ///
 /// ```
 /// use ample::{CheckOptions, Verdict};
@@ -146,21 +147,42 @@ pub fn stated(system: &System) -> Vec<Property> {
 pub fn check(system: &System, options: &CheckOptions) -> Report {
     let begun = Instant::now();
     let properties = options.properties.clone().unwrap_or_else(|| stated(system));
-    let system = &*adapted(system, &properties, &options.justice);
     let board = options.board.clone().unwrap_or_default();
     board.open(&properties);
-    if let Some(report) = runs::check(system, &properties, options, &board) {
+    // With an input in its states a system branches elsewhere: that is only for formulas that ask for it.
+    let reads_inputs = !system.inputs_in(properties.iter().flat_map(Property::expressions)).is_empty();
+    let is_apart = |number: &usize| {
+        let property = &properties[*number];
+        reads_inputs
+            && matches!(property.question, Question::Ctl(_))
+            && system.inputs_in(property.expressions()).is_empty()
+    };
+    let (apart, others) = (0..properties.len()).partition(is_apart);
+    groups::check(&[others, apart], &properties, &board, |asked, board| {
+        let system = &*adapted(system, asked, &options.justice);
+        check_together(system, asked, options, board, begun)
+    })
+}
+
+fn check_together(
+    system: &System,
+    properties: &[Property],
+    options: &CheckOptions,
+    board: &Board,
+    begun: Instant,
+) -> Report {
+    if let Some(report) = runs::check(system, properties, options, board) {
         return report;
     }
     let mut report = if options.justice.is_empty() {
-        check_all(system, &properties, options, &board)
+        check_all(system, properties, options, board)
     } else {
-        let just = justice::under(&properties, &options.justice);
-        let mut report = check_all(system, &just, options, &board);
-        justice::tell(&mut report, &properties);
+        let just = justice::under(properties, &options.justice);
+        let mut report = check_all(system, &just, options, board);
+        justice::tell(&mut report, properties);
         report
     };
-    vacuity::warn(&mut report, system, &properties, options, begun.elapsed());
+    vacuity::warn(&mut report, system, properties, options, begun.elapsed());
     tell_unreached(&mut report, system, options);
     report
 }
@@ -186,8 +208,12 @@ fn tell_unreached(report: &mut Report, system: &System, options: &CheckOptions) 
 }
 
 /// The model, with the inputs that are asked about in its states.
-fn adapted<'s>(system: &'s System, properties: &[Property], justice: &[Expr]) -> Cow<'s, System> {
-    let asked = || properties.iter().flat_map(Property::expressions).chain(justice);
+pub(crate) fn adapted<'s>(system: &'s System, properties: &[Property], justice: &[Expr]) -> Cow<'s, System> {
+    // What formulas of linear time ask of systems with relations is observed, see `runs`.
+    let has_relations = system.synchronous().is_some_and(|synchronous| !synchronous.relations.is_empty());
+    let is_observed = |property: &&Property| has_relations && matches!(property.question, Question::Ltl(_));
+    let kept = || properties.iter().filter(|property| !is_observed(property));
+    let asked = || kept().flat_map(Property::expressions).chain(justice);
     if system.inputs_in(asked()).is_empty() {
         return Cow::Borrowed(system);
     }

@@ -43,6 +43,7 @@
 
 mod check;
 mod engines;
+mod groups;
 mod load;
 mod reductions;
 mod runs;

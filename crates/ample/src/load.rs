@@ -363,8 +363,7 @@ pub fn expression(system: &System, text: &str) -> Result<Expr, LoadError> {
     Ok(language_of(system).expression(system, text, &Budget::unlimited())?)
 }
 
-/// Makes a model keep what properties ask about that were not stated in its text: who moved last, priorities, and the inputs
-/// of a circuit, which are a part of the state then.
+/// Makes a model keep what properties ask about that were not stated in its text: who moved last, and priorities.
 ///
 /// ```
 /// let mut model = ample::load_text("m.pml", "active [2] proctype P() { skip }".into(), &Default::default())?;
@@ -375,7 +374,6 @@ pub fn expression(system: &System, text: &str) -> Result<Expr, LoadError> {
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn adapt(system: &mut System, properties: &[Property]) {
-    system.keep_inputs(properties.iter().flat_map(Property::expressions));
     if system.synchronous().is_some() {
         return;
     }

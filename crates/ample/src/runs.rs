@@ -11,6 +11,7 @@ use ample_model::observe::{observe, observes_steps};
 use ample_model::{Property, Question, Synchronous, System, Temporal};
 
 use crate::check::{CheckOptions, check_all};
+use crate::groups;
 use crate::simulate::first_start;
 
 /// Checks properties of such a system; `None` if it is none.
@@ -29,16 +30,9 @@ pub(crate) fn check(system: &System, properties: &[Property], options: &CheckOpt
         return Some(report);
     }
     // What is observed for a property of linear time would be wrong for one of branching time.
-    let mut report = None;
-    for group in [others, observing].iter().filter(|group| !group.is_empty()) {
-        let asked: Vec<Property> = group.iter().map(|number| properties[*number].clone()).collect();
-        let found = check_group(system, &asked, options, &Board::of(&asked));
-        for (number, answer) in group.iter().zip(&found.answers) {
-            board.post(*number, answer);
-        }
-        report = Some(joined(report, found, group, properties.len()));
-    }
-    let (mut report, _) = report?;
+    let mut report = groups::check(&[others, observing], properties, board, |asked, board| {
+        check_group(system, asked, options, board)
+    });
     warn_if_empty(&mut report, system, options);
     Some(report)
 }
@@ -51,25 +45,6 @@ fn warn_if_empty(report: &mut Report, system: &System, options: &CheckOptions) {
     for answer in report.answers.iter_mut().filter(|_| is_empty && !options.no_vacuity) {
         answer.warnings.push("vacuous: there is no initial state".into());
     }
-}
-
-type Parts = (Report, Vec<Option<ample_engine::report::Answer>>);
-
-/// The answers of several groups, in the order in which the properties were asked.
-fn joined(before: Option<Parts>, mut found: Report, group: &[usize], count: usize) -> Parts {
-    let (mut report, mut answers) = match before {
-        Some((report, answers)) => (Some(report), answers),
-        None => (None, vec![None; count]),
-    };
-    for (number, answer) in group.iter().zip(std::mem::take(&mut found.answers)) {
-        answers[*number] = Some(answer);
-    }
-    let mut whole = match report.take() {
-        Some(report) => Report { ended: report.ended.clone().or(found.ended), ..report },
-        None => found,
-    };
-    whole.answers = answers.iter().flatten().cloned().collect();
-    (whole, answers)
 }
 
 fn check_group(system: &System, asked: &[Property], options: &CheckOptions, board: &Board) -> Report {

@@ -197,7 +197,7 @@ fn random_circuits_are_checked_as_a_plain_search_does() {
         let written = aiger::text(&aig);
         let mut system = load("random.aag", &written);
         let properties = system.properties.clone();
-        ample::adapt(&mut system, &properties);
+        system.keep_inputs(properties.iter().flat_map(Property::expressions));
         let report = check(&system, Some(properties.clone()));
         let what = |property: &Property| format!("seed {seed}, {}\n{written}", property.id());
         for (number, property) in properties.iter().enumerate() {

@@ -8,6 +8,7 @@ use ample_model::{
 
 use super::Tree;
 use super::{EndState, Invalid, Patience, refuted};
+use crate::justice;
 
 /// Replays what shows that a formula has that value.
 pub fn validate_tree(
@@ -181,7 +182,8 @@ impl Validator<'_> {
                 None => (last, faulty),
             };
             let branch_at = Branch { after: *after, ..self.replay(state, stopped, branch)? };
-            if !branch.formula.is_propositional() && !branches.contains(&branch_at) && !is_along(branch, tree, *after) {
+            let is_told = !branch.formula.is_propositional() && !justice::is_counted(&branch.formula);
+            if is_told && !branches.contains(&branch_at) && !is_along(branch, tree, *after) {
                 branches.push(branch_at);
             }
         }
@@ -275,7 +277,7 @@ impl Validator<'_> {
             Some(expr) => format!("({})", system.show_expr(None, expr)),
             None => format!("p{}", atom.0),
         };
-        let text = print_with(&tree.formula, Dialect::Smv, &mut atom).unwrap_or_default();
+        let text = print_with(&justice::as_asked(&tree.formula), Dialect::Smv, &mut atom).unwrap_or_default();
         format!("{text} {}", if tree.holds { "holds" } else { "does not hold" })
     }
 }

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ample::{Asked, Board, Budget, CheckOptions, LoadError, Question, Report, System, UnreachedCode, Verdict};
+use ample::{
+    Asked, Board, Budget, CheckOptions, LoadError, Property, Question, Report, System, UnreachedCode, Verdict,
+};
 use ample_lang::export::witness::{Status, witness};
 
 use super::arguments::{self, Check, States};
@@ -126,7 +128,7 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
         print(|out| std::io::Write::write_all(out, b"\nunreached: none, every statement is executed in some run\n"));
     }
     if let Some(path) = &arguments.witness {
-        write_witness(path, &system, &report).map_err(|why| failed(context, file, &why))?;
+        write_witness(path, &system, &questions.properties(), &report).map_err(|why| failed(context, file, &why))?;
     }
     let verdict: Exit = report.verdict().into();
     let exit = if questions.refused().next().is_some() { Exit::Wrong } else { verdict };
@@ -240,10 +242,13 @@ fn show_diagrams(report: &Report, search: &arguments::Search, context: &Context)
 }
 
 /// What is known of each property of a circuit, as a witness.
-fn write_witness(path: &Path, system: &System, report: &Report) -> Result<(), String> {
+fn write_witness(path: &Path, system: &System, properties: &[Property], report: &Report) -> Result<(), String> {
     if system.synchronous().is_none() {
         return Err("witnesses in AIGER's format are for circuits".into());
     }
+    // The runs are those of a system with the inputs that are asked about in its states.
+    let mut system = system.clone();
+    system.keep_inputs(properties.iter().flat_map(Property::expressions));
     let mut text = String::new();
     for answer in &report.answers {
         let status = match (answer.verdict(), answer.trace()) {
@@ -251,7 +256,7 @@ fn write_witness(path: &Path, system: &System, report: &Report) -> Result<(), St
             (Verdict::Holds, _) => Status::Holds,
             _ => Status::Unknown,
         };
-        text.push_str(&witness(system, &answer.property, status).map_err(|error| error.to_string())?);
+        text.push_str(&witness(&system, &answer.property, status).map_err(|error| error.to_string())?);
     }
     output::write(path, text.as_bytes()).map_err(|error| error.to_string())
 }
