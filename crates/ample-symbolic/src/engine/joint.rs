@@ -66,7 +66,7 @@ impl<'a> Session<'a> {
         options: &Options,
         (budget, notes): (&Budget, &'a Notes),
     ) -> Result<Session<'a>, Reason> {
-        let mut encoding = JointEncoding::within(system, budget).map_err(not_encoded)?;
+        let mut encoding = JointEncoding::unproved_within(system, budget).map_err(not_encoded)?;
         let mut literals = Vec::new();
         for condition in conditions {
             literals.push(encoding.condition_within(system, condition).map_err(not_encoded)?.0);
@@ -81,6 +81,10 @@ impl<'a> Session<'a> {
         }
         let only_infinite = system.synchronous().is_some_and(|synchronous| synchronous.infinite_runs);
         let space = build(&mut encoding, &diagrams, only_infinite)?;
+        let initial_fault = diagrams_of(&encoding, &diagrams, &[encoding.initial_fault])?;
+        if initial_fault.iter().any(|fault| !fault.is_false()) {
+            return Err(Reason::Unsupported(JointEncoding::begins_with_fault().0));
+        }
         let conditions = diagrams_of(&encoding, &diagrams, &literals)?;
         let reached = space.initial.clone();
         let (layers, effort) = (vec![reached.clone()], Effort::default());

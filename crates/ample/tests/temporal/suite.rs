@@ -329,6 +329,11 @@ impl Suite {
         let has_deadlock = (0..graph.nodes.len()).any(|node| is_stuck(&node));
         let by_diagrams = CheckOptions { engine: Choice::Named("symbolic"), ..CheckOptions::default() };
         let report = ample::states(&subject.system, &by_diagrams);
+        if matches!(&report.ended, Some(Reason::Unsupported(why)) if why.contains("initial state")) {
+            // A run that begins with a fault has no state that diagrams could tell.
+            assert!(naive.interpreter.initial_states().any(|state| state.is_err()), "AMPLE_SEED={seed}");
+            return;
+        }
         assert_eq!(report.statistics.states, states as u64, "AMPLE_SEED={seed}: states\n{}", subject.text);
         let searches = [Search::BreadthFirst, Search::DepthFirst].map(|search| {
             let engines = Explicit { search, ..Explicit::default() }.into();
