@@ -54,6 +54,9 @@ pub struct JointEncoding {
     pub next_bits: Range<u32>,
     /// What holds initially: conjuncts over state bits. The invariant is among them.
     pub initial: Vec<Lit>,
+    /// The attempts of an initial state that are faults, over state bits. A run that begins with one has no state that
+    /// could be told.
+    pub initial_fault: Lit,
     /// What holds in every state: conjuncts over state bits.
     pub invariant: Vec<Lit>,
     /// The state bits whose next value is defined, with the function, over current bits, inputs, and next bits that are
@@ -152,6 +155,21 @@ impl JointEncoding {
     /// # Ok::<(), ample_boolean::NotEncoded>(())
     /// ```
     pub fn within(system: &System, budget: &Budget) -> Result<JointEncoding, NotEncoded> {
+        let encoding = JointEncoding::unproved_within(system, budget)?;
+        if encoding.initial_fault != Lit::FALSE {
+            return Err(JointEncoding::begins_with_fault().into());
+        }
+        Ok(encoding)
+    }
+
+    /// Why a system is refused whose initial states may be faults.
+    pub fn begins_with_fault() -> Unsupported {
+        Unsupported("an initial state of the system may be a fault".into())
+    }
+
+    /// The same, for a client that finds out whether an initial state is a [fault](JointEncoding::initial_fault) where that
+    /// is not plain.
+    pub fn unproved_within(system: &System, budget: &Budget) -> Result<JointEncoding, NotEncoded> {
         budget.check()?;
         let mut dag = Dag::within(budget);
         let mut made = JointEncoding::make(system, &mut dag);
@@ -185,7 +203,7 @@ impl JointEncoding {
         let initial_plan = Plan::initial(system).map_err(circular)?;
         let step_plan = Plan::step(system).map_err(circular)?;
         let mut joint = Joint::new(system, &layout, dag, &is_input, next_bits.start);
-        let initial = joint.initial(&initial_plan)?;
+        let (initial, initial_fault) = joint.initial(&initial_plan)?;
         let invariant = joint.invariant()?;
         let step = joint.step(&step_plan)?;
         let cells = cells(&layout, bits);
@@ -197,6 +215,7 @@ impl JointEncoding {
             inputs,
             next_bits,
             initial,
+            initial_fault,
             invariant,
             functions: step.functions,
             relations: step.relations,
@@ -269,6 +288,18 @@ impl JointEncoding {
             }
         }
         Some(bits)
+    }
+
+    /// The next state of an attempt with these values of current bits, inputs and free next bits.
+    pub fn completed(&self, value: &dyn Fn(u32) -> bool) -> Vec<bool> {
+        let start = self.next_bits.start;
+        let mut next: Vec<bool> = self.next_bits.clone().map(value).collect();
+        for (bit, function) in &self.functions {
+            let known = |bit: u32| if bit < start { value(bit) } else { next[(bit - start) as usize] };
+            let made = self.dag.evaluate(*function, &known);
+            next[*bit as usize] = made;
+        }
+        next
     }
 
     /// The joint step with these values of current bits, inputs and next bits; one that is a fault ends there.
@@ -465,8 +496,8 @@ impl<'a> Joint<'a> {
         self.maker.layout.globals.start + target.slot as usize
     }
 
-    /// What holds initially. An initial state that may be a fault is refused.
-    fn initial(&mut self, plan: &Plan<'_>) -> Result<Vec<Lit>, Unsupported> {
+    /// What holds initially, and the attempts of an initial state that are faults.
+    fn initial(&mut self, plan: &Plan<'_>) -> Result<(Vec<Lit>, Lit), Unsupported> {
         let (mut conjuncts, mut fault, mut path) = (Vec::new(), Lit::FALSE, Lit::TRUE);
         let state = self.state.clone();
         for stage in &plan.stages {
@@ -500,12 +531,9 @@ impl<'a> Joint<'a> {
             path = self.maker.dag.and(path, conjunct);
             conjuncts.push(conjunct);
         }
-        // A run that begins with a fault has no state that could be told.
-        if !self.maker.dag.is_plainly_false(fault) {
-            return Err(Unsupported("an initial state of the system may be a fault".into()));
-        }
         // Bits of cells that are not in use, as those of control, are 0; there are none with bits.
-        Ok(conjuncts)
+        let fault = if self.maker.dag.is_plainly_false(fault) { Lit::FALSE } else { fault };
+        Ok((conjuncts, fault))
     }
 
     /// What a step does, stage by stage.

@@ -83,9 +83,10 @@ pub struct Entry<O: 'static> {
     pub about: &'static str,
     /// For models that it takes, it is also the engine of these names.
     pub stands_for: &'static [&'static str],
-    /// The engines that it joins with `--engine auto` on a model, and how. Of those that join nobody, the first one that
-    /// takes the model is the first to work.
-    pub joins: fn(&System) -> &'static [(&'static str, Later)],
+    /// With `--engine auto` it is the first to work on such a task, if no engine before it in the table is and takes it.
+    pub leads: fn(&Task<'_>) -> bool,
+    /// The engines that it joins with `--engine auto`, and how.
+    pub joins: &'static [(&'static str, Later)],
     /// Its options.
     pub options: fn(&O) -> &dyn Options,
     /// The engine for a task, under one of its names.
@@ -162,7 +163,7 @@ impl Team {
         let mut candidates = entries.iter().filter(|entry| entry.serves(choice));
         let lead = loop {
             let Some(entry) = candidates.next() else { return Err(refusal) };
-            if choice == Choice::Auto && !(entry.joins)(task.system).is_empty() {
+            if choice == Choice::Auto && !(entry.leads)(task) {
                 continue;
             }
             match (entry.engine)(options, task, choice, budget) {
@@ -174,7 +175,7 @@ impl Team {
         let mut team = vec![];
         if choice == Choice::Auto && task.settings.allow_portfolio() && budget.thread_limit() != Some(1) {
             let joining = entries.iter().filter_map(|entry| {
-                let (_, later) = (entry.joins)(task.system).iter().find(|(whom, _)| *whom == lead.name())?;
+                let (_, later) = entry.joins.iter().find(|(whom, _)| *whom == lead.name())?;
                 let engine = (entry.engine)(options, task, choice, budget).ok()?;
                 Some((fit(&*engine, task, asked)?, engine, Joins::Later(*later)))
             });

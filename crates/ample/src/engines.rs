@@ -59,7 +59,8 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         name: Petri::NAME,
         about: "Petri nets: structure, single markings and list decision diagrams, side by side",
         stands_for: Petri::STANDS_FOR,
-        joins: |_| &[],
+        leads: |_| true,
+        joins: &[],
         options: |all| &all.petri,
         engine: |all, task, choice, budget| Petri::engine(all.petri, all.symbolic, task, choice, budget),
     },
@@ -67,7 +68,8 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         name: "explicit",
         about: "Explicit-state search",
         stands_for: &[],
-        joins: |_| &[],
+        leads: |task| task.system.synchronous().is_none(),
+        joins: &[("symbolic", AFTER_DIAGRAMS)],
         options: |all| &all.explicit,
         engine: |all, _, _, _| Ok(Box::new(all.explicit)),
     },
@@ -75,7 +77,8 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         name: "symbolic",
         about: "Decision diagrams: sets of states at once",
         stands_for: &[],
-        joins: |_| &[("explicit", AFTER_EXPLICIT)],
+        leads: |task| task.system.synchronous().is_some(),
+        joins: &[("explicit", AFTER_EXPLICIT)],
         options: |all| &all.symbolic,
         engine: |all, _, _, _| Ok(Box::new(all.symbolic)),
     },
@@ -83,7 +86,8 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         name: "sog",
         about: "Symbolic observation graphs: formulas of LTL without X",
         stands_for: &[],
-        joins: |_| &[(Petri::NAME, AFTER_PETRI), ("explicit", AFTER_SYMBOLIC)],
+        leads: |_| false,
+        joins: &[(Petri::NAME, AFTER_PETRI), ("explicit", AFTER_SYMBOLIC)],
         options: |_| &Sog,
         engine: |_, _, _, _| Ok(Box::new(Sog)),
     },
@@ -91,10 +95,8 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         name: "bounded",
         about: "SAT solving: runs of growing length, and proofs by induction",
         stands_for: &[],
-        joins: |system| match system.synchronous() {
-            Some(_) => &[("explicit", BESIDE_EXPLICIT)],
-            None => &[("explicit", AFTER_OTHERS)],
-        },
+        leads: |_| true,
+        joins: &[("symbolic", BESIDE_DIAGRAMS), ("explicit", AFTER_OTHERS)],
         options: |all| &all.bounded,
         engine: |all, _, _, _| Ok(Box::new(all.bounded)),
     },
@@ -103,6 +105,9 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
 /// When the symbolic engine joins the explicit one.
 const AFTER_EXPLICIT: Later =
     Later { after: Duration::from_millis(1500), patience: Duration::from_millis(6000), memory_share: 4, time_share: 4 };
+/// When the explicit engine joins the symbolic one, which begins where the system is synchronous: a state has as many
+/// successors as there are inputs then.
+const AFTER_DIAGRAMS: Later = Later { after: Duration::from_millis(1000), patience: Duration::ZERO, ..AFTER_EXPLICIT };
 /// When observation graphs join the explicit engine: later than the symbolic engine, and with less.
 const AFTER_SYMBOLIC: Later =
     Later { after: Duration::from_millis(3000), patience: Duration::from_millis(6000), memory_share: 6, time_share: 2 };
@@ -110,8 +115,9 @@ const AFTER_SYMBOLIC: Later =
 const AFTER_PETRI: Later =
     Later { after: Duration::from_millis(300), patience: Duration::ZERO, memory_share: 5, time_share: 2 };
 
-/// When the bounded engine joins the explicit one on synchronous systems: soon, because what they have many of is inputs.
-const BESIDE_EXPLICIT: Later =
+/// When the bounded engine joins the symbolic one, which begins where the system is synchronous: soon, because diagrams may
+/// be large from the beginning.
+const BESIDE_DIAGRAMS: Later =
     Later { after: Duration::from_millis(30), patience: Duration::ZERO, memory_share: 2, time_share: 1 };
 /// When the bounded engine joins the explicit one on other systems: after all others.
 const AFTER_OTHERS: Later =
@@ -169,8 +175,7 @@ mod tests {
         let names: Vec<&str> = engines().map(|(name, _)| name).collect();
         for (number, entry) in ENGINES.iter().enumerate() {
             assert!(!names[..number].contains(&entry.name), "{}", entry.name);
-            let joins = (entry.joins)(&ample_model::System::new("m", "by hand"));
-            assert!(joins.iter().all(|(whom, _)| names.contains(whom)), "{}", entry.name);
+            assert!(entry.joins.iter().all(|(whom, _)| names.contains(whom)), "{}", entry.name);
             assert!(entry.stands_for.iter().all(|name| names.contains(name)), "{}", entry.name);
         }
         assert!(!names.contains(&Choice::AUTO));
@@ -210,10 +215,15 @@ mod tests {
     }
 
     #[test]
-    fn the_bounded_engine_is_the_second_one_on_circuits() {
+    fn synchronous_systems_are_for_the_symbolic_engine_first() {
+        let smv = "MODULE main VAR x : 0..3; ASSIGN init(x) := 0; next(x) := (x + 1) mod 4;";
+        let on_smv = |asked, threads| team("m.smv", smv, Some("G F x = 0"), asked, threads);
+        assert_eq!(on_smv(Asked::Answers, 2), ["symbolic", "bounded", "explicit"]);
+        assert_eq!(on_smv(Asked::Count, 2), ["symbolic", "explicit"]);
+        assert_eq!(on_smv(Asked::Answers, 1), ["symbolic"]);
         let circuit = "INPUT(a)\nOUTPUT(b)\nb = DFF(c)\nc = AND(a, b)\n";
         let members = team("m.bench", circuit, Some("G !b"), Asked::Answers, 2);
-        assert_eq!(members[..2], ["explicit", "bounded"]);
+        assert_eq!(members[..2], ["symbolic", "bounded"]);
     }
 
     #[test]

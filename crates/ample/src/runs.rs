@@ -17,7 +17,8 @@ use crate::simulate::first_start;
 /// Checks properties of such a system; `None` if it is none.
 pub(crate) fn check(system: &System, properties: &[Property], options: &CheckOptions, board: &Board) -> Option<Report> {
     let parts = system.synchronous()?;
-    let plain = parts.justice.is_empty() && parts.compassion.is_empty() && !parts.infinite_runs;
+    let is_just = !parts.justice.is_empty() || !options.justice.is_empty();
+    let plain = !is_just && parts.compassion.is_empty() && !parts.infinite_runs;
     let (observing, others): (Vec<usize>, Vec<usize>) =
         (0..properties.len()).partition(|number| observes_steps(system, &properties[*number]));
     if plain && observing.is_empty() {

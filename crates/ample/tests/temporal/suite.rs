@@ -261,8 +261,8 @@ impl Suite {
         self.confront(&subject, naive, &questions, &mut random);
     }
 
-    /// Compares the answers of the explicit engine about the random synchronous system of that seed: formulas and
-    /// deadlocks, with all searches, and the number of its states.
+    /// Compares the answers of the explicit and the symbolic engine about the random synchronous system of that seed:
+    /// formulas, of all runs and of just ones, and deadlocks, with all searches, and the number of its states.
     pub fn examine_jointly(&mut self, seed: u64) {
         let system = ample_model::random::synchronous(seed, seed.is_multiple_of(3));
         let subject = Subject { seed, text: format!("{system:?}"), system };
@@ -293,6 +293,20 @@ impl Suite {
             let options = CheckOptions { engine, engines, properties, partial_order, ..CheckOptions::default() };
             self.compare(&Call { subject: &subject, naive, options }, &expected);
         }
+        let engine = Choice::Named("symbolic");
+        let properties: Option<Vec<Property>> = Some(asked.iter().cloned().map(property).collect());
+        let options = CheckOptions { engine, properties: properties.clone(), ..CheckOptions::default() };
+        self.compare(&Call { subject: &subject, naive, options }, &expected);
+        let mut justice = generate::joint_atoms(&mut random, &interpreter, &graph);
+        justice.truncate(1 + random.below(2));
+        let violated = |question: &Question| naive.is_violated_by_just(question, Fairness::None, &justice);
+        let expected: Vec<bool> = asked.iter().map(violated).collect();
+        for engine in ["symbolic", "explicit"] {
+            let engine = Choice::Named(engine);
+            let (properties, justice) = (properties.clone(), justice.clone());
+            let options = CheckOptions { engine, properties, justice, ..CheckOptions::default() };
+            self.compare(&Call { subject: &subject, naive, options }, &expected);
+        }
         self.count_jointly(&subject, naive);
     }
 
@@ -313,10 +327,21 @@ impl Suite {
         assert_eq!(counted, expected, "AMPLE_SEED={seed}: states and transitions\n{}", subject.text);
         let is_stuck = |node: &usize| graph.nodes[*node].enabled.is_empty() && !graph.is_stop(*node);
         let has_deadlock = (0..graph.nodes.len()).any(|node| is_stuck(&node));
-        for search in [Search::BreadthFirst, Search::DepthFirst] {
-            let properties = Some(vec![Property::deadlock()]);
+        let by_diagrams = CheckOptions { engine: Choice::Named("symbolic"), ..CheckOptions::default() };
+        let report = ample::states(&subject.system, &by_diagrams);
+        if matches!(&report.ended, Some(Reason::Unsupported(why)) if why.contains("initial state")) {
+            // A run that begins with a fault has no state that diagrams could tell.
+            assert!(naive.interpreter.initial_states().any(|state| state.is_err()), "AMPLE_SEED={seed}");
+            return;
+        }
+        assert_eq!(report.statistics.states, states as u64, "AMPLE_SEED={seed}: states\n{}", subject.text);
+        let searches = [Search::BreadthFirst, Search::DepthFirst].map(|search| {
             let engines = Explicit { search, ..Explicit::default() }.into();
-            let options = CheckOptions { properties, engines, ..options.clone() };
+            CheckOptions { engines, ..options.clone() }
+        });
+        for options in searches.into_iter().chain([by_diagrams]) {
+            let properties = Some(vec![Property::deadlock()]);
+            let options = CheckOptions { properties, ..options };
             let report = ample::check(&subject.system, &options);
             let is_found = matches!(*report.answers[0].outcome, Outcome::Violated(_));
             assert_eq!(is_found, has_deadlock, "AMPLE_SEED={seed}: {:?}\n{}", report.answers[0], subject.text);
