@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 
 use ample_budget::{Budget, Interrupted};
-use ample_model::{Reason, System};
+use ample_model::Reason;
 
 use crate::engine::{Engine, Fit, Task, knows};
 use crate::portfolio::{Joins, Later, Member};
