@@ -36,6 +36,9 @@ fn answers_by(engine: &'static str, name: &str, text: &str) -> Result<Answers, S
         return Err(format!("{}: {:?}", unknown.property, unknown.outcome));
     }
     let states = ample::states(&model.system, &by(engine));
+    if let Some(reason) = states.ended {
+        return Err(format!("{reason:?}"));
+    }
     Ok((count(Verdict::Holds), count(Verdict::Violated), states.statistics.states))
 }
 
