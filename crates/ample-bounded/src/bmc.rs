@@ -11,6 +11,7 @@ use ample_budget::{Budget, Interrupted};
 
 use crate::frames::{Beginning, Frames};
 use crate::machine::Machine;
+use crate::partial::Scheduled;
 use crate::solver::Effort;
 
 /// A search for runs to bad states, all targets at once.
@@ -22,6 +23,8 @@ pub struct Bmc {
     overflow: Lit,
     /// Shorter runs were looked at before, in another encoding.
     since: usize,
+    /// With a schedule: what is bad in frames since the last one that was looked at. By target, and overflow.
+    passed: Vec<(Option<usize>, Lit)>,
 }
 
 /// A run of the machine.
@@ -39,6 +42,19 @@ impl Path {
     /// The last state.
     pub fn end(&self) -> &[bool] {
         self.states.last().map_or(&[], Vec::as_slice)
+    }
+
+    /// Up to the first state in which something is bad.
+    pub(crate) fn until(mut self, machine: &Machine, bad: Lit) -> Path {
+        let inputs = |number: usize| self.inputs.get(number).unwrap_or(&self.last_inputs);
+        let is_bad = |number: &usize| machine.values(&self.states[*number], inputs(*number)).of(bad);
+        let Some(first) = (0..self.states.len()).find(is_bad) else { return self };
+        if first < self.inputs.len() {
+            self.states.truncate(first + 1);
+            self.last_inputs = self.inputs.swap_remove(first);
+            self.inputs.truncate(first);
+        }
+        self
     }
 }
 
@@ -62,12 +78,24 @@ impl Bmc {
         since: usize,
         budget: &Budget,
     ) -> Result<Bmc, Interrupted> {
-        let mut bmc = Bmc { frames: Frames::new(machine, Beginning::Initial, budget)?, targets, overflow, since };
+        let frames = Frames::new(machine, Beginning::Initial, budget)?;
+        let mut bmc = Bmc { frames, targets, overflow, since, passed: Vec::new() };
         while bmc.frames.depth() < bmc.since {
             bmc.refuse_shorter()?;
             bmc.frames.step()?;
         }
         Ok(bmc)
+    }
+
+    /// As [`new`](Self::new), in a machine that follows a schedule. Runs are looked at when it is complete.
+    pub fn scheduled(
+        (machine, schedule): &Scheduled,
+        targets: Vec<(usize, Lit)>,
+        overflow: Lit,
+        budget: &Budget,
+    ) -> Result<Bmc, Interrupted> {
+        let frames = Frames::scheduled(machine, Some(Rc::clone(schedule)), Beginning::Initial, budget)?;
+        Ok(Bmc { frames, targets, overflow, since: 0, passed: Vec::new() })
     }
 
     /// In the last frame there is nothing bad, as is known.
@@ -97,6 +125,7 @@ impl Bmc {
     /// The target is not looked for any more.
     pub fn leave(&mut self, number: usize) {
         self.targets.retain(|(target, _)| *target != number);
+        self.passed.retain(|(target, _)| *target != Some(number));
     }
 
     /// Looks at the runs that have as many steps as there are now.
@@ -107,9 +136,11 @@ impl Bmc {
         }
         let mut bad = Vec::new();
         for number in 0..self.targets.len() {
-            bad.push(self.frames.formula(self.targets[number].1)?);
+            let (target, here) = (self.targets[number].0, self.frames.formula(self.targets[number].1)?);
+            bad.push(self.since_last(Some(target), here));
         }
         let overflow = self.frames.formula(self.overflow)?;
+        let overflow = self.since_last(None, overflow);
         let all: Vec<Lit> = bad.iter().copied().chain([overflow]).collect();
         let any = self.frames.dag.any(&all);
         if !self.frames.solve(&[any])? {
@@ -120,25 +151,44 @@ impl Bmc {
         }
         for (number, bad) in bad.into_iter().enumerate() {
             if self.frames.solve(&[bad])? {
-                found.violated.push((self.targets[number].0, self.path()));
+                found.violated.push((self.targets[number].0, self.path(self.targets[number].1)));
             } else {
                 self.frames.assert(!bad)?;
             }
         }
         if self.frames.solve(&[overflow])? {
-            found.overflow = Some(self.path());
+            found.overflow = Some(self.path(self.overflow));
         }
         Ok(found)
     }
 
-    /// Goes on to runs that are one step longer.
-    pub fn step(&mut self) -> Result<(), Interrupted> {
-        self.frames.step()
+    /// What is bad here, or in a frame since the last one that was looked at.
+    fn since_last(&mut self, target: Option<usize>, here: Lit) -> Lit {
+        let passed = self.passed.iter().filter(|(other, _)| *other == target).map(|(_, lit)| *lit);
+        let all: Vec<Lit> = passed.chain([here]).collect();
+        self.frames.dag.any(&all)
     }
 
-    /// The run that was found.
-    fn path(&self) -> Path {
-        path(&self.frames)
+    /// Goes on to runs that are one step longer; with a schedule, to those of the next time that it is complete.
+    pub fn step(&mut self) -> Result<(), Interrupted> {
+        self.frames.step()?;
+        self.passed.clear();
+        while !self.frames.is_complete() {
+            for number in 0..self.targets.len() {
+                let (target, bad) = self.targets[number];
+                let bad = self.frames.formula(bad)?;
+                self.passed.push((Some(target), bad));
+            }
+            let overflow = self.frames.formula(self.overflow)?;
+            self.passed.push((None, overflow));
+            self.frames.step()?;
+        }
+        Ok(())
+    }
+
+    /// The run that was found, up to the first state that is bad.
+    fn path(&self, bad: Lit) -> Path {
+        path(&self.frames).until(self.frames.machine(), bad)
     }
 }
 

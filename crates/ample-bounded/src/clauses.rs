@@ -98,6 +98,8 @@ impl Clauses {
                 }
             }
         }
+        let operands: Vec<Literal> = gate.operands().into_iter().map(|lit| self.signed(lit)).collect();
+        solver.define(made, &operands);
         made
     }
 }

@@ -11,6 +11,7 @@ use ample_budget::{Budget, Interrupted};
 
 use crate::clauses::Clauses;
 use crate::machine::Machine;
+use crate::partial::Schedule;
 use crate::solver::{Batsat, Effort, Literal, Solver};
 
 /// How the first frame begins.
@@ -41,6 +42,8 @@ pub struct Frames {
     made: Vec<Option<Lit>>,
     /// The formulas of the last frame can be followed: its inputs are there.
     is_open: bool,
+    /// What can happen when, if not everything always.
+    schedule: Option<Rc<Schedule>>,
     /// By the number of an input of the machine's graph: its position among the state bits, or among the inputs.
     places: Vec<Place>,
 }
@@ -63,6 +66,16 @@ fn places(machine: &Machine) -> Vec<Place> {
 impl Frames {
     /// The first frame.
     pub fn new(machine: &Rc<Machine>, beginning: Beginning, budget: &Budget) -> Result<Frames, Interrupted> {
+        Frames::scheduled(machine, None, beginning, budget)
+    }
+
+    /// The first frame of a machine that follows a schedule, if there is one.
+    pub fn scheduled(
+        machine: &Rc<Machine>,
+        schedule: Option<Rc<Schedule>>,
+        beginning: Beginning,
+        budget: &Budget,
+    ) -> Result<Frames, Interrupted> {
         let mut frames = Frames {
             machine: Rc::clone(machine),
             dag: Dag::within(budget),
@@ -74,6 +87,7 @@ impl Frames {
             inputs: Vec::new(),
             made: Vec::new(),
             is_open: false,
+            schedule,
             places: places(machine),
         };
         let state = machine.state.iter().map(|_| frames.fresh()).collect();
@@ -108,9 +122,19 @@ impl Frames {
         self.is_open = false;
     }
 
+    /// The schedule is complete, if there is one.
+    pub fn is_complete(&self) -> bool {
+        self.schedule.as_ref().is_none_or(|schedule| schedule.is_complete(self.depth()))
+    }
+
     /// From now on questions to the solver have that budget.
     pub fn limit(&mut self, budget: &Budget) {
         self.budget = budget.clone();
+    }
+
+    /// The machine.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
     }
 
     /// How many steps there are.
@@ -126,8 +150,10 @@ impl Frames {
     /// Gives the last frame its inputs.
     fn open(&mut self) {
         if !self.is_open {
-            let count = self.machine.inputs.len();
-            let inputs = (0..count).map(|_| self.fresh()).collect();
+            let (count, schedule) = (self.machine.inputs.len(), self.schedule.clone());
+            let phase = schedule.as_ref().map(|schedule| schedule.phase(self.depth()));
+            let is_allowed = |input: usize| phase.and_then(|phase| phase.allowed.get(input)) != Some(&false);
+            let inputs = (0..count).map(|input| if is_allowed(input) { self.fresh() } else { Lit::FALSE }).collect();
             self.inputs.push(inputs);
             self.is_open = true;
         }
@@ -182,6 +208,10 @@ impl Frames {
         self.open();
         let step = self.formula(self.machine.step)?;
         self.assert(step)?;
+        if let Some(schedule) = self.schedule.clone() {
+            let condition = self.formula(schedule.phase(self.depth()).condition)?;
+            self.assert(condition)?;
+        }
         let mut next = Vec::with_capacity(self.machine.next.len());
         let machine = Rc::clone(&self.machine);
         for lit in &machine.next {

@@ -15,10 +15,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::rc::Rc;
 
-use ample_boolean::Lit;
+use ample_boolean::{Lit, Node};
 use ample_budget::{Budget, Interrupted};
 
 use crate::bmc::Path;
+use crate::cdcl::{ALWAYS, Cdcl, Frame, Lemma, Query};
 use crate::clauses::Clauses;
 use crate::machine::Machine;
 use crate::solver::{Batsat, Effort, Literal, Solver};
@@ -29,10 +30,11 @@ type Valuation = (Vec<bool>, Vec<bool>);
 /// Literals of state bits: the position of the bit among those of the machine, and its value. Sorted.
 pub type Cube = Vec<(u32, bool)>;
 
-/// So many counterexamples to generalisation are refuted for one literal.
-const MAX_CTGS: usize = 3;
-/// The solver is set up anew after so many clauses that were needed for one question only.
-const MAX_RETIRED: usize = 3000;
+/// So many counterexamples to generalisation are refuted for one literal. More make clauses that hold in few frames only,
+/// and the frames of counters go up one by one.
+const MAX_CTGS: usize = 1;
+/// Later occurrences of a bit in refuted cubes count for more, by this factor.
+const ACTIVITY_GROWTH: f64 = 1.01;
 
 /// What a search has come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,17 +57,35 @@ struct Obligation {
 /// An obligation in the queue: the frame, how many steps to the bad state, its number.
 type Queued = Reverse<(usize, usize, usize)>;
 
+/// A cube that is refuted in a frame.
+struct Refuted {
+    cube: Cube,
+    /// A bit for each literal, by its hash.
+    signature: u64,
+    lemma: Lemma,
+}
+
+fn signature(cube: &Cube) -> u64 {
+    cube.iter().fold(0, |all, (bit, value)| all | 1 << ((2 * bit + u32::from(*value)).wrapping_mul(0x9E37_79B1) >> 26))
+}
+
+impl Refuted {
+    /// All its literals are in the cube, which has that signature.
+    fn is_part_of(&self, cube: &Cube, signature: u64) -> bool {
+        self.signature & !signature == 0 && is_part(&self.cube, cube)
+    }
+}
+
 /// A search by IC3. It can be interrupted and resumed.
 pub struct Ic3 {
     machine: Rc<Machine>,
     targets: Vec<(usize, Lit)>,
     /// By frame: the cubes that are refuted in it, and in no later one. The frame 0 is not used.
-    frames: Vec<Vec<Cube>>,
+    frames: Vec<Vec<Refuted>>,
     question: Question,
     /// How often a literal was in a cube that was refuted, by bit.
     activity: Vec<f64>,
-    /// Effort of solvers that were set up before.
-    before: Effort,
+    increment: f64,
 }
 
 impl Ic3 {
@@ -78,7 +98,7 @@ impl Ic3 {
             frames: vec![Vec::new(), Vec::new()],
             question: Question::new(machine, &bad, budget)?,
             activity: vec![0.0; machine.state.len()],
-            before: Effort::default(),
+            increment: 1.0,
         })
     }
 
@@ -99,8 +119,7 @@ impl Ic3 {
 
     /// What the solvers have done.
     pub fn effort(&self) -> Effort {
-        let now = self.question.solver.effort();
-        Effort { clauses: now.clauses, conflicts: self.before.conflicts + now.conflicts }
+        self.question.solver.effort()
     }
 
     /// Goes on until something is known.
@@ -114,7 +133,6 @@ impl Ic3 {
                 }
             }
             self.frames.push(Vec::new());
-            self.question.add_frame();
             if let Some(invariant) = self.propagate(budget)? {
                 return Ok(Outcome::Proved(invariant));
             }
@@ -124,14 +142,14 @@ impl Ic3 {
     /// Refutes all bad states of a target in the last frame; or finds a run to one.
     fn refute_target(&mut self, number: usize, budget: &Budget) -> Result<Option<Path>, Interrupted> {
         let bad = self.targets[number].1;
+        if self.depth() == 1
+            && let Some((state, last_inputs)) = self.question.initial_and(bad, budget)?
+        {
+            return Ok(Some(Path { states: vec![state], inputs: Vec::new(), last_inputs }));
+        }
         loop {
-            self.renew(budget)?;
-            if self.depth() == 1
-                && let Some((state, last_inputs)) = self.question.initial_and(bad, budget)?
-            {
-                return Ok(Some(Path { states: vec![state], inputs: Vec::new(), last_inputs }));
-            }
-            let Some((cube, inputs)) = self.question.bad_state(bad, self.depth(), budget)? else { return Ok(None) };
+            let found = self.question.bad_state(bad, self.depth(), &self.activity, budget)?;
+            let Some((cube, inputs)) = found else { return Ok(None) };
             let obligation = Obligation { cube: Rc::new(cube), inputs, next: None };
             if let Some(path) = self.refute(obligation, budget)? {
                 return Ok(Some(path));
@@ -141,12 +159,10 @@ impl Ic3 {
 
     /// Refutes an obligation in the last frame, and all that lead to it.
     fn refute(&mut self, obligation: Obligation, budget: &Budget) -> Result<Option<Path>, Interrupted> {
-        let mut obligations: Vec<(Rc<Obligation>, usize)> = vec![(Rc::new(obligation), 0)];
+        let mut obligations: Vec<Rc<Obligation>> = vec![Rc::new(obligation)];
         let mut queue: BinaryHeap<Queued> = BinaryHeap::from([Reverse((self.depth(), 0, 0))]);
         while let Some(Reverse((frame, steps, number))) = queue.pop() {
-            budget.check()?;
-            self.renew(budget)?;
-            let obligation = Rc::clone(&obligations[number].0);
+            let obligation = Rc::clone(&obligations[number]);
             if let Some(state) = self.question.initial_in(&obligation.cube, budget)? {
                 return Ok(Some(self.path(state, &obligation)));
             }
@@ -162,9 +178,9 @@ impl Ic3 {
             }
             match self.question.predecessor(&obligation.cube, frame - 1, true, budget)? {
                 Step::Possible(model) => {
-                    let (cube, inputs) = self.question.enlarge(&obligation.cube, &model, budget)?;
+                    let (cube, inputs) = self.question.enlarge(&obligation.cube, &model, &self.activity, budget)?;
                     let before = Obligation { cube: Rc::new(cube), inputs, next: Some(Rc::clone(&obligation)) };
-                    obligations.push((Rc::new(before), steps + 1));
+                    obligations.push(Rc::new(before));
                     queue.push(Reverse((frame - 1, steps + 1, obligations.len() - 1)));
                     queue.push(Reverse((frame, steps, number)));
                 }
@@ -183,7 +199,8 @@ impl Ic3 {
 
     /// A clause of the frame, or of a later one, refutes the cube.
     fn is_refuted(&self, cube: &Cube, frame: usize) -> bool {
-        self.frames[frame..].iter().flatten().any(|refuted| is_part(refuted, cube))
+        let signature = signature(cube);
+        self.frames[frame..].iter().flatten().any(|refuted| refuted.is_part_of(cube, signature))
     }
 
     /// Leaves out literals of a cube as long as it is refuted in that frame.
@@ -212,7 +229,6 @@ impl Ic3 {
     ) -> Result<Option<Cube>, Interrupted> {
         let mut ctgs = 0;
         loop {
-            budget.check()?;
             if self.question.initial_in(&cube, budget)?.is_some() {
                 return Ok(None);
             }
@@ -223,7 +239,7 @@ impl Ic3 {
             if depth > 0 || ctgs >= MAX_CTGS || frame < 2 {
                 return Ok(None);
             }
-            let (ctg, _) = self.question.enlarge(&cube, &model, budget)?;
+            let (ctg, _) = self.question.enlarge(&cube, &model, &self.activity, budget)?;
             if self.question.initial_in(&ctg, budget)?.is_some() {
                 return Ok(None);
             }
@@ -250,51 +266,49 @@ impl Ic3 {
 
     /// The cube is refuted in the frame, and those before it.
     fn add(&mut self, cube: Cube, frame: usize) {
+        self.increment *= ACTIVITY_GROWTH;
         for (bit, _) in &cube {
-            self.activity[*bit as usize] += 1.0;
+            self.activity[*bit as usize] += self.increment;
         }
-        self.activity.iter_mut().for_each(|activity| *activity *= 0.99);
+        if self.increment > 1e100 {
+            self.activity.iter_mut().for_each(|activity| *activity *= 1e-100);
+            self.increment *= 1e-100;
+        }
+        let lemma = self.question.refute(&cube, frame);
+        let added = Refuted { signature: signature(&cube), cube, lemma };
+        let solver = &mut self.question.solver;
         for older in &mut self.frames[1..=frame] {
-            older.retain(|other| !is_part(&cube, other));
+            older.retain(|other| {
+                let is_covered = added.is_part_of(&other.cube, other.signature);
+                if is_covered {
+                    solver.remove(other.lemma);
+                }
+                !is_covered
+            });
         }
-        self.question.refute(&cube, frame);
-        self.frames[frame].push(cube);
+        self.frames[frame].push(added);
     }
 
     /// Moves clauses to later frames. If all clauses of a frame can go, they are the invariant.
     fn propagate(&mut self, budget: &Budget) -> Result<Option<Vec<Cube>>, Interrupted> {
         for frame in 1..self.depth() {
-            for cube in self.frames[frame].clone() {
-                if !self.frames[frame].contains(&cube) {
+            // Short ones first: they may cover others.
+            let mut cubes: Vec<Cube> = self.frames[frame].iter().map(|refuted| refuted.cube.clone()).collect();
+            cubes.sort_by_key(Vec::len);
+            for cube in cubes {
+                if !self.frames[frame].iter().any(|refuted| refuted.cube == cube) {
                     continue;
                 }
-                if let Step::Impossible(_) = self.question.predecessor(&cube, frame, false, budget)? {
-                    self.add(cube, frame + 1);
+                if let Step::Impossible(part) = self.question.predecessor(&cube, frame, false, budget)? {
+                    self.add(part, frame + 1);
                 }
             }
             if self.frames[frame].is_empty() {
-                return Ok(Some(self.frames[frame + 1..].iter().flatten().cloned().collect()));
+                let invariant = self.frames[frame + 1..].iter().flatten();
+                return Ok(Some(invariant.map(|refuted| refuted.cube.clone()).collect()));
             }
         }
         Ok(None)
-    }
-
-    /// Sets the solver up anew if it holds many clauses that nobody needs.
-    fn renew(&mut self, budget: &Budget) -> Result<(), Interrupted> {
-        if self.question.retired < MAX_RETIRED {
-            return Ok(());
-        }
-        self.before.conflicts += self.question.solver.effort().conflicts;
-        let bad: Vec<Lit> = self.targets.iter().map(|(_, lit)| *lit).collect();
-        self.question = Question::new(&self.machine, &bad, budget)?;
-        for frame in 2..self.frames.len() {
-            debug_assert!(frame > 1);
-            self.question.add_frame();
-        }
-        for (frame, cubes) in self.frames.iter().enumerate() {
-            cubes.iter().for_each(|cube| self.question.refute(cube, frame));
-        }
-        Ok(())
     }
 
     /// The run from an initial state of an obligation to a bad state.
@@ -326,88 +340,70 @@ enum Step {
     Impossible(Cube),
 }
 
-/// A step that the solver has found.
+/// A step that the solver has found, as far as it matters.
 struct Model {
-    state: Vec<Literal>,
-    inputs: Vec<Literal>,
+    state: Cube,
+    /// Inputs, by their position, that have values.
+    inputs: Cube,
 }
 
 /// The questions to solvers.
 struct Question {
     machine: Rc<Machine>,
-    solver: Batsat,
+    solver: Cdcl,
     clauses: Clauses,
     /// By state bit: its literal, and that of its next value.
     now: Vec<Literal>,
     next: Vec<Literal>,
     inputs: Vec<Literal>,
-    step: Literal,
-    /// By frame: its clauses hold.
-    frames: Vec<Literal>,
-    /// Clauses that are not needed any more.
-    retired: usize,
+    /// A step is possible; `None` if there always is one.
+    step: Option<Literal>,
+    /// A literal that is in no clause but those of questions.
+    last: Literal,
     initial: Initially,
-}
-
-/// A solver for initial states.
-struct Initially {
-    solver: Batsat,
-    clauses: Clauses,
-    now: Vec<Literal>,
 }
 
 impl Question {
     fn new(machine: &Rc<Machine>, bad: &[Lit], budget: &Budget) -> Result<Question, Interrupted> {
-        let (mut solver, mut clauses) = (Batsat::default(), Clauses::default());
+        let (mut solver, mut clauses) = (Cdcl::default(), Clauses::default());
         let dag = &machine.dag;
         let mut literal = |lit: Lit| clauses.literal(dag, lit, &mut solver, budget);
         let input = |bit: &u32| dag.find_input(*bit).unwrap_or(Lit::FALSE);
-        let now = machine.state.iter().map(|bit| literal(input(bit))).collect::<Result<_, _>>()?;
+        let now: Vec<Literal> = machine.state.iter().map(|bit| literal(input(bit))).collect::<Result<_, _>>()?;
         let inputs = machine.inputs.iter().map(|bit| literal(input(bit))).collect::<Result<_, _>>()?;
         let next = machine.next.iter().map(|lit| literal(*lit)).collect::<Result<_, _>>()?;
-        let step = literal(machine.step)?;
+        let step = if machine.step == Lit::TRUE { None } else { Some(literal(machine.step)?) };
         for lit in bad {
             literal(*lit)?;
         }
-        let initial = Initially::new(machine, bad, budget)?;
-        let frames = vec![solver.new_variable(), solver.new_variable()];
-        Ok(Question {
-            machine: Rc::clone(machine),
-            solver,
-            clauses,
-            now,
-            next,
-            inputs,
-            step,
-            frames,
-            retired: 0,
-            initial,
-        })
+        for conjunct in dag.conjuncts(machine.initial) {
+            let made = clauses.literal(dag, conjunct, &mut solver, budget)?;
+            match dag.node(conjunct) {
+                Node::Input(_) => solver.add_start(made),
+                _ => drop(solver.add_lemma(&[made], 0)),
+            }
+        }
+        let (initial, last) = (Initially::new(machine, bad, budget)?, solver.new_variable());
+        Ok(Question { machine: Rc::clone(machine), solver, clauses, now, next, inputs, step, last, initial })
     }
 
-    fn add_frame(&mut self) {
-        self.frames.push(self.solver.new_variable());
+    fn literal(&self, (bit, value): &(u32, bool)) -> Literal {
+        self.now[*bit as usize].negated_if(!value)
     }
 
-    fn literal(&self, bit: u32, value: bool) -> Literal {
-        self.now[bit as usize].negated_if(!value)
+    fn next_literal(&self, (bit, value): &(u32, bool)) -> Literal {
+        self.next[*bit as usize].negated_if(!value)
     }
 
     /// The clause that refutes the cube, in a frame and those before it.
-    fn refute(&mut self, cube: &Cube, frame: usize) {
-        let mut clause: Vec<Literal> = cube.iter().map(|(bit, value)| !self.literal(*bit, *value)).collect();
-        clause.push(!self.frames[frame]);
-        self.solver.add(&clause);
-    }
-
-    /// The clauses of a frame hold; of frame 0, all there are.
-    fn assume_frame(&self, frame: usize) -> Vec<Literal> {
-        self.frames[frame..].to_vec()
+    fn refute(&mut self, cube: &Cube, frame: usize) -> Lemma {
+        let clause: Vec<Literal> = cube.iter().map(|literal| !self.literal(literal)).collect();
+        self.solver.add_lemma(&clause, frame as Frame)
     }
 
     /// The formula, which has a literal.
     fn known(&self, lit: Lit) -> Literal {
-        self.clauses.known(lit).unwrap_or(self.step)
+        self.clauses.known(lit).unwrap_or(Literal(0))
     }
 
     /// An initial state in which the formula holds, with certain inputs.
@@ -422,45 +418,77 @@ impl Question {
 
     /// An initial state in a cube.
     fn initial_in(&mut self, cube: &Cube, budget: &Budget) -> Result<Option<Vec<bool>>, Interrupted> {
+        if cube.iter().any(|(bit, value)| self.initial.fixed[*bit as usize] == Some(!value)) {
+            return Ok(None);
+        }
+        if self.initial.is_cube {
+            let mut state: Vec<bool> = self.initial.fixed.iter().map(|value| value.unwrap_or(false)).collect();
+            cube.iter().for_each(|(bit, value)| state[*bit as usize] = *value);
+            return Ok(Some(state));
+        }
         let literal = |(bit, value): &(u32, bool)| self.initial.now[*bit as usize].negated_if(!value);
         let assumptions: Vec<Literal> = cube.iter().map(literal).collect();
         self.initial.find(&assumptions, budget)
     }
 
     /// A cube of states of a frame in which the formula holds with certain inputs.
-    fn bad_state(&mut self, bad: Lit, frame: usize, budget: &Budget) -> Result<Option<(Cube, Vec<bool>)>, Interrupted> {
+    fn bad_state(
+        &mut self,
+        bad: Lit,
+        frame: usize,
+        activity: &[f64],
+        budget: &Budget,
+    ) -> Result<Option<(Cube, Vec<bool>)>, Interrupted> {
         let bad = self.known(bad);
-        let mut assumptions = self.assume_frame(frame);
-        assumptions.push(bad);
-        if !self.solver.solve(&assumptions, budget)? {
+        let query = Query { frame: frame as Frame, assumptions: &[bad], clause: None, roots: Some(&[]) };
+        if !self.solver.ask(&query, budget)? {
             return Ok(None);
         }
         let model = self.model();
-        let mut assumptions: Vec<Literal> = vec![!bad];
-        assumptions.extend(&model.inputs);
-        assumptions.extend(&model.state);
-        let cube = self.core(&model.state, &assumptions, budget)?;
+        let cube = self.core(&model, &[!bad], activity, budget)?;
         Ok(Some((cube, self.input_values(&model))))
     }
 
     /// The state and the inputs that the solver has found.
     fn model(&self) -> Model {
-        let found = |bits: &[Literal]| bits.iter().map(|bit| bit.negated_if(!self.solver.value(*bit))).collect();
+        let found = |bits: &[Literal]| {
+            let value = |(number, bit): (u32, &Literal)| self.solver.model(*bit).map(|value| (number, value));
+            (0..).zip(bits).filter_map(value).collect()
+        };
         Model { state: found(&self.now), inputs: found(&self.inputs) }
     }
 
     fn input_values(&self, model: &Model) -> Vec<bool> {
-        model.inputs.iter().zip(&self.inputs).map(|(literal, bit)| literal == bit).collect()
+        let mut values = vec![false; self.inputs.len()];
+        model.inputs.iter().for_each(|(number, value)| values[*number as usize] = *value);
+        values
     }
 
-    /// Of a state the bits that the assumptions contradict.
-    fn core(&mut self, state: &[Literal], assumptions: &[Literal], budget: &Budget) -> Result<Cube, Interrupted> {
-        let whole = |bit: usize| (bit as u32, state[bit] == self.now[bit]);
-        if self.solver.solve(assumptions, budget)? {
+    /// Of a state the bits that contradict a clause, together with the inputs.
+    fn core(
+        &mut self,
+        model: &Model,
+        clause: &[Literal],
+        activity: &[f64],
+        budget: &Budget,
+    ) -> Result<Cube, Interrupted> {
+        let inputs = model.inputs.iter().map(|(number, value)| self.inputs[*number as usize].negated_if(!value));
+        let mut assumptions: Vec<Literal> = inputs.collect();
+        // Bits that were needed before are likely to be needed again; what is needed first is seen first.
+        let mut state = model.state.clone();
+        state.sort_by(|(a, _), (b, _)| activity[*b as usize].total_cmp(&activity[*a as usize]));
+        assumptions.extend(state.iter().map(|literal| self.literal(literal)));
+        // The clause comes last: so it is values of gates that lead to values of other gates, and the core justifies them.
+        // Otherwise what follows from the clause would be part of the reasons.
+        assumptions.push(self.last);
+        let clause: Vec<Literal> = clause.iter().copied().chain([!self.last]).collect();
+        let query = Query { frame: ALWAYS, assumptions: &assumptions, clause: Some(&clause), roots: Some(&[]) };
+        if self.solver.ask(&query, budget)? {
             // It should not be possible; the whole state is right in any case.
-            return Ok((0..state.len()).map(whole).collect());
+            return Ok(model.state.clone());
         }
-        Ok((0..state.len()).filter(|bit| self.solver.is_in_core(state[*bit])).map(whole).collect())
+        let is_needed = |literal: &&(u32, bool)| self.solver.is_in_core(self.literal(literal));
+        Ok(model.state.iter().filter(is_needed).copied().collect())
     }
 
     /// Whether a step from a state of the frame, outside of the cube if that is asked for, leads into the cube. Of frame 0
@@ -472,68 +500,58 @@ impl Question {
         from_outside: bool,
         budget: &Budget,
     ) -> Result<Step, Interrupted> {
-        let once = self.solver.new_variable();
-        self.retired += 1;
-        let mut assumptions = vec![once, self.step];
-        if frame == 0 {
-            // Initial states, given by the formula of the machine.
-            assumptions.push(self.known_initial(budget)?);
-        } else {
-            assumptions.extend(self.assume_frame(frame));
+        let outside: Vec<Literal> = cube.iter().map(|literal| !self.literal(literal)).collect();
+        let mut assumptions: Vec<Literal> = self.step.into_iter().collect();
+        assumptions.extend(cube.iter().map(|literal| self.next_literal(literal)));
+        let clause = from_outside.then_some(&outside[..]);
+        let query = Query { frame: frame as Frame, assumptions: &assumptions, clause, roots: Some(&[]) };
+        if self.solver.ask(&query, budget)? {
+            return Ok(Step::Possible(self.model()));
         }
-        if from_outside {
-            let mut clause: Vec<Literal> = cube.iter().map(|(bit, value)| !self.literal(*bit, *value)).collect();
-            clause.push(!once);
-            self.solver.add(&clause);
-        }
-        let after: Vec<Literal> = cube.iter().map(|(bit, value)| self.next[*bit as usize].negated_if(!value)).collect();
-        assumptions.extend(&after);
-        let is_possible = self.solver.solve(&assumptions, budget)?;
-        if !is_possible {
-            let part = cube.iter().zip(&after).filter(|(_, literal)| self.solver.is_in_core(**literal));
-            let mut part: Cube = part.map(|(literal, _)| *literal).collect();
-            self.solver.add(&[!once]);
-            self.keep_out_of_initial(&mut part, cube, budget)?;
-            return Ok(Step::Impossible(part));
-        }
-        let model = self.model();
-        self.solver.add(&[!once]);
-        Ok(Step::Possible(model))
+        let is_needed = |literal: &&(u32, bool)| self.solver.is_in_core(self.next_literal(literal));
+        let mut part: Cube = cube.iter().filter(is_needed).copied().collect();
+        self.keep_out_of_initial(&mut part, cube, budget)?;
+        Ok(Step::Impossible(part))
     }
 
     /// The states from which the step of a model is possible and leads into the cube, with the same inputs, as far as the
     /// solver sees that; and the inputs.
-    fn enlarge(&mut self, cube: &Cube, model: &Model, budget: &Budget) -> Result<(Cube, Vec<bool>), Interrupted> {
-        let once = self.solver.new_variable();
-        self.retired += 1;
-        let mut clause: Vec<Literal> =
-            cube.iter().map(|(bit, value)| self.next[*bit as usize].negated_if(*value)).collect();
-        clause.extend([!self.step, !once]);
-        self.solver.add(&clause);
-        let mut assumptions = vec![once];
-        assumptions.extend(&model.inputs);
-        assumptions.extend(&model.state);
-        let part = self.core(&model.state, &assumptions, budget)?;
-        self.solver.add(&[!once]);
+    fn enlarge(
+        &mut self,
+        cube: &Cube,
+        model: &Model,
+        activity: &[f64],
+        budget: &Budget,
+    ) -> Result<(Cube, Vec<bool>), Interrupted> {
+        let mut clause: Vec<Literal> = cube.iter().map(|literal| !self.next_literal(literal)).collect();
+        clause.extend(self.step.map(|step| !step));
+        let part = self.core(model, &clause, activity, budget)?;
         Ok((part, self.input_values(model)))
-    }
-
-    /// The formula of the initial states.
-    fn known_initial(&mut self, budget: &Budget) -> Result<Literal, Interrupted> {
-        let Question { machine, clauses, solver, .. } = self;
-        clauses.literal(&machine.dag, machine.initial, solver, budget)
     }
 
     /// Puts literals of the cube back into a part of it until no initial state is in the part.
     fn keep_out_of_initial(&mut self, part: &mut Cube, cube: &Cube, budget: &Budget) -> Result<(), Interrupted> {
         while let Some(state) = self.initial_in(part, budget)? {
-            // One of the literals of the cube is false in that state.
-            let Some(missing) = cube.iter().find(|(bit, value)| state[*bit as usize] != *value) else { return Ok(()) };
+            // One of the literals of the cube is false in that state, or in another one.
+            let fixed = |(bit, value): &&(u32, bool)| self.initial.fixed[*bit as usize] == Some(!value);
+            let differs = |(bit, value): &&(u32, bool)| state[*bit as usize] != *value;
+            let Some(missing) = cube.iter().find(fixed).or_else(|| cube.iter().find(differs)) else { return Ok(()) };
             part.push(*missing);
             part.sort_unstable();
         }
         Ok(())
     }
+}
+
+/// A solver for initial states.
+struct Initially {
+    solver: Batsat,
+    clauses: Clauses,
+    now: Vec<Literal>,
+    /// By state bit: the value that it has in all initial states, as far as that is seen at once.
+    fixed: Vec<Option<bool>>,
+    /// There is nothing else that initial states have in common.
+    is_cube: bool,
 }
 
 impl Initially {
@@ -545,14 +563,20 @@ impl Initially {
             let input = dag.find_input(*bit).unwrap_or(Lit::FALSE);
             now.push(clauses.literal(dag, input, &mut solver, budget)?);
         }
+        let (mut values, mut is_cube) = (std::collections::HashMap::new(), true);
         for conjunct in dag.conjuncts(machine.initial) {
             let literal = clauses.literal(dag, conjunct, &mut solver, budget)?;
             solver.add(&[literal]);
+            match dag.node(conjunct) {
+                Node::Input(bit) => is_cube &= values.insert(bit, !conjunct.is_negated()).is_none(),
+                _ => is_cube &= conjunct == Lit::TRUE,
+            }
         }
         for lit in bad {
             clauses.literal(dag, *lit, &mut solver, budget)?;
         }
-        Ok(Initially { solver, clauses, now })
+        let fixed = machine.state.iter().map(|bit| values.get(bit).copied()).collect();
+        Ok(Initially { solver, clauses, now, fixed, is_cube })
     }
 
     /// An initial state that satisfies the assumptions.

@@ -13,6 +13,7 @@ use ample_budget::{Budget, Interrupted};
 use crate::bmc::{Path, path};
 use crate::frames::{Beginning, Frames};
 use crate::machine::Machine;
+use crate::partial::Scheduled;
 use crate::product::Fair;
 use crate::solver::Effort;
 
@@ -31,6 +32,8 @@ pub struct LassoSearch {
     /// What has happened on the cycle: for justice, and for both parts of compassion.
     just: Vec<Lit>,
     compassionate: Vec<(Lit, Lit)>,
+    /// With a schedule: overflow in frames since the last one that was looked at.
+    passed: Lit,
 }
 
 /// A run, of which the part from a state on repeats itself.
@@ -56,9 +59,24 @@ pub struct Found {
 impl LassoSearch {
     /// Looks for lassos of the machine.
     pub fn new(machine: &Rc<Machine>, fair: &Fair, overflow: Lit, budget: &Budget) -> Result<LassoSearch, Interrupted> {
-        let mut frames = Frames::new(machine, Beginning::Initial, budget)?;
+        let frames = Frames::new(machine, Beginning::Initial, budget)?;
+        Ok(LassoSearch::within(frames, machine, fair, overflow))
+    }
+
+    /// Looks for lassos of a machine that follows a schedule, which is complete where the cycle is closed.
+    pub fn scheduled(
+        (machine, schedule): &Scheduled,
+        fair: &Fair,
+        overflow: Lit,
+        budget: &Budget,
+    ) -> Result<LassoSearch, Interrupted> {
+        let frames = Frames::scheduled(machine, Some(Rc::clone(schedule)), Beginning::Initial, budget)?;
+        Ok(LassoSearch::within(frames, machine, fair, overflow))
+    }
+
+    fn within(mut frames: Frames, machine: &Machine, fair: &Fair, overflow: Lit) -> LassoSearch {
         let home = machine.state.iter().map(|_| frames.free()).collect();
-        Ok(LassoSearch {
+        LassoSearch {
             frames,
             overflow,
             home,
@@ -67,7 +85,8 @@ impl LassoSearch {
             just: vec![Lit::FALSE; fair.justice.len()],
             compassionate: vec![(Lit::FALSE, Lit::FALSE); fair.compassion.len()],
             fair: fair.clone(),
-        })
+            passed: Lit::FALSE,
+        }
     }
 
     /// How many steps runs have now.
@@ -92,8 +111,9 @@ impl LassoSearch {
         }
         let mut found = Found::default();
         let overflow = self.frames.formula(self.overflow)?;
+        let overflow = self.frames.dag.or(overflow, self.passed);
         if self.frames.solve(&[overflow])? {
-            found.overflow = Some(path(&self.frames));
+            found.overflow = Some(path(&self.frames).until(self.frames.machine(), self.overflow));
             return Ok(found);
         }
         self.frames.assert(!overflow)?;
@@ -119,8 +139,19 @@ impl LassoSearch {
         dag.all(&parts)
     }
 
-    /// Goes on to runs that are one step longer.
+    /// Goes on to runs that are one step longer; with a schedule, to those of the next time that it is complete.
     pub fn step(&mut self) -> Result<(), Interrupted> {
+        self.one_step()?;
+        self.passed = Lit::FALSE;
+        while !self.frames.is_complete() {
+            let overflow = self.frames.formula(self.overflow)?;
+            self.passed = self.frames.dag.or(self.passed, overflow);
+            self.one_step()?;
+        }
+        Ok(())
+    }
+
+    fn one_step(&mut self) -> Result<(), Interrupted> {
         let begins = self.frames.free();
         let state = self.frames.states[self.depth()].clone();
         let dag = &mut self.frames.dag;

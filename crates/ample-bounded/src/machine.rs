@@ -6,6 +6,8 @@
 
 use ample_boolean::{Dag, Encoding, Functional, JointEncoding, Lit, Partition, Values};
 
+use crate::partial::Schedule;
+
 /// A circuit.
 #[derive(Clone, Debug)]
 pub struct Machine {
@@ -112,6 +114,8 @@ pub struct Interleaved {
     pub chosen: Vec<Lit>,
     /// Where a run that ends may repeat its last state for ever: that it does.
     pub rests: Option<Stuttering>,
+    /// Of a machine that is to follow a schedule.
+    pub schedule: Option<Schedule>,
 }
 
 /// How runs that end go on.
@@ -124,8 +128,18 @@ pub struct Stuttering {
     pub stopped: Lit,
 }
 
-/// The machine of an interleaving system; one in which runs that end repeat their last state, if that is asked for.
-pub fn interleaving(encoding: &Encoding, stutters: bool) -> Interleaved {
+/// Of bounded partial exploration: the safe steps of each process, and how many of them it has in turn.
+#[derive(Clone, Copy, Debug)]
+pub struct Turns<'a> {
+    /// As numbers of partitions.
+    pub safe: &'a [Vec<usize>],
+    /// Steps in turn.
+    pub repeats: usize,
+}
+
+/// The machine of an interleaving system; one in which runs that end repeat their last state, and with a schedule, if that
+/// is asked for.
+pub fn interleaving(encoding: &Encoding, stutters: bool, turns: Option<Turns<'_>>) -> Interleaved {
     let mut machine = Machine {
         dag: encoding.dag.clone(),
         state: (0..encoding.bits).collect(),
@@ -137,11 +151,14 @@ pub fn interleaving(encoding: &Encoding, stutters: bool) -> Interleaved {
     };
     machine.next = (0..encoding.bits).map(|bit| machine.dag.input(bit)).collect();
     let partitions = &encoding.partitions;
-    let Choices { mut chosen, is_one } = one_of(&mut machine, partitions.len() + if stutters { 2 } else { 0 });
+    let others = if stutters { 2 } else { 0 } + usize::from(turns.is_some());
+    let choices = one_of(&mut machine, partitions.len() + others);
+    let (mut chosen, is_one) = (choices.chosen.clone(), choices.is_one);
     let more = chosen.split_off(partitions.len());
     let mut guards: Vec<Lit> = partitions.iter().map(|partition| partition.guard).collect();
     let mut rests = None;
-    if let [rest, stop] = more[..] {
+    if let ([rest, stop, ..], true) = (&more[..], stutters) {
+        let (rest, stop) = (*rest, *stop);
         let stopped = machine.add_bit();
         machine.require_initially(!stopped);
         let dag = &mut machine.dag;
@@ -155,12 +172,15 @@ pub fn interleaving(encoding: &Encoding, stutters: bool) -> Interleaved {
         machine.set_next(stopped, next);
         rests = Some(Stuttering { rests: rest, stops: stop, stopped });
     }
+    let schedule =
+        turns.map(|turns| Schedule::of(&mut machine, partitions, &choices, &guards, turns.safe, turns.repeats));
+    // What pauses is said by the schedule.
     let all = chosen.iter().chain(&more);
     let possible: Vec<Lit> = all.zip(&guards).map(|(lit, guard)| machine.dag.implies(*lit, *guard)).collect();
     let possible = machine.dag.all(&possible);
     machine.step = machine.dag.and(is_one, possible);
     update(&mut machine, partitions, &chosen);
-    Interleaved { machine, chosen, rests }
+    Interleaved { machine, chosen, rests, schedule }
 }
 
 /// The machine of a synchronous system, in which the inputs are those of the system and the next values that are free.

@@ -81,6 +81,19 @@ impl Watcher {
         Some((0u32..).zip(universal).filter(|(_, universal)| *universal).map(|(state, _)| state).collect())
     }
 
+    /// The states in which it may begin: the initial one, and those whose edges it has, too. What such a state accepts, the
+    /// initial one accepts, since of its first edge only the end matters.
+    fn starts(&self) -> Vec<usize> {
+        let initial = &self.edges[self.initial as usize];
+        let has = |edge: &Edge| {
+            let cubes = || initial.iter().filter(|other| other.to == edge.to).flat_map(|other| &other.when);
+            edge.when.iter().all(|cube| cubes().any(|other| other.iter().all(|literal| cube.contains(literal))))
+        };
+        (0..self.edges.len())
+            .filter(|state| *state == self.initial as usize || self.edges[*state].iter().all(has))
+            .collect()
+    }
+
     /// Which states are reached from which, by one edge or more that does not come from a universal state.
     fn closure(&self, universal: &[bool]) -> Vec<Vec<bool>> {
         let count = self.edges.len();
@@ -101,8 +114,8 @@ impl Watcher {
 
 /// The bits of a machine that are an automaton's state, and what it does.
 pub struct Watched {
-    /// For each state of the automaton, that it is there.
-    pub at: Vec<Lit>,
+    /// For each edge, the state that it leads to, and that it is possible in a state of the product.
+    pub edges: Vec<(u32, Lit)>,
     /// For each acceptance set, that the step belongs to it.
     pub marks: Vec<Lit>,
 }
@@ -117,12 +130,14 @@ pub fn watch(machine: &mut Machine, watcher: &Watcher, atoms: &[Lit], reads: Lit
         let same: Vec<Lit> = (0..).zip(&bits).map(|(bit, lit)| signed(*lit, state >> bit & 1 == 1)).collect();
         at.push(machine.dag.all(&same));
     }
-    machine.require_initially(at[watcher.initial as usize]);
+    let starts: Vec<Lit> = watcher.starts().into_iter().map(|state| at[state]).collect();
+    let starts = machine.dag.any(&starts);
+    machine.require_initially(starts);
     let edges: Vec<(usize, &Edge)> =
         watcher.edges.iter().enumerate().flat_map(|(from, edges)| edges.iter().map(move |edge| (from, edge))).collect();
     let Choices { chosen, is_one } = one_of(machine, edges.len());
     let dag = &mut machine.dag;
-    let mut possible = Vec::new();
+    let (mut possible, mut able) = (Vec::new(), Vec::new());
     let (mut next, mut marks) = (vec![Vec::new(); bits.len()], vec![Vec::new(); watcher.sets as usize]);
     for ((from, edge), lit) in edges.iter().zip(&chosen) {
         let mut cubes = Vec::new();
@@ -132,6 +147,7 @@ pub fn watch(machine: &mut Machine, watcher: &Watcher, atoms: &[Lit], reads: Lit
         }
         let label = dag.any(&cubes);
         let enabled = dag.and(at[*from], label);
+        able.push((edge.to, dag.and(enabled, reads)));
         possible.push(dag.implies(*lit, enabled));
         (0..).zip(&mut next).filter(|(bit, _)| edge.to >> bit & 1 == 1).for_each(|(_, set)| set.push(*lit));
         (0..).zip(&mut marks).filter(|(set, _)| edge.marks >> set & 1 == 1).for_each(|(_, set)| set.push(*lit));
@@ -150,7 +166,7 @@ pub fn watch(machine: &mut Machine, watcher: &Watcher, atoms: &[Lit], reads: Lit
         machine.set_next(*bit, value);
     }
     machine.require(moves);
-    Watched { at, marks }
+    Watched { edges: able, marks }
 }
 
 fn signed(lit: Lit, value: bool) -> Lit {

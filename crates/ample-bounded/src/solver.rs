@@ -55,6 +55,11 @@ pub trait Solver {
     /// Adds a clause.
     fn add(&mut self, clause: &[Literal]);
 
+    /// A variable is a gate with these operands, by clauses that were added. Solvers may use it, and need not.
+    fn define(&mut self, gate: Literal, operands: &[Literal]) {
+        let _ = (gate, operands);
+    }
+
     /// Whether the clauses are satisfiable together with the assumptions.
     fn solve(&mut self, assumptions: &[Literal], budget: &Budget) -> Result<bool, Interrupted>;
 

@@ -123,7 +123,7 @@ fn compare(answer: &Answer, expected: Option<usize>, is_shortest: bool, what: &s
 fn compare_all(seed: u64, system: &System, method: Method, tally: &mut Tally) {
     let invariants = invariants(system);
     let Some(expected) = search(system, &invariants) else { return };
-    let report = check(system, &properties(&invariants), Bounded { bound: None, method }, 10);
+    let report = check(system, &properties(&invariants), Bounded { method, ..Bounded::default() }, 10);
     let lengths = [expected.deadlock, expected.violation].into_iter().chain(expected.invariants);
     for (answer, length) in report.answers.iter().zip(lengths) {
         let is_shortest = method != Method::Ic3 && method != Method::Auto;
@@ -177,6 +177,36 @@ fn random_synchronous_systems_have_the_same_verdicts_and_shortest_runs() {
     assert!(tally.violated > 10 && tally.proved > 20 || std::env::var("AMPLE_SEED").is_ok(), "{tally:?}");
 }
 
+/// Partial exploration finds what there is to be found, and nothing else.
+#[test]
+fn partial_exploration_finds_all_violations() {
+    let mut tally = Tally::default();
+    for seed in seeds(12) {
+        let system = random::system(seed, features(seed));
+        let invariants = invariants(&system);
+        let Some(expected) = search(&system, &invariants) else { continue };
+        let lengths = [expected.deadlock, expected.violation].into_iter().chain(expected.invariants);
+        let steps = [1, 2, 0, 4][seed as usize / 3 % 4];
+        for (number, length) in lengths.enumerate() {
+            // In each schedule there is a step that is needed or one that changes nothing for it. So with as many schedules
+            // as a shortest run has steps there is a run; if there is none, a few schedules will do.
+            let schedule = u64::from(steps) * 8 + 1;
+            let bound = length.map_or(3, |length| length as u64 + 1) * schedule;
+            let method = Method::Partial;
+            let options = Bounded { bound: Some(bound), method, partial_steps: Some(steps) };
+            let property = properties(&invariants).swap_remove(number);
+            let report = check(&system, &[property], options, 10);
+            let what = format!("seed {seed}, {steps} steps in turn, {}", report.answers[0].property);
+            match (&*report.answers[0].outcome, length) {
+                (Outcome::Holds(Certainty::Bounded(_)), None) => tally.proved += 1,
+                _ => compare(&report.answers[0], length, false, &what, &mut tally),
+            }
+        }
+    }
+    println!("{tally:?}");
+    assert!(tally.violated > 4 && tally.proved > 8 || std::env::var("AMPLE_SEED").is_ok(), "{tally:?}");
+}
+
 /// Below the length of a shortest run nothing is found; up to it, it is.
 #[test]
 fn a_bound_is_a_bound() {
@@ -188,7 +218,7 @@ fn a_bound_is_a_bound() {
         let lengths: Vec<Option<usize>> =
             [expected.deadlock, expected.violation].into_iter().chain(expected.invariants).collect();
         for bound in [1, 3] {
-            let options = Bounded { bound: Some(bound), method: Method::Auto };
+            let options = Bounded { bound: Some(bound), ..Bounded::default() };
             let report = check(&system, &properties(&invariants), options, 10);
             for (number, (answer, length)) in report.answers.iter().zip(&lengths).enumerate() {
                 // A violation is a step out of a state within the bound.

@@ -96,7 +96,7 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         about: "SAT solving: runs of growing length, and proofs by induction",
         stands_for: &[],
         leads: |_| true,
-        joins: &[],
+        joins: &[("symbolic", BESIDE_DIAGRAMS), ("explicit", AFTER_OTHERS)],
         options: |all| &all.bounded,
         engine: |all, _, _, _| Ok(Box::new(all.bounded)),
     },
@@ -114,6 +114,14 @@ const AFTER_SYMBOLIC: Later =
 /// When observation graphs join the engine for nets.
 const AFTER_PETRI: Later =
     Later { after: Duration::from_millis(300), patience: Duration::ZERO, memory_share: 5, time_share: 2 };
+
+/// When the bounded engine joins the symbolic one, which begins where the system is synchronous: soon, because diagrams may
+/// be large from the beginning.
+const BESIDE_DIAGRAMS: Later =
+    Later { after: Duration::from_millis(30), patience: Duration::ZERO, memory_share: 2, time_share: 1 };
+/// When the bounded engine joins the explicit one on other systems: after all others.
+const AFTER_OTHERS: Later =
+    Later { after: Duration::from_millis(5000), patience: Duration::from_millis(6000), memory_share: 4, time_share: 2 };
 
 /// The engines and what they are, as `--engine` names them.
 ///
@@ -195,12 +203,13 @@ mod tests {
         let net = r#"<pnml><net id="n" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="g">
             <place id="p"><initialMarking><text>1</text></initialMarking></place></page></net></pnml>"#;
         let on_promela = |formula, asked, threads| team("m.pml", promela, formula, asked, threads);
-        let all = ["explicit", "symbolic", "sog"];
+        let all = ["explicit", "symbolic", "sog", "bounded"];
+        let without = ["explicit", "symbolic", "bounded"];
         assert_eq!(on_promela(Some("[] <> (x == 0)"), Asked::Answers, 2), all);
         assert_eq!(team("m.mil", milestones, Some("G F g == 0"), Asked::Answers, 2), all);
         assert_eq!(team("m.pnml", net, Some("G p > 0"), Asked::Answers, 2), [Petri::NAME, "sog"]);
-        assert_eq!(on_promela(Some("X (x == 0)"), Asked::Answers, 2), all[..2]);
-        assert_eq!(on_promela(None, Asked::Answers, 2), all[..2]);
+        assert_eq!(on_promela(Some("X (x == 0)"), Asked::Answers, 2), without);
+        assert_eq!(on_promela(None, Asked::Answers, 2), without);
         assert_eq!(on_promela(Some("[] <> (x == 0)"), Asked::Count, 2), all[..2]);
         assert_eq!(on_promela(Some("[] <> (x == 0)"), Asked::Answers, 1), all[..1]);
     }
@@ -209,9 +218,12 @@ mod tests {
     fn synchronous_systems_are_for_the_symbolic_engine_first() {
         let smv = "MODULE main VAR x : 0..3; ASSIGN init(x) := 0; next(x) := (x + 1) mod 4;";
         let on_smv = |asked, threads| team("m.smv", smv, Some("G F x = 0"), asked, threads);
-        assert_eq!(on_smv(Asked::Answers, 2), ["symbolic", "explicit"]);
+        assert_eq!(on_smv(Asked::Answers, 2), ["symbolic", "bounded", "explicit"]);
         assert_eq!(on_smv(Asked::Count, 2), ["symbolic", "explicit"]);
         assert_eq!(on_smv(Asked::Answers, 1), ["symbolic"]);
+        let circuit = "INPUT(a)\nOUTPUT(b)\nb = DFF(c)\nc = AND(a, b)\n";
+        let members = team("m.bench", circuit, Some("G !b"), Asked::Answers, 2);
+        assert_eq!(members[..2], ["symbolic", "bounded"]);
     }
 
     #[test]

@@ -42,6 +42,7 @@
 //! performed by the reference interpreter first ([`evidence`]).
 
 mod check;
+mod circuits;
 mod engines;
 mod groups;
 mod load;
@@ -78,6 +79,7 @@ pub use ample_model::{
 pub use ample_petri::engine::{DiagramKind, PetriOptions};
 pub use ample_symbolic::engine::{Direction, Preserve, Reach, Symbolic};
 pub use check::{CheckOptions, check, stated, states};
+pub use circuits::circuit;
 pub use engines::{EngineOptions, engine, engines};
 pub use load::{LoadError, LoadOptions, Loaded, adapt, ctl, expression, language_of, load, load_text, ltl, read_text};
 pub use reductions::StaticReduction;

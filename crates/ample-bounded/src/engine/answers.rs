@@ -28,6 +28,9 @@ const FIRST_SLICE: Duration = Duration::from_millis(100);
 /// The longest turn.
 const LONGEST_SLICE: Duration = Duration::from_secs(20);
 
+/// So many safe steps a process has in turn, if nothing else is said.
+const PARTIAL_STEPS: u16 = 8;
+
 /// So long shorter runs are looked for after one was found.
 const FOR_SHORTER: Duration = Duration::from_secs(5);
 
@@ -99,7 +102,9 @@ impl<'a> Work<'a> {
         let survey = Survey::of(task.system);
         for (number, property) in task.properties.iter().enumerate() {
             let asked = options.suits(task, number).map_err(Reason::Unsupported);
-            match asked.and_then(|_| asked_by(property, task, budget)) {
+            let refused = (options.method == Method::Partial).then(|| not_partial(property, task)).flatten();
+            let asked = asked.and_then(|_| refused.map_or(Ok(()), |why| Err(Reason::Unsupported(why.into()))));
+            match asked.and_then(|()| asked_by(property, budget)) {
                 Ok(asked) => {
                     work.asked.push(Some(asked));
                     work.answers.push(None);
@@ -211,6 +216,12 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// With partial exploration: how many safe steps a process has in turn.
+    fn turns(&self) -> Option<usize> {
+        let steps = self.options.partial_steps.unwrap_or(PARTIAL_STEPS);
+        (self.method() == Method::Partial).then_some(usize::from(steps))
+    }
+
     /// Works until all is answered, or there must be more room: then it returns a session that has it, and how long the
     /// runs are that need not be looked at again.
     fn search(&mut self, session: &mut Session<'a>, since: usize) -> Result<Option<(Session<'a>, usize)>, NotBegun> {
@@ -254,14 +265,14 @@ impl<'a> Work<'a> {
         if !goals.is_empty() {
             let numbers: Vec<usize> = goals.iter().map(|(number, _)| *number).collect();
             let goals: Vec<&Goal> = goals.iter().map(|(_, goal)| *goal).collect();
-            let made = session.safety(&goals, budget)?;
+            let made = session.safety(&goals, self.turns(), budget)?;
             units.push(Unit::safety(session, numbers, made, since, method, budget)?);
         }
         for number in open {
             let Some(Asked::Linear(linear)) = &self.asked[number] else { continue };
             let Linear { watcher, atoms, stutters } = linear;
             let fairness = self.task.settings.fairness;
-            let made = session.product(watcher, atoms, *stutters, fairness, budget)?;
+            let made = session.product(watcher, atoms, *stutters, fairness, self.turns(), budget)?;
             let every_run_goes_on = *stutters && session.all_visible() && fairness == Fairness::None;
             let by_beginning = every_run_goes_on && watcher.deciding().is_some();
             units.push(Unit::linear(number, made, by_beginning, method, budget)?);
@@ -301,6 +312,15 @@ impl<'a> Work<'a> {
         let is_open = unit.numbers.iter().any(|number| self.is_open(*number));
         if self.method() == Method::Induction || !is_open {
             return Ok(None);
+        }
+        let part = self.budget.clone().with_time(slice / 2);
+        if let Some(event) = self.in_slice(unit.induct(&part))? {
+            if let Some(wider) = self.take(session, unit, event)? {
+                return Ok(Some(wider));
+            }
+            if unit.numbers.is_empty() {
+                return Ok(None);
+            }
         }
         let part = self.budget.clone().with_time(slice);
         match self.in_slice(unit.prove(&part))? {
@@ -382,7 +402,7 @@ impl<'a> Work<'a> {
         if let Some(bound) = self.options.bound
             && depth >= bound
             && unit.is_examined()
-            && self.method() == Method::Bmc
+            && matches!(self.method(), Method::Bmc | Method::Partial)
         {
             for number in std::mem::take(&mut unit.numbers) {
                 if self.is_open(number) {
@@ -446,7 +466,8 @@ impl<'a> Work<'a> {
 
     fn report(&mut self, units: &[Unit]) -> Result<(), NotBegun> {
         let statistics = &mut self.statistics;
-        let depth = units.iter().filter(|unit| !unit.numbers.is_empty()).map(Unit::depth).min().unwrap_or(0);
+        let open = units.iter().filter(|unit| !unit.numbers.is_empty()).map(Unit::depth).min();
+        let depth = open.or_else(|| units.iter().map(Unit::depth).max()).unwrap_or(0);
         statistics.bound = depth as u64;
         statistics.clauses = units.iter().map(|unit| unit.effort().clauses).sum();
         statistics.conflicts = units.iter().map(|unit| unit.effort().conflicts).sum();
@@ -516,11 +537,9 @@ fn moves(steps: &[Taken]) -> (Vec<Move>, bool) {
     (steps.iter().filter_map(taken).collect(), steps.contains(&Taken::Stop))
 }
 
-/// A run whose beginning decides. The step out of the last state has only read it.
+/// A run whose beginning decides.
 fn beginning(session: &Session<'_>, path: &Path, start: ample_model::StartNumber) -> Evidence {
-    let mut steps = session.steps(path);
-    steps.pop();
-    let (mut prefix, stopped) = moves(&steps);
+    let (mut prefix, stopped) = moves(&session.steps(path));
     if stopped {
         prefix.extend(session.fault_in(path.end()));
     }
@@ -529,8 +548,24 @@ fn beginning(session: &Session<'_>, path: &Path, start: ample_model::StartNumber
     Evidence::Lasso(Lasso { start, prefix, cycle: Vec::new(), ending, prefix_tags, cycle_tags })
 }
 
+/// Why a property is not for partial exploration.
+fn not_partial(property: &Property, task: &Task<'_>) -> Option<&'static str> {
+    if task.settings.fairness != Fairness::None || !task.settings.justice.is_empty() {
+        return Some("partial exploration does not know fairness; `--sat-method bmc` does");
+    }
+    match &property.question {
+        Question::Ltl(temporal) if temporal.formula.has_next() => {
+            Some("partial exploration is not for formulas with X; `--sat-method bmc` is")
+        }
+        Question::Automaton(_) | Question::Progress => {
+            Some("partial exploration is for formulas without X; `--sat-method bmc` is for automata, too")
+        }
+        _ => None,
+    }
+}
+
 /// A question in the terms of this engine.
-fn asked_by(property: &Property, task: &Task<'_>, budget: &Budget) -> Result<Asked, Reason> {
+fn asked_by(property: &Property, budget: &Budget) -> Result<Asked, Reason> {
     if let Some(goal) = Goal::of(&property.question) {
         return Ok(Asked::Goal(goal));
     }
@@ -546,10 +581,7 @@ fn asked_by(property: &Property, task: &Task<'_>, budget: &Budget) -> Result<Ask
             let watcher = Watcher::of(&automaton.automaton);
             Ok(Asked::Linear(Linear { watcher, atoms: automaton.atoms.clone(), stutters: true }))
         }
-        _ => {
-            let _ = task;
-            Err(Reason::Unsupported("the bounded engine does not check this".into()))
-        }
+        _ => Err(Reason::Unsupported("the bounded engine does not check this".into())),
     }
 }
 

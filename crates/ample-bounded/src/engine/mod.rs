@@ -6,7 +6,7 @@
 
 mod answers;
 pub mod options;
-mod session;
+pub(crate) mod session;
 mod unit;
 
 use std::time::Instant;
@@ -52,7 +52,9 @@ impl Engine for Bounded {
             Question::Never(_) => Some("the bounded engine does not run never claims; `--engine explicit` does"),
         };
         let why = why.or_else(|| justice::refusal(question, &task.settings.justice));
-        why.map_or(Ok(Fit::Well), |why| Err(why.into()))
+        // Inputs, of which synchronous systems have many, cost a bit each.
+        let fit = if task.system.synchronous().is_some() { Fit::Made } else { Fit::Possible };
+        why.map_or(Ok(fit), |why| Err(why.into()))
     }
 
     fn check(&self, task: &Task<'_>, board: &Board, budget: &Budget) -> Report {

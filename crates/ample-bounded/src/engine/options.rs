@@ -22,6 +22,9 @@ pub struct Bounded {
     /// How properties are checked by SAT solving
     #[arg(long = "sat-method", value_enum, value_name = "METHOD", default_value_t)]
     pub method: Method,
+    /// With `--sat-method partial`: how many safe steps a process has in turn (8)
+    #[arg(long = "partial-steps", value_name = "STEPS")]
+    pub partial_steps: Option<u16>,
 }
 
 /// How properties are checked by SAT solving.
@@ -37,6 +40,8 @@ pub enum Method {
     Induction,
     /// IC3: proofs by clauses that are inductive relative to each other.
     Ic3,
+    /// Bounded partial exploration: bounded model checking in which processes have safe steps in turn.
+    Partial,
 }
 
 impl registry::Options for Bounded {
@@ -45,11 +50,17 @@ impl registry::Options for Bounded {
         if self.bound.is_some() {
             return Some("--bound".into());
         }
+        if self.partial_steps.is_some() {
+            return Some("--partial-steps".into());
+        }
         (self.method != default.method).then(|| "--sat-method".into())
     }
 
     fn refusal(&self, choice: Choice, asked: Asked, settings: &Settings) -> Option<String> {
         let _ = asked;
+        if self.partial_steps.is_some() && self.method != Method::Partial {
+            return Some("`--partial-steps` is for `--sat-method partial`".into());
+        }
         let is_chosen = choice == Choice::Named("bounded");
         if is_chosen && settings.max_depth.is_some() {
             return Some("`--max-depth` is for searches; the bounded engine has `--bound STEPS`".into());

@@ -9,7 +9,8 @@ use ample_model::{Expr, Interpreter, Move, Question, Reason, StartNumber, State,
 
 use crate::bmc::Path;
 use crate::certificate::Transition;
-use crate::machine::{Interleaved, Machine, Stuttering, interleaving, joint};
+use crate::machine::{Interleaved, Machine, Stuttering, Turns, interleaving, joint};
+use crate::partial::{Schedule, process_model};
 use crate::product::{Fair, Watcher, watch};
 
 /// How many states are looked at to estimate how large variables get.
@@ -23,6 +24,9 @@ const UNBOUNDED: &str = "the values of some variables keep growing: no bound was
 pub(super) const NOT_TOTAL: &str =
     "the bounded engine does not know whether a state of this synchronous system has a step; `--engine explicit` does";
 
+/// Of a schedule for a synchronous system.
+const NO_PROCESSES: &str = "partial exploration is for processes, of which a synchronous system has none";
+
 /// What must not be reachable.
 #[derive(Clone, Debug)]
 pub enum Goal {
@@ -35,6 +39,14 @@ pub enum Goal {
 }
 
 impl Goal {
+    /// What it reads.
+    fn expr(&self) -> Option<&Expr> {
+        match self {
+            Goal::Not(expr) => Some(expr),
+            Goal::Deadlock | Goal::Violation => None,
+        }
+    }
+
     /// Of a question of safety.
     pub fn of(question: &Question) -> Option<Goal> {
         match question {
@@ -108,6 +120,7 @@ impl From<NotBegun> for Reason {
 /// A machine with bad states.
 pub struct SafetyMachine {
     pub machine: Rc<Machine>,
+    pub schedule: Option<Rc<Schedule>>,
     /// The bad states of each goal.
     pub bad: Vec<Lit>,
     /// States with a step that does not fit.
@@ -117,8 +130,9 @@ pub struct SafetyMachine {
 /// The product of a machine with a property automaton.
 pub struct ProductMachine {
     pub machine: Rc<Machine>,
+    pub schedule: Option<Rc<Schedule>>,
     pub fair: Fair,
-    /// The automaton accepts whatever follows.
+    /// After it has read the state, the automaton may accept whatever follows.
     pub decided: Lit,
     /// States with a step that does not fit, or with a fault where no state counts.
     pub overflow: Lit,
@@ -146,7 +160,7 @@ impl<'a> Session<'a> {
         encoding.dag.set_budget(budget);
         let overflow: Vec<Lit> = encoding.partitions.iter().map(|partition| partition.overflow).collect();
         let overflow = encoding.dag.any(&overflow);
-        let Interleaved { machine, .. } = interleaving(&encoding, false);
+        let Interleaved { machine, .. } = interleaving(&encoding, false, None);
         let bits = Bits::Interleaving(Box::new(encoding), bounds);
         Session { system, bits, machine, overflow, joint_fault: Lit::FALSE, restarts }.made()
     }
@@ -186,7 +200,7 @@ impl<'a> Session<'a> {
     }
 
     /// Where an expression holds, in the graph of a machine; not where it is a fault.
-    fn condition(&mut self, machine: &mut Machine, expr: &Expr) -> Result<Lit, NotBegun> {
+    pub(crate) fn condition(&mut self, machine: &mut Machine, expr: &Expr) -> Result<Lit, NotBegun> {
         // The encodings know their own graphs only.
         let made = match &mut self.bits {
             Bits::Interleaving(encoding, _) => {
@@ -213,6 +227,19 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// The machine, in which the runs of processes that end repeat their last state.
+    pub fn stuttering(&self) -> Machine {
+        match &self.bits {
+            Bits::Interleaving(encoding, _) => interleaving(encoding, true, None).machine,
+            Bits::Synchronous(_) => self.machine.clone(),
+        }
+    }
+
+    /// States with a step that does not fit.
+    pub fn overflow(&self) -> Lit {
+        self.overflow
+    }
+
     /// No state is transient.
     pub fn all_visible(&self) -> bool {
         self.visible() == Lit::TRUE
@@ -236,23 +263,59 @@ impl<'a> Session<'a> {
         (is_about_ends && !encoding.is_total).then_some(NOT_TOTAL)
     }
 
-    /// The machine with the bad states of goals.
-    pub fn safety(&mut self, goals: &[&Goal], budget: &Budget) -> Result<SafetyMachine, NotBegun> {
+    /// The bits that expressions read.
+    fn seen(&mut self, exprs: &[&Expr]) -> Result<Vec<u32>, NotBegun> {
         let mut machine = self.machine.clone();
+        let mut seen = machine.dag.support(self.visible());
+        for expr in exprs {
+            let holds = self.condition(&mut machine, expr)?;
+            seen.extend(machine.dag.support(holds));
+        }
+        self.finished(&machine)?;
+        seen.sort_unstable();
+        seen.dedup();
+        Ok(seen)
+    }
+
+    /// The safe steps of each process, for properties that read these expressions.
+    fn safe_steps(&mut self, exprs: &[&Expr], budget: &Budget) -> Result<Vec<Vec<usize>>, NotBegun> {
+        let seen = self.seen(exprs)?;
+        match &self.bits {
+            Bits::Interleaving(encoding, _) => Ok(process_model(encoding, &seen, budget)?),
+            Bits::Synchronous(_) => Err(NotBegun::Unsupported(NO_PROCESSES.into())),
+        }
+    }
+
+    /// The machine with the bad states of goals. With `turns`, its processes have so many safe steps in turn.
+    pub fn safety(
+        &mut self,
+        goals: &[&Goal],
+        turns: Option<usize>,
+        budget: &Budget,
+    ) -> Result<SafetyMachine, NotBegun> {
+        let (mut machine, mut schedule) = (self.machine.clone(), None);
+        if let Some(repeats) = turns {
+            let exprs: Vec<&Expr> = goals.iter().filter_map(|goal| goal.expr()).collect();
+            let safe = self.safe_steps(&exprs, budget)?;
+            if let Bits::Interleaving(encoding, _) = &self.bits {
+                let made = interleaving(encoding, false, Some(Turns { safe: &safe, repeats }));
+                (machine, schedule) = (made.machine, made.schedule.map(Rc::new));
+            }
+        }
         machine.dag.set_budget(budget);
         let mut bad = Vec::new();
         for goal in goals {
             bad.push(self.bad(&mut machine, goal)?);
         }
         self.finished(&machine)?;
-        Ok(SafetyMachine { machine: Rc::new(machine), bad, overflow: self.overflow })
+        Ok(SafetyMachine { machine: Rc::new(machine), schedule, bad, overflow: self.overflow })
     }
 
-    fn finished(&self, machine: &Machine) -> Result<(), NotBegun> {
+    pub(crate) fn finished(&self, machine: &Machine) -> Result<(), NotBegun> {
         machine.dag.interrupted().map_or(Ok(()), |interrupted| Err(interrupted.into()))
     }
 
-    fn bad(&mut self, machine: &mut Machine, goal: &Goal) -> Result<Lit, NotBegun> {
+    pub(crate) fn bad(&mut self, machine: &mut Machine, goal: &Goal) -> Result<Lit, NotBegun> {
         Ok(match (goal, &self.bits) {
             (Goal::Deadlock, Bits::Interleaving(encoding, _)) => encoding.stuck,
             // Of others it is not asked.
@@ -270,21 +333,27 @@ impl<'a> Session<'a> {
     }
 
     /// The product with a property automaton, whose atoms are these expressions. Runs that end repeat their last state,
-    /// if that is asked for.
+    /// if that is asked for. With `turns`, processes have so many safe steps in turn.
     pub fn product(
         &mut self,
         watcher: &Watcher,
         atoms: &[Expr],
         stutters: bool,
         fairness: Fairness,
+        turns: Option<usize>,
         budget: &Budget,
     ) -> Result<ProductMachine, NotBegun> {
-        let (mut machine, chosen, rests) = match &self.bits {
+        let safe = match turns {
+            Some(_) => self.safe_steps(&atoms.iter().collect::<Vec<_>>(), budget)?,
+            None => Vec::new(),
+        };
+        let (mut machine, chosen, rests, schedule) = match &self.bits {
             Bits::Interleaving(encoding, _) => {
-                let Interleaved { machine, chosen, rests } = interleaving(encoding, stutters);
-                (machine, chosen, rests)
+                let turns = turns.map(|repeats| Turns { safe: &safe, repeats });
+                let Interleaved { machine, chosen, rests, schedule } = interleaving(encoding, stutters, turns);
+                (machine, chosen, rests, schedule.map(Rc::new))
             }
-            Bits::Synchronous(_) => (self.machine.clone(), Vec::new(), None),
+            Bits::Synchronous(_) => (self.machine.clone(), Vec::new(), None, None),
         };
         machine.dag.set_budget(budget);
         let mut values = Vec::new();
@@ -293,8 +362,9 @@ impl<'a> Session<'a> {
         }
         let visible = self.visible();
         let watched = watch(&mut machine, watcher, &values, visible);
-        let decided: Vec<Lit> =
-            watcher.deciding().unwrap_or_default().iter().map(|state| watched.at[*state as usize]).collect();
+        let deciding = watcher.deciding().unwrap_or_default();
+        let decided = watched.edges.iter().filter(|(to, _)| deciding.contains(to)).map(|(_, possible)| *possible);
+        let decided: Vec<Lit> = decided.collect();
         let decided = machine.dag.any(&decided);
         let mut fair = Fair { justice: watched.marks, compassion: Vec::new() };
         if visible != Lit::TRUE || fair.justice.is_empty() {
@@ -311,7 +381,7 @@ impl<'a> Session<'a> {
             }
         }
         self.finished(&machine)?;
-        Ok(ProductMachine { machine: Rc::new(machine), fair, decided, overflow })
+        Ok(ProductMachine { machine: Rc::new(machine), schedule, fair, decided, overflow })
     }
 
     /// The moves of the system, for the verification of proofs.
@@ -347,8 +417,10 @@ impl<'a> Session<'a> {
                 let count = encoding.partitions.len();
                 Some(match encoding.partitions.get(chosen) {
                     Some(partition) => Taken::Move(partition.taken.clone()),
-                    None if chosen == count => Taken::Rest,
-                    None => Taken::Stop,
+                    // After these a run rests, is stopped, or pauses; the pause is the first of them in a machine in which
+                    // runs cannot end.
+                    None if chosen == count + 1 => Taken::Stop,
+                    None => Taken::Rest,
                 })
             }
             Bits::Synchronous(encoding) => {
@@ -401,12 +473,26 @@ impl<'a> Session<'a> {
 
     /// What the bits mean: the names of cells, with their first bit and how many they have.
     pub fn cells(&self) -> Vec<(String, u32, u32)> {
+        let mut cells = self.all_cells();
+        cells.retain(|(_, first, _)| (*first as usize) < self.bits());
+        cells
+    }
+
+    /// What the bits mean, those of inputs too.
+    pub fn all_cells(&self) -> Vec<(String, u32, u32)> {
         let cells = match &self.bits {
             Bits::Interleaving(encoding, _) => &encoding.cells,
             Bits::Synchronous(encoding) => &encoding.cells,
         };
-        let states = cells.iter().filter(|cell| (cell.first as usize) < self.bits());
-        states.map(|cell| (cell.name.clone(), cell.first, cell.bits)).collect()
+        cells.iter().map(|cell| (cell.name.clone(), cell.first, cell.bits)).collect()
+    }
+
+    /// The bit of the next state that belongs to one of the present state, in a synchronous system.
+    pub fn next_bit(&self, bit: u32) -> Option<u32> {
+        match &self.bits {
+            Bits::Synchronous(encoding) if bit < encoding.bits => Some(encoding.next_bits.start + bit),
+            _ => None,
+        }
     }
 }
 

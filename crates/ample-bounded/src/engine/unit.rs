@@ -13,6 +13,7 @@ use crate::ic3::{Cube, Ic3, Outcome};
 use crate::induction::Induction;
 use crate::lasso::{FoundLasso, LassoSearch};
 use crate::machine::Machine;
+use crate::partial::Schedule;
 use crate::product::saving;
 use crate::solver::Effort;
 
@@ -80,6 +81,8 @@ pub struct Unit {
     pub numbers: Vec<usize>,
     search: Option<Search>,
     prover: Prover,
+    /// Beside IC3: induction over short paths.
+    induction: Option<Box<Induction>>,
     /// The machine in which it is proved, its bad states by target, and its moves.
     proved_in: Rc<Machine>,
     targets: Vec<(usize, Lit)>,
@@ -101,9 +104,9 @@ impl Unit {
         method: Method,
         budget: &Budget,
     ) -> Result<Unit, NotBegun> {
-        let SafetyMachine { machine, bad, overflow } = made;
+        let SafetyMachine { machine, schedule, bad, overflow } = made;
         let targets: Vec<(usize, Lit)> = numbers.iter().copied().zip(bad).collect();
-        let search = Search::Reach(Bmc::new(&machine, targets.clone(), overflow, since, budget)?);
+        let search = reach(&machine, schedule.as_ref(), &targets, overflow, since, budget)?;
         let transitions = session.transitions();
         Unit::of(Kind::Safety, numbers, search, machine, targets, transitions, overflow, method, budget)
     }
@@ -116,15 +119,19 @@ impl Unit {
         method: Method,
         budget: &Budget,
     ) -> Result<Unit, NotBegun> {
-        let ProductMachine { machine, fair, decided, overflow } = made;
+        let ProductMachine { machine, schedule, fair, decided, overflow } = made;
         if by_beginning {
             let targets = vec![(number, decided)];
-            let search = Search::Reach(Bmc::new(&machine, targets.clone(), overflow, 0, budget)?);
+            let search = reach(&machine, schedule.as_ref(), &targets, overflow, 0, budget)?;
             let transitions = whole_step(&machine);
             let kind = Kind::Beginning(number);
             return Unit::of(kind, vec![number], search, machine, targets, transitions, overflow, method, budget);
         }
-        let search = Search::Lasso(LassoSearch::new(&machine, &fair, overflow, budget)?);
+        let search = match schedule {
+            Some(schedule) => LassoSearch::scheduled(&(Rc::clone(&machine), schedule), &fair, overflow, budget)?,
+            None => LassoSearch::new(&machine, &fair, overflow, budget)?,
+        };
+        let search = Search::Lasso(search);
         let saving = saving(&machine, &fair);
         let (targets, transitions) = (vec![(number, saving.closed)], whole_step(&saving.machine));
         let machine = Rc::new(saving.machine);
@@ -155,7 +162,12 @@ impl Unit {
             Method::Induction => {
                 Prover::Induction(Box::new(Induction::new(&machine, targets.clone(), overflow, budget)?))
             }
-            Method::Bmc => Prover::Nobody,
+            Method::Bmc | Method::Partial => Prover::Nobody,
+        };
+        let by_induction = method == Method::Auto && matches!(search, Search::Reach(_));
+        let induction = match by_induction {
+            true => Some(Box::new(Induction::new(&machine, targets.clone(), overflow, budget)?)),
+            false => None,
         };
         let search = (method != Method::Ic3).then_some(search);
         Ok(Unit {
@@ -163,6 +175,7 @@ impl Unit {
             numbers,
             search,
             prover,
+            induction,
             proved_in: machine,
             targets,
             transitions,
@@ -178,6 +191,9 @@ impl Unit {
         self.targets.retain(|(other, _)| *other != number);
         if let Some(Search::Reach(bmc)) = &mut self.search {
             bmc.leave(number);
+        }
+        if let Some(induction) = &mut self.induction {
+            induction.leave(number);
         }
         match &mut self.prover {
             Prover::Ic3(ic3) => ic3.leave(number),
@@ -212,7 +228,12 @@ impl Unit {
             Prover::Induction(induction) => induction.effort(),
             Prover::Nobody => Effort::default(),
         };
-        Effort { clauses: search.clauses + prover.clauses, conflicts: search.conflicts + prover.conflicts }
+        let beside = self.induction.as_ref().map_or(Effort::default(), |induction| induction.effort());
+        let all = [search, prover, beside];
+        Effort {
+            clauses: all.iter().map(|one| one.clauses).sum(),
+            conflicts: all.iter().map(|one| one.conflicts).sum(),
+        }
     }
 
     /// The frames of a proof and the clauses in them.
@@ -263,6 +284,18 @@ impl Unit {
         Ok(events)
     }
 
+    /// Goes on with induction over paths that are as long as runs that were looked at, for a slice of time.
+    pub fn induct(&mut self, slice: &Budget) -> Result<Event, Interrupted> {
+        let depth = self.depth();
+        let (Some(induction), Some(longest)) =
+            (&mut self.induction, if self.examined { Some(depth) } else { depth.checked_sub(1) })
+        else {
+            return Ok(Event::Nothing);
+        };
+        let found = induction.prove(longest, slice)?;
+        Ok(found.map_or(Event::Nothing, |depth| Event::Proved(Proof::Induction(depth))))
+    }
+
     /// Goes on with the proof, for a slice of time.
     pub fn prove(&mut self, slice: &Budget) -> Result<Event, Interrupted> {
         match &mut self.prover {
@@ -276,11 +309,10 @@ impl Unit {
                 if !self.examined {
                     return Ok(Event::Nothing);
                 }
-                induction.limit(slice);
                 while induction.depth() < depth {
                     induction.step()?;
                 }
-                Ok(match induction.is_inductive()? {
+                Ok(match induction.is_inductive(slice)? {
                     true => Event::Proved(Proof::Induction(depth)),
                     false => Event::Nothing,
                 })
@@ -330,7 +362,7 @@ impl Unit {
                 induction.step()?;
             }
         }
-        if induction.is_inductive()? { Ok(()) } else { Err(NotVerified::NotInductive(depth)) }
+        if induction.is_inductive(budget)? { Ok(()) } else { Err(NotVerified::NotInductive(depth)) }
     }
 
     /// Asks again for all runs, in the machine of the proof.
@@ -348,6 +380,24 @@ impl Unit {
         }
         Err(NotVerified::NotInductive(depth))
     }
+}
+
+/// A search for bad states, in a machine that may follow a schedule.
+fn reach(
+    machine: &Rc<Machine>,
+    schedule: Option<&Rc<Schedule>>,
+    targets: &[(usize, Lit)],
+    overflow: Lit,
+    since: usize,
+    budget: &Budget,
+) -> Result<Search, Interrupted> {
+    Ok(Search::Reach(match schedule {
+        Some(schedule) => {
+            let scheduled = (Rc::clone(machine), Rc::clone(schedule));
+            Bmc::scheduled(&scheduled, targets.to_vec(), overflow, budget)?
+        }
+        None => Bmc::new(machine, targets.to_vec(), overflow, since, budget)?,
+    }))
 }
 
 /// A run of the machine that saves a state, as a lasso.

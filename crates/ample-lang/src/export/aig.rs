@@ -81,14 +81,93 @@ pub struct Aig {
     pub constraints: Vec<Literal>,
     /// What must not happen again and again, with names.
     pub justice: Vec<(String, Vec<Literal>)>,
+    /// What holds in the first state. Only SMV says it in so many words, see [`Aig::with_monitors`].
+    pub initial: Vec<Literal>,
+    /// What holds in every step; a state in which it does not, whatever the inputs are, has no next one.
+    pub steps: Vec<Literal>,
+    /// Formulas, which only SMV can say.
+    pub specifications: Vec<Specification>,
+    /// For formulas only runs count on which each of these holds again and again.
+    pub fairness: Vec<Literal>,
+    /// For formulas of linear time only runs count on which the second holds again and again if the first does.
+    pub compassion: Vec<[Literal; 2]>,
     /// The properties that cannot be written, by their names.
     pub left_out: Vec<String>,
+}
+
+/// A formula over literals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Specification {
+    /// The property.
+    pub name: String,
+    /// Of branching time; otherwise of linear time.
+    pub is_branching: bool,
+    /// The formula.
+    pub formula: Formula,
+    /// What its atoms stand for.
+    pub atoms: Vec<Literal>,
 }
 
 impl Aig {
     /// The largest number of an input, a latch or a gate.
     pub fn variables(&self) -> u32 {
         (self.inputs.len() + self.latches.len() + self.gates.len()) as u32
+    }
+
+    /// The circuit without what AIGER and BLIF cannot say: a latch tells whether it is the first state, and one whether all
+    /// steps so far were possible. Formulas are left out.
+    pub fn with_monitors(mut self) -> Aig {
+        let (initial, steps) = (std::mem::take(&mut self.initial), std::mem::take(&mut self.steps));
+        self.left_out.extend(std::mem::take(&mut self.specifications).into_iter().map(|one| one.name));
+        let count = usize::from(!initial.is_empty()) + usize::from(!steps.is_empty());
+        let variables = (self.inputs.len() + self.latches.len()) as u32;
+        // Gates come behind the new latches.
+        let moved = |literal: Literal| if literal / 2 > variables { literal + 2 * count as u32 } else { literal };
+        self.move_literals(moved);
+        let first = (!initial.is_empty()).then(|| self.monitor("first state"));
+        let possible = (!steps.is_empty()).then(|| self.monitor("possible so far"));
+        if let Some(first) = first {
+            let holds = initial.into_iter().fold(1, |all, one| self.gate(all, moved(one)));
+            let broken = self.gate(first, holds ^ 1);
+            self.constraints.push(broken ^ 1);
+        }
+        if let Some(possible) = possible {
+            let last = self.latches.len() - 1;
+            self.latches[last].next = steps.into_iter().fold(possible, |all, one| self.gate(all, moved(one)));
+            self.constraints.push(possible);
+        }
+        self
+    }
+
+    /// A latch that is 1 in the first state and then 0.
+    fn monitor(&mut self, name: &str) -> Literal {
+        self.latches.push(Latch { name: name.into(), next: 0, reset: Reset::Value(true) });
+        2 * (self.inputs.len() + self.latches.len()) as Literal
+    }
+
+    fn move_literals(&mut self, moved: impl Fn(Literal) -> Literal) {
+        let change = |literal: &mut Literal| *literal = moved(*literal);
+        self.latches.iter_mut().for_each(|latch| latch.next = moved(latch.next));
+        self.gates.iter_mut().flatten().for_each(change);
+        self.outputs.iter_mut().chain(&mut self.bad).for_each(|(_, literal)| change(literal));
+        self.constraints.iter_mut().chain(&mut self.fairness).for_each(change);
+        self.justice.iter_mut().flat_map(|(_, literals)| literals).for_each(change);
+        self.compassion.iter_mut().flatten().for_each(change);
+    }
+
+    /// A conjunction, with a gate of its own unless it is a constant or one of the two.
+    pub fn gate(&mut self, x: Literal, y: Literal) -> Literal {
+        let (x, y) = (x.max(y), x.min(y));
+        match (x, y) {
+            (_, 0) => 0,
+            (x, 1) => x,
+            (x, y) if x == y => x,
+            (x, y) if x == y ^ 1 => 0,
+            _ => {
+                self.gates.push([x, y]);
+                2 * self.variables()
+            }
+        }
     }
 
     /// The circuit that a system is, with these properties besides those that it states.
@@ -259,20 +338,12 @@ impl<'s> Builder<'s> {
     }
 
     fn and(&mut self, x: Literal, y: Literal) -> Literal {
-        let (x, y) = (x.max(y), x.min(y));
-        match (x, y) {
-            (_, 0) => return 0,
-            (x, 1) => return x,
-            (x, y) if x == y => return x,
-            (x, y) if x == y ^ 1 => return 0,
-            _ => {}
-        }
-        if let Some(known) = self.known.get(&[x, y]) {
+        let key = [x.max(y), x.min(y)];
+        if let Some(known) = self.known.get(&key) {
             return *known;
         }
-        self.aig.gates.push([x, y]);
-        let literal = 2 * self.aig.variables();
-        self.known.insert([x, y], literal);
+        let literal = self.aig.gate(x, y);
+        self.known.insert(key, literal);
         literal
     }
 

@@ -1,5 +1,5 @@
 //! Models in other languages: those of Milestones in NuSMV's language and in Promela, boolean synchronous systems as
-//! circuits ([`aig`], [`aiger`], [`blif`]) with AIGER's format for counterexamples ([`witness`]).
+//! circuits ([`aig`], [`aiger`], [`blif`], [`circuit_smv`]) with AIGER's format for counterexamples ([`witness`]).
 //!
 //! The translations of Milestones say the same as the model: as many states, the same verdicts (section 6.5 of J. Vander Meulen's
 //! thesis, with its errors put right). What cannot be said in the other language is refused, with a reason. In both a
@@ -8,6 +8,7 @@
 pub mod aig;
 pub mod aiger;
 pub mod blif;
+pub mod circuit_smv;
 pub mod promela;
 pub mod smv;
 pub mod witness;

@@ -105,10 +105,9 @@ pub fn shared(x: Expr) -> Expr {
     }
 }
 
-/// How many levels there are in an expression.
+/// How many levels there are in an expression. What is shared stands for itself, however many it has.
 pub fn height(x: &Expr) -> u32 {
     match x {
-        Expr::Shared(x) => 1 + x.height(),
         Expr::Unary(_, x) | Expr::Cast(_, x) => 1 + height(x),
         Expr::Binary(_, x, y) => 1 + height(x).max(height(y)),
         Expr::Conditional(c, x, y) => 1 + height(c).max(height(x)).max(height(y)),

@@ -146,6 +146,8 @@ pub struct Lowerer<'a, 'w> {
     pub flat: &'w Flat<'a>,
     watch: &'w Watch<'w>,
     known: HashMap<Key, Lowered>,
+    /// Definitions that are wrong, and why.
+    faulty: HashMap<Key, Diagnostic>,
     open: HashSet<Key>,
     recursion: u32,
     /// The variable that says which process runs.
@@ -155,7 +157,15 @@ pub struct Lowerer<'a, 'w> {
 impl<'a, 'w> Lowerer<'a, 'w> {
     /// For expressions of this model.
     pub fn new(flat: &'w Flat<'a>, watch: &'w Watch<'w>, selector: Option<VariableId>) -> Lowerer<'a, 'w> {
-        Lowerer { flat, watch, known: HashMap::new(), open: HashSet::new(), recursion: 0, selector }
+        Lowerer {
+            flat,
+            watch,
+            known: HashMap::new(),
+            faulty: HashMap::new(),
+            open: HashSet::new(),
+            recursion: 0,
+            selector,
+        }
     }
 
     /// An expression of an instance.
@@ -577,7 +587,16 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         }
         let key = (std::ptr::from_ref(node), at);
         if !self.known.contains_key(&key) {
-            self.learn(node, at)?;
+            let mut stack = vec![(node, at, false)];
+            if let Err(error) = self.learn(&mut stack) {
+                // What waits for it is wrong for the same reason, which is told once.
+                for (node, at, _) in stack.into_iter().filter(|(_, _, is_ready)| *is_ready).chain([(node, at, true)]) {
+                    let key = (std::ptr::from_ref(node), at);
+                    self.open.remove(&key);
+                    self.faulty.entry(key).or_insert_with(|| error.clone());
+                }
+                return Err(error);
+            }
         }
         match self.known.get(&key) {
             Some(lowered) => Ok(Thing::Value(lowered.clone())),
@@ -585,12 +604,15 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         }
     }
 
-    /// Lowers a definition after those that it uses.
-    fn learn(&mut self, node: &'a Node, at: At) -> Analysed<()> {
-        let mut stack: Vec<(&'a Node, At, bool)> = vec![(node, at, false)];
+    /// Lowers the definitions on the stack after those that they use. What is left there is not known; those that are ready
+    /// wait for others.
+    fn learn(&mut self, stack: &mut Vec<(&'a Node, At, bool)>) -> Analysed<()> {
         while let Some((node, at, is_ready)) = stack.pop() {
             self.watch.step()?;
             let key = (std::ptr::from_ref(node), at);
+            if let Some(error) = self.faulty.get(&key) {
+                return Err(error.clone());
+            }
             if is_ready {
                 let lowered = self.at(node, at);
                 self.open.remove(&key);

@@ -29,7 +29,7 @@ pub enum Command {
     Simulate(Simulate),
     /// Show what partial-order reduction leaves out, what it chooses in a state, and what stands in its way
     Reduce(Reduce),
-    /// Write a Milestones model in another language: for NuSMV, or as Promela
+    /// Write a model in another language: for NuSMV, as a circuit, or as Promela
     Convert(Convert),
     /// Write the Büchi automaton of a formula: in the HOA format, as a never claim, or for Graphviz
     Automaton(Automaton),
@@ -389,13 +389,13 @@ pub struct Sog {
 /// A language that models are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Target {
-    /// The language of NuSMV
+    /// The language of NuSMV: of any model, bit by bit unless it is one of Milestones
     Smv,
     /// Promela, one process that chooses among all actions
     Promela,
     /// Promela, a process for each of the model's and one for the global actions
     PromelaProcesses,
-    /// A circuit as AIGER text
+    /// A circuit as AIGER text: any model, bit by bit unless it is a circuit
     Aag,
     /// A circuit in AIGER's binary form
     Aig,

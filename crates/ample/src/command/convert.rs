@@ -3,15 +3,18 @@
 use std::io::Write;
 use std::path::Path;
 
-use ample::{Diagnostic, LoadError, Question, Severity};
-use ample_lang::export::aig::Aig;
-use ample_lang::export::{Untranslatable, aiger, blif, promela, smv};
+use ample::{Budget, Diagnostic, LoadError, Property, Question, Severity, System};
+use ample_lang::export::aig::{Aig, NoCircuit};
+use ample_lang::export::{Untranslatable, aiger, blif, circuit_smv, promela, smv};
 use ample_lang::milestones::{self, Model};
 use serde_json::json;
 
 use super::arguments::{Convert, Target};
 use super::questions::typed;
 use super::{Context, Exit, complain, diagnostics, failed, load_options, output, print, print_json, refused};
+
+const ONLY_MILESTONES: &str = "only Milestones models are translated into Promela, or with an order of variables; \
+     all models are written with --to smv, aag or aig";
 
 /// What Milestones files are called.
 const EXTENSIONS: [&str; 3] = ["mil", "milestones", "ms"];
@@ -26,7 +29,11 @@ pub fn convert(arguments: &Convert, context: &Context) -> Exit {
         return circuit(arguments, context);
     }
     let model = match read(arguments, context) {
-        Ok(model) => model,
+        Ok(Some(model)) => model,
+        Ok(None) if arguments.to == Target::Smv && arguments.order_file.is_none() => {
+            return circuit(arguments, context);
+        }
+        Ok(None) => return failed(context, &arguments.file, ONLY_MILESTONES),
         Err(exit) => return exit,
     };
     let texts = translate(&model, arguments);
@@ -75,9 +82,9 @@ fn circuit(arguments: &Convert, context: &Context) -> Exit {
             Err(error) => return refused(context, path, &error),
         }
     }
-    let aig = match Aig::of(&loaded.system, &properties, &budget) {
+    let aig = match aig(&loaded.system, properties, arguments.to, &budget) {
         Ok(aig) => aig,
-        Err(error) => return failed(context, path, &error.to_string()),
+        Err(why) => return failed(context, path, &why),
     };
     if arguments.to == Target::Blif && !aig.constraints.is_empty() {
         return failed(context, path, "a circuit with constraints cannot be written in BLIF; --to aag keeps them");
@@ -85,6 +92,7 @@ fn circuit(arguments: &Convert, context: &Context) -> Exit {
     warn_of_left_out(&aig, arguments.to, context);
     let bytes = match arguments.to {
         Target::Aig => aiger::binary(&aig),
+        Target::Smv => circuit_smv::model(&aig, &path.display().to_string()).into_bytes(),
         Target::Blif => blif::model(&aig, &path.file_stem().unwrap_or_default().to_string_lossy()).into_bytes(),
         _ => aiger::text(&aig).into_bytes(),
     };
@@ -104,6 +112,21 @@ fn circuit(arguments: &Convert, context: &Context) -> Exit {
     Exit::Fine
 }
 
+/// The circuit of a system: its own latches and gates if it is one, or the bits of its variables.
+fn aig(system: &System, more: Vec<Property>, to: Target, budget: &Budget) -> Result<Aig, String> {
+    if to != Target::Smv {
+        match Aig::of(system, &more, budget) {
+            Err(NoCircuit::Interrupted(interrupted)) => return Err(interrupted.to_string()),
+            Err(_) => {}
+            Ok(aig) => return Ok(aig),
+        }
+    }
+    let mut properties = ample::stated(system);
+    properties.extend(more);
+    let aig = ample::circuit(system, &properties, budget).map_err(|reason| reason.to_string())?;
+    Ok(if to == Target::Smv { aig } else { aig.with_monitors() })
+}
+
 /// Warns of properties that the format cannot say.
 fn warn_of_left_out(aig: &Aig, to: Target, context: &Context) {
     let mut left_out = aig.left_out.clone();
@@ -118,25 +141,21 @@ fn warn_of_left_out(aig: &Aig, to: Target, context: &Context) {
     complain(|out| diagnostics::show(out, &[], &[warning], context.err));
 }
 
-/// Reads the model; what is wrong with it is reported.
-fn read(arguments: &Convert, context: &Context) -> Result<Model, Exit> {
+/// Reads the model, if it is one of Milestones; what is wrong with it is reported.
+fn read(arguments: &Convert, context: &Context) -> Result<Option<Model>, Exit> {
     let path = &arguments.file;
     let name = path.display().to_string();
     let budget = context.budget(path, &arguments.common);
     let options = load_options(&arguments.common, &budget);
     let text = ample::read_text(path, &options).map_err(|error| refused(context, path, &error))?;
     if !is_milestones(path, &text) {
-        return Err(failed(
-            context,
-            path,
-            "only Milestones models are translated into this language; circuits are written with --to aag, aig or blif",
-        ));
+        return Ok(None);
     }
     let model =
         milestones::parse(&name, &text).map_err(|rejected| refused(context, path, &LoadError::from(rejected)))?;
     let sources = std::slice::from_ref(&model.source);
     complain(|out| diagnostics::show(out, sources, &model.warnings, context.err));
-    Ok(model)
+    Ok(Some(model))
 }
 
 /// By the extension; any other file must have the sections of a Milestones model.
