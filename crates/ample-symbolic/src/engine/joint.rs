@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use ample_boolean::{JointEncoding, Lit, NotEncoded};
 use ample_budget::Budget;
 use ample_engine::board::Board;
-use ample_engine::evidence::{Ending, Evidence, Lasso as Run, Tree, one_of_starts, without_run};
+use ample_engine::evidence::{Ending, Evidence, Lasso as Run, Tree, needs_run, one_of_starts, without_run};
 use ample_engine::report::{Answer, Cut, DiagramStatistics, Verdict};
 use ample_engine::settings::Fairness as ProcessFairness;
 use ample_logic::{Atom, Atoms, Binary, Formula, TranslateError, Unary};
@@ -466,12 +466,9 @@ impl Checker<'_, '_> {
         if holds {
             return Ok(self.witnessed(start, tree));
         }
-        if tree.prefix.is_empty()
-            && tree.cycle.is_empty()
-            && tree.branches.is_empty()
-            && !tree.formula.is_propositional()
-        {
-            let question = Question::Ctl(temporal.with(formula.clone()));
+        let is_bare = tree.prefix.is_empty() && tree.cycle.is_empty() && tree.branches.is_empty();
+        let question = Question::Ctl(temporal.with(formula.clone()));
+        if is_bare && !tree.formula.is_propositional() && needs_run(&question) {
             return Ok(answer(self.property, without_run(&question, "by decision diagrams")));
         }
         Ok(self.violated(&Evidence::Tree(start, tree)))
