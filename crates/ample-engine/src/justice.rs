@@ -65,8 +65,12 @@ pub fn with_compassion(property: &Property, compassion: &[(Expr, Expr)]) -> Prop
 /// assert_eq!(over_counted_paths(&p.clone().next().exists()), on.clone().implies((p & on).next().exists()));
 /// ```
 pub fn over_counted_paths(formula: &Formula) -> Formula {
-    let on = Formula::True.globally().exists();
-    on.clone().implies(counted(formula, &on))
+    Formula::True.globally().exists().implies(with_counted_paths(formula))
+}
+
+/// The same where a state from which no path that counts begins satisfies no formula that asks for one.
+pub fn with_counted_paths(formula: &Formula) -> Formula {
+    counted(formula, &Formula::True.globally().exists())
 }
 
 fn counted(formula: &Formula, on: &Formula) -> Formula {

@@ -12,8 +12,6 @@ mod order;
 mod schedule;
 mod sets;
 
-use std::cell::OnceCell;
-
 pub use self::build::{Formulas, build};
 pub use self::order::arrange;
 pub use self::schedule::Schedule;
@@ -41,7 +39,8 @@ pub struct JointSpace {
     pub faulty: Bdd,
     /// The attempts that are faults: over the current state, inputs and next bits that are free.
     pub fault: Bdd,
-    enabled: OnceCell<Bdd>,
+    /// The reachable states without a step, once they are known.
+    pub dead: Option<Bdd>,
 }
 
 impl JointSpace {
@@ -66,16 +65,21 @@ impl JointSpace {
         if self.is_total {
             return Ok(self.diagrams.constant(false));
         }
-        set.minus(&self.enabled()?)?.minus(&self.faulty)
+        if let Some(dead) = &self.dead {
+            return set.and(dead);
+        }
+        // The set is part of the product, so that nothing is found out about other states.
+        set.minus(&self.backward.product(set)?)?.minus(&self.faulty)
     }
 
-    /// The states that have a next one.
-    fn enabled(&self) -> Maybe<Bdd> {
-        if let Some(enabled) = self.enabled.get() {
-            return Ok(enabled.clone());
+    /// No states but these matter from now on: which of them are dead is found once.
+    pub fn confine(&mut self, reached: &Bdd) -> Maybe<()> {
+        if self.dead.is_none() && !self.is_total {
+            let dead = self.deadlocked(reached)?;
+            self.is_total = dead.is_false() && reached.is_disjoint(&self.faulty)?;
+            self.dead = Some(dead);
         }
-        let enabled = self.backward.product(&self.diagrams.constant(true))?;
-        Ok(self.enabled.get_or_init(|| enabled).clone())
+        Ok(())
     }
 
     /// How many states are in the set.

@@ -71,7 +71,11 @@ fn check_group(system: &System, asked: &[Property], options: &CheckOptions, boar
 fn counted(property: &Property, parts: &Synchronous, options: &CheckOptions) -> Property {
     match &property.question {
         Question::Ctl(Temporal { formula, atoms }) if parts.infinite_runs || !options.justice.is_empty() => {
-            let formula = justice::over_counted_paths(formula);
+            // A language that says itself which runs count asks nothing of a state from which none begins.
+            let formula = match parts.infinite_runs || !parts.justice.is_empty() {
+                true => justice::over_counted_paths(formula),
+                false => justice::with_counted_paths(formula),
+            };
             Property { question: Question::Ctl(Temporal { formula, atoms: atoms.clone() }), ..property.clone() }
         }
         Question::Ltl(_) => justice::with_compassion(property, &parts.compassion),

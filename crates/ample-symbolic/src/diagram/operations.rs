@@ -1,11 +1,16 @@
 //! Boolean operations, quantification, and what can be asked of a function.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasherDefault;
 
 use num_bigint::BigUint;
 
 use super::Maybe;
 use super::core::{BOTTOM, Core, Edge, FALSE, TRUE};
+use super::order::EdgeHasher;
+
+/// Nodes that were met.
+type Seen = HashSet<u32, BuildHasherDefault<EdgeHasher>>;
 
 const AND: u32 = 1;
 const XOR: u32 = 2;
@@ -240,7 +245,7 @@ impl Core {
     }
 
     pub fn nodes_of(&self, roots: &[Edge]) -> usize {
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = Seen::default();
         let mut stack: Vec<u32> = roots.iter().map(|edge| edge >> 1).collect();
         while let Some(number) = stack.pop() {
             if number != 0 && seen.insert(number) {
@@ -297,7 +302,7 @@ impl Core {
     /// The variables that it depends on: pairs, and whether the bit is that of the next state.
     pub fn literals(&self, f: Edge) -> Vec<(u32, bool)> {
         let mut found = vec![false; self.order.len() * 2];
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = Seen::default();
         let mut stack = vec![f >> 1];
         while let Some(number) = stack.pop() {
             if number != 0 && seen.insert(number) {

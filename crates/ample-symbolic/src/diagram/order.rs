@@ -23,7 +23,7 @@ type Level = HashMap<(Edge, Edge), u32, BuildHasherDefault<EdgeHasher>>;
 
 /// Mixes two edges: there are no keys to be defended against, and very many look-ups.
 #[derive(Clone, Copy, Default)]
-struct EdgeHasher(u64);
+pub(super) struct EdgeHasher(u64);
 
 impl Hasher for EdgeHasher {
     fn finish(&self) -> u64 {

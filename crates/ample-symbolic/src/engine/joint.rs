@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use ample_boolean::{JointEncoding, Lit, NotEncoded};
 use ample_budget::Budget;
 use ample_engine::board::Board;
-use ample_engine::evidence::{Ending, Evidence, Lasso as Run, Tree, one_of_starts, without_run};
+use ample_engine::evidence::{Ending, Evidence, Lasso as Run, Tree, needs_run, one_of_starts, without_run};
 use ample_engine::report::{Answer, Cut, DiagramStatistics, Verdict};
 use ample_engine::settings::Fairness as ProcessFairness;
 use ample_logic::{Atom, Atoms, Binary, Formula, TranslateError, Unary};
@@ -105,11 +105,6 @@ impl<'a> Session<'a> {
         let new = self.space.post(last)?.minus(&self.reached)?;
         self.reached = self.reached.or(&new)?;
         self.layers.push(new);
-        if self.is_complete() && !self.space.is_total {
-            // Known for all that follows.
-            self.space.is_total =
-                self.reached.is_disjoint(&self.space.faulty)? && self.space.deadlocked(&self.reached)?.is_false();
-        }
         Ok(())
     }
 
@@ -118,6 +113,15 @@ impl<'a> Session<'a> {
             self.advance()?;
         }
         Ok(self.reached.clone())
+    }
+
+    /// All runs of the system are infinite, or others count too. All states are reached to find out, if it is not plain.
+    fn all_count(&mut self) -> Maybe<bool> {
+        if self.space.only_infinite && !self.space.is_total {
+            let reached = self.reached()?;
+            self.space.confine(&reached)?;
+        }
+        Ok(self.space.is_total || !self.space.only_infinite)
     }
 
     /// A shortest run to a state of the set, as moves; none if no state of it is reached.
@@ -344,8 +348,8 @@ impl Checker<'_, '_> {
     }
 
     fn deadlock(&mut self) -> Result<Answer, Reason> {
-        let everything = self.session.space.diagrams.constant(true);
-        let bad = self.session.space.deadlocked(&everything)?;
+        let reached = self.session.reached()?;
+        let bad = self.session.space.deadlocked(&reached)?;
         self.never(&bad)
     }
 
@@ -404,7 +408,7 @@ impl Checker<'_, '_> {
             // What holds in all reachable states does so on all paths that count.
             let bad = self.plain(condition, &atoms)?.not();
             let Some((start, moves, _)) = self.session.run_into(&bad)? else { return Ok(self.holds()) };
-            if self.justice.is_empty() && (self.session.space.is_total || !self.session.space.only_infinite) {
+            if self.justice.is_empty() && self.session.all_count()? {
                 let Some(start) = self.session.start(&start) else { return Ok(self.too_many_starts()) };
                 let tree = Tree {
                     formula: simple.clone(),
@@ -417,8 +421,7 @@ impl Checker<'_, '_> {
                 return Ok(self.violated(&Evidence::Tree(start, tree)));
             }
         }
-        self.session.reached()?;
-        let all_count = self.justice.is_empty() && (self.session.space.is_total || !self.session.space.only_infinite);
+        let all_count = self.justice.is_empty() && self.session.all_count()?;
         let formula = if all_count { &simple } else { &temporal.formula };
         self.evaluated(temporal, formula, &atoms)
     }
@@ -429,6 +432,7 @@ impl Checker<'_, '_> {
             return Ok(self.unknown("the formula is not CTL: path quantifiers and temporal operators must alternate"));
         };
         let reached = self.session.reached()?;
+        self.session.space.confine(&reached)?;
         let fair = self.fair_runs()?;
         let space = &self.session.space;
         let mut sets = JointSets::new(space, &self.session.encoding);
@@ -462,12 +466,9 @@ impl Checker<'_, '_> {
         if holds {
             return Ok(self.witnessed(start, tree));
         }
-        if tree.prefix.is_empty()
-            && tree.cycle.is_empty()
-            && tree.branches.is_empty()
-            && !tree.formula.is_propositional()
-        {
-            let question = Question::Ctl(temporal.with(formula.clone()));
+        let is_bare = tree.prefix.is_empty() && tree.cycle.is_empty() && tree.branches.is_empty();
+        let question = Question::Ctl(temporal.with(formula.clone()));
+        if is_bare && !tree.formula.is_propositional() && needs_run(&question) {
             return Ok(answer(self.property, without_run(&question, "by decision diagrams")));
         }
         Ok(self.violated(&Evidence::Tree(start, tree)))
@@ -513,8 +514,7 @@ impl Checker<'_, '_> {
         if let Some(condition) = always(formula, None) {
             let bad = self.plain(condition, &atoms)?.not();
             let Some((start, prefix, _)) = self.session.run_into(&bad)? else { return Ok(self.holds()) };
-            let all_count = self.session.space.is_total || !self.session.space.only_infinite;
-            if premises.is_empty() && all_count {
+            if premises.is_empty() && self.session.all_count()? {
                 let Some(start) = self.session.start(&start) else { return Ok(self.too_many_starts()) };
                 return Ok(self.violated(&Evidence::Lasso(run(start, prefix, Vec::new(), Ending::Open))));
             }
@@ -538,6 +538,7 @@ impl Checker<'_, '_> {
             Err(error) => return Err(Reason::Unsupported(error.to_string())),
         };
         let reached = self.session.reached()?;
+        self.session.space.confine(&reached)?;
         let mut effort = Effort::default();
         let mut sets = JointSets::new(&self.session.space, &self.session.encoding);
         let known: ctl::Atoms<'_, JointSets<'_>> =

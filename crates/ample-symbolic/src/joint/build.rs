@@ -1,6 +1,5 @@
 //! From the formulas of a synchronous system to its diagrams.
 
-use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use ample_boolean::{Dag, Functional, JointEncoding, Lit, Node};
@@ -116,7 +115,7 @@ pub fn build(encoding: &mut JointEncoding, diagrams: &Diagrams, only_infinite: b
         only_infinite,
         faulty,
         fault,
-        enabled: OnceCell::new(),
+        dead: None,
     })
 }
 
