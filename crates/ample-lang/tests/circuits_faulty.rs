@@ -221,7 +221,6 @@ fn bench() {
         ("OUTPUT(", "expected the name of a signal, but the line ends here", ""),
         ("OUTPUT()", "expected the name of a signal, but found `)`", ")"),
         ("OUTPUT(a", "expected `)`, but the line ends here", ""),
-        ("OUTPUT(a)", "nothing drives `a`", "a"),
         ("OUTPUT(a) = NOT(b)", "expected the end of the line, but found `=`", "="),
         ("AND(a, b)", "expected `INPUT`, `OUTPUT` or `=` behind a name, but found `AND(`", "AND"),
         ("(a)", "expected `INPUT`, `OUTPUT` or the name of a signal, but found `(`", "("),
@@ -260,20 +259,31 @@ fn bench() {
         ("a = AND(b,,c)", "expected the name of a signal, but found `,`", ","),
         ("a = AND(b, c) d", "expected the end of the line, but found `d`", "d"),
         ("a = AND(b, c # d)", "expected `,` or `)`, but the line ends here", ""),
-        ("a = NOT(b)", "nothing drives `b`", "b"),
-        ("INPUT(b)\na = AND(b, B)", "nothing drives `B`", "B"),
-        ("a = DFF(b)", "nothing drives `b`", "b"),
         ("INPUT(a)\nINPUT(a)", "`a` is driven twice", "a"),
         ("INPUT(a)\na = NOT(a)", "`a` is driven twice", "a"),
         ("INPUT(b)\na = NOT(b)\na = BUF(b)", "`a` is driven twice", "a"),
         ("INPUT(b)\na = DFF(b)\na = DFF(b)", "`a` is driven twice", "a"),
+        ("INPUT(b)\na = NOT(b) # fine\na = NOT(b)", "`a` is driven twice", "a"),
+        ("a = DFF(b)\nb = AND(a, b)", "`b` depends on itself without a latch in between", "b"),
+        ("INPUT(b)\na = nand()", "`nand` has operands, and this one has 0 operands", "nand"),
+        ("a = NAND(b))", "expected the end of the line, but found `)`", ")"),
+        ("a = XOR(b = c)", "expected `,` or `)`, but found `=`", "="),
         ("a = NOT(a)", "`a` depends on itself without a latch in between", "a"),
         ("a = NOT(b)\nb = NOT(a)", "depend on each other without a latch in between: a -> b", "a"),
         ("INPUT(x)\na = AND(x, b)\nb = OR(c, x)\nc = NOT(a)", "in between: a -> b -> c", "a"),
-        ("ä = NOT(ö)", "nothing drives `ö`", "ö"),
     ];
     assert!(table.len() >= 60);
     all_refused(Format::Bench, &table);
+}
+
+#[test]
+fn signals_of_bench_files_that_nothing_drives_are_0_with_a_warning() {
+    for (text, name) in [("OUTPUT(a)", "a"), ("a = NOT(b)", "b"), ("INPUT(b)\na = AND(b, B)", "B"), ("ä = NOT(ö)", "ö")]
+    {
+        let circuit = read(Format::Bench, "m.bench", text).expect(text);
+        let told: Vec<&str> = circuit.warnings.iter().map(|warning| warning.message.as_str()).collect();
+        assert_eq!(told, [format!("nothing drives `{name}`: it is always 0")], "{text}");
+    }
 }
 
 /// Sound circuits, to be damaged.

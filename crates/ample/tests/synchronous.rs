@@ -188,7 +188,10 @@ fn a_search_inside_a_state_ends_for_the_reason_that_there_is() {
                 (Budget::unlimited().with_time(std::time::Duration::from_millis(100)), Reason::Time),
                 (Budget::unlimited().with_cancellation(&cancellation), Reason::Interrupted),
             ] {
-                let options = CheckOptions { properties: Some(vec![one.clone()]), budget, ..CheckOptions::default() };
+                // The other engines see at once what this one searches for.
+                let engine = Choice::Named("explicit");
+                let properties = Some(vec![one.clone()]);
+                let options = CheckOptions { engine, properties, budget, ..CheckOptions::default() };
                 let answer = &ample::check(&system, &options).answers[0];
                 let of = format!("{:?}, at the start: {at_start}", one.question);
                 assert_eq!(*answer.outcome, Outcome::Unknown(reason), "{of}");

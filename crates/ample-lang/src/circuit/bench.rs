@@ -2,13 +2,14 @@
 //! benchmark circuits*, 1989).
 //!
 //! `INPUT(x)`, `OUTPUT(x)`, and `x = GATE(y, z, …)` on lines of their own; `#` begins a comment. A flip-flop `DFF` starts
-//! at 0: the format does not say, and that is what all tools take it for.
+//! at 0: the format does not say, and that is what all tools take it for. So it is with signals that nothing drives, of
+//! which published circuits have some: they are 0, with a warning.
 
 use std::collections::HashMap;
 
 use super::netlist::{Driver, Function, Latch, Literal, Named, Netlist, Place, Reset};
 use super::{Read, Word};
-use crate::diagnostic::{Diagnostic, closest, counted};
+use crate::diagnostic::{Diagnostic, Severity, closest, counted};
 use crate::watch::Watch;
 
 /// The gates.
@@ -23,6 +24,9 @@ pub(super) fn looks_like(text: &str) -> bool {
     lines.next().is_some_and(is_declaration)
 }
 
+/// So many signals that nothing drives are told.
+const MAX_UNDRIVEN: usize = 10;
+
 /// A gate that is still to be resolved: its operands may be defined later.
 struct Gate<'t> {
     signal: u32,
@@ -36,17 +40,25 @@ struct Bench<'t> {
     defined: HashMap<&'t str, u32>,
     outputs: Vec<Word<'t>>,
     gates: Vec<Gate<'t>>,
+    /// The names of signals that nothing drives.
+    undriven: Vec<Word<'t>>,
 }
 
-pub(super) fn read(text: &str, watch: &Watch<'_>) -> Read<Netlist> {
-    let mut bench = Bench { netlist: Netlist::new(), defined: HashMap::new(), outputs: Vec::new(), gates: Vec::new() };
+pub(super) fn read(text: &str, watch: &Watch<'_>, warnings: &mut Vec<Diagnostic>) -> Read<Netlist> {
+    let mut bench = Bench {
+        netlist: Netlist::new(),
+        defined: HashMap::new(),
+        outputs: Vec::new(),
+        gates: Vec::new(),
+        undriven: Vec::new(),
+    };
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         watch.step()?;
         bench.line(Line { line: line.split(['#', '\n', '\r']).next().unwrap_or(""), start, at: 0 })?;
         start += line.len();
     }
-    bench.resolve(watch)
+    bench.resolve(watch, warnings)
 }
 
 /// A line that is read word by word.
@@ -184,14 +196,18 @@ impl<'t> Bench<'t> {
         Ok(signal)
     }
 
-    fn signal(&self, name: Word<'_>) -> Read<Literal> {
-        match self.defined.get(name.text) {
-            Some(signal) => Ok(Literal::new(*signal, false)),
-            None => Err(undriven(name, self.defined.keys().copied())),
-        }
+    fn signal(&mut self, name: Word<'t>) -> Read<Literal> {
+        let signal = match self.defined.get(name.text) {
+            Some(signal) => *signal,
+            None => {
+                self.undriven.push(name);
+                self.define(name, Driver::Constant)?
+            }
+        };
+        Ok(Literal::new(signal, false))
     }
 
-    fn resolve(mut self, watch: &Watch<'_>) -> Read<Netlist> {
+    fn resolve(mut self, watch: &Watch<'_>, warnings: &mut Vec<Diagnostic>) -> Read<Netlist> {
         for gate in std::mem::take(&mut self.gates) {
             watch.steps(1 + gate.operands.len())?;
             let operands = gate.operands.iter().map(|name| self.signal(*name)).collect::<Read<Vec<_>>>()?;
@@ -201,15 +217,21 @@ impl<'t> Bench<'t> {
                 self.netlist.signals[gate.signal as usize].driver = driver(gate.kind, operands);
             }
         }
-        for name in &self.outputs {
-            let literal = self.signal(*name)?;
+        for name in std::mem::take(&mut self.outputs) {
+            let literal = self.signal(name)?;
             self.netlist.outputs.push(Named { name: name.text.to_owned(), literal, at: name.at });
+        }
+        for name in self.undriven.iter().take(MAX_UNDRIVEN) {
+            let others = self.defined.keys().copied().filter(|other| *other != name.text);
+            let Diagnostic { message, span, help, .. } = undriven(*name, others);
+            let (severity, message) = (Severity::Warning, format!("{message}: it is always 0"));
+            warnings.push(Diagnostic { severity, message, span, help });
         }
         Ok(self.netlist)
     }
 }
 
-/// What drives a signal that nothing drives.
+/// The complaint about a signal that nothing drives.
 pub(super) fn undriven<'a>(name: Word<'_>, others: impl Iterator<Item = &'a str>) -> Diagnostic {
     let diagnostic = Diagnostic::error(name.at.span(), format!("nothing drives `{}`", name.text));
     match closest(name.text, others) {

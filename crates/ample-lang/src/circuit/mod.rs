@@ -128,7 +128,7 @@ fn netlist_of(format: Format, text: &str, reader: &mut Reader<'_, '_>) -> Read<N
     match format {
         Format::Aiger => aiger::read(reader),
         Format::Blif => blif::read(text, reader),
-        Format::Bench => bench::read(text, reader.watch),
+        Format::Bench => bench::read(text, reader.watch, reader.warnings),
     }
 }
 
