@@ -179,12 +179,15 @@ impl Towards {
 /// A run to a cycle, and the cycle.
 pub type Prefixed<State> = (Run<State>, Run<State>);
 
+/// What must be done again and again, if something is.
+type Response<Set> = (Wanted<Set>, Wanted<Set>);
+
 /// Looks for fair runs.
 pub struct FairSearch<'a, S: Sets> {
     sets: &'a mut S,
     justice: Vec<Wanted<S::Set>>,
     compassion: Vec<Wanted<S::Set>>,
-    responses: Vec<(Wanted<S::Set>, Wanted<S::Set>)>,
+    responses: Vec<Response<S::Set>>,
 }
 
 impl<'a, S: Sets> FairSearch<'a, S> {

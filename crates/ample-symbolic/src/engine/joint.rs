@@ -59,6 +59,9 @@ struct Session<'a> {
     notes: &'a Notes,
 }
 
+/// The first state of a run, its moves, and its last state.
+type Walk = (Vec<bool>, Vec<Move>, Vec<bool>);
+
 impl<'a> Session<'a> {
     fn begin(
         system: &'a System,
@@ -125,7 +128,7 @@ impl<'a> Session<'a> {
     }
 
     /// A shortest run to a state of the set, as moves; none if no state of it is reached.
-    fn run_into(&mut self, bad: &Bdd) -> Result<Option<(Vec<bool>, Vec<Move>, Vec<bool>)>, Reason> {
+    fn run_into(&mut self, bad: &Bdd) -> Result<Option<Walk>, Reason> {
         let mut depth = 0;
         while self.layers[depth].is_disjoint(bad)? {
             if depth + 1 == self.layers.len() {
