@@ -13,6 +13,13 @@ more is said to it), and looks for the counterexample too. Prints a Markdown tab
 
     bench/nusmv.py [--only REGEX] [--limit 60] [--repeat 1] [--csv FILE] [MODEL…]
 
+With --smv the models are SMV files (or folders of such), which both read as they are. Each is asked everything at once:
+all specifications of the file and the number of reachable states. NuSMV runs in the settings `-r` and `-dynamic -r`, and
+the best counts; ample answers with `check` and `states`, whose times are added. A file is worth a ratio if NuSMV takes
+more than 0.1 seconds.
+
+    bench/nusmv.py --smv [--limit 60] [--csv FILE] FILE…
+
 NuSMV is the program that AMPLE_NUSMV names, or the one on the path, or where `scripts/setup --peers` puts it. Without
 MODEL, small and middle-sized models under models/milestones are taken.
 """
@@ -176,6 +183,82 @@ def show(row, theirs, ours, arguments):
     print("| " + " | ".join(cells) + " |", flush=True)
 
 
+def smv_files(places):
+    for place in map(pathlib.Path, places):
+        yield from sorted(place.rglob("*.smv")) if place.is_dir() else [place]
+
+
+def nusmv_on_file(nusmv, file, arguments):
+    """True and false specifications and reachable states, seconds, and setting; or a string that says why not."""
+    best, why = None, "no answer"
+    for setting in ("-r", "-dynamic -r"):
+        limit = min(arguments.limit, best[1]) if best else arguments.limit
+        run = timed([nusmv, "-dcx", *setting.split(), file], limit)
+        if isinstance(run, str):
+            why = run
+            continue
+        verdicts = re.findall(r"^-- (?:specification|invariant) .* is (true|false)\s*$", run[1], flags=re.M)
+        states = re.search(r"^reachable states: (\S+)", run[1], flags=re.M)
+        if states and (best is None or run[0] < best[1]):
+            answer = verdicts.count("true"), verdicts.count("false"), float(states[1])
+            best = answer, run[0], setting
+    return best or why
+
+
+def ample_on_file(file, arguments):
+    """The same of ample."""
+    taken, reports = 0, []
+    for what in (["check"], ["states", "--engine", "symbolic"]):
+        command = [arguments.ample, *what, "--json", *arguments.ample_options.split(), file]
+        run = timed(command, arguments.limit)
+        if isinstance(run, str):
+            return run
+        taken += run[0]
+        try:
+            reports.append(json.loads(run[1]))
+        except json.JSONDecodeError:
+            return "no answer"
+    verdicts = [result["verdict"] for result in reports[0].get("results", [])]
+    if "unknown" in verdicts or not reports[1].get("complete"):
+        return "no answer"
+    states = reports[1]["stats"]["states"]
+    return ((verdicts.count("holds"), verdicts.count("violated"), float(states)), taken) if states is not None else "no answer"
+
+
+def compare_files(nusmv, arguments):
+    print("| file | true | false | states | NuSMV | its setting | ample | ratio |")
+    print("|---|---:|---:|---:|---:|---|---:|---:|", flush=True)
+    rows = []
+    for file in smv_files(arguments.model):
+        theirs, ours = nusmv_on_file(nusmv, file, arguments), ample_on_file(file, arguments)
+        row = dict(file=str(file), nusmv_s="", setting="", ample_s="", ratio="", note="")
+        if not isinstance(theirs, str):
+            row.update(nusmv_s=theirs[1], setting=theirs[2])
+        if not isinstance(ours, str):
+            row.update(ample_s=ours[1])
+        if isinstance(theirs, str) and isinstance(ours, str):
+            continue
+        answer = theirs[0] if isinstance(ours, str) else ours[0]
+        if not isinstance(theirs, str) and not isinstance(ours, str):
+            row["ratio"] = ours[1] / theirs[1]
+            if theirs[0][:2] != ours[0][:2] or abs(theirs[0][2] - ours[0][2]) > 1e-5 * theirs[0][2]:
+                row["note"] = f"DIFFERS: NuSMV {theirs[0]}, ample {ours[0]}"
+        rows.append(row)
+        seconds = [run if isinstance(run, str) else f"{run[1]:.2f} s" for run in (theirs, ours)]
+        cells = (file.name, str(answer[0]), str(answer[1]), row["note"] or f"{answer[2]:.6g}", seconds[0], row["setting"],
+                 seconds[1], row["ratio"] and f"{row['ratio']:.2f}")
+        print("| " + " | ".join(cells) + " |", flush=True)
+    timed_rows = [row for row in rows if row["ratio"] and row["nusmv_s"] > 0.1]
+    faster = sum(1 for row in timed_rows if row["ratio"] < 1)
+    alone = [sum(1 for row in rows if row[mine] and not row[other])
+             for mine, other in (("ample_s", "nusmv_s"), ("nusmv_s", "ample_s"))]
+    print(f"\n{len(rows)} files; of {len(timed_rows)} for which NuSMV takes more than 0.1 seconds ample is faster on {faster}"
+          + (f", median of the ratio {statistics.median(row['ratio'] for row in timed_rows):.2f}" if timed_rows else "")
+          + f"; by ample alone {alone[0]}, by NuSMV alone {alone[1]}, within {arguments.limit} seconds. "
+          + f"{sum(1 for row in rows if row['note'])} answers differ.")
+    return rows
+
+
 def summary(rows, limit):
     for title, kinds in ("states", [STATES]), ("CTL", ["ctl"]), ("LTL", ["ltl"]):
         chosen = [row for row in rows if row["kind"] in kinds]
@@ -202,10 +285,14 @@ def main():
     parser.add_argument("--only", help="only formulas whose name has this regular expression (states: the count)")
     parser.add_argument("--limit", type=int, default=60, help="seconds of processor time a run (default %(default)s)")
     parser.add_argument("--repeat", type=int, default=1, help="take the best of this many runs")
+    parser.add_argument("--smv", action="store_true", help="the models are SMV files, or folders of such")
     parser.add_argument("--csv", help="write the figures here too")
     arguments = parser.parse_args()
     arguments.settings = [setting.strip() for setting in arguments.settings.split(",")]
     nusmv = find_nusmv()
+    if arguments.smv:
+        write_csv(compare_files(nusmv, arguments), arguments.csv)
+        return
     print("| model | question | answer | NuSMV | its setting | ample | ratio |")
     print("|---|---|---|---:|---|---:|---:|", flush=True)
     rows = []
@@ -220,8 +307,12 @@ def main():
             asked = [question for question in asked if re.search(arguments.only or "", question[1])]
             rows += [compare(model, question, nusmv, exported, arguments) for question in asked]
     summary(rows, arguments.limit)
-    if rows and arguments.csv:
-        with open(arguments.csv, "w", newline="") as out:
+    write_csv(rows, arguments.csv)
+
+
+def write_csv(rows, file):
+    if rows and file:
+        with open(file, "w", newline="") as out:
             writer = csv.DictWriter(out, fieldnames=list(rows[0]))
             writer.writeheader()
             writer.writerows(rows)

@@ -129,7 +129,7 @@ impl Dag {
 
     /// From now on the graph grows within that budget. What was made before keeps its meaning, except for formulas that
     /// were being made when the last one was exhausted.
-    pub(crate) fn set_budget(&mut self, budget: &Budget) {
+    pub fn set_budget(&mut self, budget: &Budget) {
         self.budget = budget.clone();
         self.interrupted = None;
     }
@@ -175,6 +175,27 @@ impl Dag {
         let lit = self.push(INPUT, Lit(bit));
         self.inputs.insert(bit, lit);
         lit
+    }
+
+    /// That bit of the state, if a formula speaks of it.
+    pub fn find_input(&self, bit: u32) -> Option<Lit> {
+        self.inputs.get(&bit).copied()
+    }
+
+    /// The conjuncts of a formula: it holds where all of them do, and none of them is a conjunction.
+    pub fn conjuncts(&self, lit: Lit) -> Vec<Lit> {
+        let mut seen: HashSet<Lit> = HashSet::from([lit]);
+        let mut open = vec![lit];
+        let mut conjuncts = Vec::new();
+        while let Some(lit) = open.pop() {
+            match self.node(lit) {
+                Node::And(x, y) if !lit.is_negated() => {
+                    open.extend([x, y].into_iter().filter(|part| seen.insert(*part)))
+                }
+                _ => conjuncts.push(lit),
+            }
+        }
+        conjuncts
     }
 
     /// `a ∧ b`

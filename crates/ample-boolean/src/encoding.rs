@@ -6,7 +6,6 @@ use std::rc::Rc;
 use ample_model::interpret::{ChannelState, ProcessState};
 use ample_model::{Budget, EdgeId, Expr, Interpreter, Interrupted, LocationId, Move, State, System};
 
-use crate::Unsupported;
 use crate::bounds::Bounds;
 use crate::dag::{Dag, Lit};
 use crate::evaluate::{Me, View};
@@ -15,9 +14,7 @@ use crate::moves::{Handshake, Ready};
 use crate::perform::{Branch, Conditions};
 use crate::symbolic::{Maker, Symbolic, Truth};
 use crate::word::Word;
-
-/// The largest state.
-const MAX_BITS: u32 = 20_000;
+use crate::{MAX_BITS, Unsupported};
 
 /// The most partitions.
 const MAX_PARTITIONS: usize = 200_000;
@@ -172,7 +169,8 @@ impl Encoding {
     pub fn condition(&mut self, system: &System, expr: &Expr) -> Result<(Lit, Lit), Unsupported> {
         let mut maker = Maker { system, layout: &self.layout, dag: &mut self.dag };
         let state = Symbolic::new(maker.inputs());
-        let view = View { state: &state, me: None, timeout: self.timeout, offer: None, asking: None, memo: None };
+        let view =
+            View { state: &state, me: None, timeout: self.timeout, offer: None, asking: None, next: None, memo: None };
         let truth = maker.holds(view, expr)?;
         maker.check_size()?;
         Ok((maker.dag.and(truth.holds, !truth.fault), truth.fault))

@@ -4,8 +4,9 @@
 //! asking for it is a fault, and what the interpreter does not look at cannot be one.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use ample_model::visit::{MAX_RECURSION, innermost_first};
 use ample_model::{
     BinaryOp, Channel, ChannelId, EdgeId, Expr, Location, LocationId, Pattern, Place, ProcessId, Scope, Shared, UnaryOp,
 };
@@ -39,6 +40,8 @@ pub(crate) struct View<'a> {
     pub offer: Option<&'a Offer>,
     /// The processes that are being asked whether they are enabled, innermost first.
     pub asking: Option<&'a Asking<'a>>,
+    /// In a joint step: the next state.
+    pub next: Option<&'a Symbolic>,
     /// The values of shared expressions, seen from here.
     pub memo: Option<&'a Memo>,
 }
@@ -63,7 +66,12 @@ pub(crate) struct Asking<'a> {
 
 impl<'a> View<'a> {
     pub fn of(state: &'a Symbolic, me: Me, timeout: Lit) -> View<'a> {
-        View { state, me: Some(me), timeout, offer: None, asking: None, memo: None }
+        View { state, me: Some(me), timeout, offer: None, asking: None, next: None, memo: None }
+    }
+
+    /// As seen by nobody in particular, where there is no `timeout`.
+    pub fn anybody(state: &'a Symbolic) -> View<'a> {
+        View { state, me: None, timeout: Lit::FALSE, offer: None, asking: None, next: None, memo: None }
     }
 
     /// The same moment seen by another process.
@@ -85,7 +93,7 @@ impl Maker<'_> {
             Expr::Const(value) => Ok(Value::sound(Word::constant((*value).into()))),
             Expr::Read(place) => self.read(view, place),
             Expr::Field(..) => Err(Unsupported("objects on a heap have no encoding yet".into())),
-            Expr::Next(_) => Err(Unsupported("next values of a synchronous system have no encoding yet".into())),
+            Expr::Next(place) => self.next(view, place),
             Expr::Unary(op, x) => self.unary(view, *op, x),
             Expr::Binary(op, x, y) => self.binary(view, *op, x, y),
             Expr::Cast(scalar, x) => {
@@ -133,6 +141,17 @@ impl Maker<'_> {
         };
         if let Some(value) = memo.borrow().get(&expr.address()) {
             return Ok(value.clone());
+        }
+        // What is nested deeper than calls is made along a list; without the last of it, which is the expression itself.
+        if expr.height() > MAX_RECURSION {
+            let mut seen = HashSet::new();
+            let mut new = |part: &Shared| !memo.borrow().contains_key(&part.address()) && seen.insert(part.address());
+            let mut parts = innermost_first(expr, &mut new);
+            parts.pop();
+            for part in parts {
+                let value = self.value(view, part)?;
+                memo.borrow_mut().insert(part.address(), value);
+            }
         }
         let value = self.value(view, expr)?;
         memo.borrow_mut().insert(expr.address(), value.clone());
@@ -236,6 +255,15 @@ impl Maker<'_> {
     fn read(&mut self, view: View<'_>, place: &Place) -> Result<Value, Unsupported> {
         let Some((cells, fault)) = self.cells_of(view, place)? else { return Ok(Value::faulty()) };
         let word = self.choose(view.state, &cells)?;
+        Ok(Value { word, fault })
+    }
+
+    /// The next value of a place, whose subscripts are evaluated now.
+    fn next(&mut self, view: View<'_>, place: &Place) -> Result<Value, Unsupported> {
+        let (Some(next), Some((cells, fault))) = (view.next, self.cells_of(view, place)?) else {
+            return Ok(Value::faulty());
+        };
+        let word = self.choose(next, &cells)?;
         Ok(Value { word, fault })
     }
 

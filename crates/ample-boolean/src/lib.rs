@@ -32,13 +32,18 @@ mod layout;
 mod moves;
 mod perform;
 mod symbolic;
+mod synchronous;
 mod word;
 
 pub use bounds::Bounds;
 pub use dag::{Dag, Lit, Node, Values};
 pub use encoding::{Cell, Encoding, NotEncoded, Partition};
+pub use synchronous::{Functional, JointEncoding, Substitution};
 
 use thiserror::Error;
+
+/// The largest state.
+pub(crate) const MAX_BITS: u32 = 20_000;
 
 /// Why a system has no encoding: a whole sentence for the user.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -664,8 +664,15 @@ impl Maker<'_> {
         channel: &Expr,
         queue: usize,
     ) -> Result<Truth, Unsupported> {
-        let view =
-            View { state: &branch.state, me: None, timeout: conditions.timeout, offer: None, asking: None, memo: None };
+        let view = View {
+            state: &branch.state,
+            me: None,
+            timeout: conditions.timeout,
+            offer: None,
+            asking: None,
+            next: None,
+            memo: None,
+        };
         let handle = self.value(view, channel)?;
         Ok(Truth { holds: self.dag.equals(&handle.word, queue as i128 + 1), fault: handle.fault })
     }
@@ -696,6 +703,7 @@ impl Maker<'_> {
                     timeout: conditions.timeout,
                     offer: None,
                     asking: None,
+                    next: None,
                     memo: None,
                 };
                 let fit = self.fits(view, event.channel, &edge.patterns, event.message)?;
@@ -849,6 +857,7 @@ impl Maker<'_> {
                         timeout: conditions.timeout,
                         offer: None,
                         asking: None,
+                        next: None,
                         memo: None,
                     };
                     let value = self.value(view, expr)?;

@@ -101,8 +101,14 @@ impl Maker<'_> {
     }
 
     pub fn input(&mut self, cell: Number) -> Word {
+        self.input_at(cell, 0)
+    }
+
+    /// The same with bits that have numbers so much higher.
+    pub fn input_at(&mut self, cell: Number, shift: u32) -> Word {
         let place = &self.layout.places[cell];
-        let bits: Vec<Lit> = (place.first..place.first + place.coding.bits).map(|bit| self.dag.input(bit)).collect();
+        let first = place.first + shift;
+        let bits: Vec<Lit> = (first..first + place.coding.bits).map(|bit| self.dag.input(bit)).collect();
         let word = if place.coding.signed { Word::signed(bits) } else { Word::unsigned(bits) };
         match place.coding.low {
             0 => word,

@@ -93,6 +93,12 @@ pub struct Progress {
     pub memory: u64,
     /// Nodes of decision diagrams.
     pub nodes: u64,
+    /// Clauses of SAT solvers.
+    pub clauses: u64,
+    /// Conflicts of SAT solvers.
+    pub conflicts: u64,
+    /// Frames of proofs by SAT solvers.
+    pub frames: u64,
 }
 
 impl Progress {
@@ -105,6 +111,9 @@ impl Progress {
             pending: self.pending.saturating_add(other.pending),
             memory: self.memory.saturating_add(other.memory),
             nodes: self.nodes.saturating_add(other.nodes),
+            clauses: self.clauses.saturating_add(other.clauses),
+            conflicts: self.conflicts.saturating_add(other.conflicts),
+            frames: self.frames.max(other.frames),
         }
     }
 }

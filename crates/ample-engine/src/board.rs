@@ -127,7 +127,7 @@ impl Board {
     /// So far the search has come.
     pub fn note(&self, progress: &Progress) {
         // A replay has nothing to tell.
-        if progress.states > 0 || progress.nodes > 0 {
+        if progress.states > 0 || progress.nodes > 0 || progress.clauses > 0 {
             self.known().progress = *progress;
         }
     }

@@ -83,8 +83,9 @@ pub struct Entry<O: 'static> {
     pub about: &'static str,
     /// For models that it takes, it is also the engine of these names.
     pub stands_for: &'static [&'static str],
-    /// The engines that it joins with `--engine auto`, and how. Of those that join nobody, the first one that takes the
-    /// model is the first to work.
+    /// With `--engine auto` it is the first to work on such a task, if no engine before it in the table is and takes it.
+    pub leads: fn(&Task<'_>) -> bool,
+    /// The engines that it joins with `--engine auto`, and how.
     pub joins: &'static [(&'static str, Later)],
     /// Its options.
     pub options: fn(&O) -> &dyn Options,
@@ -162,7 +163,7 @@ impl Team {
         let mut candidates = entries.iter().filter(|entry| entry.serves(choice));
         let lead = loop {
             let Some(entry) = candidates.next() else { return Err(refusal) };
-            if choice == Choice::Auto && !entry.joins.is_empty() {
+            if choice == Choice::Auto && !(entry.leads)(task) {
                 continue;
             }
             match (entry.engine)(options, task, choice, budget) {

@@ -32,6 +32,8 @@ pub struct Report {
     pub static_reduction: Option<String>,
     /// What the decision diagrams were like, where there were some.
     pub diagrams: Option<DiagramStatistics>,
+    /// What SAT solvers did, where there were some.
+    pub solving: Option<SolvingStatistics>,
     /// Which engine was chosen and why, where there was a choice.
     pub choice: Option<String>,
     /// The steps that are run-time errors, if some were met.
@@ -70,6 +72,25 @@ pub struct DiagramStatistics {
     /// Layer by layer: the states so far, in decimal, and the nodes of their set.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<(String, usize)>,
+}
+
+/// What SAT solvers did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SolvingStatistics {
+    /// Bits of a state.
+    pub bits: usize,
+    /// The length of the longest runs that were looked at.
+    pub bound: u64,
+    /// The frames of proofs.
+    pub frames: u64,
+    /// The clauses in them.
+    pub lemmas: u64,
+    /// The clauses that solvers were given.
+    pub clauses: u64,
+    /// Their conflicts.
+    pub conflicts: u64,
+    /// How often it started again with more room.
+    pub restarts: usize,
 }
 
 /// Steps that are run-time errors, such as a division by zero: a run ends there, and what would come after it is not
@@ -191,6 +212,8 @@ pub struct Answer {
     pub statistics: Option<Statistics>,
     /// Which orders of independent steps that search left out, or why none.
     pub reduction: Option<String>,
+    /// Where it is proved: a certificate that can be verified, as JSON.
+    pub certificate: Option<String>,
 }
 
 /// An outcome that may be told: a violation in it has been validated. Whoever has found a violation has it from
@@ -274,6 +297,7 @@ impl Answer {
             warnings: Vec::new(),
             statistics: None,
             reduction: None,
+            certificate: None,
         }
     }
 
@@ -342,6 +366,7 @@ impl Report {
             reduction: None,
             static_reduction: None,
             diagrams: None,
+            solving: None,
             choice: None,
             cut: None,
             unreached: None,
@@ -385,6 +410,8 @@ struct JsonReport<'a> {
     unreached_reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     diagrams: Option<&'a DiagramStatistics>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    solving: Option<&'a SolvingStatistics>,
 }
 
 impl Serialize for Report {
@@ -404,6 +431,7 @@ impl Serialize for Report {
             unreached_except: &self.unreached_except,
             unreached_reason: self.unreached.as_ref().and_then(|known| known.as_ref().err()).map(String::as_str),
             diagrams: self.diagrams.as_ref(),
+            solving: self.solving.as_ref(),
         };
         report.serialize(serializer)
     }
@@ -569,6 +597,7 @@ mod tests {
             diagrams: None,
             unreached: None,
             unreached_except: Vec::new(),
+            solving: None,
             choice: None,
             cut: None,
         }

@@ -311,7 +311,7 @@ impl<'a, T> Safety<'a, T> {
             depth: self.statistics.depth,
             pending,
             memory: memory as u64,
-            nodes: 0,
+            ..Progress::default()
         };
         match self.budget.report(&progress) {
             Ok(()) => false,

@@ -8,7 +8,7 @@ use ample_model::{Budget, Expr, System, Temporal};
 use crate::diagnostic::{Diagnostic, Rejected, Severity};
 use crate::promela::preprocess::Loader;
 use crate::refused::RefusedFormula;
-use crate::{milestones, pnml, promela};
+use crate::{circuit, milestones, pnml, promela, smv};
 
 /// A text to be read.
 pub struct Given<'a> {
@@ -63,6 +63,11 @@ pub trait Language: Sync {
         true
     }
 
+    /// What a model states is all that is asked about it: a state without a next one is no mistake.
+    fn states_all(&self) -> bool {
+        false
+    }
+
     /// Reads a model.
     fn read(&self, given: Given<'_>) -> Result<Read, Rejected>;
 
@@ -82,7 +87,15 @@ pub trait Language: Sync {
 }
 
 /// All languages; a text may look like several, and is then taken for the first.
-pub static LANGUAGES: &[&dyn Language] = &[&Pnml, &Milestones, &Promela];
+pub static LANGUAGES: &[&dyn Language] = &[
+    &Circuit(circuit::Format::Bench),
+    &Circuit(circuit::Format::Blif),
+    &Circuit(circuit::Format::Aiger),
+    &Pnml,
+    &Milestones,
+    &Smv,
+    &Promela,
+];
 
 /// Promela, Spin's language.
 pub struct Promela;
@@ -234,6 +247,113 @@ impl Language for Pnml {
 
     fn ctl(&self, system: &System, text: &str, _: &Budget) -> Result<Temporal, Rejected> {
         pnml::ctl(system, &pnml::Names::of(system), text)
+    }
+}
+
+/// A format of circuits.
+pub struct Circuit(pub circuit::Format);
+
+impl Language for Circuit {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn title(&self) -> &'static str {
+        match self.0 {
+            circuit::Format::Aiger => "AIGER (.aag, .aig)",
+            circuit::Format::Blif => "BLIF (.blif)",
+            circuit::Format::Bench => "ISCAS circuits (.bench)",
+        }
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        match self.0 {
+            circuit::Format::Aiger => &["aag", "aig"],
+            circuit::Format::Blif => &["blif"],
+            circuit::Format::Bench => &["bench"],
+        }
+    }
+
+    fn looks_like(&self, text: &str) -> bool {
+        self.0.looks_like(text)
+    }
+
+    fn has_processes(&self) -> bool {
+        false
+    }
+
+    fn states_all(&self) -> bool {
+        true
+    }
+
+    fn read(&self, given: Given<'_>) -> Result<Read, Rejected> {
+        let circuit::Circuit { system, mut warnings } =
+            circuit::read_within(self.0, given.name, &given.text, given.budget)?;
+        warnings.extend(unused_macros(given.defines, "a circuit has no macros"));
+        Ok(Read { system, warnings, net: None, refused: Vec::new() })
+    }
+
+    fn expression(&self, system: &System, text: &str, _: &Budget) -> Result<Expr, Rejected> {
+        circuit::expression(system, text)
+    }
+
+    fn ltl(&self, system: &System, text: &str, _: &Budget) -> Result<Temporal, Rejected> {
+        circuit::ltl(system, text)
+    }
+
+    fn ctl(&self, system: &System, text: &str, _: &Budget) -> Result<Temporal, Rejected> {
+        circuit::ctl(system, text)
+    }
+}
+
+/// SMV, the language of NuSMV.
+pub struct Smv;
+
+impl Language for Smv {
+    fn name(&self) -> &'static str {
+        "smv"
+    }
+
+    fn title(&self) -> &'static str {
+        "SMV (.smv)"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["smv", "nusmv"]
+    }
+
+    fn looks_like(&self, text: &str) -> bool {
+        let mut before = "";
+        words(text).filter(|word| !word.is_empty()).any(|word| std::mem::replace(&mut before, word) == "MODULE")
+    }
+
+    fn has_processes(&self) -> bool {
+        false
+    }
+
+    fn read(&self, given: Given<'_>) -> Result<Read, Rejected> {
+        let (mut lowered, refused) = match given.without_refused {
+            true => smv::read_apart_from_refused(given.name, &given.text, given.budget)?,
+            false => (smv::read_within(given.name, &given.text, given.budget)?, Vec::new()),
+        };
+        lowered.warnings.extend(unused_macros(given.defines, "SMV has no macros"));
+        Ok(Read { system: lowered.system, warnings: lowered.warnings, net: None, refused })
+    }
+
+    fn expression(&self, system: &System, text: &str, budget: &Budget) -> Result<Expr, Rejected> {
+        smv::expression_within(system, text, budget)
+    }
+
+    fn ltl(&self, system: &System, text: &str, budget: &Budget) -> Result<Temporal, Rejected> {
+        smv::ltl_within(system, text, budget)
+    }
+
+    fn ctl(&self, system: &System, text: &str, budget: &Budget) -> Result<Temporal, Rejected> {
+        smv::ctl_within(system, text, budget)
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Smv
     }
 }
 

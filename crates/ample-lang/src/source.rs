@@ -134,7 +134,7 @@ fn is_regular(path: &Path) -> Result<(), NotRead> {
 }
 
 /// Bytes as text: UTF-16 if they begin with its byte order mark or, in XML, as only UTF-16 does; the encoding that XML
-/// declares, if it is Latin-1; and else UTF-8, whose own mark is left out.
+/// declares, if it is Latin-1; a character for every byte of a binary AIGER file; and else UTF-8, whose own mark is left out.
 ///
 /// ```
 /// use ample_lang::source::decode;
@@ -155,6 +155,8 @@ pub fn decode(bytes: Vec<u8>) -> String {
         [0xfe, 0xff, ..] => wide(2, u16::from_be_bytes),
         [b'<', 0, ..] => wide(0, u16::from_le_bytes),
         [0, b'<', ..] => wide(0, u16::from_be_bytes),
+        // Binary AIGER is no text: each byte is the character of that number.
+        [b'a', b'i', b'g', b' ', ..] => bytes.iter().copied().map(char::from).collect(),
         bytes if declares_latin_1(bytes) => bytes.iter().copied().map(char::from).collect(),
         [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
         // A text that is in order is not copied.

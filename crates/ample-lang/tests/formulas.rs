@@ -132,6 +132,10 @@ fn part(f: &Formula, temporal: &Temporal, system: &System) -> String {
                 Unary::Finally => "F",
                 Unary::All => "A",
                 Unary::Exists => "E",
+                Unary::Previous => "Y",
+                Unary::WeakPrevious => "Z",
+                Unary::Once => "O",
+                Unary::Historically => "H",
             };
             format!("{sign}{}", go(x))
         }
@@ -146,6 +150,8 @@ fn part(f: &Formula, temporal: &Temporal, system: &System) -> String {
                 Binary::WeakUntil => "W",
                 Binary::Release => "R",
                 Binary::StrongRelease => "M",
+                Binary::Since => "S",
+                Binary::Triggered => "T",
             };
             format!("({} {sign} {})", go(x), go(y))
         }

@@ -93,10 +93,25 @@ pub enum Unary {
     Finally,
     /// Now and at all later times (`G`, `[]`).
     Globally,
+    /// In the state before, of which there is one (`Y`).
+    Previous,
+    /// In the state before, if there is one (`Z`).
+    WeakPrevious,
+    /// Now or at some earlier time (`O`).
+    Once,
+    /// Now and at all earlier times (`H`).
+    Historically,
     /// On all paths from here (`A`).
     All,
     /// On some path from here (`E`).
     Exists,
+}
+
+impl Unary {
+    /// Whether this is one of `Y`, `Z`, `O`, `H`.
+    pub fn is_past(self) -> bool {
+        matches!(self, Unary::Previous | Unary::WeakPrevious | Unary::Once | Unary::Historically)
+    }
 }
 
 /// Operators with two operands.
@@ -120,12 +135,22 @@ pub enum Binary {
     Release,
     /// `f M g`: as [`Binary::Release`], and `f` does come.
     StrongRelease,
+    /// `f S g`: `g` was, and since then `f` holds.
+    Since,
+    /// `f T g`: `g` holds since, and including, the moment when `f` held, or has always held.
+    Triggered,
 }
 
 impl Binary {
-    /// Whether this is one of `U`, `W`, `R`, `M`.
+    /// Whether this is one of `U`, `W`, `R`, `M`, `S`, `T`.
     pub fn is_temporal(self) -> bool {
-        matches!(self, Binary::Until | Binary::WeakUntil | Binary::Release | Binary::StrongRelease)
+        let is_future = matches!(self, Binary::Until | Binary::WeakUntil | Binary::Release | Binary::StrongRelease);
+        is_future || self.is_past()
+    }
+
+    /// Whether this is one of `S`, `T`.
+    pub fn is_past(self) -> bool {
+        matches!(self, Binary::Since | Binary::Triggered)
     }
 }
 
@@ -284,7 +309,7 @@ impl Formula {
             Formula::Unary(Unary::Not, f) => f.is_ctl(),
             Formula::Unary(Unary::All | Unary::Exists, path) => match path.as_ref() {
                 Formula::Unary(Unary::Next | Unary::Finally | Unary::Globally, f) => f.is_ctl(),
-                Formula::Binary(op, f, g) if op.is_temporal() => f.is_ctl() && g.is_ctl(),
+                Formula::Binary(op, f, g) if op.is_temporal() && !op.is_past() => f.is_ctl() && g.is_ctl(),
                 _ => false,
             },
             Formula::Unary(..) => false,
@@ -292,10 +317,19 @@ impl Formula {
         }
     }
 
-    /// Whether `X` occurs. Without it, a formula cannot distinguish a state from its repetition: it is
+    /// Whether `X`, `Y` or `Z` occurs. Without them, a formula cannot distinguish a state from its repetition: it is
     /// stutter-invariant. [`crate::is_stutter_invariant`] gives the exact answer.
     pub fn has_next(&self) -> bool {
-        self.any(&mut |f| matches!(f, Formula::Unary(Unary::Next, _)))
+        self.any(&mut |f| matches!(f, Formula::Unary(Unary::Next | Unary::Previous | Unary::WeakPrevious, _)))
+    }
+
+    /// Whether an operator about the past occurs.
+    pub fn has_past(&self) -> bool {
+        self.any(&mut |f| match f {
+            Formula::Unary(op, _) => op.is_past(),
+            Formula::Binary(op, ..) => op.is_past(),
+            _ => false,
+        })
     }
 
     /// The atoms that occur, each once, in ascending order.

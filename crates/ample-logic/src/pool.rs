@@ -834,6 +834,8 @@ impl Pool {
                     Unary::Next => self.next(g),
                     Unary::Finally => self.finally(g),
                     Unary::Globally => self.globally(g),
+                    // The past is eliminated before; see `ample_model::observe`.
+                    Unary::Previous | Unary::WeakPrevious | Unary::Once | Unary::Historically => return None,
                     Unary::All | Unary::Exists => return None,
                 }
             }
@@ -862,6 +864,7 @@ impl Pool {
                     Binary::WeakUntil => self.weak(f, g),
                     Binary::Release => self.release(f, g),
                     Binary::StrongRelease => self.strong(f, g),
+                    Binary::Since | Binary::Triggered => return None,
                 }
             }
         })

@@ -150,6 +150,10 @@ fn prefix(op: Unary, dialect: Dialect) -> &'static str {
         (Unary::Globally, Dialect::Spin) => "[]",
         (Unary::Finally, _) => "F",
         (Unary::Globally, _) => "G",
+        (Unary::Previous, _) => "Y",
+        (Unary::WeakPrevious, _) => "Z",
+        (Unary::Once, _) => "O",
+        (Unary::Historically, _) => "H",
         (Unary::All, _) => "A",
         (Unary::Exists, _) => "E",
     }
@@ -175,6 +179,8 @@ fn infix(op: Binary, dialect: Dialect) -> &'static str {
         Binary::Implies => " -> ",
         Binary::Iff => " <-> ",
         Binary::Xor => " xor ",
+        Binary::Since => " S ",
+        Binary::Triggered => " T ",
         Binary::Until => " U ",
         Binary::WeakUntil => " W ",
         Binary::Release => {

@@ -43,8 +43,27 @@ pub fn holds_with(
     cycle: usize,
     value: &impl Fn(usize, Atom) -> bool,
 ) -> Result<bool, NotLtl> {
-    let values = evaluate(f, prefix, cycle.max(1), value)?;
+    let cycle = cycle.max(1);
+    // What was before differs from one passage of the cycle to the next, but for no more passages than operators about the
+    // past are nested: each of them is a machine with two states, which after one passage is constant or repeats.
+    let passages = past_depth(f);
+    if passages == 0 {
+        return Ok(evaluate(f, prefix, cycle, value)?[0]);
+    }
+    let letter = |position: usize| if position < prefix { position } else { prefix + (position - prefix) % cycle };
+    let values = evaluate(f, prefix + passages * cycle, cycle, &|position, atom| value(letter(position), atom))?;
     Ok(values[0])
+}
+
+/// How many operators about the past are nested.
+fn past_depth(f: &Formula) -> usize {
+    let inner = f.operands().map(past_depth).max().unwrap_or(0);
+    let is_past = match f {
+        Formula::Unary(op, _) => op.is_past(),
+        Formula::Binary(op, ..) => op.is_past(),
+        _ => false,
+    };
+    inner + usize::from(is_past)
 }
 
 /// The truth of a formula at each position.
@@ -66,6 +85,14 @@ fn evaluate(
         }
         v
     };
+    // v[i] = now(i) | stay(i) & v[i - 1], from the front, where `before` is what there was before the first position
+    let since = |now: &dyn Fn(usize) -> bool, stay: &dyn Fn(usize) -> bool, before: bool| {
+        let mut v = vec![false; n];
+        for i in 0..n {
+            v[i] = now(i) || stay(i) && if i > 0 { v[i - 1] } else { before };
+        }
+        v
+    };
     Ok(match f {
         Formula::True => vec![true; n],
         Formula::False => vec![false; n],
@@ -77,6 +104,10 @@ fn evaluate(
                 Unary::Next => (0..n).map(|i| if i + 1 < n { v[i + 1] } else { v[prefix] }).collect(),
                 Unary::Finally => fixpoint(&|i| v[i], &|_| true, false),
                 Unary::Globally => fixpoint(&|_| false, &|i| v[i], true),
+                Unary::Previous => (0..n).map(|i| i > 0 && v[i - 1]).collect(),
+                Unary::WeakPrevious => (0..n).map(|i| i == 0 || v[i - 1]).collect(),
+                Unary::Once => since(&|i| v[i], &|_| true, false),
+                Unary::Historically => since(&|_| false, &|i| v[i], true),
                 Unary::All | Unary::Exists => return Err(NotLtl),
             }
         }
@@ -92,6 +123,8 @@ fn evaluate(
                 Binary::WeakUntil => fixpoint(&|i| w[i], &|i| v[i], true),
                 Binary::StrongRelease => fixpoint(&|i| v[i] && w[i], &|i| w[i], false),
                 Binary::Release => fixpoint(&|i| v[i] && w[i], &|i| w[i], true),
+                Binary::Since => since(&|i| w[i], &|i| v[i], false),
+                Binary::Triggered => since(&|i| v[i] && w[i], &|i| w[i], true),
             }
         }
     })

@@ -106,6 +106,10 @@ fn normal_form(f: &Formula, positive: bool) -> Formula {
             let dual = match op {
                 Unary::Finally => Unary::Globally,
                 Unary::Globally => Unary::Finally,
+                Unary::Previous => Unary::WeakPrevious,
+                Unary::WeakPrevious => Unary::Previous,
+                Unary::Once => Unary::Historically,
+                Unary::Historically => Unary::Once,
                 Unary::All => Unary::Exists,
                 Unary::Exists => Unary::All,
                 other => *other,
@@ -124,5 +128,7 @@ fn normal_form(f: &Formula, positive: bool) -> Formula {
         Formula::Binary(Release, f, g) => both(Release, Until, f, g),
         Formula::Binary(WeakUntil, f, g) => both(WeakUntil, StrongRelease, f, g),
         Formula::Binary(StrongRelease, f, g) => both(StrongRelease, WeakUntil, f, g),
+        Formula::Binary(Since, f, g) => both(Since, Triggered, f, g),
+        Formula::Binary(Triggered, f, g) => both(Triggered, Since, f, g),
     }
 }

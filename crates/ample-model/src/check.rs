@@ -18,11 +18,13 @@ use crate::system::{
     Monitor, NextValue, ProcessId, ProcessType, RecordId, Role, Scalar, Span, Synchronous, System, Type, Variable,
     VariableId, VariableKind,
 };
+use crate::visit::innermost_first;
 
 /// The most slots that the variables of one scope may have together.
 pub const MAX_SLOTS: u32 = 1 << 20;
 
-/// How deep expressions, formulas and types may be nested.
+/// How deep expressions, formulas and types may be nested. In a synchronous system it is the expressions between one shared
+/// expression and the next ones inside it: circuits are deep.
 pub const MAX_DEPTH: u32 = 500;
 
 /// Process ids and handles are kept in a byte.
@@ -57,7 +59,7 @@ pub fn check(system: &System) -> Result<(), Vec<Malformed>> {
         problems: Vec::new(),
         spawned: spawned(system),
         shared: HashSet::new(),
-        is_step: false,
+        last: None,
     };
     checker.types();
     if checker.problems.is_empty() {
@@ -101,7 +103,7 @@ pub fn check_origins(reduced: &System, original: &System) -> Result<(), Vec<Malf
 /// Who evaluates an expression.
 #[derive(Clone, Copy)]
 enum Reader<'a> {
-    /// Nobody: a property.
+    /// Nobody: a property. One that reads inputs is checked in a system in which these are a part of the state.
     Nobody,
     /// Nobody, and before or beside the run: a monitor, the first value of a global.
     Static,
@@ -116,6 +118,15 @@ enum Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    fn alike(self) -> Option<Alike> {
+        match self {
+            Reader::Nobody => Some(Alike::Nobody),
+            Reader::Static => Some(Alike::Static),
+            Reader::Step => Some(Alike::Step),
+            Reader::StaticIn(_) | Reader::Process(_) | Reader::Edge(..) => None,
+        }
+    }
+
     fn process(self) -> Option<&'a ProcessType> {
         match self {
             Reader::Nobody | Reader::Static | Reader::Step => None,
@@ -136,8 +147,16 @@ struct Checker<'a> {
     spawned: HashSet<&'a str>,
     /// The shared expressions that were checked for the same reader.
     shared: HashSet<usize>,
-    /// Expressions of joint steps were checked last: they all have the same reader.
-    is_step: bool,
+    /// Who the last reader was, if all readers of its kind are the same.
+    last: Option<Alike>,
+}
+
+/// Readers that may read the same.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Alike {
+    Nobody,
+    Static,
+    Step,
 }
 
 impl<'a> Checker<'a> {
@@ -273,6 +292,11 @@ impl<'a> Checker<'a> {
         if let Some(synchronous) = system.synchronous() {
             self.synchronous(synchronous);
         }
+        for signal in &system.signals {
+            self.at = format!("signal {}", signal.name);
+            self.span(signal.span);
+            self.expr(&signal.value, Reader::Nobody);
+        }
         for (id, instance) in system.start.iter().enumerate() {
             self.at = format!("start {id}");
             self.instance(instance);
@@ -287,7 +311,11 @@ impl<'a> Checker<'a> {
             match &property.question {
                 Question::Deadlock | Question::Assertions | Question::Acceptance | Question::Progress => {}
                 Question::Invariant(expr) | Question::Bound(expr) => self.expr(expr, Reader::Nobody),
-                Question::Ltl(temporal) | Question::Ctl(temporal) => self.temporal(temporal),
+                // Of linear time, in a synchronous system: what is said of a step can be observed.
+                Question::Ltl(temporal) if self.system.synchronous().is_some() => {
+                    self.temporal(temporal, Reader::Step);
+                }
+                Question::Ltl(temporal) | Question::Ctl(temporal) => self.temporal(temporal, Reader::Nobody),
                 Question::Never(id) => self.process_id(*id, Role::Claim),
                 Question::Automaton(automaton) => self.automaton(automaton),
             }
@@ -383,6 +411,13 @@ impl<'a> Checker<'a> {
         self.conjuncts("invariant", &synchronous.invariant, Reader::Static);
         self.conjuncts("relation", &synchronous.relations, Reader::Step);
         self.definitions(&synchronous.definitions);
+        self.conjuncts("justice", &synchronous.justice, Reader::Step);
+        let pairs = synchronous.compassion.iter();
+        let (first, second): (Vec<&Expr>, Vec<&Expr>) = pairs.map(|(first, second)| (first, second)).unzip();
+        for condition in first.into_iter().chain(second) {
+            self.at = "compassion".into();
+            self.expr(condition, Reader::Step);
+        }
         if self.problems.is_empty() {
             self.at = "first values".into();
             self.circle(Plan::initial(system).err());
@@ -712,10 +747,10 @@ impl<'a> Checker<'a> {
         monitor.observed.iter().for_each(|(_, channel)| self.expr(channel, Reader::Static));
     }
 
-    fn temporal(&mut self, temporal: &Temporal) {
+    fn temporal(&mut self, temporal: &Temporal, reader: Reader<'a>) {
         self.formula(&temporal.formula, temporal.atoms.len(), 0);
         for atom in &temporal.atoms {
-            self.expr(atom, Reader::Nobody);
+            self.expr(atom, reader);
         }
     }
 
@@ -743,11 +778,11 @@ impl<'a> Checker<'a> {
     }
 
     fn expr(&mut self, expr: &Expr, reader: Reader<'a>) {
-        let is_step = matches!(reader, Reader::Step);
-        if !(is_step && self.is_step) {
+        let alike = reader.alike();
+        if alike.is_none() || alike != self.last {
             self.shared.clear();
         }
-        self.is_step = is_step;
+        self.last = alike;
         self.expr_at(expr, reader, 0);
     }
 
@@ -830,7 +865,13 @@ impl<'a> Checker<'a> {
                 self.expr_at(channel, reader, deeper);
                 self.patterns(patterns, reader, deeper);
             }
-            // It may stand in very many places: once it was checked, only how deep it stands can be wrong.
+            // It may stand in very many places, and in a circuit very deep: each is checked once, and alone.
+            Expr::Shared(x) if self.system.synchronous().is_some() => {
+                for part in innermost_first(x, &mut |part| self.shared.insert(part.address())) {
+                    self.expr_at(part, reader, 0);
+                }
+            }
+            // Once it was checked, only how deep it stands can be wrong.
             Expr::Shared(x) => {
                 if self.shared.insert(x.address()) {
                     self.expr_at(x, reader, deeper);
@@ -875,7 +916,8 @@ impl<'a> Checker<'a> {
         self.scalar(place.scalar);
         let name = &variable.name;
         let is_fresh = place.scope == Scope::Global && variable.kind == VariableKind::Input;
-        self.require(!is_fresh || matches!(reader, Reader::Step), || format!("the input {name} outside of a step"));
+        let knows_inputs = matches!(reader, Reader::Step | Reader::Nobody);
+        self.require(!is_fresh || knows_inputs, || format!("the input {name} outside of a step"));
         if !lies_within(place, self.system.slots(&variable.ty)) {
             return self.problem(format!("a place that reaches outside of {name}"));
         }

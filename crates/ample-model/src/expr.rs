@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::shared::Shared;
 use crate::Fault;
+use crate::facts::Bounds;
 use crate::system::{EdgeId, LocationId, ProcessId, RecordId, Scalar, VariableId};
 use crate::visit::{Seen, Visitor, walk_expr};
 
@@ -259,9 +260,15 @@ impl Expr {
         Expr::Unary(op, Box::new(operand))
     }
 
-    /// Calls `visit` on this expression and on every expression inside it, outermost first, and on a shared one once.
+    /// Calls `visit` on this expression and on every expression inside it, outermost first, and on a shared one once, after
+    /// the shared ones inside it.
     pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
         Calls::new(visit).expr(self);
+    }
+
+    /// Its value is 0 or 1, if it has one.
+    pub fn has_truth_value(&self) -> bool {
+        Bounds::of_expr(self).within(0, 1)
     }
 
     /// The value of an expression without variables, unless it is a fault.
@@ -296,8 +303,8 @@ impl<'a> Visitor<'a> for Calls<'_, 'a> {
     }
 
     fn shared(&mut self, shared: &'a Shared) {
-        if self.seen.is_new(shared) {
-            self.expr(shared);
+        for part in self.seen.unseen(shared) {
+            self.expr(part);
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::system::{
     Action, ChannelId, Communication, Definition, Edge, EdgeId, EventKind, Initial, Instruction, NextValue, ProcessId,
     Scalar, Synchronous, System, Variable, VariableId,
 };
+use crate::visit::innermost_first;
 
 /// Some cells of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -852,9 +853,12 @@ impl<'a> Reader<'a> {
             return self.expr(shared, usage);
         }
         let is_outermost = self.inside.borrow().is_none();
-        if self.inside.borrow_mut().get_or_insert_default().insert(shared.address()) {
-            self.expr(shared, usage);
-        }
+        let parts = {
+            let mut inside = self.inside.borrow_mut();
+            let seen = inside.get_or_insert_default();
+            innermost_first(shared, &mut |part| seen.insert(part.address()))
+        };
+        parts.into_iter().for_each(|part| self.expr(part, usage));
         if is_outermost {
             self.inside.replace(None);
         }

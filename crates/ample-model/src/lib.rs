@@ -32,6 +32,7 @@ pub mod facts;
 mod features;
 pub mod initial;
 pub mod interpret;
+pub mod observe;
 pub mod outcome;
 pub mod plan;
 pub mod property;
@@ -55,7 +56,7 @@ pub use property::{AtomTable, Property, PropertyAutomaton, Question, Temporal};
 pub use system::{
     Action, ActionId, Alternative, Block, Channel, ChannelId, Communication, Coupling, DeadStatement, Definition, Edge,
     EdgeId, Enumeration, EnumerationId, EventKind, Initial, Instance, Instruction, Location, LocationId, Monitor,
-    MonitorEdge, NamedAction, NextValue, Original, Overflow, ProcessId, ProcessType, Record, RecordId, Role, Scalar,
-    Source, SourceId, Span, Synchronous, System, Type, Variable, VariableId, VariableKind,
+    MonitorEdge, NamedAction, NextValue, Notation, Original, Overflow, ProcessId, ProcessType, Record, RecordId, Role,
+    Scalar, Signal, Source, SourceId, Span, Synchronous, System, Type, Variable, VariableId, VariableKind,
 };
 pub use trace::{Change, Message, Move, Step, Trace};

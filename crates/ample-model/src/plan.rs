@@ -10,7 +10,7 @@
 //! The plan is part of the meaning in one respect: what a conjunct refuses at one stage is not evaluated in a later one, so
 //! that a fault there is none. Who enumerates differently must see to that.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::expr::{Expr, Place, Scope, Shared};
 use crate::initial::Choice;
@@ -185,7 +185,7 @@ struct Planner<'a> {
     next: Vec<Option<usize>>,
 }
 
-/// Something that waits until cells have their values.
+/// A conjunct that waits until cells have their values.
 struct Waiting {
     /// The cells it reads that have no value yet.
     missing: Vec<usize>,
@@ -233,19 +233,171 @@ impl<'a> Planner<'a> {
             let stage = if of_next { Stage::RequireNext(condition) } else { Stage::Require(condition) };
             conjuncts.push((stage, self.reads(&[condition], of_next)));
         }
-        let producers: Vec<Waiting> = self.cells.iter().map(|cell| self.needs(&cell.producer)).collect();
-        Order::new(&self.cells, producers, conjuncts).stages()
+        Order::new(&self.cells, Needs::of(&self), conjuncts).stages()
     }
+}
 
-    fn needs(&self, producer: &Producer<'a>) -> Waiting {
-        match producer {
-            Producer::Value(value) => self.reads(&[value], false),
-            Producer::Any(_) => self.reads(&[], false),
+impl<'a> Producer<'a> {
+    fn expressions(&self) -> Vec<&'a Expr> {
+        match self {
+            Producer::Value(value) => vec![value],
+            Producer::Any(_) => Vec::new(),
             Producer::Alternatives(alternatives) => {
-                let exprs = alternatives.iter().flat_map(|one| one.when.iter().chain([&one.value]));
-                self.reads(&exprs.collect::<Vec<_>>(), false)
+                alternatives.iter().flat_map(|one| one.when.iter().chain([&one.value])).collect()
             }
         }
+    }
+}
+
+/// What producers wait for: cells, and shared expressions that wait for cells in turn. Each shared expression is looked at
+/// once, however many producers wait for it.
+///
+/// Both have numbers: a producer that of its cell, shared expressions those behind.
+#[derive(Default)]
+struct Needs {
+    /// What each waits for, one behind the other: cells and shared expressions.
+    needs: Vec<u32>,
+    /// Where the needs of each end.
+    ends: Vec<usize>,
+    /// How many of them are left.
+    left: Vec<u32>,
+    /// Who waits for each cell and each shared expression, one behind the other.
+    dependents: Vec<u32>,
+    /// Where the dependents of each end.
+    dependents_end: Vec<usize>,
+}
+
+impl Needs {
+    fn of(planner: &Planner<'_>) -> Needs {
+        let cells = planner.cells.len();
+        // By address: the number of a shared expression, or none if it waits for nothing.
+        let mut numbers: HashMap<usize, Option<u32>> = HashMap::new();
+        let mut of_shared: Vec<Vec<u32>> = Vec::new();
+        let mut needs = Needs::default();
+        let mut seen = Seen::default();
+        for cell in &planner.cells {
+            let mut direct = Direct::new(planner);
+            cell.producer.expressions().into_iter().for_each(|expr| direct.expr(expr));
+            for part in direct.shared.iter().flat_map(|shared| seen.unseen(shared)) {
+                let mut inside = Direct::new(planner);
+                inside.expr(part);
+                let inside = inside.needs(&numbers);
+                let number = (!inside.is_empty()).then_some((cells + of_shared.len()) as u32);
+                numbers.insert(part.address(), number);
+                if number.is_some() {
+                    of_shared.push(inside);
+                }
+            }
+            needs.push(&direct.needs(&numbers));
+        }
+        of_shared.iter().for_each(|inside| needs.push(inside));
+        needs.turn_round();
+        needs
+    }
+
+    fn push(&mut self, needs: &[u32]) {
+        self.needs.extend_from_slice(needs);
+        self.ends.push(self.needs.len());
+        self.left.push(needs.len() as u32);
+    }
+
+    /// Who waits, from what each waits for.
+    fn turn_round(&mut self) {
+        let mut begins = vec![0usize; self.ends.len() + 1];
+        for need in &self.needs {
+            begins[*need as usize + 1] += 1;
+        }
+        for number in 1..begins.len() {
+            begins[number] += begins[number - 1];
+        }
+        let mut at = begins.clone();
+        self.dependents = vec![0; self.needs.len()];
+        for number in 0..self.ends.len() {
+            for need in self.range(number) {
+                let need = self.needs[need] as usize;
+                self.dependents[at[need]] = number as u32;
+                at[need] += 1;
+            }
+        }
+        self.dependents_end = begins.split_off(1);
+    }
+
+    fn range(&self, number: usize) -> std::ops::Range<usize> {
+        range(&self.ends, number)
+    }
+
+    /// The cell is known: calls `ready` for every producer that waits for nothing any more.
+    fn give(&mut self, cell: usize, cells: usize, mut ready: impl FnMut(usize)) {
+        let mut open = vec![cell];
+        while let Some(known) = open.pop() {
+            for at in range(&self.dependents_end, known) {
+                let number = self.dependents[at] as usize;
+                self.left[number] -= 1;
+                if self.left[number] > 0 {
+                    continue;
+                }
+                if number < cells {
+                    ready(number);
+                } else {
+                    open.push(number);
+                }
+            }
+        }
+    }
+
+    /// The first cell without a value that a producer waits for.
+    fn first_missing(&self, producer: usize, known: &[bool]) -> Option<usize> {
+        if self.left[producer] == 0 {
+            return None;
+        }
+        let (mut seen, mut open, mut first) = (HashSet::new(), vec![producer], None);
+        while let Some(number) = open.pop() {
+            for need in self.needs[self.range(number)].iter().map(|need| *need as usize) {
+                if need < known.len() {
+                    first = if known[need] { first } else { Some(first.map_or(need, |first: usize| first.min(need))) };
+                } else if self.left[need] > 0 && seen.insert(need) {
+                    open.push(need);
+                }
+            }
+        }
+        first
+    }
+}
+
+fn range(ends: &[usize], number: usize) -> std::ops::Range<usize> {
+    number.checked_sub(1).map_or(0, |before| ends[before])..ends[number]
+}
+
+/// Collects the cells that an expression reads, and the shared expressions inside it, which are not looked into.
+struct Direct<'p, 'a> {
+    reads: Reads<'p, 'a>,
+    shared: Vec<&'a Shared>,
+}
+
+impl<'p, 'a> Direct<'p, 'a> {
+    fn new(planner: &'p Planner<'a>) -> Direct<'p, 'a> {
+        let reads = Reads { planner, of_next_state: false, cells: BTreeSet::new(), seen: Seen::default() };
+        Direct { reads, shared: Vec::new() }
+    }
+
+    /// The cells, and the numbers of those shared expressions that wait for something.
+    fn needs(self, numbers: &HashMap<usize, Option<u32>>) -> Vec<u32> {
+        let shared = self.shared.iter().filter_map(|shared| numbers.get(&shared.address()).copied().flatten());
+        let mut needs: Vec<u32> = self.reads.cells.iter().map(|cell| *cell as u32).chain(shared).collect();
+        needs.sort_unstable();
+        needs.dedup();
+        needs
+    }
+}
+
+impl<'a> Visitor<'a> for Direct<'_, 'a> {
+    fn expr(&mut self, expr: &'a Expr) {
+        self.reads.direct(expr);
+        walk_expr(self, expr);
+    }
+
+    fn shared(&mut self, shared: &'a Shared) {
+        self.shared.push(shared);
     }
 }
 
@@ -260,6 +412,15 @@ struct Reads<'p, 'a> {
 }
 
 impl Reads<'_, '_> {
+    /// What the expression itself reads, apart from those inside it.
+    fn direct(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Read(place) => self.add(place, self.of_next_state),
+            Expr::Next(place) => self.add(place, true),
+            _ => {}
+        }
+    }
+
     fn add(&mut self, place: &Place, next: bool) {
         let planner = self.planner;
         let (Scope::Global, Some(first)) = (place.scope, planner.offsets.get(place.variable.index())) else { return };
@@ -273,17 +434,13 @@ impl Reads<'_, '_> {
 
 impl<'a> Visitor<'a> for Reads<'_, 'a> {
     fn expr(&mut self, expr: &'a Expr) {
-        match expr {
-            Expr::Read(place) => self.add(place, self.of_next_state),
-            Expr::Next(place) => self.add(place, true),
-            _ => {}
-        }
+        self.direct(expr);
         walk_expr(self, expr);
     }
 
     fn shared(&mut self, shared: &'a Shared) {
-        if self.seen.is_new(shared) {
-            self.expr(shared);
+        for part in self.seen.unseen(shared) {
+            self.expr(part);
         }
     }
 }
@@ -291,10 +448,9 @@ impl<'a> Visitor<'a> for Reads<'_, 'a> {
 /// Puts stages in order.
 struct Order<'c, 'a> {
     cells: &'c [Cell<'a>],
-    producers: Vec<Waiting>,
+    needs: Needs,
     conjuncts: Vec<(Stage<'a>, Waiting)>,
-    /// By cell: the producers and the conjuncts that wait for it.
-    producers_of: Vec<Vec<usize>>,
+    /// By cell: the conjuncts that wait for it.
     conjuncts_of: Vec<Vec<usize>>,
     known: Vec<bool>,
     /// The conjuncts that wait, those with the fewest cells to go first.
@@ -307,11 +463,8 @@ struct Order<'c, 'a> {
 }
 
 impl<'c, 'a> Order<'c, 'a> {
-    fn new(cells: &'c [Cell<'a>], producers: Vec<Waiting>, conjuncts: Vec<(Stage<'a>, Waiting)>) -> Order<'c, 'a> {
-        let (mut producers_of, mut conjuncts_of) = (vec![Vec::new(); cells.len()], vec![Vec::new(); cells.len()]);
-        for (number, producer) in producers.iter().enumerate() {
-            producer.missing.iter().for_each(|cell| producers_of[*cell].push(number));
-        }
+    fn new(cells: &'c [Cell<'a>], needs: Needs, conjuncts: Vec<(Stage<'a>, Waiting)>) -> Order<'c, 'a> {
+        let mut conjuncts_of = vec![Vec::new(); cells.len()];
         for (number, (_, conjunct)) in conjuncts.iter().enumerate() {
             conjunct.missing.iter().for_each(|cell| conjuncts_of[*cell].push(number));
         }
@@ -320,12 +473,11 @@ impl<'c, 'a> Order<'c, 'a> {
             cells,
             known: vec![false; cells.len()],
             waiting: conjuncts.iter().enumerate().map(|(number, (_, conjunct))| (conjunct.left, number)).collect(),
-            ready: (0..cells.len()).filter(|cell| producers[*cell].left == 0).filter(is_definition).collect(),
+            ready: (0..cells.len()).filter(|cell| needs.left[*cell] == 0).filter(is_definition).collect(),
             open: (0..cells.len()).collect(),
             stages: Vec::new(),
-            producers,
+            needs,
             conjuncts,
-            producers_of,
             conjuncts_of,
         }
     }
@@ -357,7 +509,7 @@ impl<'c, 'a> Order<'c, 'a> {
         let wanted = self.waiting.first().and_then(|(_, number)| self.first_missing(&self.conjuncts[*number].1));
         let mut cell = wanted.unwrap_or(*first);
         let mut path = vec![cell];
-        while let Some(before) = self.first_missing(&self.producers[cell]) {
+        while let Some(before) = self.needs.first_missing(cell, &self.known) {
             if let Some(start) = path.iter().position(|other| *other == before) {
                 return Err(Circular(path[start..].iter().map(|cell| self.cells[*cell].target.slot).collect()));
             }
@@ -387,12 +539,11 @@ impl<'c, 'a> Order<'c, 'a> {
             waiting.left -= 1;
             self.waiting.insert((waiting.left, *number));
         }
-        for number in &self.producers_of[cell] {
-            let waiting = &mut self.producers[*number];
-            waiting.left -= 1;
-            if waiting.left == 0 && matches!(self.cells[*number].producer, Producer::Value(_)) {
-                self.ready.insert(*number);
+        let (cells, ready) = (self.cells, &mut self.ready);
+        self.needs.give(cell, cells.len(), |number| {
+            if matches!(cells[number].producer, Producer::Value(_)) {
+                ready.insert(number);
             }
-        }
+        });
     }
 }

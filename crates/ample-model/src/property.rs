@@ -186,6 +186,20 @@ pub struct Property {
 }
 
 impl Property {
+    /// Its expressions, the outermost ones.
+    pub fn expressions(&self) -> &[Expr] {
+        match &self.question {
+            Question::Invariant(expr) | Question::Bound(expr) => std::slice::from_ref(expr),
+            Question::Ltl(temporal) | Question::Ctl(temporal) => &temporal.atoms,
+            Question::Automaton(automaton) => &automaton.atoms,
+            Question::Deadlock
+            | Question::Assertions
+            | Question::Never(_)
+            | Question::Acceptance
+            | Question::Progress => &[],
+        }
+    }
+
     /// Calls `visit` on every expression in the property.
     pub fn walk(&self, visit: &mut dyn FnMut(&Expr)) {
         match &self.question {

@@ -146,6 +146,7 @@ impl Maker {
                 .map(|number| NamedAction { name: format!("action{number}"), span: None })
                 .collect(),
             exact_types: false,
+            signals: Vec::new(),
             original: None,
         }
     }

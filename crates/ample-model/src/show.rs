@@ -95,6 +95,9 @@ impl Show<'_> {
             (Expr::Const(value), Expr::Read(Place { scalar: scalar @ Scalar::Enumeration(_), .. })) => {
                 self.system.show_value(*scalar, *value)
             }
+            (Expr::Const(value), Expr::Read(place)) if place.scope == Scope::Global => {
+                self.system.show_global(place.variable.index(), place.scalar, *value)
+            }
             _ => self.operand(expr),
         }
     }

@@ -6,13 +6,14 @@
 //! states follow which. How a state moves is defined by the
 //! [reference interpreter](crate::interpret) and nowhere else.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::expr::{Expr, Field, Pattern, Place, Shared};
+use crate::expr::{Expr, Field, Pattern, Place, Scope, Shared};
 use crate::property::Property;
-use crate::visit::Visitor;
+use crate::visit::{Seen, Visitor};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -439,6 +440,28 @@ impl<'a> Visitor<'a> for Written<'a> {
     fn shared(&mut self, _: &'a Shared) {}
 }
 
+/// Collects the global variables that are read.
+#[derive(Default)]
+struct Globals<'a> {
+    variables: BTreeSet<VariableId>,
+    seen: Seen<'a>,
+}
+
+impl<'a> Visitor<'a> for Globals<'a> {
+    fn read(&mut self, place: &'a Place) {
+        if place.scope == Scope::Global {
+            self.variables.insert(place.variable);
+        }
+        self.place(place);
+    }
+
+    fn shared(&mut self, shared: &'a Shared) {
+        for part in self.seen.unseen(shared) {
+            self.expr(part);
+        }
+    }
+}
+
 impl Communication {
     /// Its expressions, the outermost ones: the handle, what is sent, what must match, and subscripts of what is received into.
     pub fn expressions(&self) -> Vec<&Expr> {
@@ -693,6 +716,66 @@ pub struct Synchronous {
     pub definitions: Vec<Definition>,
     /// What holds in every step: conjuncts over current values, inputs and [next values](Expr::Next).
     pub relations: Vec<Expr>,
+    /// Only runs on which each of these holds again and again count for temporal properties. Inputs may be read.
+    #[serde(default)]
+    pub justice: Vec<Expr>,
+    /// Only runs on which, for each of these pairs, the second holds again and again if the first does, count for
+    /// properties of linear time. Inputs may be read.
+    #[serde(default)]
+    pub compassion: Vec<(Expr, Expr)>,
+    /// Only infinite runs count for temporal properties: one that ends in a deadlock does not. Otherwise a state without a
+    /// next one repeats itself.
+    #[serde(default)]
+    pub infinite_runs: bool,
+    /// Nothing is asked of the model but what it states.
+    #[serde(default)]
+    pub only_stated: bool,
+    /// How the values of the globals are written; as numbers for those beyond the end.
+    #[serde(default)]
+    pub notations: Vec<Notation>,
+}
+
+/// How the values of a variable are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Notation {
+    /// As numbers.
+    #[default]
+    Number,
+    /// `TRUE`, `FALSE`.
+    Truth,
+    /// By these names, the first of which is that of 0.
+    Names(Vec<String>),
+    /// As words of SMV: `0ud8_255`.
+    Word {
+        /// How many bits.
+        bits: u8,
+        /// Two's complement.
+        signed: bool,
+    },
+}
+
+impl Notation {
+    /// A value in this notation.
+    ///
+    /// ```
+    /// use ample_model::Notation;
+    /// assert_eq!(Notation::Word { bits: 8, signed: false }.show(5), "0ud8_5");
+    /// assert_eq!(Notation::Names(vec!["idle".into()]).show(0), "idle");
+    /// ```
+    pub fn show(&self, value: i64) -> String {
+        match self {
+            Notation::Number => value.to_string(),
+            Notation::Truth => if value == 0 { "FALSE" } else { "TRUE" }.into(),
+            Notation::Names(names) => {
+                let name = usize::try_from(value).ok().and_then(|at| names.get(at));
+                name.cloned().unwrap_or_else(|| value.to_string())
+            }
+            Notation::Word { bits, signed: false } => format!("0ud{bits}_{value}"),
+            Notation::Word { bits, signed: true } => {
+                format!("{}0sd{bits}_{}", if value < 0 { "-" } else { "" }, value.unsigned_abs())
+            }
+        }
+    }
 }
 
 /// How a system moves.
@@ -703,6 +786,19 @@ pub enum Coupling {
     Interleaving,
     /// Everything at once.
     Synchronous(Synchronous),
+}
+
+/// A named expression: an output of a circuit, or a signal inside it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signal {
+    /// Its name in the source.
+    pub name: String,
+    /// Its value: over the state and, in a synchronous system, the inputs.
+    pub value: Expr,
+    /// It is an output.
+    pub is_output: bool,
+    /// Where it is declared.
+    pub span: Option<Span>,
 }
 
 /// A model: everything that an engine may know about it.
@@ -722,6 +818,9 @@ pub struct System {
     pub channels: Vec<Channel>,
     /// Global variables.
     pub globals: Vec<Variable>,
+    /// Named expressions that properties may speak of.
+    #[serde(default)]
+    pub signals: Vec<Signal>,
     /// Process types.
     pub processes: Vec<ProcessType>,
     /// The processes that are there from the beginning, in the order of their ids.
@@ -812,6 +911,7 @@ impl System {
             records: Vec::new(),
             channels: Vec::new(),
             globals: Vec::new(),
+            signals: Vec::new(),
             processes: Vec::new(),
             start: Vec::new(),
             max_processes: 255,
@@ -834,6 +934,42 @@ impl System {
             Coupling::Synchronous(synchronous) => Some(synchronous),
             Coupling::Interleaving => None,
         }
+    }
+
+    /// Makes the inputs that these expressions read a part of the state: cells that may have any value, initially and after
+    /// every step. A condition about inputs is one on such states; the runs are the same, and each state of a run shows the
+    /// inputs of the step that leaves it. True if there were some.
+    ///
+    /// ```
+    /// use ample_model::{Coupling, Expr, Place, Scalar, Scope, Synchronous, System, Type, Variable, VariableId, VariableKind};
+    ///
+    /// let mut system = System::new("wire", "by hand");
+    /// system.coupling = Coupling::Synchronous(Synchronous::default());
+    /// let input = Variable { kind: VariableKind::Input, ..Variable::new("x", Type::Scalar(Scalar::BOOL)) };
+    /// system.globals.push(input);
+    /// let (scope, variable, scalar) = (Scope::Global, VariableId(0), Scalar::BOOL);
+    /// let x = Expr::Read(Place { scope, variable, offset: 0, indices: Vec::new(), scalar });
+    /// assert!(system.keep_inputs([&x]));
+    /// assert_eq!(system.globals[0].kind, VariableKind::State);
+    /// ```
+    pub fn keep_inputs<'e>(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) -> bool {
+        let inputs = self.inputs_in(exprs);
+        for variable in &inputs {
+            self.globals[variable.index()].kind = VariableKind::State;
+        }
+        !inputs.is_empty()
+    }
+
+    /// The inputs that these expressions read.
+    pub fn inputs_in<'e>(&self, exprs: impl IntoIterator<Item = &'e Expr>) -> Vec<VariableId> {
+        let is_input = |variable: &Variable| variable.kind == VariableKind::Input;
+        if !self.globals.iter().any(is_input) {
+            return Vec::new();
+        }
+        let mut read = Globals::default();
+        exprs.into_iter().for_each(|expr| read.expr(expr));
+        let there = |id: &VariableId| self.globals.get(id.index()).is_some_and(is_input);
+        read.variables.into_iter().filter(there).collect()
     }
 
     /// The process type of that id.
@@ -920,6 +1056,14 @@ impl System {
             within -= slots;
         }
         format!("cell {slot}")
+    }
+
+    /// A value of a global in the words of the source.
+    pub fn show_global(&self, variable: usize, scalar: Scalar, value: i64) -> String {
+        match self.synchronous().and_then(|synchronous| synchronous.notations.get(variable)) {
+            None | Some(Notation::Number) => self.show_value(scalar, value),
+            Some(notation) => notation.show(value),
+        }
     }
 
     /// A value in the words of the source: an enumeration's name where the type has one.

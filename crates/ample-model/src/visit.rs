@@ -22,8 +22,8 @@
 //!     }
 //!
 //!     fn shared(&mut self, shared: &'a Shared) {
-//!         if self.seen.is_new(shared) {
-//!             self.expr(shared);
+//!         for part in self.seen.unseen(shared) {
+//!             self.expr(part);
 //!         }
 //!     }
 //! }
@@ -37,6 +37,8 @@
 //!
 //! Expressions with [shared](Shared) parts are graphs, and the trees that they stand for may be larger than any memory.
 //! Therefore nobody can forget to say what is done with a shared part: a visitor asks [`Seen`], a folder [`Made`].
+//! Shared parts may be nested as deep as a circuit is, and no call stack is: they are [listed](innermost_first) without
+//! recursion, those inside before those around them, so that whoever goes along the list finds what is inside done.
 
 use std::collections::{HashMap, HashSet};
 use std::marker::PhantomData;
@@ -53,7 +55,53 @@ impl<'a> Seen<'a> {
     pub fn is_new(&mut self, shared: &'a Shared) -> bool {
         self.0.insert(shared.address())
     }
+
+    /// What was not looked at before of a shared expression and those inside it, innermost first; from now on it was.
+    pub fn unseen(&mut self, shared: &'a Shared) -> Vec<&'a Shared> {
+        if self.0.contains(&shared.address()) {
+            return Vec::new();
+        }
+        innermost_first(shared, &mut |part| self.0.insert(part.address()))
+    }
 }
+
+/// Collects the shared expressions that stand directly in one.
+struct Direct<'a>(Vec<&'a Shared>);
+
+impl<'a> Visitor<'a> for Direct<'a> {
+    fn shared(&mut self, shared: &'a Shared) {
+        self.0.push(shared);
+    }
+}
+
+/// A shared expression and those inside it, each after those inside it, as far as they are `new`, which is asked about each
+/// place where one stands. One that is not new is left out with all that is inside it.
+pub fn innermost_first<'a>(shared: &'a Shared, new: &mut dyn FnMut(&'a Shared) -> bool) -> Vec<&'a Shared> {
+    /// The inner ones of an expression are still to be put on the list; or it is itself.
+    enum Open<'a> {
+        Inside(&'a Shared),
+        Itself(&'a Shared),
+    }
+    let mut list = Vec::new();
+    let mut open = vec![Open::Inside(shared)];
+    while let Some(next) = open.pop() {
+        match next {
+            Open::Itself(shared) => list.push(shared),
+            Open::Inside(shared) if !new(shared) => {}
+            Open::Inside(shared) if !shared.is_nested() => list.push(shared),
+            Open::Inside(shared) => {
+                open.push(Open::Itself(shared));
+                let mut direct = Direct(Vec::new());
+                direct.expr(shared);
+                open.extend(direct.0.into_iter().rev().map(Open::Inside));
+            }
+        }
+    }
+    list
+}
+
+/// So many levels may be gone through by recursion; what is nested deeper is gone through along a list.
+pub const MAX_RECURSION: u32 = 100;
 
 /// What was made of shared expressions, so that it is shared as well.
 #[derive(Clone, Debug, Default)]

@@ -226,6 +226,19 @@ impl<'a, S: Sets> Evaluator<'a, S> {
         Ok(self)
     }
 
+    /// `EG` is about runs that count: these, and infinite ones where the sets say so. Of the other operators the formula says
+    /// itself where a run goes on that counts.
+    #[must_use]
+    pub fn counting(mut self, fair: Option<&'a FairRuns<S::Set>>) -> Evaluator<'a, S> {
+        self.fair = fair;
+        self
+    }
+
+    /// Which runs count, where not all do.
+    pub fn fair_runs(&self) -> Option<&'a FairRuns<S::Set>> {
+        self.fair
+    }
+
     /// The sets, to do more with them.
     pub fn sets(&mut self) -> &mut S {
         self.sets
@@ -359,12 +372,13 @@ impl<'a, S: Sets> Evaluator<'a, S> {
             return self.always_fairly(&set, &stopped, fair);
         }
         // Every run stays in all states.
-        if set == self.domain && self.sets.is_empty(&self.faulty) && !self.sets.has_transient() {
+        let all_count = !self.sets.only_infinite();
+        if set == self.domain && self.sets.is_empty(&self.faulty) && !self.sets.has_transient() && all_count {
             return Ok(set);
         }
         let stopping = self.stopping(f)?;
         let mut may_end = self.sets.intersection(&stopping, &set)?;
-        if !self.sets.stutters() {
+        if !self.sets.stutters() && all_count {
             let deadlocked = self.sets.deadlocked(&set)?;
             may_end = self.sets.union(&may_end, &deadlocked)?;
         }
@@ -388,13 +402,15 @@ impl<'a, S: Sets> Evaluator<'a, S> {
     fn always_fairly(&mut self, set: &S::Set, stopped: &S::Set, fair: &FairRuns<S::Set>) -> Maybe<S::Set> {
         let scope = self.sets.scope(set, &self.within)?;
         let mut goal = FairSearch::new(self.sets, &fair.fairness).backward(&scope, &mut self.effort)?;
-        // Nothing is enabled in a deadlocked state, so only what must be visited matters there.
-        let visible = self.sets.visible(set)?;
-        let mut deadlocked = self.sets.deadlocked(&visible)?;
-        for condition in &fair.fairness.justice {
-            deadlocked = self.sets.intersection(&deadlocked, &condition.states)?;
+        if !self.sets.only_infinite() {
+            // Nothing is enabled in a deadlocked state, so only what must be visited matters there.
+            let visible = self.sets.visible(set)?;
+            let mut deadlocked = self.sets.deadlocked(&visible)?;
+            for condition in &fair.fairness.justice {
+                deadlocked = self.sets.intersection(&deadlocked, &condition.states)?;
+            }
+            goal = self.sets.union(&goal, &deadlocked)?;
         }
-        goal = self.sets.union(&goal, &deadlocked)?;
         let stopping = self.sets.intersection(&self.faulty, stopped)?;
         let stopping = self.sets.intersection(&stopping, set)?;
         goal = self.sets.union(&goal, &stopping)?;

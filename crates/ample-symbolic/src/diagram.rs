@@ -101,6 +101,12 @@ impl Diagrams {
         self.core.borrow_mut().reorders = yes;
     }
 
+    /// Moves variables, and collects garbage, also in the midst of an operation, which is then begun again: as soon as more
+    /// than so many nodes are in use, and whenever their number has doubled.
+    pub fn reorder_early(&self, nodes: usize) {
+        self.core.borrow_mut().reorder_early(nodes);
+    }
+
     /// Tries all places for all pairs, one after the other, and leaves each where the diagrams are smallest.
     pub fn sift(&self) -> Maybe<()> {
         self.core.borrow_mut().sift()
@@ -149,6 +155,17 @@ impl Diagrams {
         Ok(all)
     }
 
+    /// The conjunction of these bits, now or in the next state: for [`Bdd::and_exists`].
+    pub fn cube_of(&self, literals: &[(u32, bool)]) -> Maybe<Bdd> {
+        perform(&self.core, |core| {
+            let level = |(pair, is_next): &(u32, bool)| core.level_of[*pair as usize] * 2 + u32::from(*is_next);
+            let mut levels: Vec<u32> = literals.iter().map(level).collect();
+            levels.sort_unstable();
+            levels.dedup();
+            levels.into_iter().rev().try_fold(TRUE, |cube, level| core.make(level, FALSE, cube))
+        })
+    }
+
     /// How large the table is and was.
     pub fn size(&self) -> Size {
         self.core.borrow().size()
@@ -160,17 +177,20 @@ impl Diagrams {
     }
 }
 
-/// Performs an operation of the core; once more after collecting garbage if the table was full.
+/// Performs an operation of the core; once more after making room if the table was full.
 fn perform(shared: &Rc<RefCell<Core>>, operation: impl Fn(&mut Core) -> Maybe<u32>) -> Maybe<Bdd> {
     let slot = {
         let mut core = shared.borrow_mut();
         core.tidy()?;
-        let edge = match operation(&mut core) {
-            Err(SetError::Memory) => {
-                core.collect();
-                operation(&mut core)?
+        let edge = loop {
+            match operation(&mut core) {
+                Err(SetError::Memory) if core.is_limited_early() => core.make_way()?,
+                Err(SetError::Memory) => {
+                    core.collect();
+                    break operation(&mut core)?;
+                }
+                other => break other?,
             }
-            other => other?,
         };
         core.keep(edge)
     };
@@ -289,6 +309,20 @@ impl Bdd {
         self.run(|core| core.exists(core.kept[self.slot as usize], core.kept[cube.slot as usize]))
     }
 
+    /// There are values of the variables of the cube with which both hold: the relational product.
+    pub fn and_exists(&self, other: &Bdd, cube: &Bdd) -> Maybe<Bdd> {
+        self.run(|core| {
+            let kept = |bdd: &Bdd| core.kept[bdd.slot as usize];
+            let (f, g, cube) = (kept(self), kept(other), kept(cube));
+            core.and_exists(f, g, cube)
+        })
+    }
+
+    /// Equal to this where `care` holds, and smaller if it can be.
+    pub fn restrict(&self, care: &Bdd) -> Maybe<Bdd> {
+        self.run(|core| core.restrict(core.kept[self.slot as usize], core.kept[care.slot as usize]))
+    }
+
     /// The states that the relation leads to from these. What the relation does not write stays as it is.
     pub fn image(&self, relation: &Bdd, written: Written) -> Maybe<Bdd> {
         self.run(|core| core.image(core.kept[self.slot as usize], core.kept[relation.slot as usize], written.0))
@@ -348,6 +382,11 @@ impl Bdd {
         self.run(|core| core.primed(core.kept[self.slot as usize]))
     }
 
+    /// The same of the state now, for a function of the next one.
+    pub fn unprimed(&self) -> Maybe<Bdd> {
+        self.run(|core| core.unprimed(core.kept[self.slot as usize]))
+    }
+
     /// How many nodes it has.
     pub fn nodes(&self) -> usize {
         self.core.borrow().nodes_of(&[self.edge()])
@@ -375,12 +414,22 @@ impl Bdd {
         self.core.borrow().support(self.edge())
     }
 
+    /// The bits that it depends on: their pairs, and whether they are those of the next state. From the root down.
+    pub fn literals(&self) -> Vec<(u32, bool)> {
+        self.core.borrow().literals(self.edge())
+    }
+
     /// One of the states: of those that there are the one with the smallest bits, in the order of the variables.
     pub fn pick(&self) -> Option<Vec<bool>> {
         self.core.borrow().pick(self.edge())
     }
 
-    /// The set with this state alone.
+    /// Values of the bits now, and of those of the next state, with which it holds.
+    pub fn pick_step(&self) -> Option<[Vec<bool>; 2]> {
+        self.core.borrow().pick_step(self.edge())
+    }
+
+    /// The set with this state alone. Pairs beyond its end are free.
     pub fn only(&self, state: &[bool]) -> Maybe<Bdd> {
         self.run(|core| core.only(state))
     }

@@ -226,7 +226,11 @@ impl<'e, 'a, S: Sets> Explainer<'e, 'a, S> {
 
     /// A place where a run is over, or has come to stand still.
     fn is_at_rest(&mut self, place: &Place<S::State>) -> Maybe<bool> {
-        Ok(place.stopped || self.evaluator.sets().is_deadlocked(&place.state)?)
+        if place.stopped {
+            return Ok(true);
+        }
+        let sets = self.evaluator.sets();
+        Ok(!sets.only_infinite() && sets.is_deadlocked(&place.state)?)
     }
 
     /// A move to where `f` has the value.
@@ -326,7 +330,9 @@ impl<'e, 'a, S: Sets> Explainer<'e, 'a, S> {
         let released = sets.intersection(&released, &through)?;
         let falling = sets.faulty(&through)?;
         let falling = sets.intersection(&falling, &stopped)?;
-        let deadlocked = sets.deadlocked(&through)?;
+        let deadlocked = if self.evaluator.fair_runs().is_some() { self.just(&through)? } else { through.clone() };
+        let sets = self.evaluator.sets();
+        let deadlocked = if sets.only_infinite() { sets.empty() } else { sets.deadlocked(&deadlocked)? };
         let goal = sets.union(&released, &deadlocked)?;
         let goal = sets.union(&goal, &falling)?;
         if let Some(mut path) = self.shortest(place, &through, &goal)? {
@@ -342,18 +348,28 @@ impl<'e, 'a, S: Sets> Explainer<'e, 'a, S> {
         self.cycle(&signed(g, value)?, place)
     }
 
+    /// The states of the set in which a run that stays there is just.
+    fn just(&mut self, set: &S::Set) -> Maybe<S::Set> {
+        let conditions = self.evaluator.fair_runs().map_or(&[][..], |fair| &fair.fairness.justice);
+        let sets = self.evaluator.sets();
+        conditions.iter().try_fold(set.clone(), |set, condition| sets.intersection(&set, &condition.states))
+    }
+
     /// A path to a cycle, on which the formula holds all along. No run comes to rest on the way.
     fn cycle(&mut self, formula: &Ctl, place: &Place<S::State>) -> MaybePath<S> {
         // Where no run comes to rest, every one that stays in these states goes on for ever.
         let endless = self.evaluator.states(&Ctl::Always(Box::new(formula.clone())))?;
-        let within = self.evaluator.within().clone();
+        let (within, fair) = (self.evaluator.within().clone(), self.evaluator.fair_runs());
         let sets = self.evaluator.sets();
         let scope = sets.scope(&endless, &within)?;
         let start = sets.only(&place.state)?;
         let mut fairness = Fairness::default();
         let mut effort = Effort::default();
         let mut hull = scope.clone();
-        if sets.has_transient() {
+        if let Some(fair) = fair {
+            fairness = fair.fairness.clone();
+            hull = FairSearch::new(sets, &fairness).backward(&scope, &mut effort)?;
+        } else if sets.has_transient() {
             // An endless atomic sequence is no run: a cycle passes visible states.
             fairness.justice.push(Condition { states: sets.visible(&scope)?, steps: Vec::new() });
             hull = FairSearch::new(sets, &fairness).backward(&scope, &mut effort)?;

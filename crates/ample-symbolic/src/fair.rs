@@ -30,19 +30,21 @@ pub struct Fairness<Set = Bdd> {
     pub justice: Vec<Condition<Set>>,
     /// By one of the steps again and again, if again and again in one of the states.
     pub compassion: Vec<Condition<Set>>,
+    /// Again and again in one of the second states, if again and again in one of the first: compassion without steps.
+    pub responses: Vec<(Set, Set)>,
 }
 
 impl<Set> Default for Fairness<Set> {
     /// All runs count.
     fn default() -> Fairness<Set> {
-        Fairness { justice: Vec::new(), compassion: Vec::new() }
+        Fairness { justice: Vec::new(), compassion: Vec::new(), responses: Vec::new() }
     }
 }
 
 impl<Set> Fairness<Set> {
     /// All runs count.
     pub fn is_none(&self) -> bool {
-        self.justice.is_empty() && self.compassion.is_empty()
+        self.justice.is_empty() && self.compassion.is_empty() && self.responses.is_empty()
     }
 }
 
@@ -62,7 +64,7 @@ impl Fairness {
             let steps = space.steps.iter().enumerate().filter_map(takes_part).collect();
             justice.push(Condition { states: space.visible.minus(&enabled)?, steps });
         }
-        Ok(Fairness { justice, compassion: Vec::new() })
+        Ok(Fairness { justice, ..Fairness::default() })
     }
 
     /// Every action that is enabled again and again is taken again and again. Each step has the number of its action.
@@ -74,7 +76,7 @@ impl Fairness {
             let states = enabled(space, steps.iter().map(|step| &space.steps[*step]))?;
             compassion.push(Condition { states, steps });
         }
-        Ok(Fairness { justice: Vec::new(), compassion })
+        Ok(Fairness { compassion, ..Fairness::default() })
     }
 }
 
@@ -177,11 +179,15 @@ impl Towards {
 /// A run to a cycle, and the cycle.
 pub type Prefixed<State> = (Run<State>, Run<State>);
 
+/// What must be done again and again, if something is.
+type Response<Set> = (Wanted<Set>, Wanted<Set>);
+
 /// Looks for fair runs.
 pub struct FairSearch<'a, S: Sets> {
     sets: &'a mut S,
     justice: Vec<Wanted<S::Set>>,
     compassion: Vec<Wanted<S::Set>>,
+    responses: Vec<Response<S::Set>>,
 }
 
 impl<'a, S: Sets> FairSearch<'a, S> {
@@ -192,7 +198,10 @@ impl<'a, S: Sets> FairSearch<'a, S> {
         if sets.has_transient() || justice.is_empty() {
             justice.push(Wanted { states: None, steps: Vec::new() });
         }
-        FairSearch { sets, justice, compassion: wanted(&fairness.compassion) }
+        let in_states = |states: &S::Set| Wanted { states: Some(states.clone()), steps: Vec::new() };
+        let responses =
+            fairness.responses.iter().map(|(first, second)| (in_states(first), in_states(second))).collect();
+        FairSearch { sets, justice, compassion: wanted(&fairness.compassion), responses }
     }
 
     /// A part of the set that is empty unless a fair run can stay in the set; what fair runs stay in is in it.
@@ -224,6 +233,15 @@ impl<'a, S: Sets> FairSearch<'a, S> {
                 if !sets.is_empty(&asking) {
                     let taken = wanted.taken(sets, &all, towards)?;
                     let reached = towards.closure(sets, &taken, &all, effort)?;
+                    let refused = sets.minus(&asking, &reached)?;
+                    all = sets.minus(&all, &refused)?;
+                }
+            }
+            for (first, second) in &self.responses {
+                let asking = first.among(sets, &all)?;
+                if !sets.is_empty(&asking) {
+                    let visited = second.among(sets, &all)?;
+                    let reached = towards.closure(sets, &visited, &all, effort)?;
                     let refused = sets.minus(&asking, &reached)?;
                     all = sets.minus(&all, &refused)?;
                 }
@@ -281,8 +299,8 @@ impl<'a, S: Sets> FairSearch<'a, S> {
         let mut run = Run { start: from.clone(), steps: Vec::new() };
         let home = self.sets.only(from)?;
         loop {
-            if let Some((is_compassion, number)) = self.missing(&run)? {
-                if !self.meet(is_compassion, number, &mut run, hull)? {
+            if let Some(missing) = self.missing(&run)? {
+                if !self.meet(missing, &mut run, hull)? {
                     return Ok((run, false));
                 }
                 continue;
@@ -295,34 +313,43 @@ impl<'a, S: Sets> FairSearch<'a, S> {
         }
     }
 
-    /// What the run should do and does not, as a cycle: whether it is compassion, and its number.
-    fn missing(&mut self, run: &Run<S::State>) -> Maybe<Option<(bool, usize)>> {
+    /// What the run should do and does not, as a cycle.
+    fn missing(&mut self, run: &Run<S::State>) -> Maybe<Option<Missing>> {
         for (number, wanted) in self.justice.iter().enumerate() {
             if !wanted.is_taken(run) && !wanted.is_visited(self.sets, run)? {
-                return Ok(Some((false, number)));
+                return Ok(Some(Missing::Justice(number)));
             }
         }
         for (number, wanted) in self.compassion.iter().enumerate() {
             if !wanted.is_taken(run) && wanted.is_visited(self.sets, run)? {
-                return Ok(Some((true, number)));
+                return Ok(Some(Missing::Compassion(number)));
+            }
+        }
+        for (number, (first, second)) in self.responses.iter().enumerate() {
+            if first.is_visited(self.sets, run)? && !second.is_visited(self.sets, run)? {
+                return Ok(Some(Missing::Response(number)));
             }
         }
         Ok(None)
     }
 
     /// Goes on until the condition is met; false if that is not possible.
-    fn meet(&mut self, is_compassion: bool, number: usize, run: &mut Run<S::State>, hull: &S::Set) -> Maybe<bool> {
+    fn meet(&mut self, missing: Missing, run: &mut Run<S::State>, hull: &S::Set) -> Maybe<bool> {
         let sets = &mut *self.sets;
-        let wanted = if is_compassion { &self.compassion[number] } else { &self.justice[number] };
+        let (wanted, by_states) = match missing {
+            Missing::Justice(number) => (&self.justice[number], true),
+            Missing::Compassion(number) => (&self.compassion[number], false),
+            Missing::Response(number) => (&self.responses[number].1, true),
+        };
         let mut goal = wanted.taken(sets, hull, Towards::Past)?;
-        if !is_compassion {
+        if by_states {
             let visited = wanted.among(sets, hull)?;
             goal = sets.union(&goal, &visited)?;
         }
         let here = sets.only(run.end())?;
         let Some(part) = run_to(sets, &here, hull, &goal)? else { return Ok(false) };
         run.steps.extend(part.steps);
-        if !is_compassion && wanted.holds(sets, run.end())? {
+        if by_states && wanted.holds(sets, run.end())? {
             return Ok(true);
         }
         let here = sets.only(run.end())?;
@@ -335,4 +362,12 @@ impl<'a, S: Sets> FairSearch<'a, S> {
         }
         Ok(false)
     }
+}
+
+/// A condition that a cycle does not meet, by its number among those of its kind.
+#[derive(Clone, Copy)]
+enum Missing {
+    Justice(usize),
+    Compassion(usize),
+    Response(usize),
 }

@@ -39,6 +39,7 @@ pub mod engine;
 mod error;
 pub mod evidence;
 pub mod fair;
+pub mod joint;
 pub mod lists;
 pub mod ltl;
 pub mod order;

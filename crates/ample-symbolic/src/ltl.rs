@@ -34,7 +34,7 @@ enum Ltl {
 }
 
 impl Ltl {
-    /// `None` if the formula has path quantifiers.
+    /// `None` if the formula has path quantifiers, or operators about the past.
     fn of(formula: &Formula) -> Option<Ltl> {
         Some(match formula {
             Formula::True => Ltl::True,
@@ -47,6 +47,7 @@ impl Ltl {
                     Unary::Next => Ltl::Next(Box::new(f)),
                     Unary::Finally => Ltl::True.until(f),
                     Unary::Globally => Ltl::True.until(f.not()).not(),
+                    Unary::Previous | Unary::WeakPrevious | Unary::Once | Unary::Historically => return None,
                     Unary::All | Unary::Exists => return None,
                 }
             }
@@ -62,6 +63,7 @@ impl Ltl {
                     Binary::Release => f.not().until(g.not()).not(),
                     Binary::WeakUntil => g.clone().not().until(f.or(g).not()).not(),
                     Binary::StrongRelease => g.clone().until(f.and(g)),
+                    Binary::Since | Binary::Triggered => return None,
                 }
             }
         })

@@ -25,7 +25,7 @@ pub struct Product<'a, S: Sets> {
     sets: &'a mut S,
     automaton: &'a Automaton,
     reached: S::Set,
-    /// The reachable states that are deadlocked: they are their own successors.
+    /// The reachable states that are deadlocked: they are their own successors, if runs that end there count.
     deadlocked: S::Set,
     /// By edge of the automaton: the reachable states in which it can be taken.
     labels: Vec<S::Set>,
@@ -89,6 +89,34 @@ pub fn accepted_run<S: Sets>(
     Ok(None)
 }
 
+/// The same, among the runs that are fair in that way, of which steps are no part. The hull is found backward only: it may be
+/// larger, but where there are many layers of states before the first cycle, they are not taken away one by one.
+pub fn accepted_fair_run<S: Sets>(
+    sets: &mut S,
+    automaton: &Automaton,
+    atoms: &Atoms<'_, S>,
+    reached: &S::Set,
+    system: &Fairness<S::Set>,
+    effort: &mut Effort,
+) -> Maybe<Option<FairLasso<S::State>>> {
+    let mut product = Product::new(sets, automaton, atoms, reached)?;
+    let (initial, all) = (product.initial()?, vec![reached.clone(); automaton.states]);
+    let fairness = product.fairness_with(system);
+    for component in accepting_components(automaton) {
+        let inside = product.on(&component);
+        let mut search = FairSearch::new(&mut product, &fairness);
+        let hull = search.backward(&inside, effort)?;
+        if let Some((prefix, cycle)) = search.lasso(&initial, &all, &hull, effort)? {
+            let start = prefix.start.1.clone();
+            return Ok(Some((start, product.lasso(&prefix, &cycle)?)));
+        }
+    }
+    Ok(None)
+}
+
+/// Where a run begins, and the run.
+pub type FairLasso<State> = (State, Lasso);
+
 /// The strongly connected components of an automaton that have an accepting cycle.
 fn accepting_components(automaton: &Automaton) -> Vec<Vec<usize>> {
     let reach = |from: usize, next: &dyn Fn(&Edge) -> (usize, usize)| {
@@ -150,7 +178,7 @@ impl<'a, S: Sets> Product<'a, S> {
             }
             labels.push(label);
         }
-        let deadlocked = sets.deadlocked(reached)?;
+        let deadlocked = if sets.only_infinite() { sets.empty() } else { sets.deadlocked(reached)? };
         Ok(Product { sets, automaton, reached: reached.clone(), deadlocked, labels })
     }
 
@@ -162,7 +190,19 @@ impl<'a, S: Sets> Product<'a, S> {
             let steps = self.automaton.edges.iter().enumerate().filter(marked).map(|(number, _)| number).collect();
             justice.push(Condition { states: self.empty(), steps });
         }
-        Fairness { justice, compassion: Vec::new() }
+        Fairness { justice, ..Fairness::default() }
+    }
+
+    /// That, and what runs of the system have to do.
+    fn fairness_with(&mut self, system: &Fairness<S::Set>) -> Fairness<Vec<S::Set>> {
+        let mut fairness = self.fairness();
+        let states = self.automaton.states;
+        let everywhere = |set: &S::Set| vec![set.clone(); states];
+        for condition in &system.justice {
+            fairness.justice.push(Condition { states: everywhere(&condition.states), steps: Vec::new() });
+        }
+        fairness.responses = system.responses.iter().map(|(p, q)| (everywhere(p), everywhere(q))).collect();
+        fairness
     }
 
     /// All reachable states with these states of the automaton.

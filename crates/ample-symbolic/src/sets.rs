@@ -170,6 +170,11 @@ pub trait Sets {
         false
     }
 
+    /// Only infinite runs count: one that is over in a deadlocked state is none. Such a state must not be its own successor.
+    fn only_infinite(&self) -> bool {
+        false
+    }
+
     /// The states of the set in which some action is a run-time error: it ends the run and leads nowhere.
     fn faulty(&mut self, _set: &Self::Set) -> Maybe<Self::Set> {
         Ok(self.empty())

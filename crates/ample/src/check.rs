@@ -1,5 +1,6 @@
 //! Checking: properties in, a [`Report`] out, whichever engine does the work.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -16,7 +17,10 @@ use ample_explicit::engine::options::Explicit;
 use ample_model::{Expr, Outcome, Property, Question, Reason, Role, System};
 
 use crate::engines::{ENGINES, EngineOptions};
+use crate::groups;
+use crate::load::language_of;
 use crate::reductions::{self, StaticReduction};
+use crate::runs;
 use crate::vacuity;
 
 /// What to check, and how.
@@ -106,6 +110,11 @@ impl CheckOptions {
 
 /// All that a model states: its assertions, the absence of deadlocks, and the properties in its text.
 pub fn stated(system: &System) -> Vec<Property> {
+    // A language in which only infinite runs count has no deadlocks, and states what it asks; so does a circuit.
+    let states_all = language_of(system).states_all() && !system.properties.is_empty();
+    if states_all || system.synchronous().is_some_and(|synchronous| synchronous.only_stated) {
+        return system.properties.clone();
+    }
     let mut properties = vec![Property::assertions(), Property::deadlock()];
     let locations = || {
         let processes = system.processes.iter().filter(|process| process.role == Role::Process);
@@ -123,7 +132,8 @@ pub fn stated(system: &System) -> Vec<Property> {
     properties
 }
 
-/// Checks a model, within the budget of the options.
+/// Checks a model, within the budget of the options. Inputs that properties read are a part of the state:
+/// see [`System::keep_inputs`].
 ///
 /// ```
 /// use ample::{CheckOptions, Verdict};
@@ -139,15 +149,40 @@ pub fn check(system: &System, options: &CheckOptions) -> Report {
     let properties = options.properties.clone().unwrap_or_else(|| stated(system));
     let board = options.board.clone().unwrap_or_default();
     board.open(&properties);
+    // With an input in its states a system branches elsewhere: that is only for formulas that ask for it.
+    let reads_inputs = !system.inputs_in(properties.iter().flat_map(Property::expressions)).is_empty();
+    let is_apart = |number: &usize| {
+        let property = &properties[*number];
+        reads_inputs
+            && matches!(property.question, Question::Ctl(_))
+            && system.inputs_in(property.expressions()).is_empty()
+    };
+    let (apart, others) = (0..properties.len()).partition(is_apart);
+    groups::check(&[others, apart], &properties, &board, |asked, board| {
+        let system = &*adapted(system, asked, &options.justice);
+        check_together(system, asked, options, board, begun)
+    })
+}
+
+fn check_together(
+    system: &System,
+    properties: &[Property],
+    options: &CheckOptions,
+    board: &Board,
+    begun: Instant,
+) -> Report {
+    if let Some(report) = runs::check(system, properties, options, board) {
+        return report;
+    }
     let mut report = if options.justice.is_empty() {
-        check_all(system, &properties, options, &board)
+        check_all(system, properties, options, board)
     } else {
-        let just = justice::under(&properties, &options.justice);
-        let mut report = check_all(system, &just, options, &board);
-        justice::tell(&mut report, &properties);
+        let just = justice::under(properties, &options.justice);
+        let mut report = check_all(system, &just, options, board);
+        justice::tell(&mut report, properties);
         report
     };
-    vacuity::warn(&mut report, system, &properties, options, begun.elapsed());
+    vacuity::warn(&mut report, system, properties, options, begun.elapsed());
     tell_unreached(&mut report, system, options);
     report
 }
@@ -170,6 +205,21 @@ fn tell_unreached(report: &mut Report, system: &System, options: &CheckOptions) 
             Err(why) => Some(Err(why)),
         };
     }
+}
+
+/// The model, with the inputs that are asked about in its states.
+pub(crate) fn adapted<'s>(system: &'s System, properties: &[Property], justice: &[Expr]) -> Cow<'s, System> {
+    // What formulas of linear time ask of systems with relations is observed, see `runs`.
+    let has_relations = system.synchronous().is_some_and(|synchronous| !synchronous.relations.is_empty());
+    let is_observed = |property: &&Property| has_relations && matches!(property.question, Question::Ltl(_));
+    let kept = || properties.iter().filter(|property| !is_observed(property));
+    let asked = || kept().flat_map(Property::expressions).chain(justice);
+    if system.inputs_in(asked()).is_empty() {
+        return Cow::Borrowed(system);
+    }
+    let mut adapted = system.clone();
+    adapted.keep_inputs(asked());
+    Cow::Owned(adapted)
 }
 
 /// Checks properties with the engines that are asked for, or that suit, in a reduced model where there is one.

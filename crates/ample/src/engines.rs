@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ample_bounded::engine::Bounded;
 use ample_engine::portfolio::Later;
 use ample_engine::registry::{Choice, Entry};
 use ample_explicit::engine::options::Explicit;
@@ -23,6 +24,9 @@ pub struct EngineOptions {
     /// The engine for Petri nets.
     #[command(flatten)]
     pub petri: PetriOptions,
+    /// The bounded engine.
+    #[command(flatten)]
+    pub bounded: Bounded,
 }
 
 impl From<Explicit> for EngineOptions {
@@ -43,12 +47,19 @@ impl From<PetriOptions> for EngineOptions {
     }
 }
 
+impl From<Bounded> for EngineOptions {
+    fn from(bounded: Bounded) -> EngineOptions {
+        EngineOptions { bounded, ..EngineOptions::default() }
+    }
+}
+
 /// The engines, the first one that takes a model first: who works with `--engine auto`, and who joins whom.
 pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
     Entry {
         name: Petri::NAME,
         about: "Petri nets: structure, single markings and list decision diagrams, side by side",
         stands_for: Petri::STANDS_FOR,
+        leads: |_| true,
         joins: &[],
         options: |all| &all.petri,
         engine: |all, task, choice, budget| Petri::engine(all.petri, all.symbolic, task, choice, budget),
@@ -57,7 +68,8 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         name: "explicit",
         about: "Explicit-state search",
         stands_for: &[],
-        joins: &[],
+        leads: |task| task.system.synchronous().is_none(),
+        joins: &[("symbolic", AFTER_DIAGRAMS)],
         options: |all| &all.explicit,
         engine: |all, _, _, _| Ok(Box::new(all.explicit)),
     },
@@ -65,6 +77,7 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         name: "symbolic",
         about: "Decision diagrams: sets of states at once",
         stands_for: &[],
+        leads: |task| task.system.synchronous().is_some(),
         joins: &[("explicit", AFTER_EXPLICIT)],
         options: |all| &all.symbolic,
         engine: |all, _, _, _| Ok(Box::new(all.symbolic)),
@@ -73,21 +86,42 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         name: "sog",
         about: "Symbolic observation graphs: formulas of LTL without X",
         stands_for: &[],
+        leads: |_| false,
         joins: &[(Petri::NAME, AFTER_PETRI), ("explicit", AFTER_SYMBOLIC)],
         options: |_| &Sog,
         engine: |_, _, _, _| Ok(Box::new(Sog)),
+    },
+    Entry {
+        name: "bounded",
+        about: "SAT solving: runs of growing length, and proofs by induction",
+        stands_for: &[],
+        leads: |_| true,
+        joins: &[("symbolic", BESIDE_DIAGRAMS), ("explicit", AFTER_OTHERS)],
+        options: |all| &all.bounded,
+        engine: |all, _, _, _| Ok(Box::new(all.bounded)),
     },
 ];
 
 /// When the symbolic engine joins the explicit one.
 const AFTER_EXPLICIT: Later =
     Later { after: Duration::from_millis(1500), patience: Duration::from_millis(6000), memory_share: 4, time_share: 4 };
+/// When the explicit engine joins the symbolic one, which begins where the system is synchronous: a state has as many
+/// successors as there are inputs then.
+const AFTER_DIAGRAMS: Later = Later { after: Duration::from_millis(1000), patience: Duration::ZERO, ..AFTER_EXPLICIT };
 /// When observation graphs join the explicit engine: later than the symbolic engine, and with less.
 const AFTER_SYMBOLIC: Later =
     Later { after: Duration::from_millis(3000), patience: Duration::from_millis(6000), memory_share: 6, time_share: 2 };
 /// When observation graphs join the engine for nets.
 const AFTER_PETRI: Later =
     Later { after: Duration::from_millis(300), patience: Duration::ZERO, memory_share: 5, time_share: 2 };
+
+/// When the bounded engine joins the symbolic one, which begins where the system is synchronous: soon, because diagrams may
+/// be large from the beginning.
+const BESIDE_DIAGRAMS: Later =
+    Later { after: Duration::from_millis(30), patience: Duration::ZERO, memory_share: 2, time_share: 1 };
+/// When the bounded engine joins the explicit one on other systems: after all others.
+const AFTER_OTHERS: Later =
+    Later { after: Duration::from_millis(5000), patience: Duration::from_millis(6000), memory_share: 4, time_share: 2 };
 
 /// The engines and what they are, as `--engine` names them.
 ///
@@ -169,14 +203,27 @@ mod tests {
         let net = r#"<pnml><net id="n" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="g">
             <place id="p"><initialMarking><text>1</text></initialMarking></place></page></net></pnml>"#;
         let on_promela = |formula, asked, threads| team("m.pml", promela, formula, asked, threads);
-        let all = ["explicit", "symbolic", "sog"];
+        let all = ["explicit", "symbolic", "sog", "bounded"];
+        let without = ["explicit", "symbolic", "bounded"];
         assert_eq!(on_promela(Some("[] <> (x == 0)"), Asked::Answers, 2), all);
         assert_eq!(team("m.mil", milestones, Some("G F g == 0"), Asked::Answers, 2), all);
         assert_eq!(team("m.pnml", net, Some("G p > 0"), Asked::Answers, 2), [Petri::NAME, "sog"]);
-        assert_eq!(on_promela(Some("X (x == 0)"), Asked::Answers, 2), all[..2]);
-        assert_eq!(on_promela(None, Asked::Answers, 2), all[..2]);
+        assert_eq!(on_promela(Some("X (x == 0)"), Asked::Answers, 2), without);
+        assert_eq!(on_promela(None, Asked::Answers, 2), without);
         assert_eq!(on_promela(Some("[] <> (x == 0)"), Asked::Count, 2), all[..2]);
         assert_eq!(on_promela(Some("[] <> (x == 0)"), Asked::Answers, 1), all[..1]);
+    }
+
+    #[test]
+    fn synchronous_systems_are_for_the_symbolic_engine_first() {
+        let smv = "MODULE main VAR x : 0..3; ASSIGN init(x) := 0; next(x) := (x + 1) mod 4;";
+        let on_smv = |asked, threads| team("m.smv", smv, Some("G F x = 0"), asked, threads);
+        assert_eq!(on_smv(Asked::Answers, 2), ["symbolic", "bounded", "explicit"]);
+        assert_eq!(on_smv(Asked::Count, 2), ["symbolic", "explicit"]);
+        assert_eq!(on_smv(Asked::Answers, 1), ["symbolic"]);
+        let circuit = "INPUT(a)\nOUTPUT(b)\nb = DFF(c)\nc = AND(a, b)\n";
+        let members = team("m.bench", circuit, Some("G !b"), Asked::Answers, 2);
+        assert_eq!(members[..2], ["symbolic", "bounded"]);
     }
 
     #[test]

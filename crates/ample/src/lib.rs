@@ -42,9 +42,12 @@
 //! performed by the reference interpreter first ([`evidence`]).
 
 mod check;
+mod circuits;
 mod engines;
+mod groups;
 mod load;
 mod reductions;
+mod runs;
 pub mod simulate;
 pub mod sog;
 mod vacuity;
@@ -54,12 +57,13 @@ pub use ample_engine::evidence;
 /// What partial-order reduction makes of a model.
 pub use ample_explicit::engine::reduce;
 
+pub use ample_bounded::engine::{Bounded, Method as SatMethod};
 pub use ample_budget::{
     Budget, Cancellation, Interrupted, Progress, peak_memory, resident_memory, sensible_memory_limit,
 };
 pub use ample_engine::board::Board;
 pub use ample_engine::registry::{Asked, Choice};
-pub use ample_engine::report::{Answer, Cut, CutBy, DiagramStatistics, Report, SCHEMA, Verdict};
+pub use ample_engine::report::{Answer, Cut, CutBy, DiagramStatistics, Report, SCHEMA, SolvingStatistics, Verdict};
 pub use ample_engine::settings::{Fairness, PartialOrder, UnreachedCode};
 pub use ample_engine::unreached::Unreached;
 pub use ample_explicit::engine::options::OWN_DEPENDENCY;
@@ -75,6 +79,7 @@ pub use ample_model::{
 pub use ample_petri::engine::{DiagramKind, PetriOptions};
 pub use ample_symbolic::engine::{Direction, Preserve, Reach, Symbolic};
 pub use check::{CheckOptions, check, stated, states};
+pub use circuits::circuit;
 pub use engines::{EngineOptions, engine, engines};
 pub use load::{LoadError, LoadOptions, Loaded, adapt, ctl, expression, language_of, load, load_text, ltl, read_text};
 pub use reductions::StaticReduction;

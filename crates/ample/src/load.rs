@@ -374,6 +374,9 @@ pub fn expression(system: &System, text: &str) -> Result<Expr, LoadError> {
 /// # Ok::<(), ample::LoadError>(())
 /// ```
 pub fn adapt(system: &mut System, properties: &[Property]) {
+    if system.synchronous().is_some() {
+        return;
+    }
     for property in properties {
         property.walk(&mut |expr| match expr {
             Expr::LastMover => system.uses_last = true,

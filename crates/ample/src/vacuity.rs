@@ -147,6 +147,9 @@ impl<'a> Collector<'a> {
             Formula::Unary(Unary::All | Unary::Exists, f) => self.collect(f, positive),
             Formula::Unary(Unary::Next, f) => self.inside(Layer::Next, f, positive),
             Formula::Unary(Unary::Globally | Unary::Finally, f) => self.inside(Layer::Finally, f, positive),
+            // What is said of the past is not looked into.
+            Formula::Unary(Unary::Previous | Unary::WeakPrevious | Unary::Once | Unary::Historically, _)
+            | Formula::Binary(Binary::Since | Binary::Triggered, ..) => {}
             // Of two formulas that are the same neither is an antecedent.
             Formula::Binary(Binary::Iff | Binary::Xor, ..) => {}
             Formula::Binary(Binary::And | Binary::Or, f, g) => {

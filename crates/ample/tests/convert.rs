@@ -318,13 +318,14 @@ fn what_cannot_be_converted_is_refused_with_a_sentence() {
     std::fs::write(&divides, "ACTIONS a; END VARIABLES g : 2; END MAIN CASE [a] true : g := 3 / g; END END").unwrap();
     let promela = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/promela/peterson.pml");
     let table = [
-        (promela.to_str().unwrap(), "convert reads Milestones models so far"),
+        (promela.to_str().unwrap(), "only Milestones models are translated into Promela"),
         (divides.to_str().unwrap(), "a division by anything but a constant other than zero cannot be translated"),
         (faulty.to_str().unwrap(), "faulty.mil"),
         ("no-such-file.mil", "cannot read no-such-file.mil"),
     ];
     for (path, sentence) in table {
-        let said = ample(&["convert", path, "--to", "smv"]);
+        let language = if path.ends_with(".pml") { "promela" } else { "smv" };
+        let said = ample(&["convert", path, "--to", language]);
         assert_eq!((said.status.code(), said.stdout.len()), (Some(2), 0), "{path}");
         assert!(errors(&said).contains(sentence), "{path}: {}", errors(&said));
     }
@@ -365,4 +366,77 @@ fn formulas_with_next_are_named_and_kept_for_those_who_know_it() {
     let plain = load("translated.pml", &promela::model(&model).unwrap());
     let names: Vec<&str> = plain.properties.iter().map(|property| property.name.as_str()).collect();
     assert_eq!(names, ["a", "c", "d"]);
+}
+
+/// What is asked of a model, with the answers.
+fn asked(system: &System) -> Vec<(String, Verdict)> {
+    let report = ample::check(system, &CheckOptions { no_vacuity: true, ..CheckOptions::default() });
+    report.answers.into_iter().map(|answer| (answer.property.to_string(), answer.verdict())).collect()
+}
+
+/// The names of the properties in a translation, which stand before them.
+fn names_in(text: &str) -> Vec<&str> {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_property = |line: &str| ["INVARSPEC ", "LTLSPEC ", "CTLSPEC "].iter().any(|word| line.starts_with(word));
+    let pairs = lines.windows(2).filter(|pair| is_property(pair[1]));
+    pairs.filter_map(|pair| pair[0].strip_prefix("-- ")).collect()
+}
+
+/// Any model, with how many of its properties are in the translations into SMV and AIGER.
+const ANY: [(&str, usize, usize); 7] = [
+    ("promela/peterson.pml", 5, 2),
+    ("promela/dekker.pml", 2, 2),
+    ("promela/river_crossing.pml", 5, 2),
+    ("promela/philosophers_deadlock.pml", 2, 2),
+    ("circuits/traffic.blif", 2, 0),
+    ("circuits/fifo.aag", 2, 2),
+    ("smv/cache.smv", 5, 1),
+];
+
+#[test]
+fn any_model_is_translated_bit_by_bit() {
+    let folder = Folder::new("bits");
+    let nusmv = oracle::nusmv();
+    for (model, in_smv, in_aiger) in ANY {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(model);
+        let path = path.to_str().unwrap();
+        let answers = asked(&ample::load(Path::new(path), &Default::default()).unwrap().system);
+        let verdict_of = |name: &str| answers.iter().find(|(other, _)| other == name).map(|(_, verdict)| *verdict);
+        let [smv, aig] = ["m.smv", "m.aig"].map(|name| folder.0.join(name));
+        let said = ample(&["convert", path, "--to", "smv", "-o", smv.to_str().unwrap()]);
+        assert_eq!(said.status.code(), Some(0), "{model}: {}", errors(&said));
+        let text = std::fs::read_to_string(&smv).unwrap();
+        let translated = ample::load(&smv, &Default::default()).unwrap().system;
+        let found: Vec<(&str, Verdict)> =
+            names_in(&text).into_iter().zip(asked(&translated).into_iter().map(|(_, verdict)| verdict)).collect();
+        let known = found.iter().filter(|(name, verdict)| match verdict_of(name) {
+            Some(expected) => {
+                assert_eq!(*verdict, expected, "{model}: {name} in SMV");
+                true
+            }
+            None => {
+                assert_eq!((*name, *verdict), ("overflow", Verdict::Holds), "{model}");
+                false
+            }
+        });
+        assert_eq!(known.count(), in_smv, "{model}: {found:?}");
+        if let Some(nusmv) = &nusmv {
+            let output = Command::new(nusmv).arg(&smv).output().unwrap();
+            let told = String::from_utf8_lossy(&output.stdout).into_owned();
+            let holds = found.iter().filter(|(_, verdict)| *verdict == Verdict::Holds).count();
+            let is_true = |line: &&str| line.starts_with("-- ") && line.trim_end().ends_with("is true");
+            assert_eq!(told.lines().filter(is_true).count(), holds, "{model}: {told}");
+        }
+        let said = ample(&["convert", path, "--to", "aig", "-o", aig.to_str().unwrap()]);
+        assert_eq!(said.status.code(), Some(0), "{model}: {}", errors(&said));
+        let mut count = 0;
+        for (name, verdict) in asked(&ample::load(&aig, &Default::default()).unwrap().system) {
+            let name = name.strip_prefix("invariant:bad:").unwrap_or(&name);
+            if let Some(expected) = verdict_of(name).or_else(|| verdict_of(&format!("invariant:bad:{name}"))) {
+                assert_eq!(verdict, expected, "{model}: {name} in AIGER");
+                count += 1;
+            }
+        }
+        assert_eq!(count, in_aiger, "{model} in AIGER");
+    }
 }

@@ -40,6 +40,10 @@ pub fn validate_lasso(
     budget: &Budget,
 ) -> Result<(Violation, EndState), Invalid> {
     let interpreter = Interpreter::new(system);
+    let only_infinite = system.synchronous().is_some_and(|synchronous| synchronous.infinite_runs);
+    if only_infinite && run.ending == Ending::Stutter {
+        return refuted("the run ends, and only infinite runs count".into());
+    }
     let (trace, states) = perform(&interpreter, run, budget)?;
     let replayed = Replayed { interpreter: &interpreter, states, trace: &trace, ending: run.ending };
     let word = replayed.word(run, budget)?;

@@ -2,11 +2,13 @@
 
 use ample_logic::{Atom, Binary, Dialect, Formula, Unary, print_with, semantics};
 use ample_model::{
-    Branch, Budget, Fault, Interpreter, Interrupted, Move, StartNumber, State, Step, System, Temporal, Trace, Violation,
+    Branch, Budget, Expr, Fault, Interpreter, Interrupted, Move, StartNumber, State, Step, System, Temporal, Trace,
+    Violation,
 };
 
 use super::Tree;
 use super::{EndState, Invalid, Patience, refuted};
+use crate::justice;
 
 /// Replays what shows that a formula has that value.
 pub fn validate_tree(
@@ -150,6 +152,19 @@ impl Validator<'_> {
         if !tree.cycle.is_empty() && self.interpreter.identity(turn) != self.interpreter.identity(last) {
             return refuted("the cycle does not close".into());
         }
+        if let Some(synchronous) = self.interpreter.system().synchronous() {
+            if tree.stutters && synchronous.infinite_runs {
+                return refuted("the run ends, and only infinite runs count".into());
+            }
+            let on_cycle = &states[tree.prefix.len().min(states.len() - 1)..];
+            let holds = |condition: &Expr, state: &State| {
+                self.interpreter.evaluate(state, None, condition).is_ok_and(|value| value != 0)
+            };
+            let unjust = synchronous.justice.iter().any(|one| !on_cycle.iter().any(|state| holds(one, state)));
+            if !tree.cycle.is_empty() && unjust {
+                return refuted("a condition of justice does not hold on the cycle".into());
+            }
+        }
         if tree.stutters && !faulty {
             let ended = |interrupted: Interrupted| Invalid::Ended(interrupted.into());
             if !self.interpreter.is_stuck_within(last, self.patience.budget).map_err(ended)? {
@@ -167,7 +182,8 @@ impl Validator<'_> {
                 None => (last, faulty),
             };
             let branch_at = Branch { after: *after, ..self.replay(state, stopped, branch)? };
-            if !branch.formula.is_propositional() && !branches.contains(&branch_at) && !is_along(branch, tree, *after) {
+            let is_told = !branch.formula.is_propositional() && !justice::is_counted(&branch.formula);
+            if is_told && !branches.contains(&branch_at) && !is_along(branch, tree, *after) {
                 branches.push(branch_at);
             }
         }
@@ -261,7 +277,7 @@ impl Validator<'_> {
             Some(expr) => format!("({})", system.show_expr(None, expr)),
             None => format!("p{}", atom.0),
         };
-        let text = print_with(&tree.formula, Dialect::Smv, &mut atom).unwrap_or_default();
+        let text = print_with(&justice::as_asked(&tree.formula), Dialect::Smv, &mut atom).unwrap_or_default();
         format!("{text} {}", if tree.holds { "holds" } else { "does not hold" })
     }
 }

@@ -60,6 +60,7 @@ fn empty(seed: u64) -> System {
         coupling: Coupling::Interleaving,
         actions: Vec::new(),
         exact_types: false,
+        signals: Vec::new(),
         original: None,
     }
 }

@@ -295,6 +295,9 @@ where
     /// was on the stack, else a cycle would have been closed. So every path from it comes, through states that were
     /// left earlier and earlier, to one in which `g` is false before `f` was true, or to nowhere, and it is false.
     fn release(&mut self, parts: (Id, Id, Id), root: u32) -> Result<bool, Terminated> {
+        if !self.kripke.justice().is_empty() {
+            return self.just_release(parts, root);
+        }
         let formula = parts.0.index();
         let base = Base { frames: self.frames.len(), open: self.open.len(), bounds: self.bounds.len() };
         let mut found = self.enter(formula, root)?;
@@ -314,6 +317,76 @@ where
         self.frames[base.frames..].iter().for_each(|frame| values.set(frame.of, Value::True));
         self.leave(base.frames);
         Ok(found)
+    }
+
+    /// `E[f R g]` over just paths, from a state that does not decide it: a search for a component in which each condition of
+    /// justice holds somewhere.
+    fn just_release(&mut self, parts: (Id, Id, Id), root: u32) -> Result<bool, Terminated> {
+        let base = Base { frames: self.frames.len(), open: self.open.len(), bounds: self.bounds.len() };
+        let mut places = self.places.pop().unwrap_or_default();
+        let found = self.search_just(parts, root, base, &mut places)?;
+        self.places.push(places);
+        let values = &mut self.values[parts.0.index()];
+        // As for `E[f U g]`: whoever is in a component that is not completed can get to the stack, and along it on.
+        self.open.drain(base.open..).for_each(|state| values.set(state, Value::True));
+        self.bounds.truncate(base.bounds);
+        self.leave(base.frames);
+        Ok(found)
+    }
+
+    fn search_just(
+        &mut self,
+        parts: (Id, Id, Id),
+        root: u32,
+        base: Base,
+        places: &mut Vec<u32>,
+    ) -> Result<bool, Terminated> {
+        let formula = parts.0.index();
+        // The states that are their own successors.
+        let mut loops = Vec::new();
+        self.enter_until(formula, root, base, places)?;
+        while let Some(next) = self.step(base) {
+            match next {
+                Step::To(next) => {
+                    let of = self.frames.last().map(|frame| frame.of);
+                    match self.release_here(parts, next)? {
+                        Value::True => return Ok(true),
+                        Value::False => {}
+                        Value::Open => {
+                            if of == Some(next) {
+                                loops.push(next);
+                            }
+                            let place = places[next as usize];
+                            while self.bounds.len() > base.bounds && self.bounds.last().is_some_and(|b| *b > place) {
+                                self.bounds.pop();
+                            }
+                        }
+                        Value::Unknown => self.enter_until(formula, next, base, places)?,
+                    }
+                }
+                Step::Back(state) => {
+                    let place = places[state as usize];
+                    if self.bounds.last() != Some(&place) {
+                        continue;
+                    }
+                    self.bounds.pop();
+                    let first = base.open + place as usize;
+                    let is_cyclic = self.open.len() > first + 1 || loops.contains(&state);
+                    if is_cyclic && self.is_just(first) {
+                        return Ok(true);
+                    }
+                    let values = &mut self.values[formula];
+                    self.open.drain(first..).for_each(|state| values.set(state, Value::False));
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Does each condition of justice hold in one of the open states from that place on?
+    fn is_just(&mut self, first: usize) -> bool {
+        let justice = self.kripke.justice();
+        justice.iter().all(|atom| (first..self.open.len()).any(|at| self.kripke.atom(*atom, self.open[at])))
     }
 
     /// Puts a state on the stack. True if paths end in it.

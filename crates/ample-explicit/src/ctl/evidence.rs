@@ -337,6 +337,9 @@ where
     /// A path on which `g` holds, to where `f` holds too, to a deadlock, or around a cycle, if it is near; and whether
     /// it is the first.
     fn near_release(&mut self, (f, g): (Id, Id), state: u32) -> Result<Option<(StatePath, bool)>, Terminated> {
+        if !self.evaluator.kripke.justice().is_empty() {
+            return Ok(None);
+        }
         let mut region = Region::new(state);
         let mut ends = Vec::new();
         while let Some(state) = region.expand() {
@@ -345,7 +348,7 @@ where
                 continue;
             }
             let released = self.evaluator.at_hand(f, state)? == Some(true);
-            let deadlocked = self.evaluator.kripke.is_deadlocked(state);
+            let deadlocked = self.evaluator.kripke.may_rest(state);
             ends.push((released, deadlocked));
             if !released && !deadlocked && region.len() <= MAX_NEAR {
                 self.link_all(state, &mut region)?;
@@ -366,13 +369,32 @@ where
         let mut ends = Vec::new();
         while let Some(state) = region.expand() {
             let released = self.evaluator.evaluate(f, state)?;
-            let deadlocked = self.evaluator.kripke.is_deadlocked(state);
+            let deadlocked = self.evaluator.kripke.may_rest(state);
             ends.push((released, deadlocked));
             if !released && !deadlocked {
                 self.link(formula, state, &mut region)?;
             }
         }
-        self.shortest(&region, &ends).ok_or(Terminated)
+        if self.evaluator.kripke.justice().is_empty() {
+            return self.shortest(&region, &ends).ok_or(Terminated);
+        }
+        self.shortest_just(&region, &ends).ok_or(Terminated)
+    }
+
+    /// A short path to a state in which it is released, or to a cycle on which each condition of justice holds somewhere, and
+    /// around it; and whether it is released.
+    fn shortest_just(&mut self, region: &Region, ends: &[(bool, bool)]) -> Option<(StatePath, bool)> {
+        if let Some(place) = ends.iter().position(|(released, _)| *released) {
+            return Some((StatePath::straight(region.path(place)), true));
+        }
+        let kripke = &mut self.evaluator.kripke;
+        let justice = kripke.justice();
+        let (place, cycle) =
+            region.just_cycle(justice.len(), &mut |number, state| kripke.atom(justice[number], state))?;
+        let mut path = StatePath::straight(region.path(place));
+        path.cycle = cycle.len();
+        path.states.extend(cycle);
+        Some((path, false))
     }
 
     /// A short path to a state in which it is released or deadlocked, or to a cycle and around it; and whether it is

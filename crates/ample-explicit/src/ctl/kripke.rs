@@ -144,6 +144,16 @@ where
         self.space.first(self.store.get(self.handles[state as usize])).is_none()
     }
 
+    /// Is it deadlocked, and may a path stay there or end?
+    pub(super) fn may_rest(&mut self, state: u32) -> bool {
+        self.options.dead != Dead::Discards && self.options.justice.is_empty() && self.is_deadlocked(state)
+    }
+
+    /// The atoms that have to hold again and again.
+    pub(super) fn justice(&self) -> &'a [u32] {
+        &self.options.justice
+    }
+
     /// The state in the store.
     pub(super) fn handle(&self, state: u32) -> Handle {
         self.handles[state as usize]
@@ -187,6 +197,7 @@ where
             match self.options.dead {
                 Dead::Stutters => self.lists.push(number.0),
                 Dead::Ends => is_end = true,
+                Dead::Discards => {}
             }
         }
         self.lists[base + 1..].reverse();
@@ -352,7 +363,7 @@ where
             depth: self.statistics.depth,
             pending: pending as u64,
             memory: (self.bytes() + held) as u64,
-            nodes: 0,
+            ..Progress::default()
         };
         match self.budget.report(&progress) {
             Ok(()) => Ok(()),

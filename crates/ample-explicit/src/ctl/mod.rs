@@ -131,6 +131,9 @@ pub enum Dead {
     Stutters,
     /// Paths end: `EX f` is false there, `AX f` is true, and `EG f` is as true as `f`.
     Ends,
+    /// Paths that come there do not count: `EX f` and `EG f` are false. That a path to where `f` holds goes on for ever has
+    /// to be said in the formula.
+    Discards,
 }
 
 /// How to check.
@@ -138,6 +141,9 @@ pub enum Dead {
 pub struct Options {
     /// What happens in a state without transitions.
     pub dead: Dead,
+    /// Only paths on which each of these atoms holds again and again count. That a path to where `f` holds can be continued
+    /// like that has to be said in the formula, by `EG true`.
+    pub justice: Vec<u32>,
     /// The budget is told after every so many states, new ones or ones that a search comes back to. It may end
     /// the search, for one when the memory that it is told of is more than there should be.
     pub report_every: u64,
@@ -146,7 +152,7 @@ pub struct Options {
 impl Default for Options {
     /// Deadlocks stutter.
     fn default() -> Self {
-        Options { dead: Dead::Stutters, report_every: 10_000 }
+        Options { dead: Dead::Stutters, justice: Vec::new(), report_every: 10_000 }
     }
 }
 

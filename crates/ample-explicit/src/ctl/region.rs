@@ -122,6 +122,108 @@ impl Region {
         cyclic
     }
 
+    /// A cycle on which each of so many conditions holds somewhere: the place at which it begins, and the states after it,
+    /// the last of which is there again. All must be expanded.
+    pub(super) fn just_cycle(
+        &self,
+        conditions: usize,
+        holds: &mut dyn FnMut(usize, u32) -> bool,
+    ) -> Option<(usize, Vec<u32>)> {
+        let components = self.components();
+        let mut all_members = vec![Vec::new(); self.len()];
+        components.iter().enumerate().for_each(|(place, component)| all_members[*component].push(place));
+        for start in 0..self.len() {
+            let members = &all_members[components[start]];
+            // Only the first state of each component is tried.
+            if members.first() != Some(&start) {
+                continue;
+            }
+            let is_cyclic = members.len() > 1 || self.edges_of(start).contains(&start);
+            let goals: Option<Vec<usize>> = (0..conditions)
+                .map(|number| members.iter().copied().find(|place| holds(number, self.states[*place])))
+                .collect();
+            let (true, Some(goals)) = (is_cyclic, goals) else { continue };
+            let mut cycle = Vec::new();
+            let mut at = start;
+            for goal in goals {
+                if goal != at {
+                    cycle.extend(self.leg(at, goal, &components));
+                    at = goal;
+                }
+            }
+            if at != start || cycle.is_empty() {
+                cycle.extend(self.leg(at, start, &components));
+            }
+            return Some((start, cycle));
+        }
+        None
+    }
+
+    /// The states after the first on a shortest path of at least one step inside of a component.
+    fn leg(&self, from: usize, to: usize, components: &[usize]) -> Vec<u32> {
+        let mut parents = vec![usize::MAX; self.len()];
+        let mut queue = vec![from];
+        let mut head = 0;
+        while let Some(&place) = queue.get(head) {
+            head += 1;
+            for &next in self.edges_of(place) {
+                if parents[next] != usize::MAX || components[next] != components[from] {
+                    continue;
+                }
+                parents[next] = place;
+                if next == to {
+                    let back = iter::successors(Some(place), |&place| (place != from).then(|| parents[place]));
+                    let mut leg: Vec<u32> = iter::once(to).chain(back).map(|place| self.states[place]).collect();
+                    leg.pop();
+                    leg.reverse();
+                    return leg;
+                }
+                queue.push(next);
+            }
+        }
+        Vec::new()
+    }
+
+    /// The number of the component of each state.
+    fn components(&self) -> Vec<usize> {
+        let mut components = vec![usize::MAX; self.len()];
+        let mut numbers = vec![0; self.len()];
+        let (mut frames, mut open, mut bounds) = (Vec::new(), Vec::new(), Vec::new());
+        for root in 0..self.len() {
+            if numbers[root] != 0 {
+                continue;
+            }
+            frames.push((root, 0));
+            open.push(root);
+            numbers[root] = open.len();
+            bounds.push(open.len());
+            while let Some((place, taken)) = frames.last_mut() {
+                let place = *place;
+                if let Some(&next) = self.edges_of(place).get(*taken) {
+                    *taken += 1;
+                    if numbers[next] == 0 {
+                        frames.push((next, 0));
+                        open.push(next);
+                        numbers[next] = open.len();
+                        bounds.push(open.len());
+                    } else if components[next] == usize::MAX {
+                        let number = numbers[next];
+                        bounds.truncate(bounds.partition_point(|&bound| bound <= number));
+                    }
+                    continue;
+                }
+                frames.pop();
+                if bounds.last() == Some(&numbers[place]) {
+                    bounds.pop();
+                    for member in open.split_off(numbers[place] - 1) {
+                        components[member] = place;
+                    }
+                }
+            }
+        }
+        components
+    }
+
     fn edges_of(&self, place: usize) -> &[usize] {
         let end = self.starts.get(place + 1).copied().unwrap_or(self.edges.len());
         self.starts.get(place).map_or(&[], |&start| &self.edges[start..end])

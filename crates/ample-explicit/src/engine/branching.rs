@@ -42,13 +42,20 @@ pub fn look_at(
     options: &Options,
     budget: &Budget,
 ) -> Result<BranchingResult, String> {
+    if !options.settings.justice.is_empty() {
+        // Conditions of justice are atoms that the formula does not have.
+        let mut atoms = temporal.clone();
+        atoms.atoms.extend(options.settings.justice.iter().cloned());
+        return look_everywhere(system, &atoms, temporal.atoms.len(), budget);
+    }
+    let count = temporal.atoms.len();
     if options.reduction() != Reduction::TwoPhase {
-        return look_everywhere(system, temporal, budget);
+        return look_everywhere(system, temporal, count, budget);
     }
     match in_two_phases(system, temporal, budget)? {
         Ok(found) => Ok(found),
         Err(why) => {
-            let found = look_everywhere(system, temporal, budget)?;
+            let found = look_everywhere(system, temporal, count, budget)?;
             Ok(BranchingResult { note: Some(format!("no partial-order reduction: {why}")), ..found })
         }
     }
@@ -83,28 +90,41 @@ fn in_two_phases(
     Ok(Ok(BranchingResult { reduction: Some(two_phase::describe(space.phases())), ..found }))
 }
 
-/// Looks at all states.
-fn look_everywhere(system: &Subject<'_>, temporal: &Temporal, budget: &Budget) -> Result<BranchingResult, String> {
+/// Looks at all states. Atoms from that number on are conditions of justice.
+fn look_everywhere(
+    system: &Subject<'_>,
+    temporal: &Temporal,
+    atoms: usize,
+    budget: &Budget,
+) -> Result<BranchingResult, String> {
     let mut space = match system.space(&temporal.atoms, budget) {
         Ok(space) => space,
         Err(error) => return Ok(BranchingResult { ended: Some(error.into()), ..BranchingResult::default() }),
     };
+    let justice = (atoms as u32..temporal.atoms.len() as u32).collect();
+    let asked = Asked { justice, ..asked(system, temporal) };
     if !has_hidden_variables(system) {
-        return search(&mut space, Whole, &asked(system, temporal), budget);
+        return search(&mut space, Whole, &asked, budget);
     }
     let visible = space.visible();
-    search(&mut space, visible, &asked(system, temporal), budget)
+    search(&mut space, visible, &asked, budget)
 }
 
 /// A formula, and what it makes of a state without moves.
 struct Asked<'a> {
     formula: &'a Formula,
     dead: ctl::Dead,
+    /// The atoms that have to hold again and again.
+    justice: Vec<u32>,
 }
 
 fn asked<'a>(system: &System, temporal: &'a Temporal) -> Asked<'a> {
-    let dead = if system.dead_ends { ctl::Dead::Ends } else { ctl::Dead::Stutters };
-    Asked { formula: &temporal.formula, dead }
+    let dead = match system.synchronous() {
+        Some(synchronous) if synchronous.infinite_runs => ctl::Dead::Discards,
+        _ if system.dead_ends => ctl::Dead::Ends,
+        _ => ctl::Dead::Stutters,
+    };
+    Asked { formula: &temporal.formula, dead, justice: Vec::new() }
 }
 
 fn search<S: Checked<State = [u8]> + Concurrent + OfCompiled>(
@@ -116,7 +136,7 @@ fn search<S: Checked<State = [u8]> + Concurrent + OfCompiled>(
     let room = room_for_the_store(budget);
     let mut space = Stopping::new(space);
     let mut store = FlatStore::<Number, _>::with_visible(Behind(visible)).limit(room);
-    let branching = ctl::Options { report_every: REPORT_EVERY, dead: asked.dead };
+    let branching = ctl::Options { report_every: REPORT_EVERY, dead: asked.dead, justice: asked.justice.clone() };
     let report = ctl::check(&mut space, &mut store, asked.formula, &branching, budget).map_err(|e| e.to_string())?;
     let evidence = report.evidence.map(|evidence| {
         let start = space.space().start_number(evidence.start);

@@ -207,7 +207,8 @@ fn run(system: &Subject<'_>, request: &Request, options: &Options, budget: &Budg
     let is_auto = options.reduction() == Reduction::Auto;
     let patience = Patience::of(budget);
     let attempt = if is_sequential(system) && methods.cache.is_none() {
-        Attempt::Irreducible(SEQUENTIAL.into())
+        let why = if system.synchronous().is_some() { SYNCHRONOUS } else { SEQUENTIAL };
+        Attempt::Irreducible(why.into())
     } else if options.reduction() == Reduction::TwoPhase {
         two_phase::run(system, request, options, budget)
     } else if is_auto && options.explicit.search == Search::Auto {
@@ -296,6 +297,9 @@ fn run_plain(system: &Subject<'_>, request: &Request, options: &Options, budget:
     let visible = space.visible();
     search(space, visible, request, options, budget)
 }
+
+/// Why nothing is left out of a synchronous system.
+const SYNCHRONOUS: &str = "everything moves at once, and there are no orders of steps";
 
 /// Why nothing is left out of a sequential program.
 const SEQUENTIAL: &str = "there is only one process, and no order of its steps";

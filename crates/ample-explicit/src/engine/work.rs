@@ -53,7 +53,7 @@ impl Engine for Explicit {
         knows(self, task.system)?;
         knows_fairness(task.system, task.settings)?;
         match &task.properties[number].question {
-            Question::Ctl(_) => knows_branching(task.settings).map(|()| Fit::Possible),
+            Question::Ctl(_) => knows_branching(task.system, task.settings).map(|()| Fit::Possible),
             Question::Bound(_) => Err(NO_BOUNDS.into()),
             question => justice::refusal(question, &task.settings.justice).map_or(Ok(Fit::Well), |why| Err(why.into())),
         }
@@ -72,11 +72,12 @@ impl Engine for Explicit {
 const NO_BOUNDS: &str = "the largest value of an expression is found for Petri nets only";
 
 /// Fairness in branching time is for another engine.
-fn knows_branching(settings: &Settings) -> Result<(), String> {
+fn knows_branching(system: &System, settings: &Settings) -> Result<(), String> {
     if settings.fairness != Fairness::None {
         return Err("the explicit engine knows fairness in linear time only; `--engine symbolic` knows fair CTL".into());
     }
-    if !settings.justice.is_empty() {
+    // In a synchronous system the formula says which paths count.
+    if !settings.justice.is_empty() && system.synchronous().is_none() {
         return Err("the explicit engine knows justice in linear time only; `--engine symbolic` knows fair CTL".into());
     }
     Ok(())
@@ -504,7 +505,7 @@ fn branching(
     options: &Options,
     budget: &Budget,
 ) -> Result<(Answer, Option<Reason>), String> {
-    knows_branching(&options.settings)?;
+    knows_branching(system, &options.settings)?;
     let found = look_at(system, temporal, options, budget)?;
     let answer = match (found.verdict, found.evidence) {
         (Some(true), Some((start, tree))) => {
@@ -584,7 +585,8 @@ fn decide(
                 None => Err("it is not known whether the formula depends on how often a state is repeated"),
             };
             let atoms = &temporal.atoms;
-            Specification { automaton, atoms, stutters: true, is_simple: simple, stutter_invariant }
+            let stutters = system.synchronous().is_none_or(|synchronous| !synchronous.infinite_runs);
+            Specification { automaton, atoms, stutters, is_simple: simple, stutter_invariant }
         }
         Question::Automaton(given) => {
             let PropertyAutomaton { automaton, atoms } = &**given;

@@ -173,7 +173,7 @@ impl<'a> SearchCounts<'a> {
             depth: self.statistics.depth,
             pending: pending as u64,
             memory: memory as u64,
-            nodes: 0,
+            ..Progress::default()
         };
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(memory as u64);
         match self.budget.report(&progress) {

@@ -22,6 +22,7 @@ impl<'a> Meaning<'a> {
             (false, _) => Some(graph.successors(from)),
             (true, Dead::Stutters) => Some(BTreeSet::from([from])),
             (true, Dead::Ends) => None,
+            (true, Dead::Discards) => Some(BTreeSet::new()),
         };
         Meaning { graph, successors: (0..graph.edges.len() as u32).map(successors).collect() }
     }

@@ -107,7 +107,7 @@ impl Witness<'_> {
 /// Checks, and asserts that the answer and its evidence are right.
 pub fn check(graph: &Labelled, formula: &Formula, dead: Dead) -> Report<usize> {
     let mut store = HashStore::<u32, Number>::default();
-    let options = Options { dead, report_every: 3 };
+    let options = Options { dead, report_every: 3, ..Options::default() };
     let report = ctl::check(&mut graph.clone(), &mut store, formula, &options, &Budget::unlimited()).unwrap();
     let meaning = Meaning::new(graph, dead);
     let starts: Vec<(usize, u32)> = (0..graph.initial.len())

@@ -1,11 +1,17 @@
-//! Milestones models in other languages: in NuSMV's, and in Promela.
+//! Models in other languages: those of Milestones in NuSMV's language and in Promela, boolean synchronous systems as
+//! circuits ([`aig`], [`aiger`], [`blif`], [`circuit_smv`]) with AIGER's format for counterexamples ([`witness`]).
 //!
-//! The translations say the same as the model: as many states, the same verdicts (section 6.5 of J. Vander Meulen's
+//! The translations of Milestones say the same as the model: as many states, the same verdicts (section 6.5 of J. Vander Meulen's
 //! thesis, with its errors put right). What cannot be said in the other language is refused, with a reason. In both a
 //! model that is stuck stays for ever where it is, as it does here.
 
+pub mod aig;
+pub mod aiger;
+pub mod blif;
+pub mod circuit_smv;
 pub mod promela;
 pub mod smv;
+pub mod witness;
 
 use std::collections::HashSet;
 

@@ -387,6 +387,11 @@ impl<'a> Writer<'a> {
                 Unary::Finally => format!("(<> {})", text(f)),
                 // No quantifier stands in a formula of linear time; an outermost A would say nothing new.
                 Unary::All | Unary::Exists => text(f),
+                // Milestones has no operators about the past; Spin would refuse them.
+                Unary::Previous => format!("(Y {})", text(f)),
+                Unary::WeakPrevious => format!("(Z {})", text(f)),
+                Unary::Once => format!("(O {})", text(f)),
+                Unary::Historically => format!("(H {})", text(f)),
             },
             Formula::Binary(op, f, g) => match op {
                 Binary::And => both(f, "&&", g),
@@ -397,6 +402,8 @@ impl<'a> Writer<'a> {
                 Binary::Until => both(f, "U", g),
                 Binary::WeakUntil => both(f, "W", g),
                 Binary::Release => both(f, "V", g),
+                Binary::Since => both(f, "S", g),
+                Binary::Triggered => both(f, "T", g),
                 Binary::StrongRelease => format!("({} U ({} && {}))", text(g), text(f), text(g)),
             },
         }

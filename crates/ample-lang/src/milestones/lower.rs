@@ -85,6 +85,7 @@ pub(super) fn lower_within(model: &Model, watch: &Watch<'_>) -> Result<Lowered, 
         coupling: Coupling::Interleaving,
         actions: Vec::new(),
         exact_types: true,
+        signals: Vec::new(),
         original: None,
     };
     Ok(Lowered { system, warnings: model.warnings.clone() })

@@ -132,6 +132,7 @@ pub fn system(name: &str, source: Source, (globals, edges): (Vec<Variable>, Vec<
         coupling: Coupling::Interleaving,
         actions: Vec::new(),
         exact_types: false,
+        signals: Vec::new(),
         original: None,
     }
 }

@@ -124,6 +124,9 @@ fn parse(system: &System, names: &Names, text: &str) -> Result<Tree, Rejected> {
         }
     });
     match parsed {
+        Ok(formula) if formula.has_past() => {
+            Err(rejected(text, 0, text.len(), "operators about the past are not supported".into(), help))
+        }
         Ok(formula) => Ok(tree(&formula, &known)),
         Err(ParseError { offset, message }) => {
             let end = offset + text.get(offset..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
@@ -150,6 +153,8 @@ fn tree(formula: &ample_logic::Formula, atoms: &[(Expr, String)]) -> Tree {
             Unary::Globally => Tree::Globally(boxed(f)),
             Unary::All => Tree::All(boxed(f)),
             Unary::Exists => Tree::Exists(boxed(f)),
+            // Refused before.
+            Unary::Previous | Unary::WeakPrevious | Unary::Once | Unary::Historically => Tree::Const(false),
         },
         F::Binary(op, f, g) => match op {
             Binary::And => Tree::And(vec![tree(f, atoms), tree(g, atoms)]),
@@ -160,6 +165,8 @@ fn tree(formula: &ample_logic::Formula, atoms: &[(Expr, String)]) -> Tree {
             Binary::Until => Tree::Until(boxed(f), boxed(g)),
             Binary::WeakUntil => Tree::WeakUntil(boxed(f), boxed(g)),
             Binary::Release => Tree::Release(boxed(f), boxed(g)),
+            // Refused before.
+            Binary::Since | Binary::Triggered => Tree::Const(false),
             Binary::StrongRelease => {
                 // g M f: the right side until both.
                 let both = Tree::And(vec![tree(f, atoms), tree(g, atoms)]);

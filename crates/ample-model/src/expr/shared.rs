@@ -18,7 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::Expr;
 use crate::facts::Bounds;
-use crate::visit::{Seen, Visitor, walk_expr};
+use crate::visit::{MAX_RECURSION, Seen, Visitor, walk_expr};
 
 /// An expression that several others have a part in. Copies are cheap, and so is the comparison with a copy.
 ///
@@ -39,6 +39,7 @@ pub struct Shared(Arc<Kept>);
 struct Kept {
     hash: u64,
     height: u32,
+    local_height: u32,
     is_nested: bool,
     value: Option<i64>,
     bounds: Bounds,
@@ -55,6 +56,7 @@ impl Shared {
         Shared(Arc::new(Kept {
             hash: hasher.finish(),
             height: survey.height,
+            local_height: survey.local_height,
             is_nested: survey.is_nested,
             value: expr.constant(),
             bounds: Bounds::exact(&expr),
@@ -70,6 +72,11 @@ impl Shared {
     /// How many levels there are inside it: none if it is a constant.
     pub fn height(&self) -> u32 {
         self.0.height
+    }
+
+    /// The same where shared expressions inside it count as constants do.
+    pub fn local_height(&self) -> u32 {
+        self.0.local_height
     }
 
     /// There are shared expressions inside it.
@@ -93,12 +100,14 @@ impl Shared {
 struct Survey {
     depth: u32,
     height: u32,
+    local_height: u32,
     is_nested: bool,
 }
 
 impl<'a> Visitor<'a> for Survey {
     fn expr(&mut self, expr: &'a Expr) {
         self.height = self.height.max(self.depth);
+        self.local_height = self.local_height.max(self.depth);
         self.depth += 1;
         walk_expr(self, expr);
         self.depth -= 1;
@@ -107,6 +116,33 @@ impl<'a> Visitor<'a> for Survey {
     fn shared(&mut self, shared: &'a Shared) {
         self.is_nested = true;
         self.height = self.height.max(self.depth.saturating_add(shared.height()));
+    }
+}
+
+/// Expressions may be nested deeper than calls: what nobody else keeps is taken apart without recursion.
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if self.height <= MAX_RECURSION || matches!(self.expr, Expr::Const(_)) {
+            return;
+        }
+        let mut open = vec![std::mem::replace(&mut self.expr, Expr::FALSE)];
+        while let Some(expr) = open.pop() {
+            match expr {
+                Expr::Shared(Shared(kept)) => {
+                    let last = Arc::into_inner(kept);
+                    open.extend(last.map(|mut kept| std::mem::replace(&mut kept.expr, Expr::FALSE)));
+                }
+                Expr::Unary(_, x) | Expr::Cast(_, x) => open.push(*x),
+                Expr::Binary(_, x, y) => open.extend([*x, *y]),
+                Expr::Conditional(condition, x, y) => open.extend([*condition, *x, *y]),
+                Expr::Read(place) | Expr::Next(place) => open.extend(place.indices.into_iter().map(|index| index.at)),
+                Expr::Field(object, field) => {
+                    open.push(*object);
+                    open.extend(field.indices.into_iter().map(|index| index.at));
+                }
+                _ => {}
+            }
+        }
     }
 }
 
@@ -119,12 +155,19 @@ impl Deref for Shared {
 }
 
 thread_local! {
-    /// While shared expressions are compared: the pairs that were, or are being.
-    static COMPARED: RefCell<Option<HashSet<(usize, usize)>>> = const { RefCell::new(None) };
+    /// While shared expressions are compared: the pairs that were, or will be.
+    static COMPARED: RefCell<Option<Comparison>> = const { RefCell::new(None) };
     /// While one is written: the positions of those inside it.
     static WRITTEN: RefCell<Option<HashMap<usize, u64>>> = const { RefCell::new(None) };
     /// While one is read: those inside it that were.
     static READ: RefCell<Option<Vec<Shared>>> = const { RefCell::new(None) };
+}
+
+/// A comparison of two expressions with shared ones inside.
+#[derive(Default)]
+struct Comparison {
+    seen: HashSet<(usize, usize)>,
+    open: Vec<(Shared, Shared)>,
 }
 
 impl PartialEq for Shared {
@@ -138,14 +181,26 @@ impl PartialEq for Shared {
         if !self.0.is_nested {
             return self.0.expr == other.0.expr;
         }
-        // All pairs have to be equal for two expressions to be, so that each is looked at once.
-        let is_outermost = COMPARED.with_borrow(Option::is_none);
-        let pair = (self.address(), other.address());
-        let is_new = COMPARED.with_borrow_mut(|pairs| pairs.get_or_insert_default().insert(pair));
-        let equal = !is_new || self.0.expr == other.0.expr;
-        if is_outermost {
-            COMPARED.set(None);
+        // All pairs have to be equal for two expressions to be, so that each is looked at once, and at any time.
+        let is_outermost = COMPARED.with_borrow_mut(|comparison| {
+            let is_outermost = comparison.is_none();
+            let comparison = comparison.get_or_insert_default();
+            if comparison.seen.insert((self.address(), other.address())) {
+                comparison.open.push((self.clone(), other.clone()));
+            }
+            is_outermost
+        });
+        if !is_outermost {
+            return true;
         }
+        let mut equal = true;
+        while let Some((one, other)) = COMPARED.with_borrow_mut(|comparison| comparison.as_mut()?.open.pop()) {
+            equal = one.0.expr == other.0.expr;
+            if !equal {
+                break;
+            }
+        }
+        COMPARED.set(None);
         equal
     }
 }
@@ -167,22 +222,6 @@ impl fmt::Debug for Shared {
     }
 }
 
-/// Lists the shared expressions inside one, each after those inside it.
-#[derive(Default)]
-struct Inside<'a> {
-    seen: Seen<'a>,
-    list: Vec<&'a Shared>,
-}
-
-impl<'a> Visitor<'a> for Inside<'a> {
-    fn shared(&mut self, shared: &'a Shared) {
-        if self.seen.is_new(shared) {
-            self.expr(shared);
-            self.list.push(shared);
-        }
-    }
-}
-
 impl Serialize for Shared {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if let Some(position) = WRITTEN.with_borrow(|all| all.as_ref()?.get(&self.address()).copied()) {
@@ -191,10 +230,9 @@ impl Serialize for Shared {
         if !self.0.is_nested {
             return self.0.expr.serialize(serializer);
         }
-        let mut inside = Inside::default();
-        inside.shared(self);
-        WRITTEN.set(Some(inside.list.iter().map(|shared| shared.address()).zip(0..).collect()));
-        let written = write_all(serializer, &inside.list);
+        let inside = Seen::default().unseen(self);
+        WRITTEN.set(Some(inside.iter().map(|shared| shared.address()).zip(0..).collect()));
+        let written = write_all(serializer, &inside);
         WRITTEN.set(None);
         written
     }

@@ -194,7 +194,8 @@ impl Interpreter<'_> {
         let named = |(slot, value): &(u32, i64)| {
             let scalar = self.globals.scalars.get(*slot as usize)?;
             let name = self.system.global_cell_name(*slot);
-            Some(Cell { name, value: self.system.show_value(*scalar, *value) })
+            let variable = self.globals.offsets.partition_point(|offset| *offset <= *slot as usize).saturating_sub(1);
+            Some(Cell { name, value: self.system.show_global(variable, *scalar, *value) })
         };
         cells.iter().filter_map(named).collect()
     }
@@ -317,7 +318,12 @@ impl Interpreter<'_> {
         new: &[i64],
         changes: &mut Vec<Change>,
     ) {
-        for (variable, offset) in variables.iter().zip(&layout.offsets) {
+        let is_global = std::ptr::eq(variables, &raw const *self.system.globals);
+        for ((number, variable), offset) in variables.iter().enumerate().zip(&layout.offsets) {
+            let show = |scalar: Scalar, value: i64| match is_global {
+                true => self.system.show_global(number, scalar, value),
+                false => self.system.show_value(scalar, value),
+            };
             for slot in 0..self.system.slots(&variable.ty) {
                 let at = offset + slot as usize;
                 let (Some(value), Some(scalar)) = (new.get(at), layout.scalars.get(at)) else { continue };
@@ -327,8 +333,8 @@ impl Interpreter<'_> {
                 }
                 changes.push(Change {
                     name: format!("{prefix}{}", self.system.slot_name(variable, slot)),
-                    before: earlier.map(|value| self.system.show_value(*scalar, value)),
-                    after: self.system.show_value(*scalar, *value),
+                    before: earlier.map(|value| show(*scalar, value)),
+                    after: show(*scalar, *value),
                 });
             }
         }

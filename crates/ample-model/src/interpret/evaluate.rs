@@ -1,12 +1,13 @@
 //! The value of an expression in a state, as seen by one process.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::state::{ChannelState, ProcessState};
 use super::{Fault, Interpreter, State};
 use crate::expr::{BinaryOp, Expr, Field, Index, Pattern, Place, Scope, Shared};
 use crate::system::{Channel, EdgeId, LocationId, ProcessId, Scalar};
+use crate::visit::{MAX_RECURSION, innermost_first};
 
 /// How many processes may ask after each other by [`Expr::Enabled`] in one evaluation.
 const MAX_ASKING: usize = 16;
@@ -30,8 +31,8 @@ pub(super) struct Context<'a> {
     pub memo: Option<&'a Memo>,
 }
 
-/// The values of shared expressions, by their addresses: each is evaluated once.
-pub(super) type Memo = RefCell<HashMap<usize, i64>>;
+/// The values of shared expressions, or the faults that evaluating them is, by their addresses: each is evaluated once.
+pub(super) type Memo = RefCell<HashMap<usize, Result<i64, Fault>>>;
 
 /// One half of a handshake: a message that waits to be taken.
 #[derive(Clone, Copy)]
@@ -98,11 +99,25 @@ impl<'a> Context<'a> {
             };
         };
         if let Some(value) = memo.borrow().get(&expr.address()) {
-            return Ok(*value);
+            return value.clone();
         }
-        let value = self.value(expr)?;
-        memo.borrow_mut().insert(expr.address(), value);
-        Ok(value)
+        if expr.height() > MAX_RECURSION {
+            self.evaluate_inside(expr, memo);
+        }
+        let value = self.value(expr);
+        memo.borrow_mut().insert(expr.address(), value.clone());
+        value
+    }
+
+    /// Evaluates the shared expressions inside one that is nested deeper than calls, those that are not needed as well: a
+    /// fault counts where its value is asked for.
+    fn evaluate_inside(&self, expr: &Shared, memo: &Memo) {
+        let mut seen = HashSet::new();
+        let mut new = |part: &Shared| !memo.borrow().contains_key(&part.address()) && seen.insert(part.address());
+        for part in innermost_first(expr, &mut new) {
+            let value = self.value(part);
+            memo.borrow_mut().insert(part.address(), value);
+        }
     }
 
     pub fn holds(&self, expr: &Expr) -> Result<bool, Fault> {

@@ -18,6 +18,9 @@ struct Candidate<'a> {
     current: State,
     /// The next state.
     next: State,
+    /// The values of shared expressions. They are those of before until a cell gets another value: one that gets its first
+    /// value by definition was not read before.
+    memo: Memo,
 }
 
 /// The values that a cell may get.
@@ -63,17 +66,16 @@ impl<'a> Candidate<'a> {
     /// Of an initial state.
     fn initial(interpreter: &'a Interpreter<'a>) -> Candidate<'a> {
         let state = State { globals: vec![0; interpreter.globals.scalars.len()], ..State::default() };
-        Candidate { interpreter, next: state.clone(), current: state }
+        Candidate { interpreter, next: state.clone(), current: state, memo: Memo::default() }
     }
 
     /// Of a joint step. What is frozen stays as it is.
     fn step(interpreter: &'a Interpreter<'a>, state: &State) -> Candidate<'a> {
-        Candidate { interpreter, current: state.clone(), next: state.clone() }
+        Candidate { interpreter, current: state.clone(), next: state.clone(), memo: Memo::default() }
     }
 
     fn value(&self, expr: &Expr) -> Result<i64, Fault> {
-        let (interpreter, memo) = (self.interpreter, Memo::default());
-        interpreter.context(&self.current, None, None).with_next(&self.next, &memo).value(expr)
+        self.interpreter.context(&self.current, None, None).with_next(&self.next, &self.memo).value(expr)
     }
 
     fn stage(&mut self, stage: &Stage<'a>) -> Result<Come<'a>, Fault> {
@@ -105,6 +107,11 @@ impl<'a> Candidate<'a> {
         }
     }
 
+    fn choose(&mut self, target: &Target, value: i64) {
+        self.memo.get_mut().clear();
+        self.set(target, value);
+    }
+
     fn set(&mut self, target: &Target, value: i64) {
         let state = if target.part == Part::Next { &mut self.next } else { &mut self.current };
         state.globals[target.slot as usize] = value;
@@ -118,7 +125,7 @@ impl<'a> Candidate<'a> {
                 Come::On => {}
                 Come::Refused => return Ok(false),
                 Come::Choice(target, values) => match choose(&target) {
-                    Some(value) if values.contains(value, &target) => self.set(&target, value),
+                    Some(value) if values.contains(value, &target) => self.choose(&target, value),
                     _ => return Ok(false),
                 },
             }
@@ -204,7 +211,7 @@ impl<'a> Search<'a> {
     fn choose(&mut self) -> usize {
         let Some(last) = self.tried.last() else { return 0 };
         let (target, value, stage) = (last.target, last.value(), last.stage);
-        self.candidate.set(&target, value);
+        self.candidate.choose(&target, value);
         stage + 1
     }
 

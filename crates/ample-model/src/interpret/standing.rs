@@ -19,7 +19,7 @@ pub struct EndState {
     pub processes: Vec<Standing>,
     /// What each buffered channel holds.
     pub channels: Vec<Contents>,
-    /// All cells and their values.
+    /// All cells and their values, and the outputs of a circuit.
     pub variables: Vec<Cell>,
 }
 
@@ -91,11 +91,28 @@ impl EndState {
             processes.push(standing);
         }
         interpreter.objects(state, &mut variables);
+        interpreter.outputs(state, &mut variables);
         EndState { processes, channels: interpreter.buffers(state), variables }
     }
 }
 
+/// So many outputs of a circuit are evaluated.
+const MAX_OUTPUTS: usize = 64;
+
 impl Interpreter<'_> {
+    /// The outputs that do not depend on inputs that the state does not have.
+    fn outputs(&self, state: &State, variables: &mut Vec<Cell>) {
+        for signal in self.system.signals.iter().filter(|signal| signal.is_output).take(MAX_OUTPUTS) {
+            // A latch may be an output, and is shown already.
+            if !matches!(signal.value, Expr::Read(_))
+                && self.system.inputs_in([&signal.value]).is_empty()
+                && let Ok(value) = self.evaluate(state, None, &signal.value)
+            {
+                variables.push(Cell { name: signal.name.clone(), value: value.to_string() });
+            }
+        }
+    }
+
     fn movable(&self, state: &State) -> Movable {
         if state.processes.is_empty() {
             return Movable::new();
@@ -192,7 +209,8 @@ impl Interpreter<'_> {
     }
 
     fn cells(&self, prefix: &str, variables: &[Variable], layout: &Layout, values: &[i64], out: &mut Vec<Cell>) {
-        for (variable, offset) in variables.iter().zip(&layout.offsets) {
+        let is_global = std::ptr::eq(variables, &raw const *self.system.globals);
+        for ((number, variable), offset) in variables.iter().enumerate().zip(&layout.offsets) {
             if variable.kind == VariableKind::Input {
                 continue;
             }
@@ -201,7 +219,11 @@ impl Interpreter<'_> {
                 let (Some(value), Some(scalar)) = (values.get(at), layout.scalars.get(at)) else { return };
                 if *scalar != Scalar::Channel {
                     let name = format!("{prefix}{}", self.system.slot_name(variable, slot));
-                    out.push(Cell { name, value: self.system.show_value(*scalar, *value) });
+                    let value = match is_global {
+                        true => self.system.show_global(number, *scalar, *value),
+                        false => self.system.show_value(*scalar, *value),
+                    };
+                    out.push(Cell { name, value });
                 }
             }
         }
@@ -313,7 +335,11 @@ impl Reads<'_> {
         let (Some(variable), Some(offset)) = (variables.get(index), layout.offsets.get(index)) else { return };
         let Ok(value) = self.context.value(&Expr::Read(place.clone())) else { return };
         let name = system.slot_name(variable, (slot - offset) as u32);
-        self.add(Cell { name, value: system.show_value(place.scalar, value) });
+        let value = match place.scope {
+            Scope::Global => system.show_global(index, place.scalar, value),
+            Scope::Local => system.show_value(place.scalar, value),
+        };
+        self.add(Cell { name, value });
     }
 
     /// What is not a cell is printed as it is written.

@@ -68,6 +68,7 @@ impl Maker {
             invariant: self.conjuncts(&[0, 0, 1], state),
             definitions,
             relations: self.conjuncts(&[0, 1, 1, 2], step),
+            ..Synchronous::default()
         };
         let coupling = Coupling::Synchronous(parts);
         System { globals: self.globals, coupling, ..System::new(&format!("random synchronous {seed}"), "random") }

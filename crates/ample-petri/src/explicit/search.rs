@@ -381,7 +381,7 @@ impl<'a, D: Side> Explorer<'a, D> {
             depth: self.statistics.depth,
             pending: 0,
             memory: self.memory() as u64,
-            nodes: 0,
+            ..Progress::default()
         };
         if let Some(reason) = self.reports.report(&progress) {
             self.ended.get_or_insert(reason);

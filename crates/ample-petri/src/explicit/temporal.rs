@@ -375,7 +375,7 @@ fn evaluate(
     let shared = space.clone();
     let (alert, full) = alert(budget, &shared, limits.memory);
     let mut store = FlatStore::<ctl::Number>::default().limit(limits.memory);
-    let options = ctl::Options { dead: Dead::Ends, report_every: limits.report_every };
+    let options = ctl::Options { dead: Dead::Ends, report_every: limits.report_every, ..ctl::Options::default() };
     let report = match ctl::check(&mut space, &mut store, formula, &options, &alert) {
         Ok(report) => report,
         Err(error) => {

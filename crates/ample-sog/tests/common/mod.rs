@@ -254,6 +254,7 @@ pub fn system(net: &Net) -> System {
         coupling: Coupling::Interleaving,
         actions: Vec::new(),
         exact_types: false,
+        signals: Vec::new(),
         original: None,
     }
 }

@@ -93,6 +93,15 @@ pub(super) struct Core {
     pub reorder_at: usize,
     pub reorderings: usize,
     runs: u32,
+    /// Where room is made early: how many nodes there may be at all, and from how many on variables are moved first.
+    early: Option<Early>,
+}
+
+/// Limits on a table in which variables are moved in the midst of operations.
+#[derive(Clone, Copy)]
+struct Early {
+    max_nodes: usize,
+    first: usize,
 }
 
 impl Core {
@@ -111,11 +120,56 @@ impl Core {
             reorder_at: FIRST_REORDERING,
             reorderings: 0,
             runs: 0,
+            early: None,
         }
     }
 
     pub fn set_max_nodes(&mut self, max_nodes: usize) {
-        self.table.set_max_nodes(max_nodes.min(MAX_NODES));
+        let max_nodes = max_nodes.min(MAX_NODES);
+        match &mut self.early {
+            Some(early) => {
+                early.max_nodes = max_nodes;
+                self.set_next_limit();
+            }
+            None => self.table.set_max_nodes(max_nodes),
+        }
+    }
+
+    pub fn reorder_early(&mut self, first: usize) {
+        let max_nodes = self.early.map_or(self.table.max_nodes(), |early| early.max_nodes);
+        self.early = Some(Early { max_nodes, first });
+        self.reorder_at = first;
+        self.set_next_limit();
+    }
+
+    /// There is more room than the table has now.
+    pub fn is_limited_early(&self) -> bool {
+        self.early.is_some_and(|early| self.table.max_nodes() < early.max_nodes)
+    }
+
+    /// In the midst of an operation: collects garbage, moves variables where it is time, and allows for more nodes.
+    pub fn make_way(&mut self) -> Maybe<()> {
+        self.table.look_now()?;
+        let before = self.table.max_nodes();
+        self.collect();
+        if self.wants_order() {
+            self.reorder()?;
+        }
+        self.set_next_limit();
+        // An operation that needs so much itself must come to its end.
+        let least = before.saturating_mul(2);
+        if let Some(early) = self.early.filter(|_| self.table.max_nodes() < least) {
+            self.table.set_max_nodes(least.min(early.max_nodes));
+        }
+        Ok(())
+    }
+
+    /// So many nodes, with garbage, until room is made again.
+    fn set_next_limit(&mut self) {
+        let Some(early) = self.early else { return };
+        let limit = (self.table.used().max(self.reorder_at) * 4).min(early.max_nodes);
+        self.table.set_max_nodes(limit);
+        self.collect_at = limit - limit / 4;
     }
 
     /// The tables will have to do with the room for so many nodes: the cache gets a third of it.
@@ -245,6 +299,7 @@ impl Core {
     /// After that: when to do so again.
     pub fn set_next_collection(&mut self) {
         self.collect_at = (self.table.used() * 2).max(FIRST_COLLECTION);
+        self.set_next_limit();
     }
 
     /// The diagrams have grown so much that moving variables may pay.
@@ -254,7 +309,8 @@ impl Core {
 
     pub fn reorder(&mut self) -> Maybe<()> {
         self.sift()?;
-        self.reorder_at = (self.table.used() * 2).max(FIRST_REORDERING);
+        let first = self.early.map_or(FIRST_REORDERING, |early| early.first);
+        self.reorder_at = (self.table.used() * 2).max(first);
         self.set_next_collection();
         Ok(())
     }
@@ -272,11 +328,17 @@ impl Core {
         Ok(())
     }
 
-    /// Throws away the nodes that no handle reaches, and all results.
+    /// Throws away the nodes that no handle reaches, and the results that speak of them.
     pub fn collect(&mut self) {
         let marked = self.table.marked(self.kept.iter().map(|edge| edge >> 1));
         self.table.collect(&marked);
-        self.table.cache.clear();
+        if self.early.is_none() {
+            self.table.cache.clear();
+            return;
+        }
+        // Where all operands are functions, a result is right as long as they are there.
+        let is_left = |edge: Edge| marked[(edge >> 1) as usize];
+        self.table.cache.retain(|key, result| key[1..].iter().all(|edge| is_left(*edge)) && is_left(result));
     }
 }
 

@@ -1,17 +1,25 @@
 //! Boolean operations, quantification, and what can be asked of a function.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasherDefault;
 
 use num_bigint::BigUint;
 
 use super::Maybe;
 use super::core::{BOTTOM, Core, Edge, FALSE, TRUE};
+use super::order::EdgeHasher;
+
+/// Nodes that were met.
+type Seen = HashSet<u32, BuildHasherDefault<EdgeHasher>>;
 
 const AND: u32 = 1;
 const XOR: u32 = 2;
 const EXISTS: u32 = 3;
 const DISJOINT: u32 = 4;
 const PRIMED: u32 = 5;
+const AND_EXISTS: u32 = 6;
+const UNPRIMED: u32 = 7;
+const RESTRICT: u32 = 12;
 
 impl Core {
     pub fn and(&mut self, f: Edge, g: Edge) -> Maybe<Edge> {
@@ -97,6 +105,87 @@ impl Core {
         Ok(result)
     }
 
+    /// The relational product: `∃ cube. f ∧ g`, without the conjunction.
+    pub fn and_exists(&mut self, f: Edge, g: Edge, cube: Edge) -> Maybe<Edge> {
+        if f == FALSE || g == FALSE || f == g ^ 1 {
+            return Ok(FALSE);
+        }
+        if f == TRUE || f == g {
+            return self.exists(g, cube);
+        }
+        if g == TRUE {
+            return self.exists(f, cube);
+        }
+        let (f, g) = if f < g { (f, g) } else { (g, f) };
+        let level = self.level(f).min(self.level(g));
+        let mut cube = cube;
+        while self.level(cube) < level {
+            cube = self.table.nodes[(cube >> 1) as usize].hi;
+        }
+        if cube == TRUE {
+            return self.and(f, g);
+        }
+        if let Some(known) = self.recall3(AND_EXISTS, f, g, cube) {
+            return Ok(known);
+        }
+        self.look()?;
+        let ((f0, f1), (g0, g1)) = (self.cofactors(f, level), self.cofactors(g, level));
+        let result = if self.level(cube) == level {
+            let rest = self.table.nodes[(cube >> 1) as usize].hi;
+            let lo = self.and_exists(f0, g0, rest)?;
+            // What does not depend on the rest of the cube contains every conjunction with it.
+            if lo == TRUE || lo == f1 || lo == g1 {
+                lo
+            } else {
+                let hi = self.and_exists(f1, g1, rest)?;
+                self.or(lo, hi)?
+            }
+        } else {
+            let lo = self.and_exists(f0, g0, cube)?;
+            let hi = self.and_exists(f1, g1, cube)?;
+            self.make(level, lo, hi)?
+        };
+        self.remember3(AND_EXISTS, f, g, cube, result);
+        Ok(result)
+    }
+
+    /// A function that is equal to `f` where `care` holds, and smaller if it can be (O. Coudert and J. C. Madre's restrict).
+    pub fn restrict(&mut self, f: Edge, care: Edge) -> Maybe<Edge> {
+        if care == TRUE || care == FALSE || f >> 1 == 0 {
+            return Ok(f);
+        }
+        if f >> 1 == care >> 1 {
+            return Ok(if f == care { TRUE } else { FALSE });
+        }
+        // The sign of the function is the sign of the result.
+        let (sign, f) = (f & 1, f & !1);
+        if let Some(known) = self.recall(RESTRICT, f, care) {
+            return Ok(known ^ sign);
+        }
+        self.look()?;
+        let level = self.level(care);
+        let (c0, c1) = self.cofactors(care, level);
+        let result = if level < self.level(f) {
+            let either = self.or(c0, c1)?;
+            self.restrict(f, either)?
+        } else {
+            let level = self.level(f);
+            let (f0, f1) = self.cofactors(f, level);
+            let (c0, c1) = self.cofactors(care, level);
+            if c0 == FALSE {
+                self.restrict(f1, c1)?
+            } else if c1 == FALSE {
+                self.restrict(f0, c0)?
+            } else {
+                let lo = self.restrict(f0, c0)?;
+                let hi = self.restrict(f1, c1)?;
+                self.make(level, lo, hi)?
+            }
+        };
+        self.remember(RESTRICT, f, care, result);
+        Ok(result ^ sign)
+    }
+
     pub fn is_disjoint(&mut self, f: Edge, g: Edge) -> Maybe<bool> {
         if f == FALSE || g == FALSE || f == g ^ 1 {
             return Ok(true);
@@ -137,8 +226,26 @@ impl Core {
         Ok(result)
     }
 
+    /// Every bit of the next state replaced by its partner now. The function must speak of the next state only.
+    pub fn unprimed(&mut self, f: Edge) -> Maybe<Edge> {
+        if f >> 1 == 0 {
+            return Ok(f);
+        }
+        if let Some(known) = self.recall(UNPRIMED, f, f) {
+            return Ok(known);
+        }
+        self.look()?;
+        let level = self.level(f);
+        let (f0, f1) = self.cofactors(f, level);
+        let lo = self.unprimed(f0)?;
+        let hi = self.unprimed(f1)?;
+        let result = self.make(level & !1, lo, hi)?;
+        self.remember(UNPRIMED, f, f, result);
+        Ok(result)
+    }
+
     pub fn nodes_of(&self, roots: &[Edge]) -> usize {
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = Seen::default();
         let mut stack: Vec<u32> = roots.iter().map(|edge| edge >> 1).collect();
         while let Some(number) = stack.pop() {
             if number != 0 && seen.insert(number) {
@@ -188,17 +295,24 @@ impl Core {
     }
 
     pub fn support(&self, f: Edge) -> Vec<u32> {
-        let mut pairs = std::collections::BTreeSet::new();
-        let mut seen = std::collections::HashSet::new();
+        let pairs: std::collections::BTreeSet<u32> = self.literals(f).into_iter().map(|(pair, _)| pair).collect();
+        pairs.into_iter().collect()
+    }
+
+    /// The variables that it depends on: pairs, and whether the bit is that of the next state.
+    pub fn literals(&self, f: Edge) -> Vec<(u32, bool)> {
+        let mut found = vec![false; self.order.len() * 2];
+        let mut seen = Seen::default();
         let mut stack = vec![f >> 1];
         while let Some(number) = stack.pop() {
             if number != 0 && seen.insert(number) {
                 let node = &self.table.nodes[number as usize];
-                pairs.insert(self.order[node.level as usize / 2]);
+                found[node.level as usize] = true;
                 stack.extend([node.lo >> 1, node.hi >> 1]);
             }
         }
-        pairs.into_iter().collect()
+        let levels = (0..found.len()).filter(|level| found[*level]);
+        levels.map(|level| (self.order[level / 2], level % 2 == 1)).collect()
     }
 
     pub fn pick(&self, f: Edge) -> Option<Vec<bool>> {
@@ -216,10 +330,26 @@ impl Core {
         Some(state)
     }
 
+    /// Values of the bits now and of those of the next state with which it holds.
+    pub fn pick_step(&self, f: Edge) -> Option<[Vec<bool>; 2]> {
+        if f == FALSE {
+            return None;
+        }
+        let mut step = [vec![false; self.order.len()], vec![false; self.order.len()]];
+        let mut at = f;
+        while at >> 1 != 0 {
+            let level = self.level(at);
+            let (lo, hi) = self.cofactors(at, level);
+            step[level as usize % 2][self.order[level as usize / 2] as usize] = lo == FALSE;
+            at = if lo == FALSE { hi } else { lo };
+        }
+        Some(step)
+    }
+
     pub fn only(&mut self, state: &[bool]) -> Maybe<Edge> {
         let mut edge = TRUE;
         for position in (0..self.order.len()).rev() {
-            let value = state[self.order[position] as usize];
+            let Some(value) = state.get(self.order[position] as usize).copied() else { continue };
             let (lo, hi) = if value { (FALSE, edge) } else { (edge, FALSE) };
             edge = self.make(position as u32 * 2, lo, hi)?;
         }

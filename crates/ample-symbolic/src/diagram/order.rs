@@ -5,6 +5,7 @@
 //! nobody refers to are gone at once, so that sizes are true.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use super::Maybe;
 use super::core::{BOTTOM, Core, Edge, Node, TRUE};
@@ -12,8 +13,32 @@ use super::core::{BOTTOM, Core, Edge, Node, TRUE};
 /// How much larger the diagrams may get while a pair is on its way, in percent.
 const MAX_GROWTH: usize = 120;
 
+/// So many pairs are moved before it is asked whether it was worth it.
+const BATCH: usize = 16;
+/// The diagrams have to get smaller by this part of their size for each batch, in percent: else the rest is left as it is.
+const MIN_GAIN: usize = 1;
+
 /// The nodes of one level by their children.
-type Level = HashMap<(Edge, Edge), u32>;
+type Level = HashMap<(Edge, Edge), u32, BuildHasherDefault<EdgeHasher>>;
+
+/// Mixes two edges: there are no keys to be defended against, and very many look-ups.
+#[derive(Clone, Copy, Default)]
+pub(super) struct EdgeHasher(u64);
+
+impl Hasher for EdgeHasher {
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
+    }
+
+    #[inline]
+    fn write_u32(&mut self, part: u32) {
+        self.0 = (self.0.rotate_left(32) ^ u64::from(part)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
 
 struct Sifting<'a> {
     core: &'a mut Core,
@@ -39,13 +64,14 @@ impl Core {
         }
         self.order_changed();
         self.collect();
+        self.table.cache.clear();
         self.reorderings += 1;
     }
 }
 
 impl<'a> Sifting<'a> {
     fn new(core: &'a mut Core) -> Sifting<'a> {
-        let mut levels = vec![Level::new(); core.order.len() * 2];
+        let mut levels = vec![Level::default(); core.order.len() * 2];
         let mut references = vec![0u32; core.table.nodes.len()];
         let mut free = Vec::new();
         let mut size = 0;
@@ -69,24 +95,30 @@ impl<'a> Sifting<'a> {
         let mut pairs: Vec<(usize, u32)> =
             self.core.order.iter().enumerate().map(|(position, pair)| (size_of(self, position), *pair)).collect();
         pairs.sort_unstable_by(|x, y| y.cmp(x));
-        for (nodes, pair) in pairs {
-            if nodes > 0 {
-                self.core.table.look_now()?;
-                let from = self.core.order.iter().position(|p| *p == pair).unwrap_or(0);
-                self.place(from);
+        pairs.retain(|(nodes, _)| *nodes > 0);
+        for batch in pairs.chunks(BATCH) {
+            let before = self.size;
+            for (_, pair) in batch {
+                let from = self.core.order.iter().position(|p| p == pair).unwrap_or(0);
+                self.place(from)?;
+            }
+            // The pairs with the most nodes come first, and what they do not gain, the others will not.
+            if (before - self.size.min(before)) * 100 < before * MIN_GAIN {
+                break;
             }
         }
         Ok(())
     }
 
     /// Takes the pair at that position for a walk and leaves it at the best place.
-    fn place(&mut self, from: usize) {
+    fn place(&mut self, from: usize) -> Maybe<()> {
         let last = self.core.order.len() - 1;
         let (mut best, mut best_size) = (from, self.size);
         let mut at = from;
         let ends = if from * 2 < last { [0, last] } else { [last, 0] };
         for end in ends {
             while at != end {
+                self.core.table.look_now()?;
                 at = self.step(at, end);
                 if self.size < best_size {
                     (best, best_size) = (at, self.size);
@@ -102,6 +134,7 @@ impl<'a> Sifting<'a> {
         while at != best {
             at = self.step(at, best);
         }
+        Ok(())
     }
 
     /// One position towards there.
@@ -116,18 +149,20 @@ impl<'a> Sifting<'a> {
 
     /// Exchanges a level with the one below it.
     fn exchange(&mut self, level: usize) {
-        let upper = std::mem::take(&mut self.levels[level]);
+        let mut upper = std::mem::take(&mut self.levels[level]);
         let lower = std::mem::take(&mut self.levels[level + 1]);
         let below = level as u32 + 1;
         let mut dependent = Vec::new();
-        let mut staying = Level::new();
-        for (children, number) in upper {
+        for (children, number) in &upper {
             if [children.0, children.1].iter().any(|child| self.core.level(*child) == below) {
-                dependent.push(number);
-            } else {
-                staying.insert(children, number);
+                dependent.push((*children, *number));
             }
         }
+        for (children, _) in &dependent {
+            upper.remove(children);
+        }
+        let (staying, dependent): (Level, Vec<u32>) =
+            (upper, dependent.into_iter().map(|(_, number)| number).collect());
         // Their cofactors have to be taken before any level changes.
         let split: Vec<[Edge; 4]> = dependent.iter().map(|number| self.quarters(*number, below)).collect();
         staying.values().for_each(|number| self.core.table.nodes[*number as usize].level = below);

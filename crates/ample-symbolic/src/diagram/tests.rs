@@ -181,3 +181,53 @@ fn a_full_table_and_a_wish_to_stop_end_an_operation() {
     cancellation.cancel();
     assert_eq!(build().map(|sum: Bdd| sum.nodes()), Err(SetError::Cancelled));
 }
+
+#[test]
+fn relational_products_and_restrictions_agree_with_enumeration() {
+    for seed in 0..200 {
+        let mut numbers = Random::new(seed);
+        let diagrams = diagrams();
+        let (f, x) = random(&diagrams, &mut numbers, true);
+        let (g, y) = random(&diagrams, &mut numbers, true);
+        if seed % 3 == 0 {
+            diagrams.sift().unwrap();
+        }
+        let literals: Vec<(u32, bool)> = (0..3).map(|_| (numbers.below(PAIRS), numbers.below(2) == 1)).collect();
+        let bit = |(pair, next): &(u32, bool)| 1 << (pair + if *next { PAIRS } else { 0 });
+        let mask = literals.iter().fold(0usize, |mask, literal| mask | bit(literal));
+        let product: Table = (0..VALUES).map(|n| (0..VALUES).any(|m| m & !mask == n & !mask && x[m] && y[m])).collect();
+        let cube = diagrams.cube_of(&literals).unwrap();
+        assert_same(&f.and_exists(&g, &cube).unwrap(), &product, "and_exists");
+        let restricted = f.restrict(&g).unwrap();
+        for number in (0..VALUES).filter(|number| y[*number]) {
+            assert_eq!(value(&restricted, number), x[number], "restrict at {number:b}, seed {seed}");
+        }
+        let (state, _) = random(&diagrams, &mut numbers, false);
+        assert_eq!(state.primed().unwrap().unprimed().unwrap(), state);
+        if let Some([now, next]) = f.pick_step() {
+            let number = (0..PAIRS as usize).fold(0, |number, pair| {
+                number | usize::from(now[pair]) << pair | usize::from(next[pair]) << (pair + PAIRS as usize)
+            });
+            assert!(x[number], "pick_step, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn variables_are_moved_in_the_midst_of_an_operation() {
+    const HALF: u32 = 14;
+    let diagrams = Diagrams::new(2 * HALF, 1 << 20, Budget::unlimited());
+    diagrams.reorder_when_large(true);
+    diagrams.reorder_early(100);
+    // In the first order the diagram has a node for each value of the upper half.
+    let mut parts: Vec<Bdd> =
+        (0..HALF).map(|bit| diagrams.now(bit).unwrap().iff(&diagrams.now(bit + HALF).unwrap()).unwrap()).collect();
+    while parts.len() > 1 {
+        let (one, other) = (parts.remove(0), parts.remove(0));
+        parts.push(one.and(&other).unwrap());
+    }
+    assert_eq!(parts[0].count(), BigUint::from(1u32) << HALF);
+    assert!(diagrams.size().reorderings > 0, "{:?}", diagrams.size());
+    assert!(parts[0].nodes() < 1000, "{} nodes", parts[0].nodes());
+    assert!(diagrams.size().peak < 1 << HALF, "{:?}", diagrams.size());
+}

@@ -37,7 +37,7 @@ const FOR_EVIDENCE: Duration = Duration::from_secs(5);
 const AS_BRANCHING: Duration = Duration::from_secs(30);
 
 /// A property with its conditions numbered.
-enum Asked {
+pub(super) enum Asked {
     Deadlock,
     Assertions,
     /// The number of its condition.
@@ -53,12 +53,12 @@ enum Asked {
 
 /// The conditions of all properties, each once.
 #[derive(Default)]
-struct Conditions<'a> {
-    all: Vec<std::borrow::Cow<'a, Expr>>,
+pub(super) struct Conditions<'a> {
+    pub(super) all: Vec<std::borrow::Cow<'a, Expr>>,
 }
 
 impl<'a> Conditions<'a> {
-    fn number(&mut self, expr: std::borrow::Cow<'a, Expr>) -> usize {
+    pub(super) fn number(&mut self, expr: std::borrow::Cow<'a, Expr>) -> usize {
         match self.all.iter().position(|known| *known == expr) {
             Some(number) => number,
             None => {
@@ -73,7 +73,7 @@ impl<'a> Conditions<'a> {
     }
 }
 
-fn asked<'a>(property: &'a Property, options: &Options, conditions: &mut Conditions<'a>) -> Asked {
+pub(super) fn asked<'a>(property: &'a Property, options: &Options, conditions: &mut Conditions<'a>) -> Asked {
     if let Some(why) = justice::refusal(&property.question, &options.settings.justice) {
         return Asked::Not(why);
     }
@@ -164,6 +164,9 @@ fn each(
     board: &Board,
     (budget, notes): (&Budget, &Notes),
 ) -> Done {
+    if system.synchronous().is_some() {
+        return super::joint::each(system, (properties, formulas), options, board, (budget, notes));
+    }
     let mut symbolic = options.symbolic;
     if options.exploration().is_some() && symbolic.reach == Reach::Saturation {
         // What is reduced is not searched in full first.
@@ -247,7 +250,7 @@ fn exploration_text(exploration: Exploration) -> String {
     .into()
 }
 
-fn nothing(properties: &[Property], reason: Reason) -> Done {
+pub(super) fn nothing(properties: &[Property], reason: Reason) -> Done {
     let answers = properties.iter().map(|property| answer(property, reason.clone())).collect();
     Done {
         answers,
@@ -301,6 +304,9 @@ pub fn count(
     options: &Options,
     (budget, notes): (&Budget, &Notes),
 ) -> Done {
+    if system.synchronous().is_some() {
+        return super::joint::count(system, options, (budget, notes));
+    }
     let mut symbolic = options.symbolic;
     if options.exploration().is_some() {
         symbolic.reach = Reach::None;
@@ -871,7 +877,7 @@ impl Checker<'_, '_> {
 
 /// Whether runs can be what shows that a formula has that value: a true `E` or a false `A` outside of all others. See
 /// [`ample_logic::Formula::is_shown_by_runs`] for where nothing else can.
-fn may_be_shown_by_runs(formula: &Formula, value: bool) -> bool {
+pub(super) fn may_be_shown_by_runs(formula: &Formula, value: bool) -> bool {
     match formula {
         Formula::Unary(Unary::Not, f) => may_be_shown_by_runs(f, !value),
         Formula::Unary(Unary::Exists, _) => value,

@@ -6,6 +6,7 @@
 
 mod answers;
 mod fair;
+mod joint;
 pub mod options;
 mod session;
 mod turns;
@@ -19,7 +20,7 @@ pub use crate::partial::Variant;
 pub use crate::reach::Method;
 use ample_budget::{Budget, Progress};
 use ample_model::visit::{Folder, Made, fold_expr};
-use ample_model::{Expr, Property, Question, Reason, Scope, Shared, Statistics, System};
+use ample_model::{Expr, Feature, Property, Question, Reason, Scope, Shared, Statistics, System};
 pub use options::{Direction, Exploration, Options, Preserve, Reach, Symbolic};
 
 use ample_engine::board::Board;
@@ -132,6 +133,10 @@ pub type Alternatives<'a> = dyn Fn(&Budget) -> Vec<AlternativeEncoding> + Sync +
 impl Engine for Symbolic {
     fn name(&self) -> &'static str {
         "symbolic"
+    }
+
+    fn features(&self) -> &'static [Feature] {
+        &[Feature::Synchronous]
     }
 
     fn suits(&self, task: &Task<'_>, number: usize) -> Suits {

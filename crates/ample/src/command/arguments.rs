@@ -22,14 +22,14 @@ const EXIT_CODES: &str = "Exit codes: 0 everything holds, 1 something is violate
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Check all that the files state: assertions, deadlock, every property; or just what is named
-    Check(Check),
+    Check(Box<Check>),
     /// Count the states and transitions of a model; nothing is checked, and nothing is left out unless `--por` says so
     States(States),
     /// Step through a model: at random, interactively, or along a trace
     Simulate(Simulate),
     /// Show what partial-order reduction leaves out, what it chooses in a state, and what stands in its way
     Reduce(Reduce),
-    /// Write a Milestones model in another language: for NuSMV, or as Promela
+    /// Write a model in another language: for NuSMV, as a circuit, or as Promela
     Convert(Convert),
     /// Write the Büchi automaton of a formula: in the HOA format, as a never claim, or for Graphviz
     Automaton(Automaton),
@@ -55,9 +55,15 @@ pub struct Check {
     /// End at the first violation, whatever it is of
     #[arg(long)]
     pub stop_at_first: bool,
+    /// Write what is known of a circuit's properties to a file, in AIGER's format for witnesses
+    #[arg(long, value_name = "FILE")]
+    pub witness: Option<PathBuf>,
     /// Write the counterexamples to a file, as JSON; `ample simulate --trace` replays it
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Write the certificates of proofs to a file, as JSON: only the bounded engine has some
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
     /// Show counterexamples as message sequence charts
     #[arg(long)]
     pub msc: bool,
@@ -294,6 +300,9 @@ pub struct Convert {
     /// Where to write it [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// A condition that becomes a bad state of a circuit where it does not hold; may be repeated
+    #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
+    pub invariant: Vec<String>,
     /// Write the order of the variables too, as NuSMV reads it with `-i`
     #[arg(long, value_name = "FILE")]
     pub order_file: Option<PathBuf>,
@@ -380,12 +389,18 @@ pub struct Sog {
 /// A language that models are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Target {
-    /// The language of NuSMV
+    /// The language of NuSMV: of any model, bit by bit unless it is one of Milestones
     Smv,
     /// Promela, one process that chooses among all actions
     Promela,
     /// Promela, a process for each of the model's and one for the global actions
     PromelaProcesses,
+    /// A circuit as AIGER text: any model, bit by bit unless it is a circuit
+    Aag,
+    /// A circuit in AIGER's binary form
+    Aig,
+    /// A circuit in the Berkeley Logic Interchange Format
+    Blif,
 }
 
 impl Target {
@@ -395,6 +410,9 @@ impl Target {
             Target::Smv => "smv",
             Target::Promela => "promela",
             Target::PromelaProcesses => "promela-processes",
+            Target::Aag => "aag",
+            Target::Aig => "aig",
+            Target::Blif => "blif",
         }
     }
 }

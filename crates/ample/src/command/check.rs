@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ample::{Asked, Board, Budget, CheckOptions, LoadError, Question, Report, System, UnreachedCode};
+use ample::{
+    Asked, Board, Budget, CheckOptions, LoadError, Property, Question, Report, System, UnreachedCode, Verdict,
+};
+use ample_lang::export::witness::{Status, witness};
 
 use super::arguments::{self, Check, States};
 use super::progress::Display;
@@ -17,21 +20,27 @@ use super::{output, supervisor};
 
 /// Checks the files one after the other.
 pub fn check(arguments: &Check, context: &Context) -> Exit {
-    if let Some(trace) = &arguments.trace {
+    let outputs: Vec<&Path> =
+        arguments.trace.iter().chain(&arguments.certificate).chain(&arguments.witness).map(PathBuf::as_path).collect();
+    if let Some(first) = outputs.first() {
         let inputs =
             arguments.files.iter().chain(&arguments.properties.formulas).chain(&arguments.properties.automaton);
         let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
-        if let Some(why) = output::conflict(&[trace], &inputs) {
-            return failed(context, trace, &why);
+        if let Some(why) = output::conflict(&outputs, &inputs) {
+            return failed(context, first, &why);
         }
+    }
+    if let (Some(witness), [_, second, ..]) = (&arguments.witness, &arguments.files[..]) {
+        let why = format!("--witness {} is for one circuit, and there is another one", witness.display());
+        return failed(context, second, &why);
     }
     let mut exit = Exit::Fine;
     let mut reports = Vec::new();
     for file in &arguments.files {
         let one = guarded(context, file, || match check_file(file, arguments, context) {
             Ok((report, exit)) => {
-                // Only what goes into the trace file is needed again.
-                if arguments.trace.is_some() {
+                // Only what goes into files is needed again.
+                if arguments.trace.is_some() || arguments.certificate.is_some() {
                     reports.push(report);
                 }
                 exit
@@ -44,10 +53,21 @@ pub fn check(arguments: &Check, context: &Context) -> Exit {
             break;
         }
     }
-    match &arguments.trace {
-        Some(path) => exit.min(write_traces(path, &reports, context)),
-        None => exit,
+    if let Some(path) = &arguments.trace {
+        let text = traces::to_json(&reports).map_err(|error| error.to_string());
+        exit = exit.min(write(path, text, context));
     }
+    if let Some(path) = &arguments.certificate {
+        exit = exit.min(write(path, Ok(certificates(&reports).into_bytes()), context));
+    }
+    exit
+}
+
+/// All certificates of some reports, as a list in JSON.
+fn certificates(reports: &[Report]) -> String {
+    let answers = reports.iter().flat_map(|report| &report.answers);
+    let all: Vec<&str> = answers.filter_map(|answer| Some(answer.certificate.as_ref()?.trim_end())).collect();
+    format!("[{}]\n", all.join(",\n"))
 }
 
 fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Report, Exit), Exit> {
@@ -106,6 +126,9 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
     let is_all_executed = matches!(&report.unreached, Some(Ok(statements)) if statements.is_empty());
     if arguments.unreached.unreached && is_all_executed && view != View::Nothing && !context.json {
         print(|out| std::io::Write::write_all(out, b"\nunreached: none, every statement is executed in some run\n"));
+    }
+    if let Some(path) = &arguments.witness {
+        write_witness(path, &system, &questions.properties(), &report).map_err(|why| failed(context, file, &why))?;
     }
     let verdict: Exit = report.verdict().into();
     let exit = if questions.refused().next().is_some() { Exit::Wrong } else { verdict };
@@ -218,9 +241,29 @@ fn show_diagrams(report: &Report, search: &arguments::Search, context: &Context)
     }
 }
 
-fn write_traces(path: &Path, reports: &[Report], context: &Context) -> Exit {
-    let written = traces::to_json(reports).map_err(|error| error.to_string());
-    let Err(error) = written.and_then(|text| output::write(path, &text).map_err(|error| error.to_string())) else {
+/// What is known of each property of a circuit, as a witness.
+fn write_witness(path: &Path, system: &System, properties: &[Property], report: &Report) -> Result<(), String> {
+    if system.synchronous().is_none() {
+        return Err("witnesses in AIGER's format are for circuits".into());
+    }
+    // The runs are those of a system with the inputs that are asked about in its states.
+    let mut system = system.clone();
+    system.keep_inputs(properties.iter().flat_map(Property::expressions));
+    let mut text = String::new();
+    for answer in &report.answers {
+        let status = match (answer.verdict(), answer.trace()) {
+            (Verdict::Violated, Some(trace)) => Status::Violated(trace),
+            (Verdict::Holds, _) => Status::Holds,
+            _ => Status::Unknown,
+        };
+        text.push_str(&witness(&system, &answer.property, status).map_err(|error| error.to_string())?);
+    }
+    output::write(path, text.as_bytes()).map_err(|error| error.to_string())
+}
+
+/// Writes a file, or says why not.
+fn write(path: &Path, text: Result<Vec<u8>, String>, context: &Context) -> Exit {
+    let Err(error) = text.and_then(|text| output::write(path, &text)) else {
         return Exit::Fine;
     };
     complain(|out| {

@@ -40,7 +40,7 @@ impl Display {
 
     /// Called often; shows something now and then.
     pub fn show(&self, progress: &Progress) {
-        if self.how == How::Never || progress.states + progress.nodes == 0 {
+        if self.how == How::Never || progress.states + progress.nodes + progress.clauses == 0 {
             return;
         }
         let elapsed = self.begun.elapsed();
@@ -75,11 +75,24 @@ fn in_json(progress: &Progress, elapsed: Duration) -> serde_json::Value {
         "pending": progress.pending,
         "memory_bytes": progress.memory,
         "nodes": progress.nodes,
+        "clauses": progress.clauses,
+        "conflicts": progress.conflicts,
+        "frames": progress.frames,
         "time_s": elapsed.as_secs_f64(),
     }})
 }
 
 fn line(progress: &Progress, elapsed: Duration) -> String {
+    if progress.states + progress.nodes == 0 {
+        return format!(
+            "bound {}, {} frames, {} clauses, {} conflicts, {:.0} s",
+            progress.depth,
+            progress.frames,
+            count(progress.clauses),
+            count(progress.conflicts),
+            elapsed.as_secs_f64()
+        );
+    }
     if progress.states == 0 {
         return format!("{} nodes, {} images, {:.0} s", count(progress.nodes), progress.depth, elapsed.as_secs_f64());
     }

@@ -182,6 +182,7 @@ pub fn empty_report(system: &System) -> Report {
         reduction: None,
         static_reduction: None,
         diagrams: None,
+        solving: None,
         choice: None,
         cut: None,
         unreached: None,

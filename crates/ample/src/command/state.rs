@@ -15,7 +15,7 @@ const INDENTATION: usize = 4;
 pub fn state(out: &mut impl Write, system: &System, end: &EndState, extent: Extent) -> io::Result<()> {
     if is_net(system) {
         enabled(out, end, extent)?;
-    } else {
+    } else if system.synchronous().is_none() {
         standings(out, end, extent)?;
     }
     channels(out, end, extent)?;
@@ -32,7 +32,7 @@ pub fn at_end(out: &mut impl Write, system: &System, trace: &Trace, end: &EndSta
 
 /// A net is one process that stands before all its transitions: nothing that its user knows.
 pub fn is_net(system: &System) -> bool {
-    !ample::language_of(system).has_processes()
+    !ample::language_of(system).has_processes() && system.synchronous().is_none()
 }
 
 /// The transitions that can fire, where they are known.

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use ample::{
-    Answer, Branch, Certainty, Cut, CutBy, DiagramStatistics, Outcome, Reason, Report, Statistics, System, Trace,
-    Unreached, Violation,
+    Answer, Branch, Certainty, Cut, CutBy, DiagramStatistics, Outcome, Reason, Report, SolvingStatistics, Statistics,
+    System, Trace, Unreached, Violation,
 };
 
 use super::layout::{Extent, first, padded, shortened, width};
@@ -48,9 +48,10 @@ pub fn report(
     if let Some(reduction) = &report.static_reduction {
         writeln!(out, "Static reductions: {reduction}")?;
     }
-    match &report.diagrams {
-        Some(diagrams) => symbolic_statistics(out, report, diagrams)?,
-        None => statistics(out, &report.statistics, report.reduction.as_deref(), report.ended.as_ref())?,
+    match (&report.diagrams, &report.solving) {
+        (Some(diagrams), _) => symbolic_statistics(out, report, diagrams)?,
+        (None, Some(solving)) => solving_statistics(out, report, solving)?,
+        (None, None) => statistics(out, &report.statistics, report.reduction.as_deref(), report.ended.as_ref())?,
     }
     match &report.unreached {
         Some(Ok(statements)) => {
@@ -227,6 +228,9 @@ impl Evidence<'_> {
                 Some(_) if state::is_net(self.system) => {
                     writeln!(out, "{}: no transition can fire", paint.red("dead marking"))?;
                 }
+                Some(_) if self.system.synchronous().is_some() => {
+                    writeln!(out, "{}: there is no next state", paint.red("deadlock"))?;
+                }
                 Some(_) => writeln!(out, "{}: no process can move", paint.red("invalid end state"))?,
             }
         } else if answer.property == "assertions" {
@@ -286,6 +290,18 @@ fn symbolic_statistics(out: &mut impl Write, report: &Report, diagrams: &Diagram
     } else {
         writeln!(out, "{peak_nodes:>9} nodes at the peak")?;
     }
+    writeln!(out, "{} used, {time_s:.3} seconds", bytes(*memory_bytes))
+}
+
+/// What SAT solvers did.
+fn solving_statistics(out: &mut impl Write, report: &Report, solving: &SolvingStatistics) -> io::Result<()> {
+    if let Some(reason) = &report.ended {
+        writeln!(out, "The search did not come to its end: {}.", because(reason))?;
+    }
+    let SolvingStatistics { bits, bound, frames, lemmas, clauses, conflicts, .. } = solving;
+    writeln!(out, "{bits:>9} bits, runs of up to {bound} steps, {frames} frames with {lemmas} clauses of proofs")?;
+    writeln!(out, "{clauses:>9} clauses, {conflicts} conflicts")?;
+    let Statistics { time_s, memory_bytes, .. } = &report.statistics;
     writeln!(out, "{} used, {time_s:.3} seconds", bytes(*memory_bytes))
 }
 

@@ -6,8 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use ample::{
-    Algorithm, Answer, Budget, Certainty, CheckOptions, Choice, Direction, Emptiness, Explicit, Fairness, Outcome,
-    PartialOrder, Property, Question, Reach, Reason, Search, StaticReduction, Step, Symbolic, System, Trace, Violation,
+    Algorithm, Answer, Bounded, Budget, Certainty, CheckOptions, Choice, Direction, Emptiness, Explicit, Fairness,
+    Outcome, PartialOrder, Property, Question, Reach, Reason, SatMethod, Search, StaticReduction, Step, Symbolic,
+    System, Trace, Violation,
 };
 use ample_model::{Expr, Interpreter, Move};
 
@@ -177,6 +178,9 @@ struct Call<'a> {
     options: CheckOptions,
 }
 
+/// The bounded engine.
+const BOUNDED: Choice = Choice::Named("bounded");
+
 /// The symbolic engine in one of its ways.
 fn symbolic(random: &mut Random, asked: &[Question], fairness: Fairness, states: usize) -> CheckOptions {
     let reaches = [Reach::Saturation, Reach::Chaining, Reach::Frontier, Reach::None];
@@ -257,8 +261,8 @@ impl Suite {
         self.confront(&subject, naive, &questions, &mut random);
     }
 
-    /// Compares the answers of the explicit engine about the random synchronous system of that seed: formulas and
-    /// deadlocks, with all searches, and the number of its states.
+    /// Compares the answers of the explicit and the symbolic engine about the random synchronous system of that seed:
+    /// formulas, of all runs and of just ones, and deadlocks, with all searches, and the number of its states.
     pub fn examine_jointly(&mut self, seed: u64) {
         let system = ample_model::random::synchronous(seed, seed.is_multiple_of(3));
         let subject = Subject { seed, text: format!("{system:?}"), system };
@@ -289,6 +293,20 @@ impl Suite {
             let options = CheckOptions { engine, engines, properties, partial_order, ..CheckOptions::default() };
             self.compare(&Call { subject: &subject, naive, options }, &expected);
         }
+        let engine = Choice::Named("symbolic");
+        let properties: Option<Vec<Property>> = Some(asked.iter().cloned().map(property).collect());
+        let options = CheckOptions { engine, properties: properties.clone(), ..CheckOptions::default() };
+        self.compare(&Call { subject: &subject, naive, options }, &expected);
+        let mut justice = generate::joint_atoms(&mut random, &interpreter, &graph);
+        justice.truncate(1 + random.below(2));
+        let violated = |question: &Question| naive.is_violated_by_just(question, Fairness::None, &justice);
+        let expected: Vec<bool> = asked.iter().map(violated).collect();
+        for engine in ["symbolic", "explicit"] {
+            let engine = Choice::Named(engine);
+            let (properties, justice) = (properties.clone(), justice.clone());
+            let options = CheckOptions { engine, properties, justice, ..CheckOptions::default() };
+            self.compare(&Call { subject: &subject, naive, options }, &expected);
+        }
         self.count_jointly(&subject, naive);
     }
 
@@ -309,10 +327,21 @@ impl Suite {
         assert_eq!(counted, expected, "AMPLE_SEED={seed}: states and transitions\n{}", subject.text);
         let is_stuck = |node: &usize| graph.nodes[*node].enabled.is_empty() && !graph.is_stop(*node);
         let has_deadlock = (0..graph.nodes.len()).any(|node| is_stuck(&node));
-        for search in [Search::BreadthFirst, Search::DepthFirst] {
-            let properties = Some(vec![Property::deadlock()]);
+        let by_diagrams = CheckOptions { engine: Choice::Named("symbolic"), ..CheckOptions::default() };
+        let report = ample::states(&subject.system, &by_diagrams);
+        if matches!(&report.ended, Some(Reason::Unsupported(why)) if why.contains("initial state")) {
+            // A run that begins with a fault has no state that diagrams could tell.
+            assert!(naive.interpreter.initial_states().any(|state| state.is_err()), "AMPLE_SEED={seed}");
+            return;
+        }
+        assert_eq!(report.statistics.states, states as u64, "AMPLE_SEED={seed}: states\n{}", subject.text);
+        let searches = [Search::BreadthFirst, Search::DepthFirst].map(|search| {
             let engines = Explicit { search, ..Explicit::default() }.into();
-            let options = CheckOptions { properties, engines, ..options.clone() };
+            CheckOptions { engines, ..options.clone() }
+        });
+        for options in searches.into_iter().chain([by_diagrams]) {
+            let properties = Some(vec![Property::deadlock()]);
+            let options = CheckOptions { properties, ..options };
             let report = ample::check(&subject.system, &options);
             let is_found = matches!(*report.answers[0].outcome, Outcome::Violated(_));
             assert_eq!(is_found, has_deadlock, "AMPLE_SEED={seed}: {:?}\n{}", report.answers[0], subject.text);
@@ -326,6 +355,7 @@ impl Suite {
         self.pairs += questions.iter().filter(|q| matches!(q, Question::Ltl(_) | Question::Ctl(_))).count() as u64;
         self.confront_symbolic(subject, naive, questions, random);
         self.confront_sog(subject, naive, questions);
+        self.confront_bounded(subject, naive, questions, random);
         for fairness in FAIRNESS {
             let unfair = fairness == Fairness::None;
             let asked: Vec<&Question> = questions.iter().filter(|question| unfair || can_be_fair(question)).collect();
@@ -389,6 +419,23 @@ impl Suite {
         self.compare(&Call { subject, naive, options }, &expected);
     }
 
+    /// Compares the answers of the bounded engine to questions of linear time, under one kind of fairness.
+    fn confront_bounded(&mut self, subject: &Subject, naive: Naive<'_>, questions: &[Question], random: &mut Random) {
+        let is_linear = |question: &&Question| !matches!(question, Question::Never(_) | Question::Ctl(_));
+        let asked: Vec<&Question> = questions.iter().filter(is_linear).collect();
+        let fairness = random.pick(&FAIRNESS);
+        let expected: Vec<bool> = asked.iter().map(|question| naive.is_violated(question, fairness)).collect();
+        let method = random.pick(&[SatMethod::Auto, SatMethod::Ic3, SatMethod::Induction, SatMethod::Bmc]);
+        let options = CheckOptions {
+            engine: BOUNDED,
+            engines: Bounded { method, ..Bounded::default() }.into(),
+            properties: Some(asked.into_iter().cloned().map(property).collect()),
+            fairness,
+            ..CheckOptions::default()
+        };
+        self.compare(&Call { subject, naive, options }, &expected);
+    }
+
     /// The same questions, of runs on which something holds again and again; those of linear time by both engines.
     fn confront_just(&mut self, subject: &Subject, naive: Naive<'_>, asked: &[Question], random: &mut Random) {
         let mut justice = generate::atoms(random, naive.interpreter, naive.graph);
@@ -428,7 +475,7 @@ impl Suite {
 
     /// Asks the façade; the answers must be the expected ones, and show it.
     fn compare_one(&mut self, call: &Call<'_>, expected: &[bool]) {
-        let budget = Budget::unlimited().with_time(Duration::from_secs(60));
+        let budget = Budget::unlimited().with_time(call.time());
         let options = CheckOptions { budget, ..call.options.clone() };
         let check = || ample::check(&call.subject.system, &options);
         let answers = match catch_unwind(AssertUnwindSafe(check)) {
@@ -519,6 +566,11 @@ impl Call<'_> {
         self.options.properties.as_deref().unwrap_or_default()
     }
 
+    /// How long it may take. Not everything is proved by SAT solving in a short time.
+    fn time(&self) -> Duration {
+        Duration::from_secs(if self.options.engine == BOUNDED { 2 } else { 60 })
+    }
+
     /// What an answer is counted as, and whether the naive one was counted before.
     fn kind(&self, question: &Question) -> (String, bool) {
         let CheckOptions { engine, engines, fairness, justice, .. } = &self.options;
@@ -530,6 +582,7 @@ impl Call<'_> {
             (Choice::Named("symbolic"), false) if is_ctl => "symbolic CTL, just",
             (Choice::Named("symbolic"), false) => "symbolic, just",
             (Choice::Named("sog"), _) => "observation graph",
+            (Choice::Named("bounded"), _) => "bounded",
             (_, false) => "explicit, just",
             _ => return (kind(question, *fairness), true),
         };
@@ -542,8 +595,9 @@ impl Call<'_> {
         match &*answer.outcome {
             Outcome::Unknown(reason) => {
                 let refused = fairness != Fairness::None && emptiness == Emptiness::Nested
-                    || matches!(self.options.engine, Choice::Named("symbolic" | "sog"))
-                        && matches!(reason, Reason::Unsupported(_));
+                    || matches!(self.options.engine, Choice::Named("symbolic" | "sog" | "bounded"))
+                        && matches!(reason, Reason::Unsupported(_))
+                    || self.options.engine == BOUNDED && *reason == Reason::Time;
                 let passes = refused || number_from("AMPLE_ALLOW_UNKNOWN") == Some(1);
                 let reason = reason.to_string();
                 if passes && !reason.contains("internal error") {

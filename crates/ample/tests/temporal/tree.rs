@@ -87,6 +87,9 @@ fn tree(formula: &Logic, atoms: &[Expr]) -> Formula {
                 Unary::Globally => Formula::Always,
                 Unary::All => Formula::All,
                 Unary::Exists => Formula::Exists,
+                Unary::Previous | Unary::WeakPrevious | Unary::Once | Unary::Historically => {
+                    panic!("{op:?} is not made by these tests")
+                }
             };
             make(boxed(x))
         }
@@ -99,7 +102,9 @@ fn tree(formula: &Logic, atoms: &[Expr]) -> Formula {
                 Binary::Until => Formula::Until,
                 Binary::WeakUntil => Formula::WeakUntil,
                 Binary::Release => Formula::Release,
-                Binary::Xor | Binary::StrongRelease => panic!("{op:?} is not made by these tests"),
+                Binary::Xor | Binary::StrongRelease | Binary::Since | Binary::Triggered => {
+                    panic!("{op:?} is not made by these tests")
+                }
             };
             make(boxed(x), boxed(y))
         }

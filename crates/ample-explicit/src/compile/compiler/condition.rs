@@ -29,7 +29,9 @@ impl Compiler<'_> {
                 return chain(*op, expr).into_iter().try_for_each(|part| self.condition(part, wanted));
             }
             (Expr::Unary(UnaryOp::Not, x), _) => return self.condition(x, !wanted),
-            (Expr::Shared(x), _) if self.is_plain(x) => return self.condition(x, wanted),
+            (Expr::Shared(x), _) if self.is_plain(x) => {
+                return self.inline(x, |compiler| compiler.condition(x, wanted));
+            }
             (Expr::Cast(scalar, x), _) if Interval::of_scalar(*scalar).contains(self.interval(x)) => {
                 return self.condition(x, wanted);
             }

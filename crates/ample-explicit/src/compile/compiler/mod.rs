@@ -168,6 +168,8 @@ struct Compiler<'a> {
     reads: Reads,
     /// The shared expressions of the code that is being made.
     sharing: Sharing,
+    /// The shared expressions that are not too deep, by their addresses.
+    not_deep: HashSet<usize>,
     /// What to say if an expression is too deep.
     at: String,
     pace: Pace<'a>,
@@ -195,6 +197,7 @@ impl<'a> Compiler<'a> {
             has_handshakes: system.channels.iter().any(|channel| channel.capacity == 0),
             reads: Reads::State,
             sharing: Sharing::default(),
+            not_deep: HashSet::new(),
             at: String::new(),
             pace,
         }
@@ -236,8 +239,9 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    fn check_depth(&self, expr: &Expr) -> Result<(), CompileError> {
-        if deeper_than(expr, MAX_NESTING) { Err(CompileError::TooDeep { at: self.at.clone() }) } else { Ok(()) }
+    fn check_depth(&mut self, expr: &Expr) -> Result<(), CompileError> {
+        let is_deep = deeper_than(expr, MAX_NESTING, &mut self.not_deep);
+        if is_deep { Err(CompileError::TooDeep { at: self.at.clone() }) } else { Ok(()) }
     }
 
     fn register(&self, to: usize) -> Result<Register, CompileError> {

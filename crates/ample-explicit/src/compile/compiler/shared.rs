@@ -4,17 +4,21 @@
 //! it. [`Op::Share`] asks for its value, and only who asks first has it computed. So it does not matter on which ways
 //! through conditions, `&&` and `||` it is asked for, and a fault comes up where it always did. How long values are
 //! remembered is up to [`Op::Fresh`]; in a joint step it is as long as no choice is made anew.
+//!
+//! The graph of a circuit is deeper than calls can be nested. So one that stands in one place only has code of its own, too,
+//! if it stands deep, and what is to be known of all parts of a deep one is found out along a list, innermost first.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use ample_model::visit::Visitor;
+use ample_model::visit::{MAX_RECURSION, Visitor, innermost_first};
 use ample_model::{Expr, Shared};
 
 use super::Compiler;
 use super::joint::Reads;
+use super::survey::MAX_NESTING;
 use crate::compile::CompileError;
-use crate::compile::bytecode::{NOWHERE, Op, Pc, Register};
+use crate::compile::bytecode::{NOWHERE, Op, Pc, REGISTERS, Register};
 use crate::compile::layout::Interval;
 
 /// A shared expression by its address, and whose values it reads.
@@ -31,6 +35,8 @@ pub(super) struct Sharing {
     open: Vec<(u32, Reads, Shared)>,
     /// What is being compiled was counted.
     is_counted: bool,
+    /// How many levels of shared expressions there are around what is being compiled that have no code of their own.
+    levels: u32,
     /// What is known of them without evaluating them, by the process type whose code it is.
     pub(super) known: RefCell<HashMap<(Key, Option<usize>), Known>>,
 }
@@ -50,11 +56,11 @@ struct Uses<'u> {
 
 impl<'a> Visitor<'a> for Uses<'_> {
     fn shared(&mut self, shared: &'a Shared) {
-        let uses = self.uses.entry((shared.address(), self.reads)).or_default();
-        *uses += 1;
-        if *uses == 1 {
-            self.expr(shared);
-        }
+        innermost_first(shared, &mut |part| {
+            let uses = self.uses.entry((part.address(), self.reads)).or_default();
+            *uses += 1;
+            *uses == 1
+        });
     }
 }
 
@@ -75,6 +81,7 @@ impl Compiler<'_> {
         while let Some((number, reads, shared)) = self.sharing.open.pop() {
             self.reads = reads;
             self.program.shared[number as usize] = self.here();
+            self.sharing.levels = 0;
             self.value(&shared, 0)?;
             self.emit(Op::Keep { shared: number })?;
         }
@@ -93,7 +100,21 @@ impl Compiler<'_> {
     /// It stands in one place only, or it is as quickly computed as looked up: its code stands where it is used.
     fn is_inline(&self, shared: &Shared) -> bool {
         let is_simple = matches!(&**shared, Expr::Const(_) | Expr::Read(_) | Expr::Next(_) | Expr::SelfId);
-        is_simple || self.sharing.uses.get(&(shared.address(), self.reads)).is_none_or(|uses| *uses < 2)
+        let is_deep = self.sharing.levels + shared.local_height() >= MAX_NESTING as u32;
+        is_simple || !is_deep && self.sharing.uses.get(&(shared.address(), self.reads)).is_none_or(|uses| *uses < 2)
+    }
+
+    /// Compiles a shared expression where it stands.
+    pub(super) fn inline<T>(
+        &mut self,
+        shared: &Shared,
+        compile: impl FnOnce(&mut Self) -> Result<T, CompileError>,
+    ) -> Result<T, CompileError> {
+        let levels = self.sharing.levels;
+        self.sharing.levels += shared.local_height() + 1;
+        let compiled = compile(self);
+        self.sharing.levels = levels;
+        compiled
     }
 
     /// Nothing inside it has code of its own, and neither has it.
@@ -101,8 +122,8 @@ impl Compiler<'_> {
         if self.sharing.is_counted {
             return self.is_inline(shared);
         }
-        if !shared.is_nested() {
-            return true;
+        if !shared.is_nested() || shared.height() > MAX_NESTING as u32 {
+            return !shared.is_nested();
         }
         self.count(shared, self.reads);
         let is_plain = !self.has_shared();
@@ -113,10 +134,14 @@ impl Compiler<'_> {
     /// The value of a shared expression.
     pub(super) fn shared(&mut self, shared: &Shared, to: Register) -> Result<Interval, CompileError> {
         if self.sharing.is_counted {
-            return if self.is_inline(shared) { self.value(shared, to) } else { self.share(shared, to) };
+            let is_inline = self.is_inline(shared) && usize::from(to) < REGISTERS / 2;
+            return match is_inline {
+                true => self.inline(shared, |compiler| compiler.value(shared, to)),
+                false => self.share(shared, to),
+            };
         }
         if self.is_plain(shared) {
-            return self.value(shared, to);
+            return self.inline(shared, |compiler| compiler.value(shared, to));
         }
         self.count(shared, self.reads);
         self.begin_shared();
@@ -168,6 +193,13 @@ impl Compiler<'_> {
         let key = ((shared.address(), self.reads), self.owner);
         let known = self.sharing.known.borrow().get(&key).and_then(|known| known.interval);
         known.unwrap_or_else(|| {
+            self.inside(
+                shared,
+                |known| known.interval.is_some(),
+                |part| {
+                    self.known_interval(part);
+                },
+            );
             let interval = self.interval(shared);
             self.sharing.known.borrow_mut().entry(key).or_default().interval = Some(interval);
             interval
@@ -179,9 +211,30 @@ impl Compiler<'_> {
         let key = ((shared.address(), self.reads), self.owner);
         let known = self.sharing.known.borrow().get(&key).and_then(|known| known.may_fault);
         known.unwrap_or_else(|| {
+            self.inside(
+                shared,
+                |known| known.may_fault.is_some(),
+                |part| {
+                    self.shared_may_fault(part);
+                },
+            );
             let may_fault = self.may_fault(shared);
             self.sharing.known.borrow_mut().entry(key).or_default().may_fault = Some(may_fault);
             may_fault
         })
+    }
+
+    /// Calls `find_out` for the shared expressions inside a deep one of which something is not known, innermost first.
+    fn inside(&self, shared: &Shared, is_known: impl Fn(&Known) -> bool, find_out: impl Fn(&Shared)) {
+        if shared.height() <= MAX_RECURSION {
+            return;
+        }
+        let mut seen = HashSet::new();
+        let mut parts = innermost_first(shared, &mut |part| {
+            let key = ((part.address(), self.reads), self.owner);
+            !self.sharing.known.borrow().get(&key).is_some_and(&is_known) && seen.insert(part.address())
+        });
+        parts.pop();
+        parts.into_iter().for_each(find_out);
     }
 }

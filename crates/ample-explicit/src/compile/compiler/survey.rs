@@ -1,13 +1,13 @@
 //! What is looked up in the whole system before any code is made.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use ample_model::visit::{Visitor, walk_expr};
+use ample_model::visit::{Visitor, innermost_first, walk_expr};
 use ample_model::{Action, BinaryOp, Edge, Expr, Initial, Instruction, Scope, Shared, System};
 
 use super::known::chain;
 
-/// How deep an expression may be nested; a chain of `&&` or `||` counts once.
+/// How deep an expression may be nested; a chain of `&&` or `||` counts once, and so does a shared expression.
 pub(super) const MAX_NESTING: usize = 200;
 
 /// How long such a chain may be.
@@ -38,32 +38,29 @@ pub(super) fn assigned_variables(system: &System) -> HashSet<(Option<usize>, u32
     assigned
 }
 
-/// Is the expression nested deeper than that?
-pub(super) fn deeper_than(expr: &Expr, limit: usize) -> bool {
-    let mut nesting = Nesting { limit, depth: 0, height: 0, exceeded: false, known: HashMap::new() };
+/// Is the expression nested deeper than that? Shared expressions that were `seen` are not looked at again.
+pub(super) fn deeper_than(expr: &Expr, limit: usize, seen: &mut HashSet<usize>) -> bool {
+    let mut nesting = Nesting { limit, depth: 0, exceeded: false, seen };
     nesting.expr(expr);
     nesting.exceeded
 }
 
-/// Finds out how high an expression is.
-struct Nesting {
+/// Finds out how high an expression is. A shared one inside it has code of its own if it stands deep.
+struct Nesting<'s> {
     limit: usize,
     /// How many levels there are around what is looked at.
     depth: usize,
-    /// How many levels there are in what was looked at last, and in what stands beside it.
-    height: usize,
     exceeded: bool,
-    /// How many there are in shared expressions, by their addresses.
-    known: HashMap<usize, usize>,
+    /// The shared expressions that were looked at, by their addresses.
+    seen: &'s mut HashSet<usize>,
 }
 
-impl<'a> Visitor<'a> for Nesting {
+impl<'a> Visitor<'a> for Nesting<'_> {
     fn expr(&mut self, expr: &'a Expr) {
         if self.exceeded || self.depth >= self.limit {
             self.exceeded = true;
             return;
         }
-        let beside = std::mem::take(&mut self.height);
         self.depth += 1;
         match expr {
             Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), ..) => {
@@ -74,19 +71,14 @@ impl<'a> Visitor<'a> for Nesting {
             _ => walk_expr(self, expr),
         }
         self.depth -= 1;
-        self.height = beside.max(self.height + 1);
     }
 
     fn shared(&mut self, shared: &'a Shared) {
-        if let Some(height) = self.known.get(&shared.address()) {
-            self.exceeded |= self.depth + height > self.limit;
-            self.height = self.height.max(*height);
-            return;
+        let depth = std::mem::take(&mut self.depth);
+        for part in innermost_first(shared, &mut |part| self.seen.insert(part.address())) {
+            self.expr(part);
         }
-        let beside = std::mem::take(&mut self.height);
-        self.expr(shared);
-        self.known.insert(shared.address(), self.height);
-        self.height = beside.max(self.height);
+        self.depth = depth;
     }
 }
 

@@ -133,6 +133,7 @@ impl<'a> Lower<'a> {
             coupling: Coupling::Interleaving,
             actions: Vec::new(),
             exact_types: false,
+            signals: Vec::new(),
             original: None,
         };
         Lower {

@@ -1,0 +1,70 @@
+//! How the bounded engine works: its options, as they are given on the command line and in the library.
+
+use ample_engine::registry::{self, Asked, Choice};
+use ample_engine::settings::Settings;
+use clap::{Args, ValueEnum};
+
+/// The bounded engine: runs of growing length, and proofs by induction, by SAT solving.
+///
+/// ```
+/// use ample_bounded::engine::Bounded;
+///
+/// let short = Bounded { bound: Some(10), ..Bounded::default() };
+/// assert_ne!(short, Bounded::default());
+/// ```
+#[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[command(next_help_heading = "Bounded engine")]
+#[group(skip)]
+pub struct Bounded {
+    /// Look at runs of up to that many steps; by default of more and more
+    #[arg(long, value_name = "STEPS")]
+    pub bound: Option<u64>,
+    /// How properties are checked by SAT solving
+    #[arg(long = "sat-method", value_enum, value_name = "METHOD", default_value_t)]
+    pub method: Method,
+    /// With `--sat-method partial`: how many safe steps a process has in turn (8)
+    #[arg(long = "partial-steps", value_name = "STEPS")]
+    pub partial_steps: Option<u16>,
+}
+
+/// How properties are checked by SAT solving.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Method {
+    /// Bounded model checking and IC3 in turns; with a bound, bounded model checking only.
+    #[default]
+    Auto,
+    /// Bounded model checking: runs of growing length, which finds shortest counterexamples.
+    Bmc,
+    /// Bounded model checking and k-induction.
+    #[value(name = "k-induction")]
+    Induction,
+    /// IC3: proofs by clauses that are inductive relative to each other.
+    Ic3,
+    /// Bounded partial exploration: bounded model checking in which processes have safe steps in turn.
+    Partial,
+}
+
+impl registry::Options for Bounded {
+    fn given(&self, _: &Settings) -> Option<String> {
+        let default = Bounded::default();
+        if self.bound.is_some() {
+            return Some("--bound".into());
+        }
+        if self.partial_steps.is_some() {
+            return Some("--partial-steps".into());
+        }
+        (self.method != default.method).then(|| "--sat-method".into())
+    }
+
+    fn refusal(&self, choice: Choice, asked: Asked, settings: &Settings) -> Option<String> {
+        let _ = asked;
+        if self.partial_steps.is_some() && self.method != Method::Partial {
+            return Some("`--partial-steps` is for `--sat-method partial`".into());
+        }
+        let is_chosen = choice == Choice::Named("bounded");
+        if is_chosen && settings.max_depth.is_some() {
+            return Some("`--max-depth` is for searches; the bounded engine has `--bound STEPS`".into());
+        }
+        None
+    }
+}

@@ -1,0 +1,407 @@
+//! A unit of work: a machine, what is looked for in it, a search by bounded model checking and a proof, side by side.
+
+use std::rc::Rc;
+
+use ample_boolean::Lit;
+use ample_budget::{Budget, Interrupted};
+
+use super::options::Method;
+use super::session::{NotBegun, ProductMachine, SafetyMachine, Session, whole_step};
+use crate::bmc::{self, Bmc, Path};
+use crate::certificate::{NotVerified, Subject, Transition, verify};
+use crate::ic3::{Cube, Ic3, Outcome};
+use crate::induction::Induction;
+use crate::lasso::{FoundLasso, LassoSearch};
+use crate::machine::Machine;
+use crate::partial::Schedule;
+use crate::product::saving;
+use crate::solver::Effort;
+
+/// The target that stands for what does not fit.
+const OVERFLOW: usize = usize::MAX;
+
+/// What a unit is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Bad states of goals.
+    Safety,
+    /// A property automaton of which a beginning decides.
+    Beginning(usize),
+    /// A fair lasso of a product.
+    Lasso(usize),
+}
+
+/// Something that was found out.
+pub enum Event {
+    /// A run to a bad state of a goal.
+    Reached(usize, Path, Shortest),
+    /// A run that violates a property of runs.
+    Lasso(usize, FoundLasso),
+    /// A run to a state with a step that does not fit.
+    Overflow(Path),
+    /// All targets that are left are proved, with the cubes that an invariant of the machine excludes.
+    Proved(Proof),
+    /// Nothing yet.
+    Nothing,
+}
+
+/// Whether a run is a shortest one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shortest {
+    Yes,
+    Unknown,
+}
+
+/// How something was proved.
+pub enum Proof {
+    /// There are no longer runs than these.
+    AllRuns(usize),
+    /// By an inductive invariant, which excludes these cubes.
+    Invariant(Vec<Cube>),
+    /// By k-induction.
+    Induction(usize),
+}
+
+/// A search for runs of growing length.
+enum Search {
+    Reach(Bmc),
+    Lasso(LassoSearch),
+}
+
+enum Prover {
+    Ic3(Box<Ic3>),
+    Induction(Box<Induction>),
+    Nobody,
+}
+
+/// A unit of work.
+pub struct Unit {
+    pub kind: Kind,
+    /// The numbers of what it may answer.
+    pub numbers: Vec<usize>,
+    search: Option<Search>,
+    prover: Prover,
+    /// Beside IC3: induction over short paths.
+    induction: Option<Box<Induction>>,
+    /// The machine in which it is proved, its bad states by target, and its moves.
+    proved_in: Rc<Machine>,
+    targets: Vec<(usize, Lit)>,
+    transitions: Vec<Transition>,
+    overflow: Lit,
+    /// In the machine in which it is proved: the input that saves a state.
+    save: Option<usize>,
+    /// Runs of the depth of the search were looked at.
+    examined: bool,
+}
+
+impl Unit {
+    /// For goals, whose numbers are given.
+    pub fn safety(
+        session: &Session<'_>,
+        numbers: Vec<usize>,
+        made: SafetyMachine,
+        since: usize,
+        method: Method,
+        budget: &Budget,
+    ) -> Result<Unit, NotBegun> {
+        let SafetyMachine { machine, schedule, bad, overflow } = made;
+        let targets: Vec<(usize, Lit)> = numbers.iter().copied().zip(bad).collect();
+        let search = reach(&machine, schedule.as_ref(), &targets, overflow, since, budget)?;
+        let transitions = session.transitions();
+        Unit::of(Kind::Safety, numbers, search, machine, targets, transitions, overflow, method, budget)
+    }
+
+    /// For a property of runs. Where a beginning decides and every run goes on, it is reachability.
+    pub fn linear(
+        number: usize,
+        made: ProductMachine,
+        by_beginning: bool,
+        method: Method,
+        budget: &Budget,
+    ) -> Result<Unit, NotBegun> {
+        let ProductMachine { machine, schedule, fair, decided, overflow } = made;
+        if by_beginning {
+            let targets = vec![(number, decided)];
+            let search = reach(&machine, schedule.as_ref(), &targets, overflow, 0, budget)?;
+            let transitions = whole_step(&machine);
+            let kind = Kind::Beginning(number);
+            return Unit::of(kind, vec![number], search, machine, targets, transitions, overflow, method, budget);
+        }
+        let search = match schedule {
+            Some(schedule) => LassoSearch::scheduled(&(Rc::clone(&machine), schedule), &fair, overflow, budget)?,
+            None => LassoSearch::new(&machine, &fair, overflow, budget)?,
+        };
+        let search = Search::Lasso(search);
+        let saving = saving(&machine, &fair);
+        let (targets, transitions) = (vec![(number, saving.closed)], whole_step(&saving.machine));
+        let machine = Rc::new(saving.machine);
+        let kind = Kind::Lasso(number);
+        let unit = Unit::of(kind, vec![number], search, machine, targets, transitions, overflow, method, budget)?;
+        Ok(Unit { save: Some(saving.save), ..unit })
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn of(
+        kind: Kind,
+        numbers: Vec<usize>,
+        search: Search,
+        machine: Rc<Machine>,
+        targets: Vec<(usize, Lit)>,
+        transitions: Vec<Transition>,
+        overflow: Lit,
+        method: Method,
+        budget: &Budget,
+    ) -> Result<Unit, NotBegun> {
+        let prover = match method {
+            Method::Auto | Method::Ic3 => {
+                let mut all = vec![(OVERFLOW, overflow)];
+                all.extend(&targets);
+                all.retain(|(_, bad)| *bad != Lit::FALSE);
+                Prover::Ic3(Box::new(Ic3::new(&machine, all, budget)?))
+            }
+            Method::Induction => {
+                Prover::Induction(Box::new(Induction::new(&machine, targets.clone(), overflow, budget)?))
+            }
+            Method::Bmc | Method::Partial => Prover::Nobody,
+        };
+        let by_induction = method == Method::Auto && matches!(search, Search::Reach(_));
+        let induction = match by_induction {
+            true => Some(Box::new(Induction::new(&machine, targets.clone(), overflow, budget)?)),
+            false => None,
+        };
+        let search = (method != Method::Ic3).then_some(search);
+        Ok(Unit {
+            kind,
+            numbers,
+            search,
+            prover,
+            induction,
+            proved_in: machine,
+            targets,
+            transitions,
+            overflow,
+            save: None,
+            examined: false,
+        })
+    }
+
+    /// It is not looked for any more.
+    pub fn leave(&mut self, number: usize) {
+        self.numbers.retain(|other| *other != number);
+        self.targets.retain(|(other, _)| *other != number);
+        if let Some(Search::Reach(bmc)) = &mut self.search {
+            bmc.leave(number);
+        }
+        if let Some(induction) = &mut self.induction {
+            induction.leave(number);
+        }
+        match &mut self.prover {
+            Prover::Ic3(ic3) => ic3.leave(number),
+            Prover::Induction(induction) => induction.leave(number),
+            Prover::Nobody => {}
+        }
+    }
+
+    /// Runs of fewer steps were all looked at.
+    pub fn depth(&self) -> usize {
+        match &self.search {
+            Some(Search::Reach(bmc)) => bmc.depth(),
+            Some(Search::Lasso(lasso)) => lasso.depth(),
+            None => 0,
+        }
+    }
+
+    /// Runs of as many steps as there are now were looked at.
+    pub fn is_examined(&self) -> bool {
+        self.examined
+    }
+
+    /// What the solvers have done.
+    pub fn effort(&self) -> Effort {
+        let search = match &self.search {
+            Some(Search::Reach(bmc)) => bmc.effort(),
+            Some(Search::Lasso(lasso)) => lasso.effort(),
+            None => Effort::default(),
+        };
+        let prover = match &self.prover {
+            Prover::Ic3(ic3) => ic3.effort(),
+            Prover::Induction(induction) => induction.effort(),
+            Prover::Nobody => Effort::default(),
+        };
+        let beside = self.induction.as_ref().map_or(Effort::default(), |induction| induction.effort());
+        let all = [search, prover, beside];
+        Effort {
+            clauses: all.iter().map(|one| one.clauses).sum(),
+            conflicts: all.iter().map(|one| one.conflicts).sum(),
+        }
+    }
+
+    /// The frames of a proof and the clauses in them.
+    pub fn lemmas(&self) -> (usize, usize) {
+        match &self.prover {
+            Prover::Ic3(ic3) => (ic3.depth(), ic3.lemmas()),
+            Prover::Induction(induction) => (induction.depth(), 0),
+            Prover::Nobody => (0, 0),
+        }
+    }
+
+    /// Looks at runs of the next length. `slice` may end a question, which is asked again then.
+    pub fn search(&mut self, slice: &Budget, budget: &Budget) -> Result<Vec<Event>, Interrupted> {
+        let Some(search) = &mut self.search else { return Ok(vec![Event::Nothing]) };
+        if self.examined {
+            self.examined = false;
+            match search {
+                Search::Reach(bmc) => {
+                    bmc.limit(budget);
+                    bmc.step()?;
+                }
+                Search::Lasso(lasso) => {
+                    lasso.limit(budget);
+                    lasso.step()?;
+                }
+            }
+        }
+        let mut events = Vec::new();
+        match search {
+            Search::Reach(bmc) => {
+                bmc.limit(slice);
+                let bmc::Found { violated, overflow, is_complete } = bmc.examine()?;
+                events.extend(violated.into_iter().map(|(number, path)| Event::Reached(number, path, Shortest::Yes)));
+                events.extend(overflow.map(Event::Overflow));
+                events.extend(is_complete.then_some(Event::Proved(Proof::AllRuns(bmc.depth()))));
+            }
+            Search::Lasso(search) => {
+                search.limit(slice);
+                let found = search.examine()?;
+                if let Kind::Lasso(number) = self.kind {
+                    events.extend(found.lasso.map(|lasso| Event::Lasso(number, lasso)));
+                }
+                events.extend(found.overflow.map(Event::Overflow));
+                events.extend(found.is_complete.then_some(Event::Proved(Proof::AllRuns(search.depth()))));
+            }
+        }
+        self.examined = true;
+        Ok(events)
+    }
+
+    /// Goes on with induction over paths that are as long as runs that were looked at, for a slice of time.
+    pub fn induct(&mut self, slice: &Budget) -> Result<Event, Interrupted> {
+        let depth = self.depth();
+        let (Some(induction), Some(longest)) =
+            (&mut self.induction, if self.examined { Some(depth) } else { depth.checked_sub(1) })
+        else {
+            return Ok(Event::Nothing);
+        };
+        let found = induction.prove(longest, slice)?;
+        Ok(found.map_or(Event::Nothing, |depth| Event::Proved(Proof::Induction(depth))))
+    }
+
+    /// Goes on with the proof, for a slice of time.
+    pub fn prove(&mut self, slice: &Budget) -> Result<Event, Interrupted> {
+        match &mut self.prover {
+            Prover::Nobody => Ok(Event::Nothing),
+            Prover::Induction(induction) => {
+                let depth = match &self.search {
+                    Some(Search::Reach(bmc)) => bmc.depth(),
+                    Some(Search::Lasso(lasso)) => lasso.depth(),
+                    None => 0,
+                };
+                if !self.examined {
+                    return Ok(Event::Nothing);
+                }
+                while induction.depth() < depth {
+                    induction.step()?;
+                }
+                Ok(match induction.is_inductive(slice)? {
+                    true => Event::Proved(Proof::Induction(depth)),
+                    false => Event::Nothing,
+                })
+            }
+            Prover::Ic3(ic3) => Ok(match ic3.run(slice)? {
+                Outcome::Violated(OVERFLOW, path) => Event::Overflow(path),
+                Outcome::Violated(number, path) => match (self.kind, self.save) {
+                    (Kind::Lasso(number), Some(save)) => Event::Lasso(number, unsaved(path, save)),
+                    _ => Event::Reached(number, path, Shortest::Unknown),
+                },
+                Outcome::Proved(excluded) => Event::Proved(Proof::Invariant(excluded)),
+            }),
+        }
+    }
+
+    /// Verifies a proof by means of its own.
+    pub fn verify(&self, proof: &Proof, budget: &Budget) -> Result<(), NotVerified> {
+        let mut bad: Vec<Lit> = self.targets.iter().map(|(_, bad)| *bad).collect();
+        bad.push(self.overflow);
+        match proof {
+            Proof::Invariant(excluded) => {
+                let subject = Subject {
+                    dag: &self.proved_in.dag,
+                    state: &self.proved_in.state,
+                    initial: self.proved_in.initial,
+                    transitions: &self.transitions,
+                    bad: &bad,
+                };
+                verify(&subject, excluded, budget)
+            }
+            Proof::Induction(depth) => self.verify_induction(*depth, budget),
+            Proof::AllRuns(depth) => self.verify_runs(*depth, budget),
+        }
+    }
+
+    /// Asks all questions of k-induction again, to new solvers.
+    fn verify_induction(&self, depth: usize, budget: &Budget) -> Result<(), NotVerified> {
+        let mut runs = Bmc::new(&self.proved_in, self.targets.clone(), self.overflow, 0, budget)?;
+        let mut induction = Induction::new(&self.proved_in, self.targets.clone(), self.overflow, budget)?;
+        for length in 0..=depth {
+            let found = runs.examine()?;
+            if !found.violated.is_empty() || found.overflow.is_some() {
+                return Err(NotVerified::NotSafe);
+            }
+            if length < depth {
+                runs.step()?;
+                induction.step()?;
+            }
+        }
+        if induction.is_inductive(budget)? { Ok(()) } else { Err(NotVerified::NotInductive(depth)) }
+    }
+
+    /// Asks again for all runs, in the machine of the proof.
+    fn verify_runs(&self, depth: usize, budget: &Budget) -> Result<(), NotVerified> {
+        let mut runs = Bmc::new(&self.proved_in, self.targets.clone(), self.overflow, 0, budget)?;
+        for _ in 0..=depth {
+            let found = runs.examine()?;
+            if !found.violated.is_empty() || found.overflow.is_some() {
+                return Err(NotVerified::NotSafe);
+            }
+            if found.is_complete {
+                return Ok(());
+            }
+            runs.step()?;
+        }
+        Err(NotVerified::NotInductive(depth))
+    }
+}
+
+/// A search for bad states, in a machine that may follow a schedule.
+fn reach(
+    machine: &Rc<Machine>,
+    schedule: Option<&Rc<Schedule>>,
+    targets: &[(usize, Lit)],
+    overflow: Lit,
+    since: usize,
+    budget: &Budget,
+) -> Result<Search, Interrupted> {
+    Ok(Search::Reach(match schedule {
+        Some(schedule) => {
+            let scheduled = (Rc::clone(machine), Rc::clone(schedule));
+            Bmc::scheduled(&scheduled, targets.to_vec(), overflow, budget)?
+        }
+        None => Bmc::new(machine, targets.to_vec(), overflow, since, budget)?,
+    }))
+}
+
+/// A run of the machine that saves a state, as a lasso.
+fn unsaved(path: Path, save: usize) -> FoundLasso {
+    let prefix = path.inputs.iter().position(|inputs| inputs[save]).unwrap_or(0);
+    FoundLasso { path, prefix }
+}

@@ -1,0 +1,16 @@
+//! Model checking by SAT solving: bounded model checking, k-induction and IC3.
+
+pub mod bmc;
+pub mod cdcl;
+pub mod certificate;
+pub mod clauses;
+pub mod engine;
+pub mod export;
+pub mod frames;
+pub mod ic3;
+pub mod induction;
+pub mod lasso;
+pub mod machine;
+pub mod partial;
+pub mod product;
+pub mod solver;

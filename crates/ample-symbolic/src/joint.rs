@@ -1,0 +1,89 @@
+//! Synchronous systems as decision diagrams: a step is a conjunction of relations, and an image takes one after the other,
+//! with early quantification.
+//!
+//! The relation of all steps together is never built. Its conjuncts, one for each next bit that is defined and one for each
+//! relation, are put together into clusters as long as these stay small, and the clusters into an order in which bits that
+//! no later cluster reads are quantified as soon as possible: R. K. Ranjan, A. Aziz, R. K. Brayton, B. Plessier and C.
+//! Pixley, *Efficient BDD algorithms for FSM synthesis and verification* (IWLS 1995). Images and preimages quantify
+//! different bits, and so have orders of their own. Inputs are quantified in both.
+
+mod build;
+mod order;
+mod schedule;
+mod sets;
+
+pub use self::build::{Formulas, build};
+pub use self::order::arrange;
+pub use self::schedule::Schedule;
+pub use self::sets::JointSets;
+use crate::diagram::{Bdd, Diagrams, Maybe};
+
+/// A synchronous system as decision diagrams.
+#[derive(Debug)]
+pub struct JointSpace {
+    /// Where the diagrams live. The pairs of numbers below [`bits`](Self::bits) are bits of the state, the others inputs.
+    pub diagrams: Diagrams,
+    /// How many bits a state has.
+    pub bits: u32,
+    /// The initial states.
+    pub initial: Bdd,
+    /// The clusters of the step relation, for images.
+    pub forward: Schedule,
+    /// The same for preimages.
+    pub backward: Schedule,
+    /// Every state has a next one.
+    pub is_total: bool,
+    /// Only infinite runs count.
+    pub only_infinite: bool,
+    /// The states in which some attempt of a step is a fault.
+    pub faulty: Bdd,
+    /// The attempts that are faults: over the current state, inputs and next bits that are free.
+    pub fault: Bdd,
+    /// The reachable states without a step, once they are known.
+    pub dead: Option<Bdd>,
+}
+
+impl JointSpace {
+    /// The states after one step.
+    pub fn post(&self, set: &Bdd) -> Maybe<Bdd> {
+        if set.is_false() {
+            return Ok(set.clone());
+        }
+        self.forward.product(set)?.unprimed()
+    }
+
+    /// The states of `within` before one step.
+    pub fn pre(&self, set: &Bdd, within: &Bdd) -> Maybe<Bdd> {
+        if set.is_false() || within.is_false() {
+            return Ok(self.diagrams.constant(false));
+        }
+        self.backward.product(&set.primed()?)?.and(within)
+    }
+
+    /// The states of the set that have neither a next state nor a step that is a fault.
+    pub fn deadlocked(&self, set: &Bdd) -> Maybe<Bdd> {
+        if self.is_total {
+            return Ok(self.diagrams.constant(false));
+        }
+        if let Some(dead) = &self.dead {
+            return set.and(dead);
+        }
+        // The set is part of the product, so that nothing is found out about other states.
+        set.minus(&self.backward.product(set)?)?.minus(&self.faulty)
+    }
+
+    /// No states but these matter from now on: which of them are dead is found once.
+    pub fn confine(&mut self, reached: &Bdd) -> Maybe<()> {
+        if self.dead.is_none() && !self.is_total {
+            let dead = self.deadlocked(reached)?;
+            self.is_total = dead.is_false() && reached.is_disjoint(&self.faulty)?;
+            self.dead = Some(dead);
+        }
+        Ok(())
+    }
+
+    /// How many states are in the set.
+    pub fn count(&self, set: &Bdd) -> num_bigint::BigUint {
+        set.count() >> (self.diagrams.pairs() - self.bits)
+    }
+}
