@@ -44,10 +44,13 @@ impl Show<'_> {
             Expr::Unary(op, x) => format!("{}{}", unary(*op), deeper.operand(x)),
             Expr::Binary(op, x, y) => {
                 let (left, right) = (deeper.side(x, y), deeper.side(y, x));
-                format!("{left} {} {right}", binary(*op))
+                format!("{left} {} {right}", deeper.binary(*op))
             }
             Expr::Cast(_, x) => show(x),
-            Expr::Conditional(c, x, y) => format!("({} -> {} : {})", show(c), show(x), show(y)),
+            Expr::Conditional(c, x, y) => {
+                let then = if self.is_smv() { "?" } else { "->" };
+                format!("({} {then} {} : {})", show(c), show(x), show(y))
+            }
             Expr::SelfId => "_pid".into(),
             Expr::ProcessCount => "_nr_pr".into(),
             Expr::LastMover => "_last".into(),
@@ -76,6 +79,22 @@ impl Show<'_> {
             }
             Expr::Priority(x) => format!("get_priority({})", show(x)),
             Expr::Shared(x) => show(x),
+        }
+    }
+
+    /// Is the model written in SMV? Its users know other operators than those of C.
+    fn is_smv(&self) -> bool {
+        self.system.language == "smv"
+    }
+
+    fn binary(&self, op: BinaryOp) -> &'static str {
+        match op {
+            BinaryOp::Equal if self.is_smv() => "=",
+            BinaryOp::And if self.is_smv() => "&",
+            BinaryOp::Or if self.is_smv() => "|",
+            BinaryOp::BitXor if self.is_smv() => "xor",
+            BinaryOp::Remainder if self.is_smv() => "mod",
+            op => binary(op),
         }
     }
 
@@ -195,5 +214,19 @@ fn binary(op: BinaryOp) -> &'static str {
         BinaryOp::GreaterEqual => ">=",
         BinaryOp::And => "&&",
         BinaryOp::Or => "||",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operators_are_those_of_the_language() {
+        let two = |op| Expr::binary(op, Expr::SelfId, Expr::Const(3));
+        let expr = Expr::binary(BinaryOp::And, two(BinaryOp::Equal), two(BinaryOp::NotEqual));
+        let shown = |language| System::new("model", language).show_expr(None, &expr);
+        assert_eq!(shown("promela"), "(_pid == 3) && (_pid != 3)");
+        assert_eq!(shown("smv"), "(_pid = 3) & (_pid != 3)");
     }
 }

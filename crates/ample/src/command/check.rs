@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use ample::{
     Asked, Board, Budget, CheckOptions, LoadError, Property, Question, Report, System, UnreachedCode, Verdict,
@@ -139,11 +140,12 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
 fn supervised(system: &Arc<System>, questions: &Arc<Questions>, view: View, context: &Context) -> Arc<Board> {
     let board = Arc::new(Board::default());
     let (seen, system, context) = (Arc::clone(&board), Arc::clone(system), context.clone());
-    let questions = Arc::clone(questions);
+    let (questions, begun) = (Arc::clone(questions), Instant::now());
     supervisor::report_at_the_end(move |reason| {
         let mut report = seen.report(&system, &reason.into());
         questions.complete(&mut report);
         report.statistics.memory_bytes = ample::peak_memory().unwrap_or(0);
+        report.statistics.time_s = begun.elapsed().as_secs_f64();
         show_answers(&system, &questions, &report, view, &context);
     });
     board

@@ -185,7 +185,10 @@ pub fn load_error_json(model: &str, error: &LoadError) -> Value {
         LoadError::Interrupted { .. } => json!({
             "schema": ample::SCHEMA, "model": model, "complete": false, "results": [], "reason": message,
         }),
-        _ => json!({"schema": ample::SCHEMA, "model": model, "error": message, "diagnostics": of_error(error)}),
+        _ => json!({
+            "schema": ample::SCHEMA, "model": model, "complete": false, "results": [], "error": message,
+            "diagnostics": of_error(error),
+        }),
     }
 }
 

@@ -204,7 +204,10 @@ fn failed(context: &Context, model: &Path, message: &str) -> Exit {
     complain(|out| writeln!(out, "{} {}", context.err.red("Error:"), layout::shortened(message, LONG_MESSAGE)));
     if context.json {
         let model = model.display().to_string();
-        print_json(&json!({"schema": ample::SCHEMA, "model": model, "error": message, "diagnostics": []}));
+        print_json(&json!({
+            "schema": ample::SCHEMA, "model": model, "complete": false, "results": [], "error": message,
+            "diagnostics": [],
+        }));
     }
     Exit::Wrong
 }

@@ -138,7 +138,9 @@ fn walk(
         (true, false) => Sink::Nowhere,
         (true, true) if context.json || arguments.msc => Sink::Nowhere,
         (_, true) => Sink::Output(&mut *out),
-        (false, false) => Sink::Steps(&mut *out, Steps::new(Columns::of(system), Extent::FULL, context.out)),
+        (false, false) => {
+            Sink::Steps(&mut *out, Steps::new(Columns::of(system), Extent::FULL, context.out, &system.language))
+        }
     };
     let trace = Trace { start, ..Trace::default() };
     let mut run = Run { simulation, trace, keep: context.json || arguments.msc || given.is_some(), sink, extent };

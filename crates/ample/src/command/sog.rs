@@ -174,7 +174,7 @@ fn show_verdict(loaded: &Loaded, formula: &str, judged: &Judged, context: &Conte
                     writeln!(out, "  {}", violation.message)?;
                     let columns = Columns::fitting(&violation.trace, &[]);
                     let extent = Extent { hint: "--json has all", ..Extent::SCREEN };
-                    Steps::new(columns, extent, context.out).trace(out, &violation.trace)?;
+                    Steps::new(columns, extent, context.out, &loaded.system.language).trace(out, &violation.trace)?;
                     if let Some(end) = ample::simulate::end_of(&loaded.system, &violation.trace) {
                         state::at_end(out, &loaded.system, &violation.trace, &end, extent)?;
                     }

@@ -65,18 +65,27 @@ pub struct Steps {
     columns: Columns,
     number: usize,
     previous: String,
+    cycle: &'static str,
+}
+
+/// The line before the steps that are repeated for ever, as users of that language know it.
+pub fn start_of_cycle(language: &str) -> &'static str {
+    match language {
+        "smv" => "-- Loop starts here",
+        _ => "<<<<<START OF CYCLE>>>>>",
+    }
 }
 
 impl Steps {
     /// In these columns, the first step being number 1.
-    pub fn new(columns: Columns, extent: Extent, paint: Paint) -> Steps {
+    pub fn new(columns: Columns, extent: Extent, paint: Paint, language: &str) -> Steps {
         let Columns { process, place, statement } = columns;
         let columns = Columns {
             process: process.min(extent.name),
             place: place.min(extent.name),
             statement: statement.max(STATEMENT.0),
         };
-        Steps { paint, extent, columns, number: 0, previous: String::new() }
+        Steps { paint, extent, columns, number: 0, previous: String::new(), cycle: start_of_cycle(language) }
     }
 
     /// A whole run; the middle of a long one is left out.
@@ -101,7 +110,7 @@ impl Steps {
 
     /// The steps from here on repeat for ever.
     fn turn(&mut self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "       {}", self.paint.yellow("<<<<<START OF CYCLE>>>>>"))
+        writeln!(out, "       {}", self.paint.yellow(self.cycle))
     }
 
     /// The last step is taken back.

@@ -177,7 +177,7 @@ impl Evidence<'_> {
     pub fn run(&self, out: &mut impl Write, trace: &Trace, columns: Columns) -> io::Result<()> {
         match self.view {
             View::Chart => msc::chart(out, trace, self.extent),
-            _ => Steps::new(columns, self.extent, self.paint).trace(out, trace),
+            _ => Steps::new(columns, self.extent, self.paint, &self.system.language).trace(out, trace),
         }
     }
 
@@ -352,6 +352,9 @@ fn verdict(answer: &Answer, extent: Extent, paint: Paint) -> String {
     match &*answer.outcome {
         Outcome::Holds(Certainty::Proved) => match answer.value {
             Some(value) => paint.green(format!("at most {value}, which is reached")),
+            None if is_numbered(answer) => {
+                format!("{}: {}", paint.green("holds"), shortened(&one_line(&answer.formula), extent.text))
+            }
             None => paint.green("holds"),
         },
         Outcome::Holds(Certainty::Bounded(bound)) => paint.green(format!("holds for runs of up to {bound} steps")),
@@ -378,6 +381,12 @@ fn verdict(answer: &Answer, extent: Extent, paint: Paint) -> String {
         }
         Outcome::Unknown(reason) => format!("{}, because {}", paint.yellow("unknown"), because(reason)),
     }
+}
+
+/// Is the property named by a number only, so that it takes its text to tell it from others?
+fn is_numbered(answer: &Answer) -> bool {
+    let number = answer.property.rsplit_once(':').map(|(_, name)| name);
+    number.is_some_and(|name| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn plural(number: usize, what: &str) -> String {
@@ -412,8 +421,13 @@ pub fn statistics(
         }
         return writeln!(out, "{used}");
     }
-    let depth = if statistics.counts_depth { format!(", depth reached {depth}") } else { String::new() };
-    writeln!(out, "State-vector {} byte{depth}", statistics.state_bytes)?;
+    // Of a search that was ended from outside only the progress is known.
+    let vector = (statistics.state_bytes > 0).then(|| format!("State-vector {} byte", statistics.state_bytes));
+    let depth = statistics.counts_depth.then(|| format!("depth reached {depth}"));
+    let both: Vec<String> = vector.into_iter().chain(depth).collect();
+    if !both.is_empty() {
+        writeln!(out, "{}", both.join(", "))?;
+    }
     writeln!(out, "{states:>9} states, stored")?;
     if statistics.counts_transitions {
         writeln!(out, "{:>9} states, matched", transitions.saturating_sub(*states))?;

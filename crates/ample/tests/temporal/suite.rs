@@ -425,10 +425,14 @@ impl Suite {
         let asked: Vec<&Question> = questions.iter().filter(is_linear).collect();
         let fairness = random.pick(&FAIRNESS);
         let expected: Vec<bool> = asked.iter().map(|question| naive.is_violated(question, fairness)).collect();
-        let method = random.pick(&[SatMethod::Auto, SatMethod::Ic3, SatMethod::Induction, SatMethod::Bmc]);
+        let method =
+            random.pick(&[SatMethod::Auto, SatMethod::Ic3, SatMethod::Induction, SatMethod::Bmc, SatMethod::Partial]);
+        // These prove nothing, and would go on until the time is over.
+        let only_refutes = matches!(method, SatMethod::Bmc | SatMethod::Partial);
+        let bound = only_refutes.then(|| 1 + random.below(12) as u64);
         let options = CheckOptions {
             engine: BOUNDED,
-            engines: Bounded { method, ..Bounded::default() }.into(),
+            engines: Bounded { method, bound, ..Bounded::default() }.into(),
             properties: Some(asked.into_iter().cloned().map(property).collect()),
             fairness,
             ..CheckOptions::default()
@@ -605,6 +609,7 @@ impl Call<'_> {
                 }
                 Err(Complaint::new(format!("unknown: {reason}"), ""))
             }
+            Outcome::Holds(Certainty::Bounded(_)) if self.options.engines.bounded.bound.is_some() => Ok(()),
             Outcome::Holds(_) if violated => {
                 let question = of_just_runs(question, &self.options.justice);
                 let run = can_be_fair(&question).then(|| self.naive.counterexample(&question, fairness));
