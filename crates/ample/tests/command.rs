@@ -283,7 +283,10 @@ fn limits_end_the_search_and_keep_what_is_known() {
                 assert!(report["stats"]["memory_bytes"].as_u64().unwrap() <= 66 << 20, "{limit} {search}: {report}");
             }
         }
-        let output = ample(&["check", "--json", limit, value], &wrong);
+        // An engine that needs little memory would go on for minutes.
+        let mut words = vec!["check", "--json", limit, value];
+        words.extend(if limit == "--memory-limit" { &["--time-limit", "10s"][..] } else { &[] });
+        let output = ample(&words, &wrong);
         assert_eq!(code(&output), 1);
         assert_eq!(result(&json(&output), "assertions")["verdict"], "violated");
         assert_eq!(result(&json(&output), "deadlock")["verdict"], "unknown");

@@ -117,6 +117,28 @@ fn a_run_that_is_missing_or_ambiguous_is_an_error_that_lists_what_there_is() {
     assert!(code == 2 && text.contains("not clear") && text.contains("a/m.pml: assertions"), "{text}");
 }
 
+const SMV: &str = "MODULE main
+VAR x : {a, b, c}; y : 0..3;
+ASSIGN init(x) := a; next(x) := case x = a : b; x = b : {a, c}; TRUE : x; esac;
+SPEC AG (x = a & y < 4 -> AF x = c)
+LTLSPEC G (y = 0 | y > 0)
+LTLSPEC G F y = 0
+";
+
+#[test]
+fn models_of_smv_are_reported_in_its_notation() {
+    let folder = Folder::new("notation");
+    folder.file("m.smv", SMV);
+    let (code, text) = folder.tell(&["check", "m.smv"]);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("AF(x = c) does not hold"), "{text}");
+    assert!(text.contains("holds: G (y = 0 | y > 0)"), "{text}");
+    assert!(text.contains("-- Loop starts here") && !text.contains("START OF CYCLE"), "{text}");
+    folder.file("wrong.smv", "MODULE main\nVAR x : 0..;");
+    let (code, text) = folder.tell(&["check", "--json", "wrong.smv"]);
+    assert!(code == 2 && text.contains("\"results\":[]"), "{text}");
+}
+
 #[test]
 fn a_cycle_must_close() {
     let folder = Folder::new("cycle");
