@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
+use ample_bounded::engine::Method as SatMethod;
 use ample_budget::Budget;
 use ample_engine::board::Board;
 use ample_engine::engine::{Engine, Task, knows};
@@ -13,7 +14,7 @@ use ample_engine::portfolio;
 use ample_engine::registry::{self, Asked, Choice, Team};
 use ample_engine::report::{Answer, Report};
 use ample_engine::settings::{Fairness, PartialOrder, Settings, UnreachedCode};
-use ample_explicit::engine::options::Explicit;
+use ample_explicit::engine::options::{Explicit, Search};
 use ample_model::{Expr, Outcome, Property, Question, Reason, Role, System};
 
 use crate::engines::{ENGINES, EngineOptions};
@@ -90,6 +91,17 @@ impl CheckOptions {
                 other => other,
             },
         }
+    }
+
+    /// The static reductions that fit the search. Where a shortest counterexample is asked for, steps are those of the model
+    /// itself: a path that is one step may be longer than another way.
+    fn static_reductions(&self) -> Vec<StaticReduction> {
+        let is_shortest = match self.chosen_engine(Asked::Answers) {
+            Ok(Choice::Named("bounded")) => self.engines.bounded.method != SatMethod::Partial,
+            _ => self.engines.explicit.search == Search::BreadthFirst,
+        };
+        let fits = |reduction: &&StaticReduction| !is_shortest || **reduction != StaticReduction::Paths;
+        self.reductions.iter().filter(fits).copied().collect()
     }
 
     /// The engine that the options leave, since some are for one engine only; or why they cannot be combined, and what
@@ -225,7 +237,8 @@ pub(crate) fn adapted<'s>(system: &'s System, properties: &[Property], justice: 
 /// Checks properties with the engines that are asked for, or that suit, in a reduced model where there is one.
 pub(crate) fn check_all(system: &System, properties: &[Property], options: &CheckOptions, board: &Board) -> Report {
     let settings = options.settings();
-    let Some(reduced) = reductions::reduced(system, properties, &settings, &options.reductions, &options.budget) else {
+    let wanted = options.static_reductions();
+    let Some(reduced) = reductions::reduced(system, properties, &settings, &wanted, &options.budget) else {
         return check_as_it_is(system, properties, options, board);
     };
     let mut report = check_as_it_is(&reduced.system, properties, options, board);

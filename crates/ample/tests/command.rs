@@ -294,6 +294,22 @@ fn limits_end_the_search_and_keep_what_is_known() {
 }
 
 #[test]
+fn counterexamples_that_are_to_be_shortest_are() {
+    let folder = Folder::new("shortest");
+    let model = "byte x; active proctype A() { byte l; x = 1; l = 1; l = l + 1; x = l }
+        active proctype B() { x == 1; assert(false) }";
+    let file = folder.file("m.pml", model);
+    for words in
+        [&["--search", "bfs"][..], &["--engine", "bounded"], &["--sat-method", "bmc"], &["--reductions", "none"]]
+    {
+        let output = ample(&[&["check", "--json", "--assertions"], words].concat(), &file);
+        let report = json(&output);
+        let steps = result(&report, "assertions")["trace"]["prefix"].as_array().unwrap();
+        assert_eq!(steps.len(), 3, "{words:?}: {report}");
+    }
+}
+
+#[test]
 fn stopping_at_the_first_violation_leaves_the_rest_undecided() {
     let folder = Folder::new("first");
     let output = ample(&["check", "--json", "--stop-at-first"], &folder.file("m.pml", MUTEX));
