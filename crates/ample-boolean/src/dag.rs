@@ -182,6 +182,11 @@ impl Dag {
         self.inputs.get(&bit).copied()
     }
 
+    /// All bits that the graph has.
+    pub fn all_inputs(&self) -> impl Iterator<Item = u32> + '_ {
+        self.inputs.keys().copied()
+    }
+
     /// The conjuncts of a formula: it holds where all of them do, and none of them is a conjunction.
     pub fn conjuncts(&self, lit: Lit) -> Vec<Lit> {
         let mut seen: HashSet<Lit> = HashSet::from([lit]);

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ample::{Budget, CheckOptions, Choice, Property, Question, Report, System, Verdict};
+use ample::{Budget, CheckOptions, Choice, Property, Question, Report, SatMethod, System, Verdict};
 use ample_lang::circuit::quoted;
 use ample_lang::export::aig::{Aig, Latch, Reset};
 use ample_lang::export::witness::{Status, witness};
@@ -218,6 +218,76 @@ fn random_circuits_are_checked_as_a_plain_search_does() {
             if let Some(trace) = answer.trace() {
                 let told = witness(&system, &property.id(), Status::Violated(trace)).expect("a run");
                 follows(&aig, &told, &what(property));
+            }
+        }
+    }
+    assert!(counts.iter().all(|count| *count > 20), "{counts:?}");
+}
+
+/// A circuit, and one that does the same beside it, in other gates: signals of the two correspond.
+fn doubled(random: &mut Random) -> Aig {
+    let mut aig = random_aig(random);
+    let (inputs, latches, gates) = (aig.inputs.len() as u32, aig.latches.len() as u32, aig.gates.len() as u32);
+    let first_gate = inputs + 2 * latches + 1;
+    // Latches come before gates: the numbers of these move.
+    let moved = |literal: u32| if literal >> 1 > inputs + latches { literal + 2 * latches } else { literal };
+    let copied = |literal: u32| match literal >> 1 {
+        variable if variable <= inputs => literal,
+        variable if variable <= inputs + latches => literal + 2 * latches,
+        variable => 2 * (first_gate + gates + 2 * (variable - inputs - latches - 1) + 1) | literal & 1,
+    };
+    let own: Vec<[u32; 2]> = aig.gates.iter().map(|gate| gate.map(moved)).collect();
+    let mut copy = Vec::new();
+    for [x, y] in &aig.gates {
+        // The conjunction of x with the conjunction of both.
+        let (x, y) = (copied(*x), copied(*y));
+        copy.push([x.max(y), x.min(y)]);
+        let both = 2 * (first_gate + gates + copy.len() as u32 - 1);
+        copy.push([both.max(x), both.min(x)]);
+    }
+    let second: Vec<Latch> =
+        aig.latches.iter().map(|latch| Latch { name: format!("c{}", latch.name), next: copied(latch.next), ..*latch }).collect();
+    aig.latches.iter_mut().for_each(|latch| latch.next = moved(latch.next));
+    aig.bad = aig.bad.iter().map(|(name, bad)| (name.clone(), moved(*bad))).collect();
+    aig.constraints.iter_mut().for_each(|literal| *literal = moved(*literal));
+    aig.justice.iter_mut().flat_map(|(_, literals)| literals).for_each(|literal| *literal = moved(*literal));
+    aig.latches.extend(second);
+    aig.gates = own.into_iter().chain(copy).collect();
+    // The last gate of one is not that of the other.
+    let (one, other) = (2 * (first_gate + gates - 1), 2 * (first_gate + 3 * gates - 1));
+    let above = 2 * aig.variables() + 2;
+    aig.gates.extend([[other ^ 1, one], [other, one ^ 1], [(above + 2) ^ 1, above ^ 1]]);
+    aig.bad.push(("differ".into(), (above + 4) ^ 1));
+    aig.justice.clear();
+    aig
+}
+
+#[test]
+fn random_circuits_are_checked_by_sat_solving_as_a_plain_search_does() {
+    let mut counts = [0; 2];
+    for seed in 0..120 {
+        let mut random = Random::new(seed);
+        let aig = if seed % 3 == 0 { random_aig(&mut random) } else { doubled(&mut random) };
+        let written = aiger::text(&aig);
+        let mut system = load("random.aag", &written);
+        let properties: Vec<Property> = system.properties[..aig.bad.len()].to_vec();
+        system.keep_inputs(properties.iter().flat_map(Property::expressions));
+        let mut options = CheckOptions {
+            properties: Some(properties.clone()),
+            engine: Choice::Named("bounded"),
+            ..CheckOptions::default()
+        };
+        options.engines.bounded.method = [SatMethod::Auto, SatMethod::Ic3, SatMethod::Induction][seed as usize % 3];
+        let report = ample::check(&system, &options);
+        for (number, answer) in report.answers.iter().enumerate() {
+            let what = format!("seed {seed}, {}\n{written}", answer.property);
+            let frame = first_frame(&aig, aig.bad[number].1);
+            let verdict = if frame.is_some() { Verdict::Violated } else { Verdict::Holds };
+            assert_eq!(answer.verdict(), verdict, "{answer:?}, {what}");
+            counts[usize::from(frame.is_some())] += 1;
+            if let Some(trace) = answer.trace() {
+                let told = witness(&system, &properties[number].id(), Status::Violated(trace)).expect("a run");
+                follows(&aig, &told, &what);
             }
         }
     }

@@ -19,7 +19,7 @@ use super::session::{Goal, NotBegun, Session, Taken};
 use super::unit::{Event, Kind, Proof, Shortest, Unit};
 use super::{Bounded, ENGINE};
 use crate::bmc::Path;
-use crate::certificate::{Certificate, NotVerified};
+use crate::certificate::{Certificate, Definitions, NotVerified};
 use crate::lasso::FoundLasso;
 use crate::product::Watcher;
 
@@ -415,13 +415,18 @@ impl<'a> Work<'a> {
 
     fn proved(&mut self, session: &Session<'a>, unit: &mut Unit, proof: &Proof) -> Result<(), NotBegun> {
         let verified = unit.verify(proof, self.budget);
+        // In the machine as it is more states of a path are different than in a smaller one.
+        let is_weaker = matches!((proof, &verified), (Proof::Induction(_), Err(NotVerified::NotInductive(_))));
+        if is_weaker && unit.end_induction() {
+            return Ok(());
+        }
         let numbers: Vec<usize> =
             std::mem::take(&mut unit.numbers).into_iter().filter(|number| self.is_open(*number)).collect();
         for number in numbers {
             let property = &self.properties[number];
             let answer = match &verified {
                 Ok(()) => {
-                    let certificate = self.certificate(session, unit.kind, number, proof);
+                    let certificate = self.certificate(session, unit, number, proof);
                     Answer { certificate, ..Answer::to(property, ENGINE, Certainty::Proved) }
                 }
                 Err(NotVerified::Interrupted(interrupted)) => return Err((*interrupted).into()),
@@ -442,8 +447,9 @@ impl<'a> Work<'a> {
         (self.may_fault && !is_about_faults).then(|| "a run ends where a step is a run-time error".to_owned())
     }
 
-    fn certificate(&self, session: &Session<'_>, kind: Kind, number: usize, proof: &Proof) -> Option<String> {
-        let (kind, clauses) = match (proof, kind) {
+    fn certificate(&self, session: &Session<'_>, unit: &Unit, number: usize, proof: &Proof) -> Option<String> {
+        let definitions = unit.definitions();
+        let (kind, clauses) = match (proof, unit.kind) {
             (Proof::Invariant(excluded), Kind::Safety) => {
                 ("inductive invariant".to_owned(), Certificate::clauses(excluded))
             }
@@ -453,13 +459,17 @@ impl<'a> Work<'a> {
             (Proof::Induction(depth), _) => (format!("{depth}-induction over paths of different states"), Vec::new()),
             (Proof::AllRuns(depth), _) => (format!("all runs have fewer than {depth} steps"), Vec::new()),
         };
+        let Definitions { gates, equal } = definitions;
+        let cells = if equal.is_empty() { session.cells() } else { session.all_cells() };
         let certificate = Certificate {
             schema: 1,
             model: self.task.system.name.clone(),
             property: self.properties[number].id(),
             kind,
-            cells: session.cells(),
+            cells,
             clauses,
+            gates,
+            equal,
         };
         Some(certificate.text())
     }

@@ -9,9 +9,10 @@ use ample_model::{Expr, Interpreter, Move, Question, Reason, StartNumber, State,
 
 use crate::bmc::Path;
 use crate::certificate::Transition;
-use crate::machine::{Interleaved, Machine, Stuttering, Turns, interleaving, joint};
+use crate::machine::{Interleaved, Joint, Machine, Stuttering, Turns, interleaving, joint};
 use crate::partial::{Schedule, process_model};
 use crate::product::{Fair, Watcher, watch};
+use crate::project::Requirements;
 
 /// How many states are looked at to estimate how large variables get.
 const SAMPLE: usize = 3000;
@@ -83,6 +84,8 @@ pub struct Session<'a> {
     overflow: Lit,
     /// The faults of joint steps.
     joint_fault: Lit,
+    /// What joint steps require.
+    requirements: Option<Requirements>,
     /// How often it was encoded again.
     pub restarts: usize,
 }
@@ -144,9 +147,10 @@ impl<'a> Session<'a> {
         if system.synchronous().is_some() {
             let mut encoding = JointEncoding::within(system, budget)?;
             encoding.dag.set_budget(budget);
-            let (machine, joint_fault) = joint(&mut encoding);
+            let Joint { machine, fault, requirements } = joint(&mut encoding);
             let bits = Bits::Synchronous(Box::new(encoding));
-            return Session { system, bits, machine, overflow: Lit::FALSE, joint_fault, restarts: 0 }.made();
+            let overflow = Lit::FALSE;
+            return Session { system, bits, machine, overflow, joint_fault: fault, requirements, restarts: 0 }.made();
         }
         let bounds = match system.exact_types {
             true => Bounds::declared(system),
@@ -162,7 +166,8 @@ impl<'a> Session<'a> {
         let overflow = encoding.dag.any(&overflow);
         let Interleaved { machine, .. } = interleaving(&encoding, false, None);
         let bits = Bits::Interleaving(Box::new(encoding), bounds);
-        Session { system, bits, machine, overflow, joint_fault: Lit::FALSE, restarts }.made()
+        let (joint_fault, requirements) = (Lit::FALSE, None);
+        Session { system, bits, machine, overflow, joint_fault, requirements, restarts }.made()
     }
 
     /// Nothing has interrupted the making of formulas.
@@ -233,6 +238,11 @@ impl<'a> Session<'a> {
             Bits::Interleaving(encoding, _) => interleaving(encoding, true, None).machine,
             Bits::Synchronous(_) => self.machine.clone(),
         }
+    }
+
+    /// What the steps of a synchronous system require, if that is known.
+    pub fn requirements(&self) -> Option<&Requirements> {
+        self.requirements.as_ref()
     }
 
     /// States with a step that does not fit.

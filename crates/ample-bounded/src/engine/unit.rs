@@ -8,13 +8,14 @@ use ample_budget::{Budget, Interrupted};
 use super::options::Method;
 use super::session::{NotBegun, ProductMachine, SafetyMachine, Session, whole_step};
 use crate::bmc::{self, Bmc, Path};
-use crate::certificate::{NotVerified, Subject, Transition, verify};
+use crate::certificate::{Definitions, Fact, NotVerified, Subject, Transition, verify};
 use crate::ic3::{Cube, Ic3, Outcome};
 use crate::induction::Induction;
 use crate::lasso::{FoundLasso, LassoSearch};
 use crate::machine::Machine;
 use crate::partial::Schedule;
 use crate::product::saving;
+use crate::simplify::Simplified;
 use crate::solver::Effort;
 
 /// The target that stands for what does not fit.
@@ -88,6 +89,8 @@ pub struct Unit {
     targets: Vec<(usize, Lit)>,
     transitions: Vec<Transition>,
     overflow: Lit,
+    /// The smaller machine in which runs and proofs are found, if there is one.
+    simplified: Option<Simplified>,
     /// In the machine in which it is proved: the input that saves a state.
     save: Option<usize>,
     /// Runs of the depth of the search were looked at.
@@ -105,10 +108,22 @@ impl Unit {
         budget: &Budget,
     ) -> Result<Unit, NotBegun> {
         let SafetyMachine { machine, schedule, bad, overflow } = made;
-        let targets: Vec<(usize, Lit)> = numbers.iter().copied().zip(bad).collect();
-        let search = reach(&machine, schedule.as_ref(), &targets, overflow, since, budget)?;
+        let targets: Vec<(usize, Lit)> = numbers.iter().copied().zip(bad.iter().copied()).collect();
+        let simplified = match session.requirements() {
+            Some(requirements) => Some(Simplified::of(&machine, requirements, &bad, budget)?),
+            None => None,
+        };
+        let (working, smaller) = match &simplified {
+            Some(simplified) => {
+                let bad = simplified.bad.iter().copied();
+                (Rc::clone(&simplified.machine), numbers.iter().copied().zip(bad).collect())
+            }
+            None => (Rc::clone(&machine), targets.clone()),
+        };
+        let search = reach(&working, schedule.as_ref(), &smaller, overflow, since, budget)?;
         let transitions = session.transitions();
-        Unit::of(Kind::Safety, numbers, search, machine, targets, transitions, overflow, method, budget)
+        let unit = Unit::of(Kind::Safety, numbers, search, working, smaller, transitions, overflow, method, budget)?;
+        Ok(Unit { proved_in: machine, targets, simplified, ..unit })
     }
 
     /// For a property of runs. Where a beginning decides and every run goes on, it is reachability.
@@ -180,6 +195,7 @@ impl Unit {
             targets,
             transitions,
             overflow,
+            simplified: None,
             save: None,
             examined: false,
         })
@@ -266,7 +282,10 @@ impl Unit {
             Search::Reach(bmc) => {
                 bmc.limit(slice);
                 let bmc::Found { violated, overflow, is_complete } = bmc.examine()?;
-                events.extend(violated.into_iter().map(|(number, path)| Event::Reached(number, path, Shortest::Yes)));
+                for (number, path) in violated {
+                    let path = restored(self.simplified.as_ref(), path);
+                    events.push(Event::Reached(number, path, Shortest::Yes));
+                }
                 events.extend(overflow.map(Event::Overflow));
                 events.extend(is_complete.then_some(Event::Proved(Proof::AllRuns(bmc.depth()))));
             }
@@ -321,11 +340,30 @@ impl Unit {
                 Outcome::Violated(OVERFLOW, path) => Event::Overflow(path),
                 Outcome::Violated(number, path) => match (self.kind, self.save) {
                     (Kind::Lasso(number), Some(save)) => Event::Lasso(number, unsaved(path, save)),
-                    _ => Event::Reached(number, path, Shortest::Unknown),
+                    _ => Event::Reached(number, restored(self.simplified.as_ref(), path), Shortest::Unknown),
                 },
-                Outcome::Proved(excluded) => Event::Proved(Proof::Invariant(excluded)),
+                Outcome::Proved(excluded) => Event::Proved(Proof::Invariant(match &self.simplified {
+                    Some(simplified) => simplified.restore_cubes(excluded),
+                    None => excluded,
+                })),
             }),
         }
+    }
+
+    /// What is known of all reachable states.
+    pub fn facts(&self) -> &[Fact] {
+        self.simplified.as_ref().map_or(&[], |simplified| &simplified.facts)
+    }
+
+    /// Facts in terms of a certificate.
+    pub fn definitions(&self) -> Definitions {
+        Definitions::of(&self.proved_in, self.facts())
+    }
+
+    /// Ends induction beside other proofs, where that is in a smaller machine.
+    pub fn end_induction(&mut self) -> bool {
+        self.induction = None;
+        self.simplified.is_some()
     }
 
     /// Verifies a proof by means of its own.
@@ -341,7 +379,7 @@ impl Unit {
                     transitions: &self.transitions,
                     bad: &bad,
                 };
-                verify(&subject, excluded, budget)
+                verify(&subject, excluded, self.facts(), budget)
             }
             Proof::Induction(depth) => self.verify_induction(*depth, budget),
             Proof::AllRuns(depth) => self.verify_runs(*depth, budget),
@@ -351,7 +389,19 @@ impl Unit {
     /// Asks all questions of k-induction again, to new solvers.
     fn verify_induction(&self, depth: usize, budget: &Budget) -> Result<(), NotVerified> {
         let mut runs = Bmc::new(&self.proved_in, self.targets.clone(), self.overflow, 0, budget)?;
+        let facts = self.facts();
+        if !facts.is_empty() {
+            let subject = Subject {
+                dag: &self.proved_in.dag,
+                state: &self.proved_in.state,
+                initial: self.proved_in.initial,
+                transitions: &self.transitions,
+                bad: &[],
+            };
+            verify(&subject, &[], facts, budget)?;
+        }
         let mut induction = Induction::new(&self.proved_in, self.targets.clone(), self.overflow, budget)?;
+        induction.assume(facts)?;
         for length in 0..=depth {
             let found = runs.examine()?;
             if !found.violated.is_empty() || found.overflow.is_some() {
@@ -398,6 +448,13 @@ fn reach(
         }
         None => Bmc::new(machine, targets.to_vec(), overflow, since, budget)?,
     }))
+}
+
+fn restored(simplified: Option<&Simplified>, path: Path) -> Path {
+    match simplified {
+        Some(simplified) => simplified.restore(path),
+        None => path,
+    }
 }
 
 /// A run of the machine that saves a state, as a lasso.
