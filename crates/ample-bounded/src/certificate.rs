@@ -75,12 +75,7 @@ impl From<Interrupted> for NotVerified {
 }
 
 /// Verifies an invariant, which is given by the cubes that it excludes, and by facts.
-pub fn verify(
-    subject: &Subject<'_>,
-    excluded: &[Cube],
-    facts: &[Fact],
-    budget: &Budget,
-) -> Result<(), NotVerified> {
+pub fn verify(subject: &Subject<'_>, excluded: &[Cube], facts: &[Fact], budget: &Budget) -> Result<(), NotVerified> {
     if excluded.iter().flatten().any(|(bit, _)| *bit as usize >= subject.state.len()) {
         return Err(NotVerified::NoSuchBit);
     }
@@ -330,7 +325,7 @@ mod tests {
         assert_eq!(verify(&subject, &too_strong, &[], &budget), Err(NotVerified::NotInductive(0)));
         let at_first = vec![vec![(0, false), (1, false)]];
         assert_eq!(verify(&subject, &at_first, &[], &budget), Err(NotVerified::Initially(0)));
-        assert_eq!(verify(&subject, &[vec![(2, true)]], &budget), Err(NotVerified::NoSuchBit));
+        assert_eq!(verify(&subject, &[vec![(2, true)]], &[], &budget), Err(NotVerified::NoSuchBit));
         // What does not fit is bad.
         let overflow = [three, low];
         let subject = Subject { bad: &overflow, ..subject };

@@ -466,7 +466,8 @@ impl<'a> Round<'a> {
             let literal = self.dag.find_input(bit).and_then(|lit| self.clauses.known(lit));
             literal.is_some_and(|literal| self.solver.value(literal))
         });
-        let values = machine.dag.values(&|number| frame.given.get(number as usize).is_some_and(|lit| solution.of(*lit)));
+        let values =
+            machine.dag.values(&|number| frame.given.get(number as usize).is_some_and(|lit| solution.of(*lit)));
         classes.refine(|node, phase| values.of(Lit((node as u32) << 1)) != phase)
     }
 }

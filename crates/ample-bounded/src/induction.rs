@@ -12,6 +12,7 @@ use ample_budget::{Budget, Interrupted};
 
 use crate::certificate::Fact;
 use crate::frames::{Beginning, Frames};
+use crate::ic3::Cube;
 use crate::machine::Machine;
 use crate::project::cone;
 use crate::solver::Effort;
@@ -26,6 +27,8 @@ pub struct Induction {
     overflow: Lit,
     /// What holds in all reachable states: these are equal, with any inputs.
     facts: Vec<Fact>,
+    /// Cubes that hold no reachable state.
+    excluded: Vec<Cube>,
     /// The state bits that matter; paths of states that are equal in these can be made shorter.
     relevant: Vec<usize>,
     /// Pairs of frames that are known to be different.
@@ -53,6 +56,7 @@ impl Induction {
             targets,
             overflow,
             facts: Vec::new(),
+            excluded: Vec::new(),
             different: Vec::new(),
             is_outdated: false,
             is_examined: false,
@@ -78,6 +82,42 @@ impl Induction {
         Ok(())
     }
 
+    /// Paths are looked at that do not meet these cubes, which hold no reachable state.
+    pub fn exclude(&mut self, cubes: Vec<Cube>) -> Result<(), Interrupted> {
+        let first = self.excluded.len();
+        self.excluded.extend(cubes);
+        for frame in 0..self.frames.states.len() {
+            self.assert_excluded(frame, first)?;
+        }
+        self.is_examined &= first == self.excluded.len();
+        Ok(())
+    }
+
+    /// The cubes that are excluded.
+    pub fn excluded(&self) -> &[Cube] {
+        &self.excluded
+    }
+
+    /// The cubes from that number on do not hold in a frame.
+    fn assert_excluded(&mut self, frame: usize, first: usize) -> Result<(), Interrupted> {
+        for number in first..self.excluded.len() {
+            let state = &self.frames.states[frame];
+            let literal = |(bit, value): &(u32, bool)| match value {
+                true => !state[*bit as usize],
+                false => state[*bit as usize],
+            };
+            let clause: Vec<Lit> = self.excluded[number].iter().map(literal).collect();
+            let clause = self.frames.dag.any(&clause);
+            self.frames.assert(clause)?;
+        }
+        Ok(())
+    }
+
+    /// The target is proved. That it does not hold stays part of paths.
+    pub fn settle(&mut self, number: usize) {
+        self.targets.retain(|(target, _)| *target != number);
+    }
+
     /// The target is not looked for any more. If it is violated, it cannot be assumed not to be in earlier states: all
     /// begins again.
     pub fn leave(&mut self, number: usize) {
@@ -94,6 +134,7 @@ impl Induction {
         self.different.clear();
         self.is_examined = false;
         self.assert_facts(0)?;
+        self.assert_excluded(0, 0)?;
         while self.frames.depth() < depth {
             self.step()?;
         }
@@ -162,7 +203,8 @@ impl Induction {
         }
         self.frames.step()?;
         self.is_examined = false;
-        self.assert_facts(0)
+        self.assert_facts(0)?;
+        self.assert_excluded(self.frames.depth(), 0)
     }
 
     /// Two states of the path that was found are equal: from now on they are not. False if all are different.

@@ -93,9 +93,7 @@ impl Projected {
         let count = projected.inputs.len();
         let source = |number: &u32| match dropped.iter().position(|one| *one == Some(*number)) {
             Some(place) => Source::Next(count + place),
-            None => {
-                Source::Here(projected.inputs.iter().position(|one| one == number).unwrap_or_default())
-            }
+            None => Source::Here(projected.inputs.iter().position(|one| one == number).unwrap_or_default()),
         };
         let sources = machine.inputs.iter().map(source).collect();
         projected.inputs.extend(positions.iter().map(|position| machine.state[*position]));

@@ -44,12 +44,9 @@ impl Simplified {
         }
         let found = {
             let subject = match &projected {
-                Some(projected) => Subject {
-                    machine: &projected.machine,
-                    own: projected.own,
-                    constraint: projected.constraint,
-                    bad,
-                },
+                Some(projected) => {
+                    Subject { machine: &projected.machine, own: projected.own, constraint: projected.constraint, bad }
+                }
                 None => Subject { machine, own: machine.step, constraint: Lit::TRUE, bad },
             };
             corresponding(&subject, FOR_CORRESPONDENCE, budget)?

@@ -15,16 +15,19 @@ pub struct Literal(pub u32);
 
 impl Literal {
     /// The number of its variable.
+    #[inline]
     pub fn variable(self) -> u32 {
         self.0 >> 1
     }
 
     /// It is the negation of its variable.
+    #[inline]
     pub fn is_negated(self) -> bool {
         self.0 & 1 == 1
     }
 
     /// Itself, or its negation.
+    #[inline]
     pub fn negated_if(self, negated: bool) -> Literal {
         Literal(self.0 ^ u32::from(negated))
     }
@@ -33,6 +36,7 @@ impl Literal {
 impl std::ops::Not for Literal {
     type Output = Literal;
 
+    #[inline]
     fn not(self) -> Literal {
         Literal(self.0 ^ 1)
     }

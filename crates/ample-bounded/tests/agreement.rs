@@ -193,7 +193,7 @@ fn partial_exploration_finds_all_violations() {
             let schedule = u64::from(steps) * 8 + 1;
             let bound = length.map_or(3, |length| length as u64 + 1) * schedule;
             let method = Method::Partial;
-            let options = Bounded { bound: Some(bound), method, partial_steps: Some(steps) };
+            let options = Bounded { bound: Some(bound), method, partial_steps: Some(steps), ..Bounded::default() };
             let property = properties(&invariants).swap_remove(number);
             let report = check(&system, &[property], options, 10);
             let what = format!("seed {seed}, {steps} steps in turn, {}", report.answers[0].property);

@@ -245,8 +245,11 @@ fn doubled(random: &mut Random) -> Aig {
         let both = 2 * (first_gate + gates + copy.len() as u32 - 1);
         copy.push([both.max(x), both.min(x)]);
     }
-    let second: Vec<Latch> =
-        aig.latches.iter().map(|latch| Latch { name: format!("c{}", latch.name), next: copied(latch.next), ..*latch }).collect();
+    let second: Vec<Latch> = aig
+        .latches
+        .iter()
+        .map(|latch| Latch { name: format!("c{}", latch.name), next: copied(latch.next), ..*latch })
+        .collect();
     aig.latches.iter_mut().for_each(|latch| latch.next = moved(latch.next));
     aig.bad = aig.bad.iter().map(|(name, bad)| (name.clone(), moved(*bad))).collect();
     aig.constraints.iter_mut().for_each(|literal| *literal = moved(*literal));

@@ -266,7 +266,11 @@ impl<'a> Work<'a> {
             let numbers: Vec<usize> = goals.iter().map(|(number, _)| *number).collect();
             let goals: Vec<&Goal> = goals.iter().map(|(_, goal)| *goal).collect();
             let made = session.safety(&goals, self.turns(), budget)?;
-            units.push(Unit::safety(session, numbers, made, since, method, budget)?);
+            let mut unit = Unit::safety(session, numbers, made, since, method, budget)?;
+            if self.options.invariants_only {
+                unit.end_induction();
+            }
+            units.push(unit);
         }
         for number in open {
             let Some(Asked::Linear(linear)) = &self.asked[number] else { continue };
@@ -275,7 +279,7 @@ impl<'a> Work<'a> {
             let made = session.product(watcher, atoms, *stutters, fairness, self.turns(), budget)?;
             let every_run_goes_on = *stutters && session.all_visible() && fairness == Fairness::None;
             let by_beginning = every_run_goes_on && watcher.deciding().is_some();
-            units.push(Unit::linear(number, made, by_beginning, method, budget)?);
+            units.push(Unit::linear(number, made, by_beginning, (method, self.options.liveness), budget)?);
         }
         Ok(units)
     }
@@ -313,7 +317,7 @@ impl<'a> Work<'a> {
         if self.method() == Method::Induction || !is_open {
             return Ok(None);
         }
-        let part = self.budget.clone().with_time(slice / 2);
+        let part = self.budget.clone().with_time(slice / 4);
         if let Some(event) = self.in_slice(unit.induct(&part))? {
             if let Some(wider) = self.take(session, unit, event)? {
                 return Ok(Some(wider));
@@ -323,6 +327,16 @@ impl<'a> Work<'a> {
             }
         }
         let part = self.budget.clone().with_time(slice);
+        if let Some(event) = self.in_slice(unit.count(&part))? {
+            if let Some(wider) = self.take(session, unit, event)? {
+                return Ok(Some(wider));
+            }
+            if unit.numbers.is_empty() {
+                return Ok(None);
+            }
+        }
+        // Most proofs are found by IC3, and deep runs, too.
+        let part = self.budget.clone().with_time(2 * slice);
         match self.in_slice(unit.prove(&part))? {
             Some(event) => self.take(session, unit, event),
             None => Ok(None),
@@ -364,7 +378,7 @@ impl<'a> Work<'a> {
                     self.answer(number, answer);
                 }
             }
-            Event::Proved(proof) => self.proved(session, unit, &proof)?,
+            Event::Proved(numbers, proof) => self.proved(session, unit, &numbers, &proof)?,
         }
         Ok(None)
     }
@@ -413,16 +427,20 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn proved(&mut self, session: &Session<'a>, unit: &mut Unit, proof: &Proof) -> Result<(), NotBegun> {
-        let verified = unit.verify(proof, self.budget);
+    fn proved(
+        &mut self,
+        session: &Session<'a>,
+        unit: &mut Unit,
+        numbers: &[usize],
+        proof: &Proof,
+    ) -> Result<(), NotBegun> {
+        let verified = unit.verify(numbers, proof, self.budget);
         // In the machine as it is more states of a path are different than in a smaller one.
-        let is_weaker = matches!((proof, &verified), (Proof::Induction(_), Err(NotVerified::NotInductive(_))));
+        let is_weaker = matches!((proof, &verified), (Proof::Induction(..), Err(NotVerified::NotInductive(_))));
         if is_weaker && unit.end_induction() {
             return Ok(());
         }
-        let numbers: Vec<usize> =
-            std::mem::take(&mut unit.numbers).into_iter().filter(|number| self.is_open(*number)).collect();
-        for number in numbers {
+        for number in numbers.iter().copied() {
             let property = &self.properties[number];
             let answer = match &verified {
                 Ok(()) => {
@@ -436,7 +454,10 @@ impl<'a> Work<'a> {
                 }
             };
             let answer = Answer { note: self.note(number).filter(|_| verified.is_ok()), ..answer };
-            self.answer(number, answer);
+            if self.is_open(number) {
+                self.answer(number, answer);
+            }
+            unit.settle(number);
         }
         Ok(())
     }
@@ -456,7 +477,17 @@ impl<'a> Work<'a> {
             (Proof::Invariant(excluded), Kind::Beginning(_) | Kind::Lasso(_)) => {
                 ("inductive invariant of a product with an automaton".to_owned(), Certificate::clauses(excluded))
             }
-            (Proof::Induction(depth), _) => (format!("{depth}-induction over paths of different states"), Vec::new()),
+            (Proof::Counted(bound, excluded), _) => {
+                let kind = format!(
+                    "inductive invariant of a product with an automaton and a counter of fair cycles, of which there are \
+                     fewer than {bound}"
+                );
+                (kind, Certificate::clauses(excluded))
+            }
+            (Proof::Induction(depth, excluded), _) => {
+                let kind = format!("{depth}-induction over paths of different states");
+                (kind, Certificate::clauses(excluded))
+            }
             (Proof::AllRuns(depth), _) => (format!("all runs have fewer than {depth} steps"), Vec::new()),
         };
         let Definitions { gates, equal } = definitions;

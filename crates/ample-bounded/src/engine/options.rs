@@ -22,6 +22,12 @@ pub struct Bounded {
     /// How properties are checked by SAT solving
     #[arg(long = "sat-method", value_enum, value_name = "METHOD", default_value_t)]
     pub method: Method,
+    /// How it is proved by SAT solving that no run violates a property of infinite runs
+    #[arg(long = "sat-liveness", value_enum, value_name = "METHOD", default_value_t)]
+    pub liveness: Liveness,
+    /// Look for proofs by inductive invariants only, which are the ones that are certificates of circuits
+    #[arg(skip)]
+    pub invariants_only: bool,
     /// With `--sat-method partial`: how many safe steps a process has in turn (8)
     #[arg(long = "partial-steps", value_name = "STEPS")]
     pub partial_steps: Option<u16>,
@@ -44,6 +50,18 @@ pub enum Method {
     Partial,
 }
 
+/// How properties of infinite runs are proved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Liveness {
+    /// Both of the others, in turns.
+    #[default]
+    Auto,
+    /// No state can be saved and met again after all that has to happen has happened.
+    LivenessToSafety,
+    /// There is a bound for how often all that has to happen can happen.
+    KLiveness,
+}
+
 impl registry::Options for Bounded {
     fn given(&self, _: &Settings) -> Option<String> {
         let default = Bounded::default();
@@ -52,6 +70,9 @@ impl registry::Options for Bounded {
         }
         if self.partial_steps.is_some() {
             return Some("--partial-steps".into());
+        }
+        if self.liveness != default.liveness {
+            return Some("--sat-liveness".into());
         }
         (self.method != default.method).then(|| "--sat-method".into())
     }

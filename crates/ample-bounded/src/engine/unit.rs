@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ample_boolean::Lit;
 use ample_budget::{Budget, Interrupted};
 
-use super::options::Method;
+use super::options::{Liveness, Method};
 use super::session::{NotBegun, ProductMachine, SafetyMachine, Session, whole_step};
 use crate::bmc::{self, Bmc, Path};
 use crate::certificate::{Definitions, Fact, NotVerified, Subject, Transition, verify};
@@ -14,7 +14,7 @@ use crate::induction::Induction;
 use crate::lasso::{FoundLasso, LassoSearch};
 use crate::machine::Machine;
 use crate::partial::Schedule;
-use crate::product::saving;
+use crate::product::{Counting, Fair, counting, saving};
 use crate::simplify::Simplified;
 use crate::solver::Effort;
 
@@ -40,8 +40,8 @@ pub enum Event {
     Lasso(usize, FoundLasso),
     /// A run to a state with a step that does not fit.
     Overflow(Path),
-    /// All targets that are left are proved, with the cubes that an invariant of the machine excludes.
-    Proved(Proof),
+    /// What is proved, and how.
+    Proved(Vec<usize>, Proof),
     /// Nothing yet.
     Nothing,
 }
@@ -59,8 +59,11 @@ pub enum Proof {
     AllRuns(usize),
     /// By an inductive invariant, which excludes these cubes.
     Invariant(Vec<Cube>),
-    /// By k-induction.
-    Induction(usize),
+    /// All that a fair run has to do again and again is done fewer times than this, by an inductive invariant of a machine
+    /// that counts, which excludes these cubes.
+    Counted(usize, Vec<Cube>),
+    /// By k-induction, over paths without these cubes, which hold no reachable state.
+    Induction(usize, Vec<Cube>),
 }
 
 /// A search for runs of growing length.
@@ -75,6 +78,59 @@ enum Prover {
     Nobody,
 }
 
+/// A proof by k-liveness, for growing bounds.
+struct Counter {
+    /// What is counted in.
+    base: Rc<Machine>,
+    fair: Fair,
+    overflow: Lit,
+    bound: usize,
+    ic3: Box<Ic3>,
+}
+
+/// The target of a counter.
+const EXCEEDED: usize = 0;
+
+impl Counter {
+    fn new(
+        base: &Rc<Machine>,
+        fair: &Fair,
+        overflow: Lit,
+        bound: usize,
+        budget: &Budget,
+    ) -> Result<Counter, Interrupted> {
+        let Counting { machine, exceeded } = counting(base, fair, bound);
+        let mut targets = vec![(OVERFLOW, overflow), (EXCEEDED, exceeded)];
+        targets.retain(|(_, bad)| *bad != Lit::FALSE);
+        let mut ic3 = Ic3::new(&Rc::new(machine), targets, budget)?;
+        ic3.require(OVERFLOW);
+        Ok(Counter { base: Rc::clone(base), fair: fair.clone(), overflow, bound, ic3: Box::new(ic3) })
+    }
+
+    /// Goes on with the proof. If the bound can be exceeded, a larger one is next.
+    fn prove(&mut self, numbers: &[usize], slice: &Budget) -> Result<Event, Interrupted> {
+        loop {
+            match self.ic3.run(slice)? {
+                Outcome::Violated(OVERFLOW, path) => return Ok(Event::Overflow(path)),
+                Outcome::Violated(..) => {
+                    *self = Counter::new(&self.base, &self.fair, self.overflow, 2 * self.bound, slice)?;
+                }
+                Outcome::Proved(_, excluded) => {
+                    return Ok(Event::Proved(numbers.to_vec(), Proof::Counted(self.bound, excluded)));
+                }
+            }
+        }
+    }
+
+    fn verify(&self, bound: usize, excluded: &[Cube], budget: &Budget) -> Result<(), NotVerified> {
+        let Counting { machine, exceeded } = counting(&self.base, &self.fair, bound);
+        let (transitions, bad) = (whole_step(&machine), [exceeded, self.overflow]);
+        let Machine { dag, state, initial, .. } = &machine;
+        let subject = Subject { dag, state, initial: *initial, transitions: &transitions, bad: &bad };
+        verify(&subject, excluded, &[], budget)
+    }
+}
+
 /// A unit of work.
 pub struct Unit {
     pub kind: Kind,
@@ -82,6 +138,8 @@ pub struct Unit {
     pub numbers: Vec<usize>,
     search: Option<Search>,
     prover: Prover,
+    /// For properties of infinite runs: a proof by counting.
+    counter: Option<Counter>,
     /// Beside IC3: induction over short paths.
     induction: Option<Box<Induction>>,
     /// The machine in which it is proved, its bad states by target, and its moves.
@@ -91,6 +149,8 @@ pub struct Unit {
     overflow: Lit,
     /// The smaller machine in which runs and proofs are found, if there is one.
     simplified: Option<Simplified>,
+    /// What was proved before, and verified.
+    settled: Vec<Fact>,
     /// In the machine in which it is proved: the input that saves a state.
     save: Option<usize>,
     /// Runs of the depth of the search were looked at.
@@ -131,7 +191,7 @@ impl Unit {
         number: usize,
         made: ProductMachine,
         by_beginning: bool,
-        method: Method,
+        (method, liveness): (Method, Liveness),
         budget: &Budget,
     ) -> Result<Unit, NotBegun> {
         let ProductMachine { machine, schedule, fair, decided, overflow } = made;
@@ -147,12 +207,20 @@ impl Unit {
             None => LassoSearch::new(&machine, &fair, overflow, budget)?,
         };
         let search = Search::Lasso(search);
+        let counts = matches!(method, Method::Auto | Method::Ic3) && liveness != Liveness::LivenessToSafety;
+        let counter = match counts {
+            true => Some(Counter::new(&machine, &fair, overflow, 1, budget)?),
+            false => None,
+        };
         let saving = saving(&machine, &fair);
         let (targets, transitions) = (vec![(number, saving.closed)], whole_step(&saving.machine));
         let machine = Rc::new(saving.machine);
         let kind = Kind::Lasso(number);
-        let unit = Unit::of(kind, vec![number], search, machine, targets, transitions, overflow, method, budget)?;
-        Ok(Unit { save: Some(saving.save), ..unit })
+        let mut unit = Unit::of(kind, vec![number], search, machine, targets, transitions, overflow, method, budget)?;
+        if liveness == Liveness::KLiveness && counts {
+            unit.prover = Prover::Nobody;
+        }
+        Ok(Unit { save: Some(saving.save), counter, ..unit })
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -172,7 +240,9 @@ impl Unit {
                 let mut all = vec![(OVERFLOW, overflow)];
                 all.extend(&targets);
                 all.retain(|(_, bad)| *bad != Lit::FALSE);
-                Prover::Ic3(Box::new(Ic3::new(&machine, all, budget)?))
+                let mut ic3 = Ic3::new(&machine, all, budget)?;
+                ic3.require(OVERFLOW);
+                Prover::Ic3(Box::new(ic3))
             }
             Method::Induction => {
                 Prover::Induction(Box::new(Induction::new(&machine, targets.clone(), overflow, budget)?))
@@ -190,12 +260,14 @@ impl Unit {
             numbers,
             search,
             prover,
+            counter: None,
             induction,
             proved_in: machine,
             targets,
             transitions,
             overflow,
             simplified: None,
+            settled: Vec::new(),
             save: None,
             examined: false,
         })
@@ -287,7 +359,8 @@ impl Unit {
                     events.push(Event::Reached(number, path, Shortest::Yes));
                 }
                 events.extend(overflow.map(Event::Overflow));
-                events.extend(is_complete.then_some(Event::Proved(Proof::AllRuns(bmc.depth()))));
+                let proved = || Event::Proved(self.numbers.clone(), Proof::AllRuns(bmc.depth()));
+                events.extend(is_complete.then(proved));
             }
             Search::Lasso(search) => {
                 search.limit(slice);
@@ -296,7 +369,8 @@ impl Unit {
                     events.extend(found.lasso.map(|lasso| Event::Lasso(number, lasso)));
                 }
                 events.extend(found.overflow.map(Event::Overflow));
-                events.extend(found.is_complete.then_some(Event::Proved(Proof::AllRuns(search.depth()))));
+                let proved = || Event::Proved(self.numbers.clone(), Proof::AllRuns(search.depth()));
+                events.extend(found.is_complete.then(proved));
             }
         }
         self.examined = true;
@@ -311,8 +385,21 @@ impl Unit {
         else {
             return Ok(Event::Nothing);
         };
-        let found = induction.prove(longest, slice)?;
-        Ok(found.map_or(Event::Nothing, |depth| Event::Proved(Proof::Induction(depth))))
+        if let Prover::Ic3(ic3) = &self.prover {
+            let new: Vec<Cube> = ic3.unreachable(induction.excluded().len()).cloned().collect();
+            induction.exclude(new)?;
+        }
+        let Some(depth) = induction.prove(longest, slice)? else { return Ok(Event::Nothing) };
+        let excluded = restored_cubes(self.simplified.as_ref(), induction.excluded().to_vec());
+        Ok(Event::Proved(self.numbers.clone(), Proof::Induction(depth, excluded)))
+    }
+
+    /// Goes on with the proof by counting, for a slice of time.
+    pub fn count(&mut self, slice: &Budget) -> Result<Event, Interrupted> {
+        match &mut self.counter {
+            Some(counter) => counter.prove(&self.numbers, slice),
+            None => Ok(Event::Nothing),
+        }
     }
 
     /// Goes on with the proof, for a slice of time.
@@ -332,7 +419,7 @@ impl Unit {
                     induction.step()?;
                 }
                 Ok(match induction.is_inductive(slice)? {
-                    true => Event::Proved(Proof::Induction(depth)),
+                    true => Event::Proved(self.numbers.clone(), Proof::Induction(depth, Vec::new())),
                     false => Event::Nothing,
                 })
             }
@@ -342,10 +429,11 @@ impl Unit {
                     (Kind::Lasso(number), Some(save)) => Event::Lasso(number, unsaved(path, save)),
                     _ => Event::Reached(number, restored(self.simplified.as_ref(), path), Shortest::Unknown),
                 },
-                Outcome::Proved(excluded) => Event::Proved(Proof::Invariant(match &self.simplified {
-                    Some(simplified) => simplified.restore_cubes(excluded),
-                    None => excluded,
-                })),
+                Outcome::Proved(proved, excluded) => {
+                    let proved = proved.into_iter().filter(|number| *number != OVERFLOW).collect();
+                    let excluded = restored_cubes(self.simplified.as_ref(), excluded);
+                    Event::Proved(proved, Proof::Invariant(excluded))
+                }
             }),
         }
     }
@@ -360,48 +448,69 @@ impl Unit {
         Definitions::of(&self.proved_in, self.facts())
     }
 
-    /// Ends induction beside other proofs, where that is in a smaller machine.
+    /// Ends induction beside other proofs. False if there is none, nor a smaller machine.
     pub fn end_induction(&mut self) -> bool {
-        self.induction = None;
-        self.simplified.is_some()
+        self.induction.take().is_some() || self.simplified.is_some()
     }
 
-    /// Verifies a proof by means of its own.
-    pub fn verify(&self, proof: &Proof, budget: &Budget) -> Result<(), NotVerified> {
-        let mut bad: Vec<Lit> = self.targets.iter().map(|(_, bad)| *bad).collect();
-        bad.push(self.overflow);
+    /// It is proved, and not looked for any more. In paths of induction it may go on to be assumed.
+    pub fn settle(&mut self, number: usize) {
+        if let Some(induction) = &mut self.induction {
+            induction.settle(number);
+        }
+        self.settled.extend(self.targets_of(&[number]).into_iter().map(|(_, bad)| (bad, Lit::FALSE)));
+        self.leave(number);
+    }
+
+    fn targets_of(&self, numbers: &[usize]) -> Vec<(usize, Lit)> {
+        self.targets.iter().filter(|(number, _)| numbers.contains(number)).copied().collect()
+    }
+
+    /// Verifies a proof of some of its targets by means of its own.
+    pub fn verify(&self, numbers: &[usize], proof: &Proof, budget: &Budget) -> Result<(), NotVerified> {
+        let targets = self.targets_of(numbers);
         match proof {
             Proof::Invariant(excluded) => {
-                let subject = Subject {
-                    dag: &self.proved_in.dag,
-                    state: &self.proved_in.state,
-                    initial: self.proved_in.initial,
-                    transitions: &self.transitions,
-                    bad: &bad,
-                };
-                verify(&subject, excluded, self.facts(), budget)
+                let mut bad: Vec<Lit> = targets.iter().map(|(_, bad)| *bad).collect();
+                bad.push(self.overflow);
+                verify(&self.subject(&bad), excluded, self.facts(), budget)
             }
-            Proof::Induction(depth) => self.verify_induction(*depth, budget),
-            Proof::AllRuns(depth) => self.verify_runs(*depth, budget),
+            Proof::Counted(bound, excluded) => match &self.counter {
+                Some(counter) => counter.verify(*bound, excluded, budget),
+                None => Err(NotVerified::NotSafe),
+            },
+            Proof::Induction(depth, excluded) => self.verify_induction(targets, *depth, excluded, budget),
+            Proof::AllRuns(depth) => self.verify_runs(targets, *depth, budget),
         }
     }
 
-    /// Asks all questions of k-induction again, to new solvers.
-    fn verify_induction(&self, depth: usize, budget: &Budget) -> Result<(), NotVerified> {
-        let mut runs = Bmc::new(&self.proved_in, self.targets.clone(), self.overflow, 0, budget)?;
-        let facts = self.facts();
-        if !facts.is_empty() {
-            let subject = Subject {
-                dag: &self.proved_in.dag,
-                state: &self.proved_in.state,
-                initial: self.proved_in.initial,
-                transitions: &self.transitions,
-                bad: &[],
-            };
-            verify(&subject, &[], facts, budget)?;
+    fn subject<'a>(&'a self, bad: &'a [Lit]) -> Subject<'a> {
+        Subject {
+            dag: &self.proved_in.dag,
+            state: &self.proved_in.state,
+            initial: self.proved_in.initial,
+            transitions: &self.transitions,
+            bad,
         }
-        let mut induction = Induction::new(&self.proved_in, self.targets.clone(), self.overflow, budget)?;
+    }
+
+    /// Asks all questions of k-induction again, to new solvers, after what is known of reachable states is verified.
+    fn verify_induction(
+        &self,
+        targets: Vec<(usize, Lit)>,
+        depth: usize,
+        excluded: &[Cube],
+        budget: &Budget,
+    ) -> Result<(), NotVerified> {
+        let facts = self.facts();
+        if !facts.is_empty() || !excluded.is_empty() {
+            verify(&self.subject(&[]), excluded, facts, budget)?;
+        }
+        let mut runs = Bmc::new(&self.proved_in, targets.clone(), self.overflow, 0, budget)?;
+        let mut induction = Induction::new(&self.proved_in, targets, self.overflow, budget)?;
         induction.assume(facts)?;
+        induction.assume(&self.settled)?;
+        induction.exclude(excluded.to_vec())?;
         for length in 0..=depth {
             let found = runs.examine()?;
             if !found.violated.is_empty() || found.overflow.is_some() {
@@ -416,8 +525,8 @@ impl Unit {
     }
 
     /// Asks again for all runs, in the machine of the proof.
-    fn verify_runs(&self, depth: usize, budget: &Budget) -> Result<(), NotVerified> {
-        let mut runs = Bmc::new(&self.proved_in, self.targets.clone(), self.overflow, 0, budget)?;
+    fn verify_runs(&self, targets: Vec<(usize, Lit)>, depth: usize, budget: &Budget) -> Result<(), NotVerified> {
+        let mut runs = Bmc::new(&self.proved_in, targets, self.overflow, 0, budget)?;
         for _ in 0..=depth {
             let found = runs.examine()?;
             if !found.violated.is_empty() || found.overflow.is_some() {
@@ -448,6 +557,13 @@ fn reach(
         }
         None => Bmc::new(machine, targets.to_vec(), overflow, since, budget)?,
     }))
+}
+
+fn restored_cubes(simplified: Option<&Simplified>, cubes: Vec<Cube>) -> Vec<Cube> {
+    match simplified {
+        Some(simplified) => simplified.restore_cubes(cubes),
+        None => cubes,
+    }
 }
 
 fn restored(simplified: Option<&Simplified>, path: Path) -> Path {
