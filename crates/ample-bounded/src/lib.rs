@@ -1,6 +1,8 @@
 //! Model checking by SAT solving: bounded model checking, k-induction and IC3.
 
 pub mod bmc;
+#[cfg(feature = "cadical")]
+pub mod cadical;
 pub mod cdcl;
 pub mod certificate;
 pub mod clauses;
@@ -17,3 +19,4 @@ pub mod product;
 pub mod project;
 pub mod simplify;
 pub mod solver;
+pub mod steps;

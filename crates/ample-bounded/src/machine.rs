@@ -212,7 +212,7 @@ pub fn joint(encoding: &mut JointEncoding) -> Joint {
 }
 
 /// The next values, by the partition that is chosen; a bit that it does not write stays.
-fn update(machine: &mut Machine, partitions: &[Partition], chosen: &[Lit]) {
+pub(crate) fn update(machine: &mut Machine, partitions: &[Partition], chosen: &[Lit]) {
     let mut writers: Vec<Vec<(Lit, Lit)>> = vec![Vec::new(); machine.state.len()];
     for (partition, lit) in partitions.iter().zip(chosen) {
         for (bit, value) in &partition.updates {

@@ -58,7 +58,7 @@ pub use ample_engine::evidence;
 /// What partial-order reduction makes of a model.
 pub use ample_explicit::engine::reduce;
 
-pub use ample_bounded::engine::{Bounded, Liveness as SatLiveness, Method as SatMethod};
+pub use ample_bounded::engine::{Bounded, Liveness as SatLiveness, Method as SatMethod, SolverKind as SatSolver};
 pub use ample_budget::{
     Budget, Cancellation, Interrupted, Progress, peak_memory, resident_memory, sensible_memory_limit,
 };

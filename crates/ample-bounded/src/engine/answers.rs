@@ -16,7 +16,7 @@ use ample_model::{Certainty, Expr, Move, Property, Question, Reason, Temporal};
 
 use super::options::Method;
 use super::session::{Goal, NotBegun, Session, Taken};
-use super::unit::{Event, Kind, Proof, Shortest, Unit};
+use super::unit::{Event, Kind, Methods, Proof, Shortest, Unit};
 use super::{Bounded, ENGINE};
 use crate::bmc::Path;
 use crate::certificate::{Certificate, Definitions, NotVerified};
@@ -40,6 +40,9 @@ const TOO_MANY_STARTS: &str =
 /// Of a fault where no state counts.
 const IN_PASSING: &str =
     "a fault inside an atomic sequence can stop a run there; `--engine explicit` knows what that means";
+/// Of properties of runs where a step is a set of transitions.
+const ONLY_GOALS: &str = "steps of several transitions are for deadlocks, assertions and invariants; `--sat-method bmc` is for \
+                          formulas, too";
 /// Of a run that is not known to be a shortest one.
 const MAY_BE_SHORTER: &str = "found by IC3: there may be a shorter run";
 
@@ -103,6 +106,8 @@ impl<'a> Work<'a> {
         for (number, property) in task.properties.iter().enumerate() {
             let asked = options.suits(task, number).map_err(Reason::Unsupported);
             let refused = (options.method == Method::Partial).then(|| not_partial(property, task)).flatten();
+            let is_stepping = options.method.semantics().is_some() && Goal::of(&property.question).is_none();
+            let refused = refused.or(is_stepping.then_some(ONLY_GOALS));
             let asked = asked.and_then(|_| refused.map_or(Ok(()), |why| Err(Reason::Unsupported(why.into()))));
             match asked.and_then(|()| asked_by(property, budget)) {
                 Ok(asked) => {
@@ -252,7 +257,9 @@ impl<'a> Work<'a> {
     }
 
     fn units(&mut self, session: &mut Session<'a>, since: usize) -> Result<Vec<Unit>, NotBegun> {
-        let (method, budget) = (self.method(), self.budget);
+        let budget = self.budget;
+        let Bounded { liveness, solver, .. } = *self.options;
+        let methods = Methods { method: self.method(), liveness, solver };
         let open = self.open();
         let goals: Vec<(usize, &Goal)> = open
             .iter()
@@ -265,8 +272,8 @@ impl<'a> Work<'a> {
         if !goals.is_empty() {
             let numbers: Vec<usize> = goals.iter().map(|(number, _)| *number).collect();
             let goals: Vec<&Goal> = goals.iter().map(|(_, goal)| *goal).collect();
-            let made = session.safety(&goals, self.turns(), budget)?;
-            let mut unit = Unit::safety(session, numbers, made, since, method, budget)?;
+            let made = session.safety(&goals, self.turns(), self.method().semantics(), budget)?;
+            let mut unit = Unit::safety(session, numbers, made, since, methods, budget)?;
             if self.options.invariants_only {
                 unit.end_induction();
             }
@@ -279,7 +286,7 @@ impl<'a> Work<'a> {
             let made = session.product(watcher, atoms, *stutters, fairness, self.turns(), budget)?;
             let every_run_goes_on = *stutters && session.all_visible() && fairness == Fairness::None;
             let by_beginning = every_run_goes_on && watcher.deciding().is_some();
-            units.push(Unit::linear(number, made, by_beginning, (method, self.options.liveness), budget)?);
+            units.push(Unit::linear(number, made, by_beginning, methods, budget)?);
         }
         Ok(units)
     }
@@ -416,7 +423,7 @@ impl<'a> Work<'a> {
         if let Some(bound) = self.options.bound
             && depth >= bound
             && unit.is_examined()
-            && matches!(self.method(), Method::Bmc | Method::Partial)
+            && matches!(self.method(), Method::Bmc | Method::Partial | Method::Steps | Method::Processes)
         {
             for number in std::mem::take(&mut unit.numbers) {
                 if self.is_open(number) {

@@ -19,6 +19,7 @@ use ample_engine::report::Report;
 use ample_engine::workers::with_deep_stack;
 use ample_model::{Feature, Question, Reason, Statistics};
 
+pub use crate::solver::SolverKind;
 pub use options::{Bounded, Liveness, Method};
 
 /// Its name.

@@ -13,6 +13,7 @@ use crate::machine::{Interleaved, Joint, Machine, Stuttering, Turns, interleavin
 use crate::partial::{Schedule, process_model};
 use crate::product::{Fair, Watcher, watch};
 use crate::project::Requirements;
+use crate::steps::{Semantics, stepping};
 
 /// How many states are looked at to estimate how large variables get.
 const SAMPLE: usize = 3000;
@@ -27,6 +28,8 @@ pub(super) const NOT_TOTAL: &str =
 
 /// Of a schedule for a synchronous system.
 const NO_PROCESSES: &str = "partial exploration is for processes, of which a synchronous system has none";
+/// Of sets of transitions of a synchronous system.
+const NO_TRANSITIONS: &str = "steps of several transitions are for processes, of which a synchronous system has none";
 
 /// What must not be reachable.
 #[derive(Clone, Debug)]
@@ -296,14 +299,20 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The machine with the bad states of goals. With `turns`, its processes have so many safe steps in turn.
+    /// The machine with the bad states of goals. With `turns`, its processes have so many safe steps in turn; with
+    /// `semantics`, its steps are sets of transitions.
     pub fn safety(
         &mut self,
         goals: &[&Goal],
         turns: Option<usize>,
+        semantics: Option<Semantics>,
         budget: &Budget,
     ) -> Result<SafetyMachine, NotBegun> {
-        let (mut machine, mut schedule) = (self.machine.clone(), None);
+        let (mut machine, mut schedule) = match (semantics, &self.bits) {
+            (None, _) => (self.machine.clone(), None),
+            (Some(semantics), Bits::Interleaving(encoding, _)) => (stepping(encoding, semantics, budget)?, None),
+            (Some(_), Bits::Synchronous(_)) => return Err(NotBegun::Unsupported(NO_TRANSITIONS.into())),
+        };
         if let Some(repeats) = turns {
             let exprs: Vec<&Expr> = goals.iter().filter_map(|goal| goal.expr()).collect();
             let safe = self.safe_steps(&exprs, budget)?;
@@ -416,8 +425,20 @@ impl<'a> Session<'a> {
 
     /// The steps of a path. In a product there are more inputs, after those of the system.
     pub fn steps(&self, path: &Path) -> Vec<Taken> {
-        let step = |(number, inputs): (usize, &Vec<bool>)| self.step(&path.states[number], inputs);
-        path.inputs.iter().enumerate().filter_map(step).collect()
+        let step = |(number, inputs): (usize, &Vec<bool>)| self.taken(&path.states[number], inputs);
+        path.inputs.iter().enumerate().flat_map(step).collect()
+    }
+
+    /// What is done in one step: one thing, or several independent ones.
+    fn taken(&self, state: &[bool], inputs: &[bool]) -> Vec<Taken> {
+        if let Bits::Interleaving(encoding, _) = &self.bits {
+            let chosen = encoding.partitions.iter().zip(inputs).filter(|(_, is_chosen)| **is_chosen);
+            let moves: Vec<Taken> = chosen.map(|(partition, _)| Taken::Move(partition.taken.clone())).collect();
+            if !moves.is_empty() {
+                return moves;
+            }
+        }
+        self.step(state, inputs).into_iter().collect()
     }
 
     fn step(&self, state: &[bool], inputs: &[bool]) -> Option<Taken> {

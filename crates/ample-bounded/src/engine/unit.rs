@@ -16,7 +16,7 @@ use crate::machine::Machine;
 use crate::partial::Schedule;
 use crate::product::{Counting, Fair, counting, saving};
 use crate::simplify::Simplified;
-use crate::solver::Effort;
+use crate::solver::{Effort, SolverKind};
 
 /// The target that stands for what does not fit.
 const OVERFLOW: usize = usize::MAX;
@@ -85,8 +85,13 @@ struct Counter {
     fair: Fair,
     overflow: Lit,
     bound: usize,
+    /// The bound can be exceeded.
+    is_exceeded: bool,
     ic3: Box<Ic3>,
 }
+
+/// The largest bound of a counter.
+const LARGEST_BOUND: usize = 1 << 12;
 
 /// The target of a counter.
 const EXCEEDED: usize = 0;
@@ -104,17 +109,28 @@ impl Counter {
         targets.retain(|(_, bad)| *bad != Lit::FALSE);
         let mut ic3 = Ic3::new(&Rc::new(machine), targets, budget)?;
         ic3.require(OVERFLOW);
-        Ok(Counter { base: Rc::clone(base), fair: fair.clone(), overflow, bound, ic3: Box::new(ic3) })
+        Ok(Counter {
+            base: Rc::clone(base),
+            fair: fair.clone(),
+            overflow,
+            bound,
+            is_exceeded: false,
+            ic3: Box::new(ic3),
+        })
     }
 
     /// Goes on with the proof. If the bound can be exceeded, a larger one is next.
     fn prove(&mut self, numbers: &[usize], slice: &Budget) -> Result<Event, Interrupted> {
         loop {
+            if self.is_exceeded && self.bound >= LARGEST_BOUND {
+                return Ok(Event::Nothing);
+            }
+            if self.is_exceeded {
+                *self = Counter::new(&self.base, &self.fair, self.overflow, 2 * self.bound, slice)?;
+            }
             match self.ic3.run(slice)? {
                 Outcome::Violated(OVERFLOW, path) => return Ok(Event::Overflow(path)),
-                Outcome::Violated(..) => {
-                    *self = Counter::new(&self.base, &self.fair, self.overflow, 2 * self.bound, slice)?;
-                }
+                Outcome::Violated(..) => self.is_exceeded = true,
                 Outcome::Proved(_, excluded) => {
                     return Ok(Event::Proved(numbers.to_vec(), Proof::Counted(self.bound, excluded)));
                 }
@@ -129,6 +145,15 @@ impl Counter {
         let subject = Subject { dag, state, initial: *initial, transitions: &transitions, bad: &bad };
         verify(&subject, excluded, &[], budget)
     }
+}
+
+/// How a unit works.
+#[derive(Clone, Copy, Debug)]
+pub struct Methods {
+    pub method: Method,
+    pub liveness: Liveness,
+    /// What looks for runs.
+    pub solver: SolverKind,
 }
 
 /// A unit of work.
@@ -164,7 +189,7 @@ impl Unit {
         numbers: Vec<usize>,
         made: SafetyMachine,
         since: usize,
-        method: Method,
+        methods: Methods,
         budget: &Budget,
     ) -> Result<Unit, NotBegun> {
         let SafetyMachine { machine, schedule, bad, overflow } = made;
@@ -180,9 +205,10 @@ impl Unit {
             }
             None => (Rc::clone(&machine), targets.clone()),
         };
-        let search = reach(&working, schedule.as_ref(), &smaller, overflow, since, budget)?;
+        let search = reach(&working, schedule.as_ref(), &smaller, overflow, since, methods.solver, budget)?;
         let transitions = session.transitions();
-        let unit = Unit::of(Kind::Safety, numbers, search, working, smaller, transitions, overflow, method, budget)?;
+        let unit =
+            Unit::of(Kind::Safety, numbers, search, working, smaller, transitions, overflow, methods.method, budget)?;
         Ok(Unit { proved_in: machine, targets, simplified, ..unit })
     }
 
@@ -191,20 +217,23 @@ impl Unit {
         number: usize,
         made: ProductMachine,
         by_beginning: bool,
-        (method, liveness): (Method, Liveness),
+        methods: Methods,
         budget: &Budget,
     ) -> Result<Unit, NotBegun> {
+        let Methods { method, liveness, .. } = methods;
         let ProductMachine { machine, schedule, fair, decided, overflow } = made;
         if by_beginning {
             let targets = vec![(number, decided)];
-            let search = reach(&machine, schedule.as_ref(), &targets, overflow, 0, budget)?;
+            let search = reach(&machine, schedule.as_ref(), &targets, overflow, 0, methods.solver, budget)?;
             let transitions = whole_step(&machine);
             let kind = Kind::Beginning(number);
             return Unit::of(kind, vec![number], search, machine, targets, transitions, overflow, method, budget);
         }
         let search = match schedule {
-            Some(schedule) => LassoSearch::scheduled(&(Rc::clone(&machine), schedule), &fair, overflow, budget)?,
-            None => LassoSearch::new(&machine, &fair, overflow, budget)?,
+            Some(schedule) => {
+                LassoSearch::scheduled(&(Rc::clone(&machine), schedule), &fair, overflow, methods.solver, budget)?
+            }
+            None => LassoSearch::new(&machine, &fair, overflow, methods.solver, budget)?,
         };
         let search = Search::Lasso(search);
         let counts = matches!(method, Method::Auto | Method::Ic3) && liveness != Liveness::LivenessToSafety;
@@ -217,7 +246,8 @@ impl Unit {
         let machine = Rc::new(saving.machine);
         let kind = Kind::Lasso(number);
         let mut unit = Unit::of(kind, vec![number], search, machine, targets, transitions, overflow, method, budget)?;
-        if liveness == Liveness::KLiveness && counts {
+        // Without bounded model checking nothing else finds runs.
+        if liveness == Liveness::KLiveness && counts && unit.search.is_some() {
             unit.prover = Prover::Nobody;
         }
         Ok(Unit { save: Some(saving.save), counter, ..unit })
@@ -239,7 +269,7 @@ impl Unit {
             Method::Auto | Method::Ic3 => {
                 let mut all = vec![(OVERFLOW, overflow)];
                 all.extend(&targets);
-                all.retain(|(_, bad)| *bad != Lit::FALSE);
+                all.retain(|target| *target != (OVERFLOW, Lit::FALSE));
                 let mut ic3 = Ic3::new(&machine, all, budget)?;
                 ic3.require(OVERFLOW);
                 Prover::Ic3(Box::new(ic3))
@@ -247,7 +277,7 @@ impl Unit {
             Method::Induction => {
                 Prover::Induction(Box::new(Induction::new(&machine, targets.clone(), overflow, budget)?))
             }
-            Method::Bmc | Method::Partial => Prover::Nobody,
+            Method::Bmc | Method::Partial | Method::Steps | Method::Processes => Prover::Nobody,
         };
         let by_induction = method == Method::Auto && matches!(search, Search::Reach(_));
         let induction = match by_induction {
@@ -506,7 +536,7 @@ impl Unit {
         if !facts.is_empty() || !excluded.is_empty() {
             verify(&self.subject(&[]), excluded, facts, budget)?;
         }
-        let mut runs = Bmc::new(&self.proved_in, targets.clone(), self.overflow, 0, budget)?;
+        let mut runs = Bmc::new(&self.proved_in, targets.clone(), self.overflow, 0, SolverKind::Batsat, budget)?;
         let mut induction = Induction::new(&self.proved_in, targets, self.overflow, budget)?;
         induction.assume(facts)?;
         induction.assume(&self.settled)?;
@@ -526,7 +556,7 @@ impl Unit {
 
     /// Asks again for all runs, in the machine of the proof.
     fn verify_runs(&self, targets: Vec<(usize, Lit)>, depth: usize, budget: &Budget) -> Result<(), NotVerified> {
-        let mut runs = Bmc::new(&self.proved_in, targets, self.overflow, 0, budget)?;
+        let mut runs = Bmc::new(&self.proved_in, targets, self.overflow, 0, SolverKind::Batsat, budget)?;
         for _ in 0..=depth {
             let found = runs.examine()?;
             if !found.violated.is_empty() || found.overflow.is_some() {
@@ -548,14 +578,15 @@ fn reach(
     targets: &[(usize, Lit)],
     overflow: Lit,
     since: usize,
+    solver: SolverKind,
     budget: &Budget,
 ) -> Result<Search, Interrupted> {
     Ok(Search::Reach(match schedule {
         Some(schedule) => {
             let scheduled = (Rc::clone(machine), Rc::clone(schedule));
-            Bmc::scheduled(&scheduled, targets.to_vec(), overflow, budget)?
+            Bmc::scheduled(&scheduled, targets.to_vec(), overflow, solver, budget)?
         }
-        None => Bmc::new(machine, targets.to_vec(), overflow, since, budget)?,
+        None => Bmc::new(machine, targets.to_vec(), overflow, since, solver, budget)?,
     }))
 }
 

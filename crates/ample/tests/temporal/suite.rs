@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use ample::{
     Algorithm, Answer, Bounded, Budget, Certainty, CheckOptions, Choice, Direction, Emptiness, Explicit, Fairness,
-    Outcome, PartialOrder, Property, Question, Reach, Reason, SatMethod, Search, StaticReduction, Step, Symbolic,
-    System, Trace, Violation,
+    Outcome, PartialOrder, Property, Question, Reach, Reason, SatLiveness, SatMethod, Search, StaticReduction, Step,
+    Symbolic, System, Trace, Violation,
 };
 use ample_model::{Expr, Interpreter, Move};
 
@@ -426,9 +426,10 @@ impl Suite {
         let fairness = random.pick(&FAIRNESS);
         let expected: Vec<bool> = asked.iter().map(|question| naive.is_violated(question, fairness)).collect();
         let method = random.pick(&[SatMethod::Auto, SatMethod::Ic3, SatMethod::Induction, SatMethod::Bmc]);
+        let liveness = random.pick(&[SatLiveness::Auto, SatLiveness::KLiveness, SatLiveness::LivenessToSafety]);
         let options = CheckOptions {
             engine: BOUNDED,
-            engines: Bounded { method, ..Bounded::default() }.into(),
+            engines: Bounded { method, liveness, ..Bounded::default() }.into(),
             properties: Some(asked.into_iter().cloned().map(property).collect()),
             fairness,
             ..CheckOptions::default()
