@@ -44,7 +44,7 @@ def ample(args, file):
 
 
 def abc(args, file):
-    text, took = run([args.abc, "-c", f"read_aiger {file}; pdr"], args.limit)
+    text, took = run([args.abc, "-c", f"read_aiger {file}; fold; pdr"], args.limit)
     if "Property proved" in text:
         return "holds", None, took
     found = re.search(r"asserted in frame (\d+)", text)

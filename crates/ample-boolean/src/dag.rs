@@ -19,16 +19,19 @@ impl Lit {
     pub const TRUE: Lit = Lit(1);
 
     /// The number of its node.
+    #[inline]
     pub fn index(self) -> usize {
         (self.0 >> 1) as usize
     }
 
     /// It is the negation of its node.
+    #[inline]
     pub fn is_negated(self) -> bool {
         self.0 & 1 == 1
     }
 
     /// True or false.
+    #[inline]
     pub fn is_constant(self) -> bool {
         self.0 <= 1
     }
@@ -37,6 +40,7 @@ impl Lit {
 impl std::ops::Not for Lit {
     type Output = Lit;
 
+    #[inline]
     fn not(self) -> Lit {
         Lit(self.0 ^ 1)
     }
@@ -144,6 +148,7 @@ impl Dag {
     }
 
     /// What the literal's node is (whether it is negated is not looked at).
+    #[inline]
     pub fn node(&self, lit: Lit) -> Node {
         match self.nodes[lit.index()] {
             _ if lit.index() == 0 => Node::Constant,
@@ -180,6 +185,11 @@ impl Dag {
     /// That bit of the state, if a formula speaks of it.
     pub fn find_input(&self, bit: u32) -> Option<Lit> {
         self.inputs.get(&bit).copied()
+    }
+
+    /// All bits that the graph has.
+    pub fn all_inputs(&self) -> impl Iterator<Item = u32> + '_ {
+        self.inputs.keys().copied()
     }
 
     /// The conjuncts of a formula: it holds where all of them do, and none of them is a conjunction.

@@ -95,6 +95,8 @@ pub struct Functional {
     pub free: Vec<u32>,
     /// The step is possible.
     pub step: Lit,
+    /// What the step requires, except for the invariant in the next state. `None` if that could not be told apart.
+    pub own: Option<Vec<Lit>>,
     /// The attempt of the step is a fault.
     pub fault: Lit,
 }
@@ -253,12 +255,32 @@ impl JointEncoding {
             next[*bit as usize] = value;
             is_free[*bit as usize] = false;
         }
-        let relations: Vec<Lit> =
-            self.relations.iter().map(|relation| substitution.apply(&mut self.dag, *relation)).collect();
+        let maintained = self.next_invariant();
+        let is_maintained = maintained.iter().all(|lit| *lit == Lit::TRUE || self.relations.contains(lit));
+        let (mut relations, mut own) = (Vec::new(), Vec::new());
+        for relation in &self.relations {
+            let value = substitution.apply(&mut self.dag, *relation);
+            relations.push(value);
+            if !maintained.contains(relation) {
+                own.push(value);
+            }
+        }
         let step = self.dag.all(&relations);
+        let own = is_maintained.then_some(own);
         let fault = substitution.apply(&mut self.dag, self.fault);
         let free = (0..).zip(is_free).filter(|(_, free)| *free).map(|(bit, _)| self.next_bits.start + bit);
-        Functional { next, free: free.collect(), step, fault }
+        Functional { next, free: free.collect(), step, own, fault }
+    }
+
+    /// The invariant, over next bits.
+    fn next_invariant(&mut self) -> std::collections::HashSet<Lit> {
+        let mut shift = Substitution::default();
+        for bit in 0..self.bits {
+            let next = self.dag.input(self.next_bits.start + bit);
+            shift.insert(bit, next);
+        }
+        let conjuncts = self.invariant.clone();
+        conjuncts.into_iter().map(|conjunct| shift.apply(&mut self.dag, conjunct)).collect()
     }
 
     /// The state that has these bits.

@@ -12,7 +12,7 @@ use ample_budget::{Budget, Interrupted};
 use crate::frames::{Beginning, Frames};
 use crate::machine::Machine;
 use crate::partial::Scheduled;
-use crate::solver::Effort;
+use crate::solver::{Effort, SolverKind};
 
 /// A search for runs to bad states, all targets at once.
 pub struct Bmc {
@@ -76,9 +76,10 @@ impl Bmc {
         targets: Vec<(usize, Lit)>,
         overflow: Lit,
         since: usize,
+        solver: SolverKind,
         budget: &Budget,
     ) -> Result<Bmc, Interrupted> {
-        let frames = Frames::new(machine, Beginning::Initial, budget)?;
+        let frames = Frames::scheduled(machine, None, Beginning::Initial, solver, budget)?;
         let mut bmc = Bmc { frames, targets, overflow, since, passed: Vec::new() };
         while bmc.frames.depth() < bmc.since {
             bmc.refuse_shorter()?;
@@ -92,9 +93,10 @@ impl Bmc {
         (machine, schedule): &Scheduled,
         targets: Vec<(usize, Lit)>,
         overflow: Lit,
+        solver: SolverKind,
         budget: &Budget,
     ) -> Result<Bmc, Interrupted> {
-        let frames = Frames::scheduled(machine, Some(Rc::clone(schedule)), Beginning::Initial, budget)?;
+        let frames = Frames::scheduled(machine, Some(Rc::clone(schedule)), Beginning::Initial, solver, budget)?;
         Ok(Bmc { frames, targets, overflow, since: 0, passed: Vec::new() })
     }
 

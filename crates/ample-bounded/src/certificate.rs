@@ -4,13 +4,18 @@
 //! solver of its own, and takes steps move by move, without the inputs by which a [`Machine`](crate::machine::Machine)
 //! chooses one: the invariant holds initially, no move leads out of it, and nothing bad is in it. What does not fit into
 //! the encoding is bad, too: otherwise states would be missing.
+//!
+//! Beside clauses over state bits an invariant may have facts: formulas over a state and the inputs of a step that are equal
+//! in every reachable state, whatever the inputs are.
 
-use ample_boolean::{Dag, Lit};
+use ample_boolean::{Dag, Lit, Node, Substitution};
 use ample_budget::{Budget, Interrupted};
 use serde::Serialize;
 
 use crate::clauses::Clauses;
 use crate::ic3::Cube;
+use crate::machine::Machine;
+use crate::project::cone;
 use crate::solver::{Batsat, Literal, Solver};
 
 /// A move: where it is possible, and the next values of the bits that it changes, by their position among the state bits.
@@ -37,6 +42,9 @@ pub struct Subject<'a> {
     pub bad: &'a [Lit],
 }
 
+/// Two formulas over a state and the inputs of a step that have the same value in every reachable state.
+pub type Fact = (Lit, Lit);
+
 /// Why an invariant was not verified.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotVerified {
@@ -46,6 +54,9 @@ pub enum NotVerified {
     /// A move leads out of it.
     #[error("move {0} leads out of the invariant")]
     NotInductive(usize),
+    /// A fact does not hold initially, or after a step.
+    #[error("fact {0} is not inductive")]
+    NoFact(usize),
     /// Something bad is in it.
     #[error("the invariant does not exclude what is bad")]
     NotSafe,
@@ -63,15 +74,17 @@ impl From<Interrupted> for NotVerified {
     }
 }
 
-/// Verifies an invariant, which is given by the cubes that it excludes.
-pub fn verify(subject: &Subject<'_>, excluded: &[Cube], budget: &Budget) -> Result<(), NotVerified> {
+/// Verifies an invariant, which is given by the cubes that it excludes, and by facts.
+pub fn verify(subject: &Subject<'_>, excluded: &[Cube], facts: &[Fact], budget: &Budget) -> Result<(), NotVerified> {
     if excluded.iter().flatten().any(|(bit, _)| *bit as usize >= subject.state.len()) {
         return Err(NotVerified::NoSuchBit);
     }
-    let mut check = Check { subject, solver: Batsat::default(), clauses: Clauses::default(), budget };
+    let dag = subject.dag.clone();
+    let mut check = Check { subject, dag, solver: Batsat::default(), clauses: Clauses::default(), budget };
+    check.dag.set_budget(budget);
     let mut now = Vec::new();
     for bit in subject.state {
-        let input = subject.dag.find_input(*bit).unwrap_or(Lit::FALSE);
+        let input = check.dag.input(*bit);
         now.push(check.literal(input)?);
     }
     let initial = check.literal(subject.initial)?;
@@ -82,9 +95,15 @@ pub fn verify(subject: &Subject<'_>, excluded: &[Cube], budget: &Budget) -> Resu
             return Err(NotVerified::Initially(number));
         }
     }
+    check.hold_initially(initial, facts)?;
     for cube in excluded {
         let clause: Vec<Literal> = cube.iter().map(|(bit, value)| !of(&now, *bit, *value)).collect();
         check.solver.add(&clause);
+    }
+    for (one, other) in facts {
+        let (one, other) = (check.literal(*one)?, check.literal(*other)?);
+        check.solver.add(&[!one, other]);
+        check.solver.add(&[one, !other]);
     }
     for bad in subject.bad {
         let bad = check.literal(*bad)?;
@@ -96,6 +115,7 @@ pub fn verify(subject: &Subject<'_>, excluded: &[Cube], budget: &Budget) -> Resu
         if check.leads_out(transition, excluded, &now)? {
             return Err(NotVerified::NotInductive(number));
         }
+        check.hold_after(transition, facts)?;
     }
     Ok(())
 }
@@ -106,6 +126,8 @@ fn of(now: &[Literal], bit: u32, value: bool) -> Literal {
 
 struct Check<'a> {
     subject: &'a Subject<'a>,
+    /// The graph of the subject, and what is added to it.
+    dag: Dag,
     solver: Batsat,
     clauses: Clauses,
     budget: &'a Budget,
@@ -113,7 +135,55 @@ struct Check<'a> {
 
 impl Check<'_> {
     fn literal(&mut self, lit: Lit) -> Result<Literal, Interrupted> {
-        self.clauses.literal(self.subject.dag, lit, &mut self.solver, self.budget)
+        self.clauses.literal(&self.dag, lit, &mut self.solver, self.budget)
+    }
+
+    /// All facts hold initially. They hold for one another: in one question each is one more that is known.
+    fn hold_initially(&mut self, initial: Literal, facts: &[Fact]) -> Result<(), NotVerified> {
+        for (number, (one, other)) in facts.iter().enumerate() {
+            let differ = self.dag.xor(*one, *other);
+            let differ = self.literal(differ)?;
+            if self.solver.solve(&[initial, differ], self.budget)? {
+                return Err(NotVerified::NoFact(number));
+            }
+            self.solver.add(&[!initial, !differ]);
+        }
+        Ok(())
+    }
+
+    /// All facts hold after the move, with any inputs of the next step.
+    fn hold_after(&mut self, transition: &Transition, facts: &[Fact]) -> Result<(), NotVerified> {
+        if facts.is_empty() {
+            return Ok(());
+        }
+        let mut after = Substitution::default();
+        let is_state: std::collections::HashSet<u32> = self.subject.state.iter().copied().collect();
+        for (bit, value) in &transition.updates {
+            after.insert(self.subject.state[*bit], *value);
+        }
+        let reached = cone(&self.dag, facts.iter().flat_map(|(one, other)| [*one, *other]));
+        let is_seen = |bit: &u32| self.dag.find_input(*bit).is_some_and(|lit| reached[lit.index()]);
+        let mut seen: Vec<u32> = self.dag.all_inputs().filter(is_seen).collect();
+        seen.sort_unstable();
+        let unused = self.dag.all_inputs().max().map_or(0, |highest| highest + 1);
+        for (number, bit) in (unused..).zip(seen.into_iter().filter(|bit| !is_state.contains(bit))) {
+            let input = self.dag.input(number);
+            after.insert(bit, input);
+        }
+        let guard = self.literal(transition.guard)?;
+        for (number, (one, other)) in facts.iter().enumerate() {
+            let (one, other) = (after.apply(&mut self.dag, *one), after.apply(&mut self.dag, *other));
+            let differ = self.dag.xor(one, other);
+            if let Some(interrupted) = self.dag.interrupted() {
+                return Err(interrupted.into());
+            }
+            let differ = self.literal(differ)?;
+            if self.solver.solve(&[guard, differ], self.budget)? {
+                return Err(NotVerified::NoFact(number));
+            }
+            self.solver.add(&[!guard, !differ]);
+        }
+        Ok(())
     }
 
     /// From a state of the invariant the move leads into an excluded cube.
@@ -158,6 +228,54 @@ pub struct Certificate {
     pub cells: Vec<(String, u32, u32)>,
     /// The clauses of the invariant: bit `b` is `b + 1` if it is set, `-(b + 1)` if it is not.
     pub clauses: Vec<Vec<i64>>,
+    /// Gates that facts speak of: a new number, and the two whose conjunction it is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<(i64, i64, i64)>,
+    /// Facts: these have the same value in every state, whatever the inputs are. The constant true is 0.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub equal: Vec<(i64, i64)>,
+}
+
+/// Facts in terms of a certificate: bits and inputs have their numbers in the graph plus one, gates the numbers after.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Definitions {
+    /// The gates.
+    pub gates: Vec<(i64, i64, i64)>,
+    /// The facts.
+    pub equal: Vec<(i64, i64)>,
+}
+
+impl Definitions {
+    /// Facts about a machine.
+    pub fn of(machine: &Machine, facts: &[Fact]) -> Definitions {
+        let dag = &machine.dag;
+        let reached = cone(dag, facts.iter().flat_map(|(one, other)| [*one, *other]));
+        let mut numbers = vec![0; dag.len()];
+        let mut made = Definitions::default();
+        let signed = |numbers: &[i64], lit: Lit| {
+            let number = numbers[lit.index()];
+            if lit.is_negated() { -number } else { number }
+        };
+        for index in (0..dag.len()).filter(|index| reached[*index]) {
+            match dag.node(Lit((index as u32) << 1)) {
+                Node::Constant => {}
+                Node::Input(bit) => numbers[index] = i64::from(bit) + 1,
+                Node::And(x, y) => {
+                    numbers[index] = i64::from(machine.unused) + 1 + made.gates.len() as i64;
+                    made.gates.push((numbers[index], signed(&numbers, x), signed(&numbers, y)));
+                }
+            }
+        }
+        for (one, other) in facts {
+            // That something is constant is said of it, with its sign.
+            made.equal.push(match (one.is_constant(), other.is_constant()) {
+                (_, true) => (signed(&numbers, if *other == Lit::TRUE { *one } else { !*one }), 0),
+                (true, false) => (signed(&numbers, if *one == Lit::TRUE { *other } else { !*other }), 0),
+                (false, false) => (signed(&numbers, *one), signed(&numbers, *other)),
+            });
+        }
+        made
+    }
 }
 
 impl Certificate {
@@ -197,20 +315,20 @@ mod tests {
         let subject = Subject { dag: &dag, state: &[0, 1], initial, transitions: &transitions, bad: &bad };
         let budget = Budget::unlimited();
         let not_three: Vec<Cube> = vec![vec![(0, true), (1, true)]];
-        assert_eq!(verify(&subject, &not_three, &budget), Ok(()));
+        assert_eq!(verify(&subject, &not_three, &[], &budget), Ok(()));
         // Tampered with: too weak, too strong, not inductive, out of range.
-        assert_eq!(verify(&subject, &[], &budget), Err(NotVerified::NotSafe));
+        assert_eq!(verify(&subject, &[], &[], &budget), Err(NotVerified::NotSafe));
         let flipped = vec![vec![(0, true), (1, false)]];
-        assert_eq!(verify(&subject, &flipped, &budget), Err(NotVerified::NotSafe));
+        assert_eq!(verify(&subject, &flipped, &[], &budget), Err(NotVerified::NotSafe));
         let mut too_strong = not_three.clone();
         too_strong.push(vec![(0, true)]);
-        assert_eq!(verify(&subject, &too_strong, &budget), Err(NotVerified::NotInductive(0)));
+        assert_eq!(verify(&subject, &too_strong, &[], &budget), Err(NotVerified::NotInductive(0)));
         let at_first = vec![vec![(0, false), (1, false)]];
-        assert_eq!(verify(&subject, &at_first, &budget), Err(NotVerified::Initially(0)));
-        assert_eq!(verify(&subject, &[vec![(2, true)]], &budget), Err(NotVerified::NoSuchBit));
+        assert_eq!(verify(&subject, &at_first, &[], &budget), Err(NotVerified::Initially(0)));
+        assert_eq!(verify(&subject, &[vec![(2, true)]], &[], &budget), Err(NotVerified::NoSuchBit));
         // What does not fit is bad.
         let overflow = [three, low];
         let subject = Subject { bad: &overflow, ..subject };
-        assert_eq!(verify(&subject, &not_three, &budget), Err(NotVerified::NotSafe));
+        assert_eq!(verify(&subject, &not_three, &[], &budget), Err(NotVerified::NotSafe));
     }
 }

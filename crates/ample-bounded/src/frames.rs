@@ -12,7 +12,7 @@ use ample_budget::{Budget, Interrupted};
 use crate::clauses::Clauses;
 use crate::machine::Machine;
 use crate::partial::Schedule;
-use crate::solver::{Batsat, Effort, Literal, Solver};
+use crate::solver::{Effort, Literal, Solver, SolverKind};
 
 /// How the first frame begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ fn places(machine: &Machine) -> Vec<Place> {
 impl Frames {
     /// The first frame.
     pub fn new(machine: &Rc<Machine>, beginning: Beginning, budget: &Budget) -> Result<Frames, Interrupted> {
-        Frames::scheduled(machine, None, beginning, budget)
+        Frames::scheduled(machine, None, beginning, SolverKind::Batsat, budget)
     }
 
     /// The first frame of a machine that follows a schedule, if there is one.
@@ -74,12 +74,13 @@ impl Frames {
         machine: &Rc<Machine>,
         schedule: Option<Rc<Schedule>>,
         beginning: Beginning,
+        solver: SolverKind,
         budget: &Budget,
     ) -> Result<Frames, Interrupted> {
         let mut frames = Frames {
             machine: Rc::clone(machine),
             dag: Dag::within(budget),
-            solver: Box::new(Batsat::default()),
+            solver: solver.solver(),
             clauses: Clauses::default(),
             budget: budget.clone(),
             count: 0,

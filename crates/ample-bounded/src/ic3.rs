@@ -8,8 +8,12 @@
 //! generalisation are refuted on the way (Z. Hassan, A. Bradley, F. Somenzi, *Better Generalization in IC3*, FMCAD 2013).
 //! Predecessors are enlarged by a second question: which of their bits make the step possible under the same inputs.
 //!
-//! All targets are worked on at once, over the same frames. When two neighbouring frames are equal, their clauses are an
-//! inductive invariant that excludes the bad states of all targets that are left.
+//! Clauses that are inductive without those of any frame hold in all reachable states: they are in a frame of their own, the
+//! infinite one.
+//!
+//! All targets are worked on over the same frames. When two neighbouring frames are equal, their clauses are an inductive
+//! invariant that excludes the bad states of all targets that were refuted there. A target that takes much longer than that is
+//! postponed until the others are proved, so that it does not delay them; what was learnt for these is kept.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -35,14 +39,18 @@ pub type Cube = Vec<(u32, bool)>;
 const MAX_CTGS: usize = 1;
 /// Later occurrences of a bit in refuted cubes count for more, by this factor.
 const ACTIVITY_GROWTH: f64 = 1.01;
+/// A target is postponed if there are others, after so many obligations in one frame; twice as many each time.
+const PATIENCE: usize = 1000;
+/// The frame whose clauses hold in all reachable states.
+const INFINITE: usize = ALWAYS as usize - 1;
 
 /// What a search has come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The bad states of that target are reachable.
     Violated(usize, Path),
-    /// For the targets that are left: clauses, as negated cubes, that are inductive and exclude their bad states.
-    Proved(Vec<Cube>),
+    /// For these targets: clauses, as negated cubes, that are inductive and exclude their bad states.
+    Proved(Vec<usize>, Vec<Cube>),
 }
 
 /// A cube from which a bad state is reached.
@@ -52,6 +60,16 @@ struct Obligation {
     inputs: Vec<bool>,
     /// The one that it leads to.
     next: Option<Rc<Obligation>>,
+}
+
+/// What became of a target in a frame.
+enum Refutation {
+    /// None of its bad states is left there.
+    Done,
+    /// It takes long, and others wait.
+    Postponed,
+    /// A run to a bad state was found.
+    Violated(Path),
 }
 
 /// An obligation in the queue: the frame, how many steps to the bad state, its number.
@@ -82,6 +100,15 @@ pub struct Ic3 {
     targets: Vec<(usize, Lit)>,
     /// By frame: the cubes that are refuted in it, and in no later one. The frame 0 is not used.
     frames: Vec<Vec<Refuted>>,
+    /// The cubes that are refuted in all frames, and hold no reachable state.
+    infinite: Vec<Refuted>,
+    /// Targets that are not worked on until the others are proved, and how long others are worked on.
+    postponed: Vec<(usize, Lit)>,
+    patience: usize,
+    /// These are never postponed: all others depend on them.
+    required: Vec<usize>,
+    /// Targets that no initial state violates.
+    begun: Vec<usize>,
     question: Question,
     /// How often a literal was in a cube that was refuted, by bit.
     activity: Vec<f64>,
@@ -96,6 +123,11 @@ impl Ic3 {
             machine: Rc::clone(machine),
             targets,
             frames: vec![Vec::new(), Vec::new()],
+            infinite: Vec::new(),
+            postponed: Vec::new(),
+            patience: PATIENCE,
+            required: Vec::new(),
+            begun: Vec::new(),
             question: Question::new(machine, &bad, budget)?,
             activity: vec![0.0; machine.state.len()],
             increment: 1.0,
@@ -105,6 +137,17 @@ impl Ic3 {
     /// The target is not looked for any more.
     pub fn leave(&mut self, number: usize) {
         self.targets.retain(|(target, _)| *target != number);
+        self.postponed.retain(|(target, _)| *target != number);
+    }
+
+    /// The target is part of every proof.
+    pub fn require(&mut self, number: usize) {
+        self.required.push(number);
+    }
+
+    /// The cubes that hold no reachable state, from the one with that number on. There may be more later, and never fewer.
+    pub fn unreachable(&self, first: usize) -> impl Iterator<Item = &Cube> {
+        self.infinite.iter().skip(first).map(|refuted| &refuted.cube)
     }
 
     /// How many frames there are.
@@ -114,7 +157,7 @@ impl Ic3 {
 
     /// How many clauses the frames have.
     pub fn lemmas(&self) -> usize {
-        self.frames.iter().map(Vec::len).sum()
+        self.frames.iter().map(Vec::len).sum::<usize>() + self.infinite.len()
     }
 
     /// What the solvers have done.
@@ -126,46 +169,73 @@ impl Ic3 {
     pub fn run(&mut self, budget: &Budget) -> Result<Outcome, Interrupted> {
         loop {
             budget.check()?;
-            for number in 0..self.targets.len() {
-                if let Some(path) = self.refute_target(number, budget)? {
-                    let (target, _) = self.targets.remove(number);
-                    return Ok(Outcome::Violated(target, path));
+            if self.targets.iter().all(|(number, _)| self.required.contains(number)) && !self.postponed.is_empty() {
+                self.targets.append(&mut self.postponed);
+                self.patience *= 2;
+            }
+            let mut number = 0;
+            while number < self.targets.len() {
+                match self.refute_target(number, budget)? {
+                    Refutation::Done => number += 1,
+                    Refutation::Postponed => {
+                        let target = self.targets.remove(number);
+                        self.postponed.push(target);
+                    }
+                    Refutation::Violated(path) => {
+                        let (target, _) = self.targets.remove(number);
+                        return Ok(Outcome::Violated(target, path));
+                    }
                 }
             }
             self.frames.push(Vec::new());
             if let Some(invariant) = self.propagate(budget)? {
-                return Ok(Outcome::Proved(invariant));
+                let proved = self.targets.iter().map(|(number, _)| *number).collect();
+                return Ok(Outcome::Proved(proved, invariant));
             }
         }
     }
 
     /// Refutes all bad states of a target in the last frame; or finds a run to one.
-    fn refute_target(&mut self, number: usize, budget: &Budget) -> Result<Option<Path>, Interrupted> {
-        let bad = self.targets[number].1;
-        if self.depth() == 1
-            && let Some((state, last_inputs)) = self.question.initial_and(bad, budget)?
-        {
-            return Ok(Some(Path { states: vec![state], inputs: Vec::new(), last_inputs }));
+    fn refute_target(&mut self, number: usize, budget: &Budget) -> Result<Refutation, Interrupted> {
+        let (target, bad) = self.targets[number];
+        if !self.begun.contains(&target) {
+            if let Some((state, last_inputs)) = self.question.initial_and(bad, budget)? {
+                return Ok(Refutation::Violated(Path { states: vec![state], inputs: Vec::new(), last_inputs }));
+            }
+            self.begun.push(target);
         }
+        let others = self.targets.iter().filter(|(other, _)| *other != target && !self.required.contains(other));
+        let may_wait = others.count() > 0 && !self.required.contains(&target);
+        let mut patience = if may_wait { self.patience } else { usize::MAX };
         loop {
             let found = self.question.bad_state(bad, self.depth(), &self.activity, budget)?;
-            let Some((cube, inputs)) = found else { return Ok(None) };
+            let Some((cube, inputs)) = found else { return Ok(Refutation::Done) };
             let obligation = Obligation { cube: Rc::new(cube), inputs, next: None };
-            if let Some(path) = self.refute(obligation, budget)? {
-                return Ok(Some(path));
+            match self.refute(obligation, &mut patience, budget)? {
+                Refutation::Done => {}
+                other => return Ok(other),
             }
         }
     }
 
     /// Refutes an obligation in the last frame, and all that lead to it.
-    fn refute(&mut self, obligation: Obligation, budget: &Budget) -> Result<Option<Path>, Interrupted> {
+    fn refute(
+        &mut self,
+        obligation: Obligation,
+        patience: &mut usize,
+        budget: &Budget,
+    ) -> Result<Refutation, Interrupted> {
         let mut obligations: Vec<Rc<Obligation>> = vec![Rc::new(obligation)];
         let mut queue: BinaryHeap<Queued> = BinaryHeap::from([Reverse((self.depth(), 0, 0))]);
         while let Some(Reverse((frame, steps, number))) = queue.pop() {
             let obligation = Rc::clone(&obligations[number]);
             if let Some(state) = self.question.initial_in(&obligation.cube, budget)? {
-                return Ok(Some(self.path(state, &obligation)));
+                return Ok(Refutation::Violated(self.path(state, &obligation)));
             }
+            if *patience == 0 {
+                return Ok(Refutation::Postponed);
+            }
+            *patience -= 1;
             if frame == 0 {
                 // An initial state would have been found.
                 continue;
@@ -194,13 +264,14 @@ impl Ic3 {
                 }
             }
         }
-        Ok(None)
+        Ok(Refutation::Done)
     }
 
     /// A clause of the frame, or of a later one, refutes the cube.
     fn is_refuted(&self, cube: &Cube, frame: usize) -> bool {
         let signature = signature(cube);
-        self.frames[frame..].iter().flatten().any(|refuted| refuted.is_part_of(cube, signature))
+        let here = self.frames[frame..].iter().flatten().chain(&self.infinite);
+        here.into_iter().any(|refuted| refuted.is_part_of(cube, signature))
     }
 
     /// Leaves out literals of a cube as long as it is refuted in that frame.
@@ -276,8 +347,8 @@ impl Ic3 {
         }
         let lemma = self.question.refute(&cube, frame);
         let added = Refuted { signature: signature(&cube), cube, lemma };
-        let solver = &mut self.question.solver;
-        for older in &mut self.frames[1..=frame] {
+        let (solver, last) = (&mut self.question.solver, frame.min(self.frames.len() - 1));
+        for older in &mut self.frames[1..=last] {
             older.retain(|other| {
                 let is_covered = added.is_part_of(&other.cube, other.signature);
                 if is_covered {
@@ -286,7 +357,10 @@ impl Ic3 {
                 !is_covered
             });
         }
-        self.frames[frame].push(added);
+        match self.frames.get_mut(frame) {
+            Some(refuted) => refuted.push(added),
+            None => self.infinite.push(added),
+        }
     }
 
     /// Moves clauses to later frames. If all clauses of a frame can go, they are the invariant.
@@ -299,16 +373,30 @@ impl Ic3 {
                 if !self.frames[frame].iter().any(|refuted| refuted.cube == cube) {
                     continue;
                 }
-                if let Step::Impossible(part) = self.question.predecessor(&cube, frame, false, budget)? {
-                    self.add(part, frame + 1);
+                let Step::Impossible(part) = self.question.predecessor(&cube, frame, false, budget)? else { continue };
+                if frame + 1 == self.depth()
+                    && let Step::Impossible(part) = self.question.predecessor(&part, INFINITE, true, budget)?
+                {
+                    self.add(part, INFINITE);
+                    continue;
                 }
+                self.add(part, frame + 1);
             }
             if self.frames[frame].is_empty() {
-                let invariant = self.frames[frame + 1..].iter().flatten();
-                return Ok(Some(invariant.map(|refuted| refuted.cube.clone()).collect()));
+                return Ok(Some(self.settle(frame)));
             }
         }
         Ok(None)
+    }
+
+    /// The clauses after a frame that has none of its own: they are inductive, and so part of the infinite frame from now on.
+    fn settle(&mut self, frame: usize) -> Vec<Cube> {
+        let settled: Vec<Refuted> = self.frames[frame + 1..].iter_mut().flat_map(std::mem::take).collect();
+        for refuted in settled {
+            self.question.solver.raise(refuted.lemma, INFINITE as Frame);
+            self.infinite.push(refuted);
+        }
+        self.infinite.iter().map(|refuted| refuted.cube.clone()).collect()
     }
 
     /// The run from an initial state of an obligation to a bad state.

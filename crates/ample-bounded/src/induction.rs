@@ -10,8 +10,11 @@ use std::rc::Rc;
 use ample_boolean::Lit;
 use ample_budget::{Budget, Interrupted};
 
+use crate::certificate::Fact;
 use crate::frames::{Beginning, Frames};
+use crate::ic3::Cube;
 use crate::machine::Machine;
+use crate::project::cone;
 use crate::solver::Effort;
 
 /// The induction steps for targets, one after the other.
@@ -22,6 +25,12 @@ pub struct Induction {
     targets: Vec<(usize, Lit)>,
     /// Never to be left, either: where a step does not fit into the encoding.
     overflow: Lit,
+    /// What holds in all reachable states: these are equal, with any inputs.
+    facts: Vec<Fact>,
+    /// Cubes that hold no reachable state.
+    excluded: Vec<Cube>,
+    /// The state bits that matter; paths of states that are equal in these can be made shorter.
+    relevant: Vec<usize>,
     /// Pairs of frames that are known to be different.
     different: Vec<(usize, usize)>,
     /// Something is assumed of a target that was left.
@@ -43,13 +52,70 @@ impl Induction {
         Ok(Induction {
             machine: Rc::clone(machine),
             frames: Frames::new(machine, Beginning::Any, budget)?,
+            relevant: relevant(machine, targets.iter().map(|(_, bad)| *bad).chain([overflow])),
             targets,
             overflow,
+            facts: Vec::new(),
+            excluded: Vec::new(),
             different: Vec::new(),
             is_outdated: false,
             is_examined: false,
             before: Effort::default(),
         })
+    }
+
+    /// Paths are looked at in which these are equal, as they are in all reachable states. For the present frame and those
+    /// that follow.
+    pub fn assume(&mut self, facts: &[Fact]) -> Result<(), Interrupted> {
+        self.facts.extend(facts);
+        self.assert_facts(self.facts.len() - facts.len())
+    }
+
+    /// The facts from that number on hold in the last frame.
+    fn assert_facts(&mut self, first: usize) -> Result<(), Interrupted> {
+        for number in first..self.facts.len() {
+            let (one, other) = self.facts[number];
+            let (one, other) = (self.frames.formula(one)?, self.frames.formula(other)?);
+            let equal = self.frames.dag.iff(one, other);
+            self.frames.assert(equal)?;
+        }
+        Ok(())
+    }
+
+    /// Paths are looked at that do not meet these cubes, which hold no reachable state.
+    pub fn exclude(&mut self, cubes: Vec<Cube>) -> Result<(), Interrupted> {
+        let first = self.excluded.len();
+        self.excluded.extend(cubes);
+        for frame in 0..self.frames.states.len() {
+            self.assert_excluded(frame, first)?;
+        }
+        self.is_examined &= first == self.excluded.len();
+        Ok(())
+    }
+
+    /// The cubes that are excluded.
+    pub fn excluded(&self) -> &[Cube] {
+        &self.excluded
+    }
+
+    /// The cubes from that number on do not hold in a frame.
+    fn assert_excluded(&mut self, frame: usize, first: usize) -> Result<(), Interrupted> {
+        for number in first..self.excluded.len() {
+            let state = &self.frames.states[frame];
+            let literal = |(bit, value): &(u32, bool)| match value {
+                true => !state[*bit as usize],
+                false => state[*bit as usize],
+            };
+            let clause: Vec<Lit> = self.excluded[number].iter().map(literal).collect();
+            let clause = self.frames.dag.any(&clause);
+            self.frames.assert(clause)?;
+        }
+        Ok(())
+    }
+
+    /// The target is proved. That it does not hold stays part of paths.
+    pub fn settle(&mut self, number: usize) {
+        self.targets.retain(|(target, _)| *target != number);
     }
 
     /// The target is not looked for any more. If it is violated, it cannot be assumed not to be in earlier states: all
@@ -67,6 +133,8 @@ impl Induction {
         self.frames = Frames::new(&self.machine, Beginning::Any, budget)?;
         self.different.clear();
         self.is_examined = false;
+        self.assert_facts(0)?;
+        self.assert_excluded(0, 0)?;
         while self.frames.depth() < depth {
             self.step()?;
         }
@@ -135,7 +203,8 @@ impl Induction {
         }
         self.frames.step()?;
         self.is_examined = false;
-        Ok(())
+        self.assert_facts(0)?;
+        self.assert_excluded(self.frames.depth(), 0)
     }
 
     /// Two states of the path that was found are equal: from now on they are not. False if all are different.
@@ -144,11 +213,12 @@ impl Induction {
         let states: Vec<Vec<bool>> = (0..=self.depth()).map(|frame| self.frames.state(frame, &solution)).collect();
         for later in 1..states.len() {
             for earlier in 0..later {
-                if states[earlier] == states[later] && !self.different.contains(&(earlier, later)) {
+                let is_same = |bit: &usize| states[earlier][*bit] == states[later][*bit];
+                if self.relevant.iter().all(is_same) && !self.different.contains(&(earlier, later)) {
                     self.different.push((earlier, later));
                     let (one, other) = (self.frames.states[earlier].clone(), self.frames.states[later].clone());
-                    let pairs = one.into_iter().zip(other);
-                    let differ: Vec<Lit> = pairs.map(|(x, y)| self.frames.dag.xor(x, y)).collect();
+                    let dag = &mut self.frames.dag;
+                    let differ: Vec<Lit> = self.relevant.iter().map(|bit| dag.xor(one[*bit], other[*bit])).collect();
                     let differ = self.frames.dag.any(&differ);
                     self.frames.assert(differ)?;
                     return Ok(true);
@@ -156,5 +226,24 @@ impl Induction {
             }
         }
         Ok(false)
+    }
+}
+
+/// The positions of the state bits that matter, now or after some steps.
+fn relevant(machine: &Machine, bad: impl Iterator<Item = Lit>) -> Vec<usize> {
+    let mut roots: Vec<Lit> = bad.chain([machine.step]).collect();
+    let mut is_relevant = vec![false; machine.state.len()];
+    loop {
+        let reached = cone(&machine.dag, roots.iter().copied());
+        let before = roots.len();
+        for (position, bit) in machine.state.iter().enumerate() {
+            let is_in = machine.dag.find_input(*bit).is_some_and(|lit| reached[lit.index()]);
+            if is_in && !std::mem::replace(&mut is_relevant[position], true) {
+                roots.push(machine.next[position]);
+            }
+        }
+        if roots.len() == before {
+            return (0..machine.state.len()).filter(|position| is_relevant[*position]).collect();
+        }
     }
 }

@@ -15,7 +15,7 @@ use crate::frames::{Beginning, Frames};
 use crate::machine::Machine;
 use crate::partial::Scheduled;
 use crate::product::Fair;
-use crate::solver::Effort;
+use crate::solver::{Effort, SolverKind};
 
 /// A search for fair lassos.
 pub struct LassoSearch {
@@ -58,8 +58,14 @@ pub struct Found {
 
 impl LassoSearch {
     /// Looks for lassos of the machine.
-    pub fn new(machine: &Rc<Machine>, fair: &Fair, overflow: Lit, budget: &Budget) -> Result<LassoSearch, Interrupted> {
-        let frames = Frames::new(machine, Beginning::Initial, budget)?;
+    pub fn new(
+        machine: &Rc<Machine>,
+        fair: &Fair,
+        overflow: Lit,
+        solver: SolverKind,
+        budget: &Budget,
+    ) -> Result<LassoSearch, Interrupted> {
+        let frames = Frames::scheduled(machine, None, Beginning::Initial, solver, budget)?;
         Ok(LassoSearch::within(frames, machine, fair, overflow))
     }
 
@@ -68,9 +74,10 @@ impl LassoSearch {
         (machine, schedule): &Scheduled,
         fair: &Fair,
         overflow: Lit,
+        solver: SolverKind,
         budget: &Budget,
     ) -> Result<LassoSearch, Interrupted> {
-        let frames = Frames::scheduled(machine, Some(Rc::clone(schedule)), Beginning::Initial, budget)?;
+        let frames = Frames::scheduled(machine, Some(Rc::clone(schedule)), Beginning::Initial, solver, budget)?;
         Ok(LassoSearch::within(frames, machine, fair, overflow))
     }
 

@@ -7,6 +7,7 @@
 use ample_boolean::{Dag, Encoding, Functional, JointEncoding, Lit, Partition, Values};
 
 use crate::partial::Schedule;
+use crate::project::Requirements;
 
 /// A circuit.
 #[derive(Clone, Debug)]
@@ -183,9 +184,19 @@ pub fn interleaving(encoding: &Encoding, stutters: bool, turns: Option<Turns<'_>
     Interleaved { machine, chosen, rests, schedule }
 }
 
+/// A machine of a synchronous system.
+pub struct Joint {
+    /// The machine.
+    pub machine: Machine,
+    /// The attempt of a step is a fault.
+    pub fault: Lit,
+    /// What steps require, if that could be told.
+    pub requirements: Option<Requirements>,
+}
+
 /// The machine of a synchronous system, in which the inputs are those of the system and the next values that are free.
-pub fn joint(encoding: &mut JointEncoding) -> (Machine, Lit) {
-    let Functional { next, free, step, fault } = encoding.functional();
+pub fn joint(encoding: &mut JointEncoding) -> Joint {
+    let Functional { next, free, step, own, fault } = encoding.functional();
     let initial = encoding.dag.all(&encoding.initial);
     let machine = Machine {
         dag: encoding.dag.clone(),
@@ -196,11 +207,12 @@ pub fn joint(encoding: &mut JointEncoding) -> (Machine, Lit) {
         step,
         unused: encoding.next_bits.end,
     };
-    (machine, fault)
+    let (invariant, initial) = (encoding.invariant.clone(), encoding.initial.clone());
+    Joint { machine, fault, requirements: own.map(|own| Requirements { own, invariant, initial }) }
 }
 
 /// The next values, by the partition that is chosen; a bit that it does not write stays.
-fn update(machine: &mut Machine, partitions: &[Partition], chosen: &[Lit]) {
+pub(crate) fn update(machine: &mut Machine, partitions: &[Partition], chosen: &[Lit]) {
     let mut writers: Vec<Vec<(Lit, Lit)>> = vec![Vec::new(); machine.state.len()];
     for (partition, lit) in partitions.iter().zip(chosen) {
         for (bit, value) in &partition.updates {

@@ -89,13 +89,13 @@ impl Schedule {
 }
 
 /// The bits that a partition reads and writes.
-struct Touched {
-    reads: Vec<u32>,
-    writes: Vec<u32>,
+pub(crate) struct Touched {
+    pub reads: Vec<u32>,
+    pub writes: Vec<u32>,
 }
 
 impl Touched {
-    fn by(encoding: &Encoding, partition: &Partition) -> Touched {
+    pub fn by(encoding: &Encoding, partition: &Partition) -> Touched {
         let Partition { guard, fault, violation, overflow, updates, .. } = partition;
         let formulas = [*guard, *fault, *violation, *overflow].into_iter().chain(updates.iter().map(|(_, lit)| *lit));
         let mut reads: Vec<u32> = formulas.flat_map(|lit| encoding.dag.support(lit)).collect();

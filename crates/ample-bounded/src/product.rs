@@ -222,3 +222,61 @@ pub fn saving(machine: &Machine, fair: &Fair) -> Saving {
     let closed = saving.dag.all(&closed);
     Saving { machine: saving, closed, save: position }
 }
+
+/// A machine that counts how often a fair run has done all that it has to do again and again (K. Claessen, N. Sörensson, *A
+/// Liveness Checking Algorithm That Counts*, FMCAD 2012). If the count has a bound in all runs, none is fair.
+pub struct Counting {
+    /// The machine, with a counter.
+    pub machine: Machine,
+    /// The counter has reached its bound.
+    pub exceeded: Lit,
+}
+
+/// The machine that counts up to a bound, which is one at least.
+pub fn counting(machine: &Machine, fair: &Fair, bound: usize) -> Counting {
+    let mut counting = machine.clone();
+    let mut justice = fair.justice.clone();
+    for (asked, given) in &fair.compassion {
+        // From some step on it is not asked for any more, or it is given again and again. Which of the two is chosen.
+        let over = counting.add_bit();
+        counting.require_initially(!over);
+        let ends = counting.add_input();
+        let next = counting.dag.or(over, ends);
+        counting.set_next(over, next);
+        let kept = counting.dag.and(over, *asked);
+        counting.require(!kept);
+        justice.push(counting.dag.or(over, *given));
+    }
+    let done = match justice[..] {
+        [] => Lit::TRUE,
+        [one] => one,
+        _ => all_in_turn(&mut counting, &justice),
+    };
+    let mut before = Lit::TRUE;
+    for _ in 0..bound.max(1) {
+        let bit = counting.add_bit();
+        counting.require_initially(!bit);
+        let counted = counting.dag.and(before, done);
+        let next = counting.dag.or(bit, counted);
+        counting.set_next(bit, next);
+        before = bit;
+    }
+    Counting { machine: counting, exceeded: before }
+}
+
+/// In this step the last of these happens that have not happened since it did before.
+fn all_in_turn(machine: &mut Machine, justice: &[Lit]) -> Lit {
+    let (mut bits, mut seen) = (Vec::new(), Vec::new());
+    for just in justice {
+        let bit = machine.add_bit();
+        machine.require_initially(!bit);
+        bits.push(bit);
+        seen.push(machine.dag.or(bit, *just));
+    }
+    let done = machine.dag.all(&seen);
+    for (bit, seen) in bits.into_iter().zip(seen) {
+        let next = machine.dag.and(seen, !done);
+        machine.set_next(bit, next);
+    }
+    done
+}

@@ -1,13 +1,14 @@
 //! SAT solvers behind one small trait: variables, clauses, and questions under assumptions that a budget may end.
 //!
 //! There is always [`Batsat`], in pure Rust, after MiniSat (N. Eén, N. Sörensson, *An Extensible SAT-solver*, 2003). It asks
-//! the budget every few decisions.
+//! the budget every few decisions. CaDiCaL is a feature of the crate, `cadical`.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 use ample_budget::{Budget, Interrupted};
 use batsat::{Callbacks, SolverInterface, lbool};
+use clap::ValueEnum;
 
 /// A variable of a solver or its negation: the number of the variable times two, plus one if it is negated.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -15,16 +16,19 @@ pub struct Literal(pub u32);
 
 impl Literal {
     /// The number of its variable.
+    #[inline]
     pub fn variable(self) -> u32 {
         self.0 >> 1
     }
 
     /// It is the negation of its variable.
+    #[inline]
     pub fn is_negated(self) -> bool {
         self.0 & 1 == 1
     }
 
     /// Itself, or its negation.
+    #[inline]
     pub fn negated_if(self, negated: bool) -> Literal {
         Literal(self.0 ^ u32::from(negated))
     }
@@ -33,6 +37,7 @@ impl Literal {
 impl std::ops::Not for Literal {
     type Output = Literal;
 
+    #[inline]
     fn not(self) -> Literal {
         Literal(self.0 ^ 1)
     }
@@ -71,6 +76,36 @@ pub trait Solver {
 
     /// What it has done so far.
     fn effort(&self) -> Effort;
+}
+
+/// Which solver looks for runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum SolverKind {
+    /// CaDiCaL if it is compiled in, else BatSat.
+    #[default]
+    Auto,
+    /// BatSat, in Rust.
+    Batsat,
+    /// CaDiCaL, which has to be compiled in.
+    Cadical,
+}
+
+impl SolverKind {
+    /// A new solver of that kind; BatSat where CaDiCaL is not compiled in.
+    pub fn solver(self) -> Box<dyn Solver> {
+        #[cfg(feature = "cadical")]
+        if self != SolverKind::Batsat {
+            return Box::new(crate::cadical::Cadical::default());
+        }
+        Box::new(Batsat::default())
+    }
+
+    /// Why there is no such solver, if there is none.
+    pub fn refusal(self) -> Option<&'static str> {
+        let is_missing = self == SolverKind::Cadical && !cfg!(feature = "cadical");
+        is_missing
+            .then_some("CaDiCaL is not compiled in: `cargo build --features cadical` does that, and needs libclang")
+    }
 }
 
 /// Ends batsat's search when the budget is exhausted.

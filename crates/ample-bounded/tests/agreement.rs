@@ -193,7 +193,7 @@ fn partial_exploration_finds_all_violations() {
             let schedule = u64::from(steps) * 8 + 1;
             let bound = length.map_or(3, |length| length as u64 + 1) * schedule;
             let method = Method::Partial;
-            let options = Bounded { bound: Some(bound), method, partial_steps: Some(steps) };
+            let options = Bounded { bound: Some(bound), method, partial_steps: Some(steps), ..Bounded::default() };
             let property = properties(&invariants).swap_remove(number);
             let report = check(&system, &[property], options, 10);
             let what = format!("seed {seed}, {steps} steps in turn, {}", report.answers[0].property);
@@ -205,6 +205,31 @@ fn partial_exploration_finds_all_violations() {
     }
     println!("{tally:?}");
     assert!(tally.violated > 4 && tally.proved > 8 || std::env::var("AMPLE_SEED").is_ok(), "{tally:?}");
+}
+
+/// With steps of several transitions everything is found that there is, within as many steps as a shortest run has.
+#[test]
+fn steps_of_several_transitions_find_all_violations() {
+    let mut tally = Tally::default();
+    for seed in seeds(32) {
+        let system = random::system(seed, features(seed));
+        let invariants = invariants(&system);
+        let Some(expected) = search(&system, &invariants) else { continue };
+        let lengths = [expected.deadlock, expected.violation].into_iter().chain(expected.invariants);
+        let method = [Method::Steps, Method::Processes][seed as usize / 8 % 2];
+        for (number, length) in lengths.enumerate() {
+            let options = Bounded { bound: Some(length.unwrap_or(6) as u64), method, ..Bounded::default() };
+            let property = properties(&invariants).swap_remove(number);
+            let report = check(&system, &[property], options, 10);
+            let what = format!("seed {seed}, {method:?}, {}", report.answers[0].property);
+            match (&*report.answers[0].outcome, length) {
+                (Outcome::Holds(_), None) => tally.proved += 1,
+                _ => compare(&report.answers[0], length, false, &what, &mut tally),
+            }
+        }
+    }
+    println!("{tally:?}");
+    assert!(tally.violated > 10 && tally.proved > 20 || std::env::var("AMPLE_SEED").is_ok(), "{tally:?}");
 }
 
 /// Below the length of a shortest run nothing is found; up to it, it is.

@@ -97,7 +97,9 @@ impl CheckOptions {
     /// itself: a path that is one step may be longer than another way.
     fn static_reductions(&self) -> Vec<StaticReduction> {
         let is_shortest = match self.chosen_engine(Asked::Answers) {
-            Ok(Choice::Named("bounded")) => self.engines.bounded.method != SatMethod::Partial,
+            Ok(Choice::Named("bounded")) => {
+                !matches!(self.engines.bounded.method, SatMethod::Partial | SatMethod::Steps | SatMethod::Processes)
+            }
             _ => self.engines.explicit.search == Search::BreadthFirst,
         };
         let fits = |reduction: &&StaticReduction| !is_shortest || **reduction != StaticReduction::Paths;

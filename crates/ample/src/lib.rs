@@ -51,13 +51,14 @@ mod runs;
 pub mod simulate;
 pub mod sog;
 mod vacuity;
+pub mod witness_circuits;
 
 /// Validation of counterexamples, and the states that they end in.
 pub use ample_engine::evidence;
 /// What partial-order reduction makes of a model.
 pub use ample_explicit::engine::reduce;
 
-pub use ample_bounded::engine::{Bounded, Method as SatMethod};
+pub use ample_bounded::engine::{Bounded, Liveness as SatLiveness, Method as SatMethod, SolverKind as SatSolver};
 pub use ample_budget::{
     Budget, Cancellation, Interrupted, Progress, peak_memory, resident_memory, sensible_memory_limit,
 };

@@ -8,7 +8,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ample::{Budget, CheckOptions, Choice, Property, Question, Report, System, Verdict};
+use ample::witness_circuits::{self, NoWitness, Numbering};
+use ample::{Budget, CheckOptions, Choice, Property, Question, Report, SatLiveness, SatMethod, System, Verdict};
 use ample_lang::circuit::quoted;
 use ample_lang::export::aig::{Aig, Latch, Reset};
 use ample_lang::export::witness::{Status, witness};
@@ -222,6 +223,137 @@ fn random_circuits_are_checked_as_a_plain_search_does() {
         }
     }
     assert!(counts.iter().all(|count| *count > 20), "{counts:?}");
+}
+
+/// A circuit, and one that does the same beside it, in other gates: signals of the two correspond.
+fn doubled(random: &mut Random) -> Aig {
+    let mut aig = random_aig(random);
+    let (inputs, latches, gates) = (aig.inputs.len() as u32, aig.latches.len() as u32, aig.gates.len() as u32);
+    let first_gate = inputs + 2 * latches + 1;
+    // Latches come before gates: the numbers of these move.
+    let moved = |literal: u32| if literal >> 1 > inputs + latches { literal + 2 * latches } else { literal };
+    let copied = |literal: u32| match literal >> 1 {
+        variable if variable <= inputs => literal,
+        variable if variable <= inputs + latches => literal + 2 * latches,
+        variable => 2 * (first_gate + gates + 2 * (variable - inputs - latches - 1) + 1) | literal & 1,
+    };
+    let own: Vec<[u32; 2]> = aig.gates.iter().map(|gate| gate.map(moved)).collect();
+    let mut copy = Vec::new();
+    for [x, y] in &aig.gates {
+        // The conjunction of x with the conjunction of both.
+        let (x, y) = (copied(*x), copied(*y));
+        copy.push([x.max(y), x.min(y)]);
+        let both = 2 * (first_gate + gates + copy.len() as u32 - 1);
+        copy.push([both.max(x), both.min(x)]);
+    }
+    let second: Vec<Latch> = aig
+        .latches
+        .iter()
+        .map(|latch| Latch { name: format!("c{}", latch.name), next: copied(latch.next), ..*latch })
+        .collect();
+    aig.latches.iter_mut().for_each(|latch| latch.next = moved(latch.next));
+    aig.bad = aig.bad.iter().map(|(name, bad)| (name.clone(), moved(*bad))).collect();
+    aig.constraints.iter_mut().for_each(|literal| *literal = moved(*literal));
+    aig.justice.iter_mut().flat_map(|(_, literals)| literals).for_each(|literal| *literal = moved(*literal));
+    aig.latches.extend(second);
+    aig.gates = own.into_iter().chain(copy).collect();
+    // The last gate of one is not that of the other.
+    let (one, other) = (2 * (first_gate + gates - 1), 2 * (first_gate + 3 * gates - 1));
+    let above = 2 * aig.variables() + 2;
+    aig.gates.extend([[other ^ 1, one], [other, one ^ 1], [(above + 2) ^ 1, above ^ 1]]);
+    aig.bad.push(("differ".into(), (above + 4) ^ 1));
+    aig.justice.clear();
+    aig
+}
+
+#[test]
+fn random_circuits_are_checked_by_sat_solving_as_a_plain_search_does() {
+    let (mut counts, mut certified) = ([0; 2], 0);
+    for seed in 0..120 {
+        let mut random = Random::new(seed);
+        let aig = if seed % 3 == 0 { random_aig(&mut random) } else { doubled(&mut random) };
+        let written = aiger::text(&aig);
+        let mut system = load("random.aag", &written);
+        let properties: Vec<Property> = system.properties[..aig.bad.len()].to_vec();
+        system.keep_inputs(properties.iter().flat_map(Property::expressions));
+        let mut options = CheckOptions {
+            properties: Some(properties.clone()),
+            engine: Choice::Named("bounded"),
+            ..CheckOptions::default()
+        };
+        options.engines.bounded.method = [SatMethod::Auto, SatMethod::Ic3, SatMethod::Induction][seed as usize % 3];
+        let report = ample::check(&system, &options);
+        for (number, answer) in report.answers.iter().enumerate() {
+            let what = format!("seed {seed}, {}\n{written}", answer.property);
+            let frame = first_frame(&aig, aig.bad[number].1);
+            let verdict = if frame.is_some() { Verdict::Violated } else { Verdict::Holds };
+            assert_eq!(answer.verdict(), verdict, "{answer:?}, {what}");
+            counts[usize::from(frame.is_some())] += 1;
+            if let Some(trace) = answer.trace() {
+                let told = witness(&system, &properties[number].id(), Status::Violated(trace)).expect("a run");
+                follows(&aig, &told, &what);
+            }
+            if let Some(certificate) =
+                answer.certificate.as_ref().filter(|text| text.contains("\"inductive invariant\""))
+            {
+                let plain = load("random.aag", &written);
+                is_certified(&plain, &properties[number], &written, certificate)
+                    .unwrap_or_else(|why| panic!("{why}, {what}"));
+                certified += 1;
+            }
+        }
+    }
+    assert!(counts.iter().all(|count| *count > 20) && certified > 20, "{counts:?}, {certified}");
+}
+
+/// The witness circuit of a certificate, written, read again and verified; a weaker one is refused.
+fn is_certified(system: &System, property: &Property, text: &str, certificate: &str) -> Result<(), NoWitness> {
+    let budget = Budget::unlimited();
+    let model = witness_circuits::model(system, property, &budget)?;
+    let numbering = Numbering::of(&model, text);
+    let circuit = witness_circuits::witness_circuit(&model, &numbering, certificate)?;
+    let bytes = witness_circuits::written(&circuit, false, "b0", "random.aag");
+    let read = load("witness.aag", &String::from_utf8_lossy(&bytes));
+    let read = Aig::of(&read, &[], &budget).expect("a circuit");
+    witness_circuits::verify(&model, &numbering, &read, &budget)?;
+    // Without latches that stand for those of the circuit nothing follows, unless there is nothing bad at all.
+    let mut other = read.clone();
+    other.bad[0].1 = 0;
+    let refused = witness_circuits::verify(&model, &numbering, &other, &budget);
+    assert!(matches!(refused, Ok(()) | Err(NoWitness::Wrong("property"))), "{refused:?}");
+    let mut other = read;
+    other.bad[0].1 = 1;
+    let refused = witness_circuits::verify(&model, &numbering, &other, &budget);
+    assert!(matches!(refused, Ok(()) | Err(NoWitness::Wrong("base" | "step"))), "{refused:?}");
+    Ok(())
+}
+
+/// By liveness to safety, by k-liveness and by both: the same verdicts as by a search of the circuit.
+#[test]
+fn random_justice_is_checked_by_sat_solving_as_a_plain_search_does() {
+    let mut counts = [0; 2];
+    for seed in (0..90).filter(|seed| random_aig(&mut Random::new(*seed)).constraints.is_empty()) {
+        let aig = random_aig(&mut Random::new(seed));
+        let written = aiger::text(&aig);
+        let mut system = load("random.aag", &written);
+        let properties: Vec<Property> = system.properties[aig.bad.len()..].to_vec();
+        system.keep_inputs(properties.iter().flat_map(Property::expressions));
+        let mut options = CheckOptions {
+            properties: Some(properties.clone()),
+            engine: Choice::Named("bounded"),
+            ..CheckOptions::default()
+        };
+        let liveness = [SatLiveness::Auto, SatLiveness::KLiveness, SatLiveness::LivenessToSafety][seed as usize % 3];
+        options.engines.bounded.liveness = liveness;
+        let report = ample::check(&system, &options);
+        for (answer, (_, literals)) in report.answers.iter().zip(&aig.justice) {
+            let expected = can_repeat(&aig, literals);
+            let verdict = if expected { Verdict::Violated } else { Verdict::Holds };
+            assert_eq!(answer.verdict(), verdict, "seed {seed}, {liveness:?}, {answer:?}\n{written}");
+            counts[usize::from(expected)] += 1;
+        }
+    }
+    assert!(counts.iter().all(|count| *count > 10), "{counts:?}");
 }
 
 fn corpora() -> Option<PathBuf> {

@@ -16,10 +16,10 @@ use ample_model::{Certainty, Expr, Move, Property, Question, Reason, Temporal};
 
 use super::options::Method;
 use super::session::{Goal, NotBegun, Session, Taken};
-use super::unit::{Event, Kind, Proof, Shortest, Unit};
+use super::unit::{Event, Kind, Methods, Proof, Shortest, Unit};
 use super::{Bounded, ENGINE};
 use crate::bmc::Path;
-use crate::certificate::{Certificate, NotVerified};
+use crate::certificate::{Certificate, Definitions, NotVerified};
 use crate::lasso::FoundLasso;
 use crate::product::Watcher;
 
@@ -40,6 +40,9 @@ const TOO_MANY_STARTS: &str =
 /// Of a fault where no state counts.
 const IN_PASSING: &str =
     "a fault inside an atomic sequence can stop a run there; `--engine explicit` knows what that means";
+/// Of properties of runs where a step is a set of transitions.
+const ONLY_GOALS: &str = "steps of several transitions are for deadlocks, assertions and invariants; `--sat-method bmc` is for \
+                          formulas, too";
 /// Of a run that is not known to be a shortest one.
 const MAY_BE_SHORTER: &str = "found by IC3: there may be a shorter run";
 
@@ -103,6 +106,8 @@ impl<'a> Work<'a> {
         for (number, property) in task.properties.iter().enumerate() {
             let asked = options.suits(task, number).map_err(Reason::Unsupported);
             let refused = (options.method == Method::Partial).then(|| not_partial(property, task)).flatten();
+            let is_stepping = options.method.semantics().is_some() && Goal::of(&property.question).is_none();
+            let refused = refused.or(is_stepping.then_some(ONLY_GOALS));
             let asked = asked.and_then(|_| refused.map_or(Ok(()), |why| Err(Reason::Unsupported(why.into()))));
             match asked.and_then(|()| asked_by(property, budget)) {
                 Ok(asked) => {
@@ -252,7 +257,9 @@ impl<'a> Work<'a> {
     }
 
     fn units(&mut self, session: &mut Session<'a>, since: usize) -> Result<Vec<Unit>, NotBegun> {
-        let (method, budget) = (self.method(), self.budget);
+        let budget = self.budget;
+        let Bounded { liveness, solver, .. } = *self.options;
+        let methods = Methods { method: self.method(), liveness, solver };
         let open = self.open();
         let goals: Vec<(usize, &Goal)> = open
             .iter()
@@ -265,8 +272,12 @@ impl<'a> Work<'a> {
         if !goals.is_empty() {
             let numbers: Vec<usize> = goals.iter().map(|(number, _)| *number).collect();
             let goals: Vec<&Goal> = goals.iter().map(|(_, goal)| *goal).collect();
-            let made = session.safety(&goals, self.turns(), budget)?;
-            units.push(Unit::safety(session, numbers, made, since, method, budget)?);
+            let made = session.safety(&goals, self.turns(), self.method().semantics(), budget)?;
+            let mut unit = Unit::safety(session, numbers, made, since, methods, budget)?;
+            if self.options.invariants_only {
+                unit.end_induction();
+            }
+            units.push(unit);
         }
         for number in open {
             let Some(Asked::Linear(linear)) = &self.asked[number] else { continue };
@@ -275,7 +286,7 @@ impl<'a> Work<'a> {
             let made = session.product(watcher, atoms, *stutters, fairness, self.turns(), budget)?;
             let every_run_goes_on = *stutters && session.all_visible() && fairness == Fairness::None;
             let by_beginning = every_run_goes_on && watcher.deciding().is_some();
-            units.push(Unit::linear(number, made, by_beginning, method, budget)?);
+            units.push(Unit::linear(number, made, by_beginning, methods, budget)?);
         }
         Ok(units)
     }
@@ -313,7 +324,7 @@ impl<'a> Work<'a> {
         if self.method() == Method::Induction || !is_open {
             return Ok(None);
         }
-        let part = self.budget.clone().with_time(slice / 2);
+        let part = self.budget.clone().with_time(slice / 4);
         if let Some(event) = self.in_slice(unit.induct(&part))? {
             if let Some(wider) = self.take(session, unit, event)? {
                 return Ok(Some(wider));
@@ -323,6 +334,16 @@ impl<'a> Work<'a> {
             }
         }
         let part = self.budget.clone().with_time(slice);
+        if let Some(event) = self.in_slice(unit.count(&part))? {
+            if let Some(wider) = self.take(session, unit, event)? {
+                return Ok(Some(wider));
+            }
+            if unit.numbers.is_empty() {
+                return Ok(None);
+            }
+        }
+        // Most proofs are found by IC3, and deep runs, too.
+        let part = self.budget.clone().with_time(2 * slice);
         match self.in_slice(unit.prove(&part))? {
             Some(event) => self.take(session, unit, event),
             None => Ok(None),
@@ -364,7 +385,7 @@ impl<'a> Work<'a> {
                     self.answer(number, answer);
                 }
             }
-            Event::Proved(proof) => self.proved(session, unit, &proof)?,
+            Event::Proved(numbers, proof) => self.proved(session, unit, &numbers, &proof)?,
         }
         Ok(None)
     }
@@ -402,7 +423,7 @@ impl<'a> Work<'a> {
         if let Some(bound) = self.options.bound
             && depth >= bound
             && unit.is_examined()
-            && matches!(self.method(), Method::Bmc | Method::Partial)
+            && matches!(self.method(), Method::Bmc | Method::Partial | Method::Steps | Method::Processes)
         {
             for number in std::mem::take(&mut unit.numbers) {
                 if self.is_open(number) {
@@ -413,15 +434,24 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn proved(&mut self, session: &Session<'a>, unit: &mut Unit, proof: &Proof) -> Result<(), NotBegun> {
-        let verified = unit.verify(proof, self.budget);
-        let numbers: Vec<usize> =
-            std::mem::take(&mut unit.numbers).into_iter().filter(|number| self.is_open(*number)).collect();
-        for number in numbers {
+    fn proved(
+        &mut self,
+        session: &Session<'a>,
+        unit: &mut Unit,
+        numbers: &[usize],
+        proof: &Proof,
+    ) -> Result<(), NotBegun> {
+        let verified = unit.verify(numbers, proof, self.budget);
+        // In the machine as it is more states of a path are different than in a smaller one.
+        let is_weaker = matches!((proof, &verified), (Proof::Induction(..), Err(NotVerified::NotInductive(_))));
+        if is_weaker && unit.end_induction() {
+            return Ok(());
+        }
+        for number in numbers.iter().copied() {
             let property = &self.properties[number];
             let answer = match &verified {
                 Ok(()) => {
-                    let certificate = self.certificate(session, unit.kind, number, proof);
+                    let certificate = self.certificate(session, unit, number, proof);
                     Answer { certificate, ..Answer::to(property, ENGINE, Certainty::Proved) }
                 }
                 Err(NotVerified::Interrupted(interrupted)) => return Err((*interrupted).into()),
@@ -431,7 +461,10 @@ impl<'a> Work<'a> {
                 }
             };
             let answer = Answer { note: self.note(number).filter(|_| verified.is_ok()), ..answer };
-            self.answer(number, answer);
+            if self.is_open(number) {
+                self.answer(number, answer);
+            }
+            unit.settle(number);
         }
         Ok(())
     }
@@ -442,24 +475,39 @@ impl<'a> Work<'a> {
         (self.may_fault && !is_about_faults).then(|| "a run ends where a step is a run-time error".to_owned())
     }
 
-    fn certificate(&self, session: &Session<'_>, kind: Kind, number: usize, proof: &Proof) -> Option<String> {
-        let (kind, clauses) = match (proof, kind) {
+    fn certificate(&self, session: &Session<'_>, unit: &Unit, number: usize, proof: &Proof) -> Option<String> {
+        let definitions = unit.definitions();
+        let (kind, clauses) = match (proof, unit.kind) {
             (Proof::Invariant(excluded), Kind::Safety) => {
                 ("inductive invariant".to_owned(), Certificate::clauses(excluded))
             }
             (Proof::Invariant(excluded), Kind::Beginning(_) | Kind::Lasso(_)) => {
                 ("inductive invariant of a product with an automaton".to_owned(), Certificate::clauses(excluded))
             }
-            (Proof::Induction(depth), _) => (format!("{depth}-induction over paths of different states"), Vec::new()),
+            (Proof::Counted(bound, excluded), _) => {
+                let kind = format!(
+                    "inductive invariant of a product with an automaton and a counter of fair cycles, of which there are \
+                     fewer than {bound}"
+                );
+                (kind, Certificate::clauses(excluded))
+            }
+            (Proof::Induction(depth, excluded), _) => {
+                let kind = format!("{depth}-induction over paths of different states");
+                (kind, Certificate::clauses(excluded))
+            }
             (Proof::AllRuns(depth), _) => (format!("all runs have fewer than {depth} steps"), Vec::new()),
         };
+        let Definitions { gates, equal } = definitions;
+        let cells = if equal.is_empty() { session.cells() } else { session.all_cells() };
         let certificate = Certificate {
             schema: 1,
             model: self.task.system.name.clone(),
             property: self.properties[number].id(),
             kind,
-            cells: session.cells(),
+            cells,
             clauses,
+            gates,
+            equal,
         };
         Some(certificate.text())
     }

@@ -19,7 +19,8 @@ use ample_engine::report::Report;
 use ample_engine::workers::with_deep_stack;
 use ample_model::{Feature, Question, Reason, Statistics};
 
-pub use options::{Bounded, Method};
+pub use crate::solver::SolverKind;
+pub use options::{Bounded, Liveness, Method};
 
 /// Its name.
 pub(crate) const ENGINE: &str = "bounded";

@@ -4,6 +4,9 @@ use ample_engine::registry::{self, Asked, Choice};
 use ample_engine::settings::Settings;
 use clap::{Args, ValueEnum};
 
+use crate::solver::SolverKind;
+use crate::steps::Semantics;
+
 /// The bounded engine: runs of growing length, and proofs by induction, by SAT solving.
 ///
 /// ```
@@ -22,6 +25,15 @@ pub struct Bounded {
     /// How properties are checked by SAT solving
     #[arg(long = "sat-method", value_enum, value_name = "METHOD", default_value_t)]
     pub method: Method,
+    /// How it is proved by SAT solving that no run violates a property of infinite runs
+    #[arg(long = "sat-liveness", value_enum, value_name = "METHOD", default_value_t)]
+    pub liveness: Liveness,
+    /// The SAT solver that looks for runs
+    #[arg(long = "sat-solver", value_enum, value_name = "SOLVER", default_value_t)]
+    pub solver: SolverKind,
+    /// Look for proofs by inductive invariants only, which are the ones that are certificates of circuits
+    #[arg(skip)]
+    pub invariants_only: bool,
     /// With `--sat-method partial`: how many safe steps a process has in turn (8)
     #[arg(long = "partial-steps", value_name = "STEPS")]
     pub partial_steps: Option<u16>,
@@ -40,8 +52,35 @@ pub enum Method {
     Induction,
     /// IC3: proofs by clauses that are inductive relative to each other.
     Ic3,
+    /// Bounded model checking in which a step is a set of independent transitions.
+    Steps,
+    /// The same, of runs in a normal form, in which transitions are taken as early as possible.
+    Processes,
     /// Bounded partial exploration: bounded model checking in which processes have safe steps in turn.
     Partial,
+}
+
+/// How properties of infinite runs are proved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Liveness {
+    /// Both of the others, in turns.
+    #[default]
+    Auto,
+    /// No state can be saved and met again after all that has to happen has happened.
+    LivenessToSafety,
+    /// There is a bound for how often all that has to happen can happen.
+    KLiveness,
+}
+
+impl Method {
+    /// Which sets of transitions are steps, if it is not each of them alone.
+    pub(crate) fn semantics(self) -> Option<Semantics> {
+        match self {
+            Method::Steps => Some(Semantics::Steps),
+            Method::Processes => Some(Semantics::Processes),
+            Method::Auto | Method::Bmc | Method::Induction | Method::Ic3 | Method::Partial => None,
+        }
+    }
 }
 
 impl registry::Options for Bounded {
@@ -53,6 +92,12 @@ impl registry::Options for Bounded {
         if self.partial_steps.is_some() {
             return Some("--partial-steps".into());
         }
+        if self.solver != default.solver {
+            return Some("--sat-solver".into());
+        }
+        if self.liveness != default.liveness {
+            return Some("--sat-liveness".into());
+        }
         (self.method != default.method).then(|| "--sat-method".into())
     }
 
@@ -60,6 +105,9 @@ impl registry::Options for Bounded {
         let _ = asked;
         if self.partial_steps.is_some() && self.method != Method::Partial {
             return Some("`--partial-steps` is for `--sat-method partial`".into());
+        }
+        if let Some(why) = self.solver.refusal() {
+            return Some(why.into());
         }
         let is_chosen = choice == Choice::Named("bounded");
         if is_chosen && settings.max_depth.is_some() {

@@ -9,9 +9,11 @@ use ample_model::{Expr, Interpreter, Move, Question, Reason, StartNumber, State,
 
 use crate::bmc::Path;
 use crate::certificate::Transition;
-use crate::machine::{Interleaved, Machine, Stuttering, Turns, interleaving, joint};
+use crate::machine::{Interleaved, Joint, Machine, Stuttering, Turns, interleaving, joint};
 use crate::partial::{Schedule, process_model};
 use crate::product::{Fair, Watcher, watch};
+use crate::project::Requirements;
+use crate::steps::{Semantics, stepping};
 
 /// How many states are looked at to estimate how large variables get.
 const SAMPLE: usize = 3000;
@@ -26,6 +28,8 @@ pub(super) const NOT_TOTAL: &str =
 
 /// Of a schedule for a synchronous system.
 const NO_PROCESSES: &str = "partial exploration is for processes, of which a synchronous system has none";
+/// Of sets of transitions of a synchronous system.
+const NO_TRANSITIONS: &str = "steps of several transitions are for processes, of which a synchronous system has none";
 
 /// What must not be reachable.
 #[derive(Clone, Debug)]
@@ -83,6 +87,8 @@ pub struct Session<'a> {
     overflow: Lit,
     /// The faults of joint steps.
     joint_fault: Lit,
+    /// What joint steps require.
+    requirements: Option<Requirements>,
     /// How often it was encoded again.
     pub restarts: usize,
 }
@@ -144,9 +150,10 @@ impl<'a> Session<'a> {
         if system.synchronous().is_some() {
             let mut encoding = JointEncoding::within(system, budget)?;
             encoding.dag.set_budget(budget);
-            let (machine, joint_fault) = joint(&mut encoding);
+            let Joint { machine, fault, requirements } = joint(&mut encoding);
             let bits = Bits::Synchronous(Box::new(encoding));
-            return Session { system, bits, machine, overflow: Lit::FALSE, joint_fault, restarts: 0 }.made();
+            let overflow = Lit::FALSE;
+            return Session { system, bits, machine, overflow, joint_fault: fault, requirements, restarts: 0 }.made();
         }
         let bounds = match system.exact_types {
             true => Bounds::declared(system),
@@ -162,7 +169,8 @@ impl<'a> Session<'a> {
         let overflow = encoding.dag.any(&overflow);
         let Interleaved { machine, .. } = interleaving(&encoding, false, None);
         let bits = Bits::Interleaving(Box::new(encoding), bounds);
-        Session { system, bits, machine, overflow, joint_fault: Lit::FALSE, restarts }.made()
+        let (joint_fault, requirements) = (Lit::FALSE, None);
+        Session { system, bits, machine, overflow, joint_fault, requirements, restarts }.made()
     }
 
     /// Nothing has interrupted the making of formulas.
@@ -235,6 +243,11 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// What the steps of a synchronous system require, if that is known.
+    pub fn requirements(&self) -> Option<&Requirements> {
+        self.requirements.as_ref()
+    }
+
     /// States with a step that does not fit.
     pub fn overflow(&self) -> Lit {
         self.overflow
@@ -286,14 +299,20 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The machine with the bad states of goals. With `turns`, its processes have so many safe steps in turn.
+    /// The machine with the bad states of goals. With `turns`, its processes have so many safe steps in turn; with
+    /// `semantics`, its steps are sets of transitions.
     pub fn safety(
         &mut self,
         goals: &[&Goal],
         turns: Option<usize>,
+        semantics: Option<Semantics>,
         budget: &Budget,
     ) -> Result<SafetyMachine, NotBegun> {
-        let (mut machine, mut schedule) = (self.machine.clone(), None);
+        let (mut machine, mut schedule) = match (semantics, &self.bits) {
+            (None, _) => (self.machine.clone(), None),
+            (Some(semantics), Bits::Interleaving(encoding, _)) => (stepping(encoding, semantics, budget)?, None),
+            (Some(_), Bits::Synchronous(_)) => return Err(NotBegun::Unsupported(NO_TRANSITIONS.into())),
+        };
         if let Some(repeats) = turns {
             let exprs: Vec<&Expr> = goals.iter().filter_map(|goal| goal.expr()).collect();
             let safe = self.safe_steps(&exprs, budget)?;
@@ -406,8 +425,20 @@ impl<'a> Session<'a> {
 
     /// The steps of a path. In a product there are more inputs, after those of the system.
     pub fn steps(&self, path: &Path) -> Vec<Taken> {
-        let step = |(number, inputs): (usize, &Vec<bool>)| self.step(&path.states[number], inputs);
-        path.inputs.iter().enumerate().filter_map(step).collect()
+        let step = |(number, inputs): (usize, &Vec<bool>)| self.taken(&path.states[number], inputs);
+        path.inputs.iter().enumerate().flat_map(step).collect()
+    }
+
+    /// What is done in one step: one thing, or several independent ones.
+    fn taken(&self, state: &[bool], inputs: &[bool]) -> Vec<Taken> {
+        if let Bits::Interleaving(encoding, _) = &self.bits {
+            let chosen = encoding.partitions.iter().zip(inputs).filter(|(_, is_chosen)| **is_chosen);
+            let moves: Vec<Taken> = chosen.map(|(partition, _)| Taken::Move(partition.taken.clone())).collect();
+            if !moves.is_empty() {
+                return moves;
+            }
+        }
+        self.step(state, inputs).into_iter().collect()
     }
 
     fn step(&self, state: &[bool], inputs: &[bool]) -> Option<Taken> {

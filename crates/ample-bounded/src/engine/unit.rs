@@ -5,17 +5,18 @@ use std::rc::Rc;
 use ample_boolean::Lit;
 use ample_budget::{Budget, Interrupted};
 
-use super::options::Method;
+use super::options::{Liveness, Method};
 use super::session::{NotBegun, ProductMachine, SafetyMachine, Session, whole_step};
 use crate::bmc::{self, Bmc, Path};
-use crate::certificate::{NotVerified, Subject, Transition, verify};
+use crate::certificate::{Definitions, Fact, NotVerified, Subject, Transition, verify};
 use crate::ic3::{Cube, Ic3, Outcome};
 use crate::induction::Induction;
 use crate::lasso::{FoundLasso, LassoSearch};
 use crate::machine::Machine;
 use crate::partial::Schedule;
-use crate::product::saving;
-use crate::solver::Effort;
+use crate::product::{Counting, Fair, counting, saving};
+use crate::simplify::Simplified;
+use crate::solver::{Effort, SolverKind};
 
 /// The target that stands for what does not fit.
 const OVERFLOW: usize = usize::MAX;
@@ -39,8 +40,8 @@ pub enum Event {
     Lasso(usize, FoundLasso),
     /// A run to a state with a step that does not fit.
     Overflow(Path),
-    /// All targets that are left are proved, with the cubes that an invariant of the machine excludes.
-    Proved(Proof),
+    /// What is proved, and how.
+    Proved(Vec<usize>, Proof),
     /// Nothing yet.
     Nothing,
 }
@@ -58,8 +59,11 @@ pub enum Proof {
     AllRuns(usize),
     /// By an inductive invariant, which excludes these cubes.
     Invariant(Vec<Cube>),
-    /// By k-induction.
-    Induction(usize),
+    /// All that a fair run has to do again and again is done fewer times than this, by an inductive invariant of a machine
+    /// that counts, which excludes these cubes.
+    Counted(usize, Vec<Cube>),
+    /// By k-induction, over paths without these cubes, which hold no reachable state.
+    Induction(usize, Vec<Cube>),
 }
 
 /// A search for runs of growing length.
@@ -74,6 +78,84 @@ enum Prover {
     Nobody,
 }
 
+/// A proof by k-liveness, for growing bounds.
+struct Counter {
+    /// What is counted in.
+    base: Rc<Machine>,
+    fair: Fair,
+    overflow: Lit,
+    bound: usize,
+    /// The bound can be exceeded.
+    is_exceeded: bool,
+    ic3: Box<Ic3>,
+}
+
+/// The largest bound of a counter.
+const LARGEST_BOUND: usize = 1 << 12;
+
+/// The target of a counter.
+const EXCEEDED: usize = 0;
+
+impl Counter {
+    fn new(
+        base: &Rc<Machine>,
+        fair: &Fair,
+        overflow: Lit,
+        bound: usize,
+        budget: &Budget,
+    ) -> Result<Counter, Interrupted> {
+        let Counting { machine, exceeded } = counting(base, fair, bound);
+        let mut targets = vec![(OVERFLOW, overflow), (EXCEEDED, exceeded)];
+        targets.retain(|(_, bad)| *bad != Lit::FALSE);
+        let mut ic3 = Ic3::new(&Rc::new(machine), targets, budget)?;
+        ic3.require(OVERFLOW);
+        Ok(Counter {
+            base: Rc::clone(base),
+            fair: fair.clone(),
+            overflow,
+            bound,
+            is_exceeded: false,
+            ic3: Box::new(ic3),
+        })
+    }
+
+    /// Goes on with the proof. If the bound can be exceeded, a larger one is next.
+    fn prove(&mut self, numbers: &[usize], slice: &Budget) -> Result<Event, Interrupted> {
+        loop {
+            if self.is_exceeded && self.bound >= LARGEST_BOUND {
+                return Ok(Event::Nothing);
+            }
+            if self.is_exceeded {
+                *self = Counter::new(&self.base, &self.fair, self.overflow, 2 * self.bound, slice)?;
+            }
+            match self.ic3.run(slice)? {
+                Outcome::Violated(OVERFLOW, path) => return Ok(Event::Overflow(path)),
+                Outcome::Violated(..) => self.is_exceeded = true,
+                Outcome::Proved(_, excluded) => {
+                    return Ok(Event::Proved(numbers.to_vec(), Proof::Counted(self.bound, excluded)));
+                }
+            }
+        }
+    }
+
+    fn verify(&self, bound: usize, excluded: &[Cube], budget: &Budget) -> Result<(), NotVerified> {
+        let Counting { machine, exceeded } = counting(&self.base, &self.fair, bound);
+        let (transitions, bad) = (whole_step(&machine), [exceeded, self.overflow]);
+        let Machine { dag, state, initial, .. } = &machine;
+        let subject = Subject { dag, state, initial: *initial, transitions: &transitions, bad: &bad };
+        verify(&subject, excluded, &[], budget)
+    }
+}
+
+/// How a unit works.
+#[derive(Clone, Copy, Debug)]
+pub struct Methods {
+    pub method: Method,
+    pub liveness: Liveness,
+    /// What looks for runs.
+    pub solver: SolverKind,
+}
+
 /// A unit of work.
 pub struct Unit {
     pub kind: Kind,
@@ -81,6 +163,8 @@ pub struct Unit {
     pub numbers: Vec<usize>,
     search: Option<Search>,
     prover: Prover,
+    /// For properties of infinite runs: a proof by counting.
+    counter: Option<Counter>,
     /// Beside IC3: induction over short paths.
     induction: Option<Box<Induction>>,
     /// The machine in which it is proved, its bad states by target, and its moves.
@@ -88,6 +172,10 @@ pub struct Unit {
     targets: Vec<(usize, Lit)>,
     transitions: Vec<Transition>,
     overflow: Lit,
+    /// The smaller machine in which runs and proofs are found, if there is one.
+    simplified: Option<Simplified>,
+    /// What was proved before, and verified.
+    settled: Vec<Fact>,
     /// In the machine in which it is proved: the input that saves a state.
     save: Option<usize>,
     /// Runs of the depth of the search were looked at.
@@ -101,14 +189,27 @@ impl Unit {
         numbers: Vec<usize>,
         made: SafetyMachine,
         since: usize,
-        method: Method,
+        methods: Methods,
         budget: &Budget,
     ) -> Result<Unit, NotBegun> {
         let SafetyMachine { machine, schedule, bad, overflow } = made;
-        let targets: Vec<(usize, Lit)> = numbers.iter().copied().zip(bad).collect();
-        let search = reach(&machine, schedule.as_ref(), &targets, overflow, since, budget)?;
+        let targets: Vec<(usize, Lit)> = numbers.iter().copied().zip(bad.iter().copied()).collect();
+        let simplified = match session.requirements() {
+            Some(requirements) => Some(Simplified::of(&machine, requirements, &bad, budget)?),
+            None => None,
+        };
+        let (working, smaller) = match &simplified {
+            Some(simplified) => {
+                let bad = simplified.bad.iter().copied();
+                (Rc::clone(&simplified.machine), numbers.iter().copied().zip(bad).collect())
+            }
+            None => (Rc::clone(&machine), targets.clone()),
+        };
+        let search = reach(&working, schedule.as_ref(), &smaller, overflow, since, methods.solver, budget)?;
         let transitions = session.transitions();
-        Unit::of(Kind::Safety, numbers, search, machine, targets, transitions, overflow, method, budget)
+        let unit =
+            Unit::of(Kind::Safety, numbers, search, working, smaller, transitions, overflow, methods.method, budget)?;
+        Ok(Unit { proved_in: machine, targets, simplified, ..unit })
     }
 
     /// For a property of runs. Where a beginning decides and every run goes on, it is reachability.
@@ -116,28 +217,40 @@ impl Unit {
         number: usize,
         made: ProductMachine,
         by_beginning: bool,
-        method: Method,
+        methods: Methods,
         budget: &Budget,
     ) -> Result<Unit, NotBegun> {
+        let Methods { method, liveness, .. } = methods;
         let ProductMachine { machine, schedule, fair, decided, overflow } = made;
         if by_beginning {
             let targets = vec![(number, decided)];
-            let search = reach(&machine, schedule.as_ref(), &targets, overflow, 0, budget)?;
+            let search = reach(&machine, schedule.as_ref(), &targets, overflow, 0, methods.solver, budget)?;
             let transitions = whole_step(&machine);
             let kind = Kind::Beginning(number);
             return Unit::of(kind, vec![number], search, machine, targets, transitions, overflow, method, budget);
         }
         let search = match schedule {
-            Some(schedule) => LassoSearch::scheduled(&(Rc::clone(&machine), schedule), &fair, overflow, budget)?,
-            None => LassoSearch::new(&machine, &fair, overflow, budget)?,
+            Some(schedule) => {
+                LassoSearch::scheduled(&(Rc::clone(&machine), schedule), &fair, overflow, methods.solver, budget)?
+            }
+            None => LassoSearch::new(&machine, &fair, overflow, methods.solver, budget)?,
         };
         let search = Search::Lasso(search);
+        let counts = matches!(method, Method::Auto | Method::Ic3) && liveness != Liveness::LivenessToSafety;
+        let counter = match counts {
+            true => Some(Counter::new(&machine, &fair, overflow, 1, budget)?),
+            false => None,
+        };
         let saving = saving(&machine, &fair);
         let (targets, transitions) = (vec![(number, saving.closed)], whole_step(&saving.machine));
         let machine = Rc::new(saving.machine);
         let kind = Kind::Lasso(number);
-        let unit = Unit::of(kind, vec![number], search, machine, targets, transitions, overflow, method, budget)?;
-        Ok(Unit { save: Some(saving.save), ..unit })
+        let mut unit = Unit::of(kind, vec![number], search, machine, targets, transitions, overflow, method, budget)?;
+        // Without bounded model checking nothing else finds runs.
+        if liveness == Liveness::KLiveness && counts && unit.search.is_some() {
+            unit.prover = Prover::Nobody;
+        }
+        Ok(Unit { save: Some(saving.save), counter, ..unit })
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -156,13 +269,15 @@ impl Unit {
             Method::Auto | Method::Ic3 => {
                 let mut all = vec![(OVERFLOW, overflow)];
                 all.extend(&targets);
-                all.retain(|(_, bad)| *bad != Lit::FALSE);
-                Prover::Ic3(Box::new(Ic3::new(&machine, all, budget)?))
+                all.retain(|target| *target != (OVERFLOW, Lit::FALSE));
+                let mut ic3 = Ic3::new(&machine, all, budget)?;
+                ic3.require(OVERFLOW);
+                Prover::Ic3(Box::new(ic3))
             }
             Method::Induction => {
                 Prover::Induction(Box::new(Induction::new(&machine, targets.clone(), overflow, budget)?))
             }
-            Method::Bmc | Method::Partial => Prover::Nobody,
+            Method::Bmc | Method::Partial | Method::Steps | Method::Processes => Prover::Nobody,
         };
         let by_induction = method == Method::Auto && matches!(search, Search::Reach(_));
         let induction = match by_induction {
@@ -175,11 +290,14 @@ impl Unit {
             numbers,
             search,
             prover,
+            counter: None,
             induction,
             proved_in: machine,
             targets,
             transitions,
             overflow,
+            simplified: None,
+            settled: Vec::new(),
             save: None,
             examined: false,
         })
@@ -266,9 +384,13 @@ impl Unit {
             Search::Reach(bmc) => {
                 bmc.limit(slice);
                 let bmc::Found { violated, overflow, is_complete } = bmc.examine()?;
-                events.extend(violated.into_iter().map(|(number, path)| Event::Reached(number, path, Shortest::Yes)));
+                for (number, path) in violated {
+                    let path = restored(self.simplified.as_ref(), path);
+                    events.push(Event::Reached(number, path, Shortest::Yes));
+                }
                 events.extend(overflow.map(Event::Overflow));
-                events.extend(is_complete.then_some(Event::Proved(Proof::AllRuns(bmc.depth()))));
+                let proved = || Event::Proved(self.numbers.clone(), Proof::AllRuns(bmc.depth()));
+                events.extend(is_complete.then(proved));
             }
             Search::Lasso(search) => {
                 search.limit(slice);
@@ -277,7 +399,8 @@ impl Unit {
                     events.extend(found.lasso.map(|lasso| Event::Lasso(number, lasso)));
                 }
                 events.extend(found.overflow.map(Event::Overflow));
-                events.extend(found.is_complete.then_some(Event::Proved(Proof::AllRuns(search.depth()))));
+                let proved = || Event::Proved(self.numbers.clone(), Proof::AllRuns(search.depth()));
+                events.extend(found.is_complete.then(proved));
             }
         }
         self.examined = true;
@@ -292,8 +415,21 @@ impl Unit {
         else {
             return Ok(Event::Nothing);
         };
-        let found = induction.prove(longest, slice)?;
-        Ok(found.map_or(Event::Nothing, |depth| Event::Proved(Proof::Induction(depth))))
+        if let Prover::Ic3(ic3) = &self.prover {
+            let new: Vec<Cube> = ic3.unreachable(induction.excluded().len()).cloned().collect();
+            induction.exclude(new)?;
+        }
+        let Some(depth) = induction.prove(longest, slice)? else { return Ok(Event::Nothing) };
+        let excluded = restored_cubes(self.simplified.as_ref(), induction.excluded().to_vec());
+        Ok(Event::Proved(self.numbers.clone(), Proof::Induction(depth, excluded)))
+    }
+
+    /// Goes on with the proof by counting, for a slice of time.
+    pub fn count(&mut self, slice: &Budget) -> Result<Event, Interrupted> {
+        match &mut self.counter {
+            Some(counter) => counter.prove(&self.numbers, slice),
+            None => Ok(Event::Nothing),
+        }
     }
 
     /// Goes on with the proof, for a slice of time.
@@ -313,7 +449,7 @@ impl Unit {
                     induction.step()?;
                 }
                 Ok(match induction.is_inductive(slice)? {
-                    true => Event::Proved(Proof::Induction(depth)),
+                    true => Event::Proved(self.numbers.clone(), Proof::Induction(depth, Vec::new())),
                     false => Event::Nothing,
                 })
             }
@@ -321,37 +457,90 @@ impl Unit {
                 Outcome::Violated(OVERFLOW, path) => Event::Overflow(path),
                 Outcome::Violated(number, path) => match (self.kind, self.save) {
                     (Kind::Lasso(number), Some(save)) => Event::Lasso(number, unsaved(path, save)),
-                    _ => Event::Reached(number, path, Shortest::Unknown),
+                    _ => Event::Reached(number, restored(self.simplified.as_ref(), path), Shortest::Unknown),
                 },
-                Outcome::Proved(excluded) => Event::Proved(Proof::Invariant(excluded)),
+                Outcome::Proved(proved, excluded) => {
+                    let proved = proved.into_iter().filter(|number| *number != OVERFLOW).collect();
+                    let excluded = restored_cubes(self.simplified.as_ref(), excluded);
+                    Event::Proved(proved, Proof::Invariant(excluded))
+                }
             }),
         }
     }
 
-    /// Verifies a proof by means of its own.
-    pub fn verify(&self, proof: &Proof, budget: &Budget) -> Result<(), NotVerified> {
-        let mut bad: Vec<Lit> = self.targets.iter().map(|(_, bad)| *bad).collect();
-        bad.push(self.overflow);
+    /// What is known of all reachable states.
+    pub fn facts(&self) -> &[Fact] {
+        self.simplified.as_ref().map_or(&[], |simplified| &simplified.facts)
+    }
+
+    /// Facts in terms of a certificate.
+    pub fn definitions(&self) -> Definitions {
+        Definitions::of(&self.proved_in, self.facts())
+    }
+
+    /// Ends induction beside other proofs. False if there is none, nor a smaller machine.
+    pub fn end_induction(&mut self) -> bool {
+        self.induction.take().is_some() || self.simplified.is_some()
+    }
+
+    /// It is proved, and not looked for any more. In paths of induction it may go on to be assumed.
+    pub fn settle(&mut self, number: usize) {
+        if let Some(induction) = &mut self.induction {
+            induction.settle(number);
+        }
+        self.settled.extend(self.targets_of(&[number]).into_iter().map(|(_, bad)| (bad, Lit::FALSE)));
+        self.leave(number);
+    }
+
+    fn targets_of(&self, numbers: &[usize]) -> Vec<(usize, Lit)> {
+        self.targets.iter().filter(|(number, _)| numbers.contains(number)).copied().collect()
+    }
+
+    /// Verifies a proof of some of its targets by means of its own.
+    pub fn verify(&self, numbers: &[usize], proof: &Proof, budget: &Budget) -> Result<(), NotVerified> {
+        let targets = self.targets_of(numbers);
         match proof {
             Proof::Invariant(excluded) => {
-                let subject = Subject {
-                    dag: &self.proved_in.dag,
-                    state: &self.proved_in.state,
-                    initial: self.proved_in.initial,
-                    transitions: &self.transitions,
-                    bad: &bad,
-                };
-                verify(&subject, excluded, budget)
+                let mut bad: Vec<Lit> = targets.iter().map(|(_, bad)| *bad).collect();
+                bad.push(self.overflow);
+                verify(&self.subject(&bad), excluded, self.facts(), budget)
             }
-            Proof::Induction(depth) => self.verify_induction(*depth, budget),
-            Proof::AllRuns(depth) => self.verify_runs(*depth, budget),
+            Proof::Counted(bound, excluded) => match &self.counter {
+                Some(counter) => counter.verify(*bound, excluded, budget),
+                None => Err(NotVerified::NotSafe),
+            },
+            Proof::Induction(depth, excluded) => self.verify_induction(targets, *depth, excluded, budget),
+            Proof::AllRuns(depth) => self.verify_runs(targets, *depth, budget),
         }
     }
 
-    /// Asks all questions of k-induction again, to new solvers.
-    fn verify_induction(&self, depth: usize, budget: &Budget) -> Result<(), NotVerified> {
-        let mut runs = Bmc::new(&self.proved_in, self.targets.clone(), self.overflow, 0, budget)?;
-        let mut induction = Induction::new(&self.proved_in, self.targets.clone(), self.overflow, budget)?;
+    fn subject<'a>(&'a self, bad: &'a [Lit]) -> Subject<'a> {
+        Subject {
+            dag: &self.proved_in.dag,
+            state: &self.proved_in.state,
+            initial: self.proved_in.initial,
+            transitions: &self.transitions,
+            bad,
+        }
+    }
+
+    /// Asks all questions of k-induction again, to new solvers, after what is known of reachable states is verified.
+    fn verify_induction(
+        &self,
+        targets: Vec<(usize, Lit)>,
+        depth: usize,
+        excluded: &[Cube],
+        budget: &Budget,
+    ) -> Result<(), NotVerified> {
+        let facts = self.facts();
+        if !facts.is_empty() || !excluded.is_empty() {
+            verify(&self.subject(&[]), excluded, facts, budget)?;
+        }
+        let mut runs = Bmc::new(&self.proved_in, targets.clone(), self.overflow, 0, SolverKind::Batsat, budget)?;
+        let mut induction = Induction::new(&self.proved_in, targets, self.overflow, budget)?;
+        induction.assume(facts)?;
+        induction.assume(&self.settled)?;
+        induction.exclude(excluded.to_vec())?;
         for length in 0..=depth {
             let found = runs.examine()?;
             if !found.violated.is_empty() || found.overflow.is_some() {
@@ -366,8 +555,8 @@ impl Unit {
     }
 
     /// Asks again for all runs, in the machine of the proof.
-    fn verify_runs(&self, depth: usize, budget: &Budget) -> Result<(), NotVerified> {
-        let mut runs = Bmc::new(&self.proved_in, self.targets.clone(), self.overflow, 0, budget)?;
+    fn verify_runs(&self, targets: Vec<(usize, Lit)>, depth: usize, budget: &Budget) -> Result<(), NotVerified> {
+        let mut runs = Bmc::new(&self.proved_in, targets, self.overflow, 0, SolverKind::Batsat, budget)?;
         for _ in 0..=depth {
             let found = runs.examine()?;
             if !found.violated.is_empty() || found.overflow.is_some() {
@@ -389,15 +578,30 @@ fn reach(
     targets: &[(usize, Lit)],
     overflow: Lit,
     since: usize,
+    solver: SolverKind,
     budget: &Budget,
 ) -> Result<Search, Interrupted> {
     Ok(Search::Reach(match schedule {
         Some(schedule) => {
             let scheduled = (Rc::clone(machine), Rc::clone(schedule));
-            Bmc::scheduled(&scheduled, targets.to_vec(), overflow, budget)?
+            Bmc::scheduled(&scheduled, targets.to_vec(), overflow, solver, budget)?
         }
-        None => Bmc::new(machine, targets.to_vec(), overflow, since, budget)?,
+        None => Bmc::new(machine, targets.to_vec(), overflow, since, solver, budget)?,
     }))
+}
+
+fn restored_cubes(simplified: Option<&Simplified>, cubes: Vec<Cube>) -> Vec<Cube> {
+    match simplified {
+        Some(simplified) => simplified.restore_cubes(cubes),
+        None => cubes,
+    }
+}
+
+fn restored(simplified: Option<&Simplified>, path: Path) -> Path {
+    match simplified {
+        Some(simplified) => simplified.restore(path),
+        None => path,
+    }
 }
 
 /// A run of the machine that saves a state, as a lasso.

@@ -29,8 +29,9 @@ pub fn witness(system: &System, property: &str, status: Status<'_>) -> Result<St
     })
 }
 
-/// The letter and the number of a property.
-fn label(system: &System, property: &str) -> String {
+/// The letter and the number of a property, by its name in reports: `b0` is the first bad state, `j0` the first justice
+/// property.
+pub fn label(system: &System, property: &str) -> String {
     let (mut bad, mut justice) = (0, 0);
     for stated in &system.properties {
         let (letter, number) = match stated.question {

@@ -61,7 +61,8 @@ pub struct Check {
     /// Write the counterexamples to a file, as JSON; `ample simulate --trace` replays it
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// Write the certificates of proofs to a file, as JSON: only the bounded engine has some
+    /// Write the certificates of proofs to a file: only the bounded engine has some. As JSON; as a witness circuit if the
+    /// name ends in `.aag` or `.aig`
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
     /// Show counterexamples as message sequence charts

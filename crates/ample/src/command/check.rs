@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use ample::witness_circuits;
 use ample::{
     Asked, Board, Budget, CheckOptions, LoadError, Property, Question, Report, System, UnreachedCode, Verdict,
 };
-use ample_lang::export::witness::{Status, witness};
+use ample_lang::export::aig::Aig;
+use ample_lang::export::witness::{Status, label, witness};
 
 use super::arguments::{self, Check, States};
 use super::progress::Display;
@@ -35,6 +37,12 @@ pub fn check(arguments: &Check, context: &Context) -> Exit {
         let why = format!("--witness {} is for one circuit, and there is another one", witness.display());
         return failed(context, second, &why);
     }
+    if let (Some(path), [_, second, ..]) = (&arguments.certificate, &arguments.files[..])
+        && is_circuit(path)
+    {
+        let why = format!("--certificate {} is for one circuit, and there is another one", path.display());
+        return failed(context, second, &why);
+    }
     let mut exit = Exit::Fine;
     let mut reports = Vec::new();
     for file in &arguments.files {
@@ -58,7 +66,7 @@ pub fn check(arguments: &Check, context: &Context) -> Exit {
         let text = traces::to_json(&reports).map_err(|error| error.to_string());
         exit = exit.min(write(path, text, context));
     }
-    if let Some(path) = &arguments.certificate {
+    if let Some(path) = arguments.certificate.as_ref().filter(|path| !is_circuit(path)) {
         exit = exit.min(write(path, Ok(certificates(&reports).into_bytes()), context));
     }
     exit
@@ -69,6 +77,44 @@ fn certificates(reports: &[Report]) -> String {
     let answers = reports.iter().flat_map(|report| &report.answers);
     let all: Vec<&str> = answers.filter_map(|answer| Some(answer.certificate.as_ref()?.trim_end())).collect();
     format!("[{}]\n", all.join(",\n"))
+}
+
+/// The file is to be a circuit in AIGER's format.
+fn is_circuit(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "aag" || extension == "aig")
+}
+
+/// Writes the proof of one property of a circuit as a witness circuit, which is verified before.
+fn write_witness_circuit(
+    path: &Path,
+    (file, system): (&Path, &System),
+    properties: &[Property],
+    report: &Report,
+    budget: &Budget,
+) -> Result<(), String> {
+    let proved: Vec<_> = report.answers.iter().filter(|answer| answer.verdict() == Verdict::Holds).collect();
+    let answer = match proved[..] {
+        [] => return Ok(()),
+        [answer] => answer,
+        _ => return Err("a witness circuit is for one property, and several hold: name one of them".into()),
+    };
+    let Some(certificate) = &answer.certificate else {
+        return Err(format!("the {} engine has no certificates; `--engine bounded` has", answer.engine));
+    };
+    let Some(property) = properties.iter().find(|property| property.id() == answer.property) else { return Ok(()) };
+    let bytes = std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let model = witness_circuits::model(system, property, budget).map_err(|why| why.to_string())?;
+    let numbering = witness_circuits::Numbering::of(&model, &String::from_utf8_lossy(&bytes));
+    let circuit = witness_circuits::witness_circuit(&model, &numbering, certificate).map_err(|why| why.to_string())?;
+    let (name, label) = (file.display().to_string(), label(system, &answer.property));
+    // What is written is read again to be verified.
+    let text = witness_circuits::written(&circuit, false, &label, &name);
+    let read = ample::load_text("witness.aag", String::from_utf8_lossy(&text).into_owned(), &Default::default());
+    let read = read.map_err(|error| error.to_string())?;
+    let read = Aig::of(&read.system, &[], budget).map_err(|why| why.to_string())?;
+    witness_circuits::verify(&model, &numbering, &read, budget).map_err(|why| why.to_string())?;
+    let is_binary = path.extension().is_some_and(|extension| extension == "aig");
+    output::write(path, &witness_circuits::written(&circuit, is_binary, &label, &name)).map_err(|why| why.to_string())
 }
 
 fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Report, Exit), Exit> {
@@ -117,6 +163,8 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
         reductions: arguments.reductions.reductions.0.clone(),
         ..options(&arguments.search, &budget)
     };
+    let mut options = options;
+    options.engines.bounded.invariants_only = arguments.certificate.as_ref().is_some_and(|path| is_circuit(path));
     let mut report = match nothing_left {
         true => empty_report(&system),
         false => search(options, &board, &arguments.search, context, |options| ample::check(&system, options)),
@@ -130,6 +178,10 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
     }
     if let Some(path) = &arguments.witness {
         write_witness(path, &system, &questions.properties(), &report).map_err(|why| failed(context, file, &why))?;
+    }
+    if let Some(path) = arguments.certificate.as_ref().filter(|path| is_circuit(path)) {
+        let written = write_witness_circuit(path, (file, &system), &questions.properties(), &report, &budget);
+        written.map_err(|why| failed(context, file, &why))?;
     }
     let verdict: Exit = report.verdict().into();
     let exit = if questions.refused().next().is_some() { Exit::Wrong } else { verdict };

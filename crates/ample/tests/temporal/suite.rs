@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use ample::{
     Algorithm, Answer, Bounded, Budget, Certainty, CheckOptions, Choice, Direction, Emptiness, Explicit, Fairness,
-    Outcome, PartialOrder, Property, Question, Reach, Reason, SatMethod, Search, StaticReduction, Step, Symbolic,
-    System, Trace, Violation,
+    Outcome, PartialOrder, Property, Question, Reach, Reason, SatLiveness, SatMethod, Search, StaticReduction, Step,
+    Symbolic, System, Trace, Violation,
 };
 use ample_model::{Expr, Interpreter, Move};
 
@@ -425,14 +425,17 @@ impl Suite {
         let asked: Vec<&Question> = questions.iter().filter(is_linear).collect();
         let fairness = random.pick(&FAIRNESS);
         let expected: Vec<bool> = asked.iter().map(|question| naive.is_violated(question, fairness)).collect();
-        let method =
-            random.pick(&[SatMethod::Auto, SatMethod::Ic3, SatMethod::Induction, SatMethod::Bmc, SatMethod::Partial]);
-        // These prove nothing, and would go on until the time is over.
-        let only_refutes = matches!(method, SatMethod::Bmc | SatMethod::Partial);
-        let bound = only_refutes.then(|| 1 + random.below(12) as u64);
+        // Those that prove nothing would go on until the time is over.
+        let refuting = [SatMethod::Bmc, SatMethod::Partial, SatMethod::Steps, SatMethod::Processes];
+        let method = match random.one_in(2) {
+            true => random.pick(&refuting),
+            false => random.pick(&[SatMethod::Auto, SatMethod::Ic3, SatMethod::Induction]),
+        };
+        let bound = refuting.contains(&method).then(|| 1 + random.below(12_u64));
+        let liveness = random.pick(&[SatLiveness::Auto, SatLiveness::KLiveness, SatLiveness::LivenessToSafety]);
         let options = CheckOptions {
             engine: BOUNDED,
-            engines: Bounded { method, bound, ..Bounded::default() }.into(),
+            engines: Bounded { method, bound, liveness, ..Bounded::default() }.into(),
             properties: Some(asked.into_iter().cloned().map(property).collect()),
             fairness,
             ..CheckOptions::default()

@@ -1,0 +1,534 @@
+//! Signal correspondence: nodes of a machine that have the same value, or opposite values, in all reachable states, are made
+//! one (C. A. J. van Eijk, *Sequential Equivalence Checking without State Space Traversal*, DATE 1998; A. Mishchenko et al.,
+//! *Scalable and Scalably-Verifiable Sequential Synthesis*, ICCAD 2008).
+//!
+//! Simulation says which nodes may be equal. Then it is proved by induction, for all of them at once: that they are equal
+//! initially, and after a step if they are all equal before it. Nodes that differ in a solution are told apart, until
+//! nothing changes. Constants are nodes that are equal to false. The equalities are an invariant over state bits and inputs,
+//! which is part of the certificate of what is proved in the smaller machine.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use ample_boolean::{Dag, Lit, Node};
+use ample_budget::{Budget, Interrupted};
+use ample_random::Random;
+
+use crate::clauses::Clauses;
+use crate::machine::Machine;
+use crate::project::cone;
+use crate::solver::{Batsat, Literal, Solver};
+
+/// Words of 64 runs that are simulated side by side.
+const WORDS: usize = 4;
+/// Steps of the simulation.
+const STEPS: usize = 96;
+/// How often inputs are drawn again that do not satisfy the constraint.
+const DRAWS: usize = 4;
+/// One question to the solver takes no longer.
+const LONGEST_QUESTION: Duration = Duration::from_millis(200);
+
+/// What corresponds in a machine.
+pub struct Subject<'a> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// What a step requires except for the constraint.
+    pub own: Lit,
+    /// What holds in all states that count, with the inputs that count there. It stays as it is.
+    pub constraint: Lit,
+    /// The formulas that matter.
+    pub bad: &'a [Lit],
+}
+
+/// A machine in which nodes that correspond are one.
+pub struct Corresponding {
+    /// The machine, with the same state bits and inputs.
+    pub machine: Machine,
+    /// The formulas that matter.
+    pub bad: Vec<Lit>,
+    /// The nodes that are equal, in the graph of the machine that it was made from.
+    pub equal: Vec<(Lit, Lit)>,
+}
+
+/// Makes nodes one that correspond. `None` if there are none, or it takes too long.
+pub fn corresponding(
+    subject: &Subject<'_>,
+    limit: Duration,
+    budget: &Budget,
+) -> Result<Option<Corresponding>, Interrupted> {
+    let part = budget.clone().with_time(limit);
+    match classes(subject, &part) {
+        Ok(classes) => {
+            let equal = classes.equal();
+            Ok((!equal.is_empty()).then(|| merged(subject, &classes, equal)))
+        }
+        Err(_) => budget.check().map(|()| None),
+    }
+}
+
+/// The nodes that correspond.
+fn classes(subject: &Subject<'_>, budget: &Budget) -> Result<Classes, Interrupted> {
+    let nodes = relevant(subject);
+    let mut classes = simulated(subject, &nodes, budget)?;
+    if classes.members.is_empty() {
+        return Ok(classes);
+    }
+    Round::new(subject, &nodes, budget).initially(&mut classes)?;
+    while !classes.members.is_empty() && Round::new(subject, &nodes, budget).after_a_step(&mut classes)? {}
+    Ok(classes)
+}
+
+/// The nodes that matter, now or after some steps, in topological order.
+fn relevant(subject: &Subject<'_>) -> Vec<usize> {
+    let machine = subject.machine;
+    let mut roots: Vec<Lit> = subject.bad.to_vec();
+    roots.extend([subject.own, subject.constraint, Lit::FALSE]);
+    loop {
+        let reached = cone(&machine.dag, roots.iter().copied());
+        let is_in = |bit: &u32| machine.dag.find_input(*bit).is_some_and(|lit| reached[lit.index()]);
+        let before = roots.len();
+        let mut known: std::collections::HashSet<Lit> = roots.iter().copied().collect();
+        for (bit, next) in machine.state.iter().zip(&machine.next) {
+            if is_in(bit) && known.insert(*next) {
+                roots.push(*next);
+            }
+        }
+        if roots.len() == before {
+            return (0..machine.dag.len()).filter(|index| reached[*index]).collect();
+        }
+    }
+}
+
+/// Nodes that may correspond.
+struct Classes {
+    /// By node: the value that it has where the first of its class is false.
+    phase: Vec<bool>,
+    /// By node: its class.
+    class: Vec<Option<u32>>,
+    /// The nodes of each class, in topological order, two at least; empty ones are left.
+    members: Vec<Vec<u32>>,
+}
+
+impl Classes {
+    /// The literal that a node is equal to, if it is not the first of its class.
+    fn representative(&self, node: usize) -> Option<Lit> {
+        let class = &self.members[self.class[node]? as usize];
+        let first = *class.first().filter(|first| **first as usize != node)? as usize;
+        Some(Lit((first as u32) << 1 | u32::from(self.phase[node] != self.phase[first])))
+    }
+
+    /// Tells nodes of a class apart where the key differs. True if some are.
+    fn refine<K: std::hash::Hash + Eq>(&mut self, key: impl Fn(usize, bool) -> K) -> bool {
+        let mut changed = false;
+        for number in 0..self.members.len() {
+            let key_of = |node: &u32| key(*node as usize, self.phase[*node as usize]);
+            let Some(first) = self.members[number].first().map(key_of) else { continue };
+            if self.members[number].iter().all(|node| key_of(node) == first) {
+                continue;
+            }
+            let members = std::mem::take(&mut self.members[number]);
+            let mut parts: Vec<Vec<u32>> = Vec::new();
+            let mut known: HashMap<K, usize> = HashMap::new();
+            for node in members {
+                let place = *known.entry(key(node as usize, self.phase[node as usize])).or_insert(parts.len());
+                match parts.get_mut(place) {
+                    Some(part) => part.push(node),
+                    None => parts.push(vec![node]),
+                }
+            }
+            changed = true;
+            for (place, part) in parts.into_iter().enumerate() {
+                self.put(part, if place == 0 { number } else { self.members.len() });
+            }
+        }
+        changed
+    }
+
+    fn put(&mut self, part: Vec<u32>, number: usize) {
+        let is_class = part.len() > 1;
+        part.iter().for_each(|node| self.class[*node as usize] = is_class.then_some(number as u32));
+        let part = if is_class { part } else { Vec::new() };
+        match self.members.get_mut(number) {
+            Some(members) => *members = part,
+            None if is_class => self.members.push(part),
+            None => {}
+        }
+    }
+
+    /// The node is alone.
+    fn remove(&mut self, node: usize) {
+        if let Some(class) = self.class[node].take() {
+            let rest = std::mem::take(&mut self.members[class as usize]);
+            let rest = rest.into_iter().filter(|other| *other as usize != node).collect();
+            self.put(rest, class as usize);
+        }
+    }
+
+    fn equal(&self) -> Vec<(Lit, Lit)> {
+        let nodes = 0..self.class.len();
+        nodes.filter_map(|node| Some((Lit((node as u32) << 1), self.representative(node)?))).collect()
+    }
+}
+
+type Word = [u64; WORDS];
+
+/// The nodes that are equal in a simulation.
+fn simulated(subject: &Subject<'_>, nodes: &[usize], budget: &Budget) -> Result<Classes, Interrupted> {
+    let machine = subject.machine;
+    let dag = &machine.dag;
+    let mut random = Random::new(1);
+    let starts = Starts::new(machine, budget)?;
+    let mut values: Vec<Word> = vec![[0; WORDS]; dag.len()];
+    let mut classes = Classes {
+        phase: vec![false; dag.len()],
+        class: vec![None; dag.len()],
+        members: vec![nodes.iter().map(|node| *node as u32).collect()],
+    };
+    nodes.iter().for_each(|node| classes.class[*node] = Some(0));
+    let place = |bit: &u32| dag.find_input(*bit).map_or(0, Lit::index);
+    let (bits, inputs): (Vec<usize>, Vec<usize>) =
+        (machine.state.iter().map(place).collect(), machine.inputs.iter().map(place).collect());
+    let mut state: Vec<Word> = starts.draw(&mut random);
+    let mut is_first = true;
+    for _ in 0..STEPS {
+        budget.check()?;
+        bits.iter().zip(&state).for_each(|(place, word)| values[*place] = *word);
+        let mut counts = [0; WORDS];
+        for _ in 0..DRAWS {
+            for input in &inputs {
+                let drawn: Word = std::array::from_fn(|_| random.next_u64());
+                let kept = values[*input];
+                values[*input] = std::array::from_fn(|word| kept[word] & counts[word] | drawn[word] & !counts[word]);
+            }
+            values[0] = [0; WORDS];
+            evaluate(dag, nodes, &mut values);
+            counts = word_of(&values, subject.constraint);
+            if counts == [u64::MAX; WORDS] {
+                break;
+            }
+        }
+        if std::mem::take(&mut is_first) && counts[0] & 1 == 1 {
+            nodes.iter().for_each(|node| classes.phase[*node] = values[*node][0] & 1 == 1);
+        }
+        classes.refine(|node, phase| -> Word {
+            let flip = if phase { u64::MAX } else { 0 };
+            std::array::from_fn(|word| (values[node][word] ^ flip) & counts[word])
+        });
+        let goes_on = word_of(&values, subject.own);
+        let anew = starts.draw(&mut random);
+        for (number, next) in machine.next.iter().enumerate() {
+            let after = word_of(&values, *next);
+            state[number] = std::array::from_fn(|word| {
+                let on = counts[word] & goes_on[word];
+                after[word] & on | anew[number][word] & !on
+            });
+        }
+    }
+    Ok(classes)
+}
+
+fn word_of(values: &[Word], lit: Lit) -> Word {
+    let word = values[lit.index()];
+    if lit.is_negated() { word.map(|word| !word) } else { word }
+}
+
+fn evaluate(dag: &Dag, nodes: &[usize], values: &mut [Word]) {
+    for node in nodes {
+        if let Node::And(x, y) = dag.node(Lit((*node as u32) << 1)) {
+            let (x, y) = (word_of(values, x), word_of(values, y));
+            values[*node] = std::array::from_fn(|word| x[word] & y[word]);
+        }
+    }
+}
+
+/// Initial states to begin with.
+struct Starts {
+    /// By state bit: its value, if it is not drawn.
+    fixed: Vec<Option<bool>>,
+}
+
+impl Starts {
+    fn new(machine: &Machine, budget: &Budget) -> Result<Starts, Interrupted> {
+        let dag = &machine.dag;
+        let (mut solver, mut clauses) = (Batsat::default(), Clauses::default());
+        let (mut fixed, mut is_cube) = (HashMap::new(), true);
+        for conjunct in dag.conjuncts(machine.initial) {
+            let literal = clauses.literal(dag, conjunct, &mut solver, budget)?;
+            solver.add(&[literal]);
+            match dag.node(conjunct) {
+                Node::Input(bit) => {
+                    fixed.insert(bit, !conjunct.is_negated());
+                }
+                _ => is_cube &= conjunct == Lit::TRUE,
+            }
+        }
+        if is_cube {
+            return Ok(Starts { fixed: machine.state.iter().map(|bit| fixed.get(bit).copied()).collect() });
+        }
+        // One initial state will do: what it does not tell apart, the solver does.
+        solver.solve(&[], budget)?;
+        let value = |bit: &u32| {
+            let literal = dag.find_input(*bit).and_then(|lit| clauses.known(lit));
+            Some(literal.is_some_and(|literal| solver.value(literal)))
+        };
+        Ok(Starts { fixed: machine.state.iter().map(value).collect() })
+    }
+
+    fn draw(&self, random: &mut Random) -> Vec<Word> {
+        let mut word = |fixed: &Option<bool>| match fixed {
+            Some(value) => [if *value { u64::MAX } else { 0 }; WORDS],
+            None => std::array::from_fn(|_| random.next_u64()),
+        };
+        self.fixed.iter().map(&mut word).collect()
+    }
+}
+
+/// One proof for all classes, in which nodes are told apart that are not equal.
+struct Round<'a> {
+    subject: &'a Subject<'a>,
+    nodes: &'a [usize],
+    budget: &'a Budget,
+    dag: Dag,
+    solver: Batsat,
+    clauses: Clauses,
+    inputs: u32,
+}
+
+impl<'a> Round<'a> {
+    fn new(subject: &'a Subject<'a>, nodes: &'a [usize], budget: &'a Budget) -> Round<'a> {
+        Round {
+            subject,
+            nodes,
+            budget,
+            dag: Dag::within(budget),
+            solver: Batsat::default(),
+            clauses: Clauses::default(),
+            inputs: 0,
+        }
+    }
+
+    fn fresh(&mut self) -> Lit {
+        self.inputs += 1;
+        self.dag.input(self.inputs - 1)
+    }
+
+    fn literal(&mut self, lit: Lit) -> Result<Literal, Interrupted> {
+        self.clauses.literal(&self.dag, lit, &mut self.solver, self.budget)
+    }
+
+    fn assert(&mut self, lit: Lit) -> Result<(), Interrupted> {
+        for part in self.dag.conjuncts(lit).into_iter().filter(|part| *part != Lit::TRUE) {
+            let literal = self.literal(part)?;
+            self.solver.add(&[literal]);
+        }
+        Ok(())
+    }
+
+    /// A frame with these values of state bits, with new inputs.
+    fn frame(&mut self, state: Vec<Lit>) -> Frame {
+        let machine = self.subject.machine;
+        let mut given = vec![Lit::FALSE; machine.unused as usize];
+        machine.state.iter().zip(state).for_each(|(bit, lit)| given[*bit as usize] = lit);
+        for bit in &machine.inputs {
+            given[*bit as usize] = self.fresh();
+        }
+        Frame { given, made: vec![None; machine.dag.len()] }
+    }
+
+    /// A formula as it is, without classes.
+    fn plain(&mut self, frame: &Frame, lit: Lit) -> Lit {
+        let (machine, mut made) = (self.subject.machine, HashMap::new());
+        let reached = cone(&machine.dag, [lit]);
+        for index in (0..reached.len()).filter(|index| reached[*index]) {
+            let value = match machine.dag.node(Lit((index as u32) << 1)) {
+                Node::Constant => Lit::FALSE,
+                Node::Input(number) => frame.given[number as usize],
+                Node::And(x, y) => self.dag.and(signed(made[&x.index()], x), signed(made[&y.index()], y)),
+            };
+            made.insert(index, value);
+        }
+        signed(made[&lit.index()], lit)
+    }
+
+    /// The node, made of what is known of its operands.
+    fn raw(&mut self, frame: &Frame, node: usize) -> Lit {
+        match self.subject.machine.dag.node(Lit((node as u32) << 1)) {
+            Node::Constant => Lit::FALSE,
+            Node::Input(number) => frame.given[number as usize],
+            Node::And(x, y) => {
+                let (x, y) = (frame.value(x), frame.value(y));
+                self.dag.and(x, y)
+            }
+        }
+    }
+
+    /// Nodes are told apart that are not equal in initial states.
+    fn initially(mut self, classes: &mut Classes) -> Result<(), Interrupted> {
+        let machine = self.subject.machine;
+        let fixed: HashMap<u32, bool> = machine
+            .dag
+            .conjuncts(machine.initial)
+            .into_iter()
+            .filter_map(|lit| match machine.dag.node(lit) {
+                Node::Input(bit) => Some((bit, !lit.is_negated())),
+                _ => None,
+            })
+            .collect();
+        let mut state = Vec::new();
+        for bit in &machine.state {
+            state.push(match fixed.get(bit) {
+                Some(value) => (*value).into(),
+                None => self.fresh(),
+            });
+        }
+        let frame = self.frame(state);
+        let initial = self.plain(&frame, machine.initial);
+        self.assert(initial)?;
+        self.separate(frame, classes)?;
+        Ok(())
+    }
+
+    /// Nodes are told apart that are not equal after a step, if all are equal before it. True if there are some.
+    fn after_a_step(mut self, classes: &mut Classes) -> Result<bool, Interrupted> {
+        let machine = self.subject.machine;
+        let state = machine.state.iter().map(|_| self.fresh()).collect();
+        let mut frame = self.frame(state);
+        for node in self.nodes {
+            let raw = self.raw(&frame, *node);
+            let made = match classes.representative(*node) {
+                Some(lit) => frame.value(lit),
+                None => raw,
+            };
+            if made != raw {
+                let equal = self.dag.iff(made, raw);
+                self.assert(equal)?;
+            }
+            frame.made[*node] = Some(made);
+        }
+        let (own, constraint) = (frame.value(self.subject.own), frame.value(self.subject.constraint));
+        self.assert(own)?;
+        self.assert(constraint)?;
+        // Bits that do not matter are not part of what is made.
+        let next = machine.next.iter().map(|lit| frame.known(*lit).unwrap_or(Lit::FALSE)).collect();
+        let frame = self.frame(next);
+        self.separate(frame, classes)
+    }
+
+    /// Nodes are told apart that are not equal in the frame. True if there are some.
+    fn separate(&mut self, mut frame: Frame, classes: &mut Classes) -> Result<bool, Interrupted> {
+        let constraint = self.plain(&frame, self.subject.constraint);
+        self.assert(constraint)?;
+        let mut changed = false;
+        for node in self.nodes {
+            self.budget.check()?;
+            let raw = self.raw(&frame, *node);
+            loop {
+                let Some(representative) = classes.representative(*node) else {
+                    frame.made[*node] = Some(raw);
+                    break;
+                };
+                let other = frame.value(representative);
+                let is_equal = self.is_equal(raw, other)?;
+                if is_equal == Some(true) {
+                    frame.made[*node] = Some(other);
+                    break;
+                }
+                changed = true;
+                if is_equal.is_none() || !self.found(&frame, classes) {
+                    classes.remove(*node);
+                }
+            }
+            if let Some(interrupted) = self.dag.interrupted() {
+                return Err(interrupted);
+            }
+        }
+        Ok(changed)
+    }
+
+    /// Whether two nodes are equal; `None` if it takes too long.
+    fn is_equal(&mut self, one: Lit, other: Lit) -> Result<Option<bool>, Interrupted> {
+        let differ = self.dag.xor(one, other);
+        if differ == Lit::FALSE {
+            return Ok(Some(true));
+        }
+        let literal = self.literal(differ)?;
+        let part = self.budget.clone().with_time(LONGEST_QUESTION);
+        match self.solver.solve(&[literal], &part) {
+            Ok(found) => Ok(Some(!found)),
+            Err(interrupted) => self.budget.check().map_err(|_| interrupted).map(|()| None),
+        }
+    }
+
+    /// Tells nodes apart that differ in the solution that was found. False if none do.
+    fn found(&self, frame: &Frame, classes: &mut Classes) -> bool {
+        let machine = self.subject.machine;
+        let solution = self.dag.values(&|bit| {
+            let literal = self.dag.find_input(bit).and_then(|lit| self.clauses.known(lit));
+            literal.is_some_and(|literal| self.solver.value(literal))
+        });
+        let values =
+            machine.dag.values(&|number| frame.given.get(number as usize).is_some_and(|lit| solution.of(*lit)));
+        classes.refine(|node, phase| values.of(Lit((node as u32) << 1)) != phase)
+    }
+}
+
+/// The nodes of a machine at one time.
+struct Frame {
+    /// The values of the inputs of the machine's graph.
+    given: Vec<Lit>,
+    made: Vec<Option<Lit>>,
+}
+
+impl Frame {
+    fn known(&self, lit: Lit) -> Option<Lit> {
+        self.made[lit.index()].map(|made| signed(made, lit))
+    }
+
+    fn value(&self, lit: Lit) -> Lit {
+        self.known(lit).unwrap_or(Lit::FALSE)
+    }
+}
+
+fn signed(value: Lit, as_in: Lit) -> Lit {
+    if as_in.is_negated() { !value } else { value }
+}
+
+/// The machine in which nodes that correspond are one.
+fn merged(subject: &Subject<'_>, classes: &Classes, equal: Vec<(Lit, Lit)>) -> Corresponding {
+    let machine = subject.machine;
+    let mut dag = Dag::new();
+    let (mut made, mut plain): (Vec<Lit>, Vec<Lit>) = (Vec::new(), Vec::new());
+    for index in 0..machine.dag.len() {
+        let (raw, same) = match machine.dag.node(Lit((index as u32) << 1)) {
+            Node::Constant => (Lit::FALSE, Lit::FALSE),
+            Node::Input(number) => {
+                let input = dag.input(number);
+                (input, input)
+            }
+            Node::And(x, y) => {
+                let raw = dag.and(signed(made[x.index()], x), signed(made[y.index()], y));
+                (raw, dag.and(signed(plain[x.index()], x), signed(plain[y.index()], y)))
+            }
+        };
+        let one = classes.representative(index).map_or(raw, |lit| signed(made[lit.index()], lit));
+        made.push(one);
+        plain.push(same);
+    }
+    let of = |lit: Lit| signed(made[lit.index()], lit);
+    let as_it_is = |lit: Lit| signed(plain[lit.index()], lit);
+    let constraint = as_it_is(subject.constraint);
+    let next = machine.next.iter().map(|lit| of(*lit)).collect();
+    let bad = subject.bad.iter().map(|lit| dag.and(of(*lit), constraint)).collect();
+    let step = dag.and(of(subject.own), constraint);
+    let initial = as_it_is(machine.initial);
+    let machine = Machine {
+        dag,
+        state: machine.state.clone(),
+        inputs: machine.inputs.clone(),
+        initial,
+        next,
+        step,
+        unused: machine.unused,
+    };
+    Corresponding { machine, bad, equal }
+}
