@@ -105,6 +105,17 @@ pub fn shared(x: Expr) -> Expr {
     }
 }
 
+/// Whether there are more than so many levels in an expression. What is shared stands for itself.
+pub fn is_higher(x: &Expr, most: u32) -> bool {
+    let Some(below) = most.checked_sub(1) else { return true };
+    match x {
+        Expr::Unary(_, x) | Expr::Cast(_, x) => is_higher(x, below),
+        Expr::Binary(_, x, y) => is_higher(x, below) || is_higher(y, below),
+        Expr::Conditional(c, x, y) => is_higher(c, below) || is_higher(x, below) || is_higher(y, below),
+        _ => false,
+    }
+}
+
 /// How many levels there are in an expression. What is shared stands for itself, however many it has.
 pub fn height(x: &Expr) -> u32 {
     match x {
