@@ -60,6 +60,14 @@ fn deep_and_long_texts_are_answered() {
     assert!(!answer(&not).0);
     let long = format!("MODULE main VAR x : boolean; INIT {}x", "x & ".repeat(100_000));
     assert_eq!(answer(&long), (true, Vec::new()));
+    let depth = 4_900;
+    for (open, close) in [("x | (", ")"), ("x xor (", ")"), ("!(", ")"), ("case x : x; TRUE : ", "; esac"), ("x -> ", "")] {
+        let nested = format!("{}x{}", open.repeat(depth), close.repeat(depth));
+        let text = format!("MODULE main VAR x : boolean; INIT {nested} DEFINE d := {nested}; INVARSPEC d LTLSPEC G d");
+        assert_eq!(answer(&text), (true, Vec::new()), "{open}");
+    }
+    let sums = format!("MODULE main VAR x : 0..1; DEFINE d := x{}; INIT d < 1", " - x".repeat(depth));
+    assert_eq!(answer(&sums), (true, Vec::new()));
     // A graph of definitions that would be a tree of 2^200 leaves.
     let mut graph = String::from("MODULE main VAR x : boolean; DEFINE d0 := x & x;");
     (1..200).for_each(|n| graph.push_str(&format!(" d{n} := d{} xor d{};", n - 1, n - 1)));

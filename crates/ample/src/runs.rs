@@ -127,7 +127,7 @@ fn counted(property: &Property, parts: &Synchronous, options: &CheckOptions) -> 
             Property { question: Question::Ctl(Temporal { formula, atoms: atoms.clone() }), ..property.clone() }
         }
         Question::Distance(distance) if parts.infinite_runs || !options.justice.is_empty() => {
-            let [from, to] = [&distance.from, &distance.to].map(justice::over_counted_paths);
+            let [from, to] = [&distance.from, &distance.to].map(justice::with_counted_paths);
             Property { question: Question::Distance(Distance { from, to, ..distance.clone() }), ..property.clone() }
         }
         Question::Ltl(_) => justice::with_compassion(property, &parts.compassion),

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ample::{Budget, CheckOptions, Choice, Verdict};
+use ample::{Budget, CheckOptions, Choice, Question, Verdict};
 use ample_random::Random;
 
-/// How many specifications are true and false, and how many states are reachable.
-type Answers = (usize, usize, u64);
+/// How many specifications are true and false, how many states are reachable, and what was computed, in order.
+type Answers = (usize, usize, u64, Vec<String>);
 
 fn by(engine: &'static str) -> CheckOptions {
     let seconds = if engine == "explicit" { 4 } else { 120 };
@@ -21,8 +21,10 @@ fn by(engine: &'static str) -> CheckOptions {
 fn answers(name: &str, text: &str) -> Result<Answers, String> {
     let found = answers_by("symbolic", name, text);
     let other = answers_by("explicit", name, text);
-    // Explicit search may reach its limit, in the search itself or for a counterexample.
-    if found.is_ok() && other.is_ok() && found != other {
+    // Explicit search may reach its limit, in the search itself or for a counterexample, and computes no distances.
+    if let (Ok(found), Ok(other)) = (&found, &other)
+        && (found.0, found.1, found.2) != (other.0, other.1, other.2)
+    {
         return Err(format!("the engines disagree: symbolic {found:?}, explicit {other:?}"));
     }
     found
@@ -30,7 +32,9 @@ fn answers(name: &str, text: &str) -> Result<Answers, String> {
 
 fn answers_by(engine: &'static str, name: &str, text: &str) -> Result<Answers, String> {
     let model = ample::load_text(name, text.into(), &Default::default()).map_err(|error| error.to_string())?;
-    let report = ample::check(&model.system, &by(engine));
+    let mut properties = ample::stated(&model.system);
+    properties.retain(|property| engine != "explicit" || !matches!(property.question, Question::Distance(_)));
+    let report = ample::check(&model.system, &CheckOptions { properties: Some(properties), ..by(engine) });
     let count = |verdict| report.answers.iter().filter(|answer| answer.verdict() == verdict).count();
     if let Some(unknown) = report.answers.iter().find(|answer| answer.verdict() == Verdict::Unknown) {
         return Err(format!("{}: {:?}", unknown.property, unknown.outcome));
@@ -39,7 +43,10 @@ fn answers_by(engine: &'static str, name: &str, text: &str) -> Result<Answers, S
     if let Some(reason) = states.ended {
         return Err(format!("{reason:?}"));
     }
-    Ok((count(Verdict::Holds), count(Verdict::Violated), states.statistics.states))
+    let mut computed: Vec<String> =
+        report.answers.iter().filter_map(|answer| Some(answer.length?.to_string())).collect();
+    computed.sort();
+    Ok((count(Verdict::Holds), count(Verdict::Violated), states.statistics.states, computed))
 }
 
 fn models() -> Vec<PathBuf> {
@@ -54,7 +61,7 @@ fn models() -> Vec<PathBuf> {
 fn stated(text: &str) -> Option<Answers> {
     let line = text.lines().nth(1)?.strip_prefix("-- NuSMV: ")?;
     let mut numbers = line.split([' ', ',']).filter_map(|word| word.parse::<u64>().ok());
-    Some((numbers.next()? as usize, numbers.next()? as usize, numbers.next()?))
+    Some((numbers.next()? as usize, numbers.next()? as usize, numbers.next()?, Vec::new()))
 }
 
 #[test]
@@ -97,7 +104,12 @@ fn oracle(program: &Path, text: &str, seed: u64) -> Result<Answers, String> {
     };
     let states = said.lines().find_map(|line| line.strip_prefix("reachable states: ")?.split(' ').next()?.parse().ok());
     match states {
-        Some(states) => Ok((ends("is true"), ends("is false"), states)),
+        Some(states) => {
+            let result = |line: &str| Some(line.strip_prefix("-- the result of ")?.rsplit_once(" is ")?.1.to_owned());
+            let mut computed: Vec<String> = said.lines().filter_map(result).collect();
+            computed.sort();
+            Ok((ends("is true"), ends("is false"), states, computed))
+        }
         None => {
             Err(said.lines().filter(|line| !line.starts_with("***") && !line.is_empty()).collect::<Vec<_>>().join("\n"))
         }
@@ -331,8 +343,18 @@ impl Generator {
 
     fn specifications(&mut self, text: &mut String) {
         for _ in 0..2 + self.random.below(3) {
-            let line = match self.random.below(5) {
+            let line = match self.random.below(7) {
                 0 => format!("INVARSPEC {}", self.condition(2)),
+                5 => {
+                    let next = format!("{} -> next({})", self.condition(1), self.condition(1));
+                    let of_step = if self.has_inputs { self.step_condition() } else { "TRUE".into() };
+                    format!("INVARSPEC {of_step} -> {}", if self.random.below(2) == 0 { next } else { self.condition(2) })
+                }
+                6 => {
+                    let which = self.pick(&["MIN", "MAX"]);
+                    let (from, to) = (self.condition(1), self.condition(1));
+                    format!("COMPUTE {which} [{from}, {to}]")
+                }
                 1 | 2 => format!("CTLSPEC {}", self.branching(3)),
                 _ => format!("LTLSPEC {}", self.linear(3)),
             };
@@ -366,7 +388,8 @@ impl Generator {
             };
         }
         let (x, y) = (self.linear(depth - 1), self.linear(depth - 1));
-        match self.random.below(7) {
+        match self.random.below(8) {
+            7 => format!("{} ({x})", self.pick(&["F [0, 2]", "G [1, 2]", "O [1, 2]", "H [0, 1]", "H [1, 2]"])),
             0 => format!("({x} & {y})"),
             1 => format!("({x} -> {y})"),
             2 => format!("(({x}) U ({y}))"),

@@ -4,6 +4,8 @@
 //! `U V S T`, temporal operators before an operand, `= != < > <= >=`, `in`, `union`, `..`, `<< >>`, `+ -`, `* / mod`, `::`,
 //! then `!`, `-` and what is in brackets. After a syntax error, reading goes on with the next part of a module.
 
+mod psl;
+
 use ample_model::{Source, Span};
 
 use super::ast::{
@@ -28,7 +30,7 @@ type Parse<T> = Result<T, Diagnostic>;
 
 /// Reads the modules of a text. Expressions may be nested `most` deep.
 pub fn parse(source: &Source, tokens: &[Token], most: u32, watch: &Watch<'_>) -> Result<Vec<Module>, Rejected> {
-    let mut parser = Parser { text: &source.text, tokens, next: 0, depth: 0, most, watch };
+    let mut parser = Parser { text: &source.text, tokens, next: 0, depth: 0, most, bound: Vec::new(), watch };
     let mut diagnostics = Vec::new();
     let modules = parser.modules(&mut diagnostics);
     if diagnostics.is_empty() { Ok(modules) } else { Err(Rejected::new(vec![source.clone()], diagnostics)) }
@@ -36,7 +38,7 @@ pub fn parse(source: &Source, tokens: &[Token], most: u32, watch: &Watch<'_>) ->
 
 /// Reads one expression or formula, and nothing else.
 pub fn parse_expression(source: &Source, tokens: &[Token], most: u32, watch: &Watch<'_>) -> Result<Node, Rejected> {
-    let mut parser = Parser { text: &source.text, tokens, next: 0, depth: 0, most, watch };
+    let mut parser = Parser { text: &source.text, tokens, next: 0, depth: 0, most, bound: Vec::new(), watch };
     let read = parser.expression().and_then(|node| match parser.peek().kind {
         lexer::Kind::End => Ok(node),
         _ => Err(parser.expected("an operator or the end")),
@@ -51,6 +53,8 @@ struct Parser<'a> {
     depth: u32,
     /// How deep expressions may be nested, and how many operators of a chain may group to one side.
     most: u32,
+    /// The variables of `forall`, with their values.
+    bound: Vec<(String, i64)>,
     watch: &'a Watch<'a>,
 }
 
@@ -276,7 +280,7 @@ impl<'a> Parser<'a> {
                 items.push(Item::Isa(name));
                 Ok(())
             }
-            "PSLSPEC" => Err(self.refused("PSLSPEC", "write the property as `LTLSPEC` or `CTLSPEC`")),
+            "PSLSPEC" => self.psl_specification(items),
             "FUN" => Err(self.refused("FUN", "uninterpreted functions have no finite meaning")),
             "PRED" | "MIRROR" => Err(self.refused(word, "predicate abstraction is not done")),
             _ => Err(self.expected_part()),
@@ -882,7 +886,10 @@ impl<'a> Parser<'a> {
                     Kind::Call(function, self.arguments()?)
                 }
                 None => match self.name("a variable") {
-                    Ok(name) => Kind::Name(name.text),
+                    Ok(name) => match self.bound.iter().rev().find(|(bound, _)| *bound == name.text) {
+                        Some((_, value)) => Kind::Number(*value),
+                        None => Kind::Name(name.text),
+                    },
                     Err(_) => return Err(self.expected("an expression")),
                 },
             },
