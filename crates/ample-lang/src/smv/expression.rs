@@ -248,6 +248,10 @@ impl<'a, 'w> Lowerer<'a, 'w> {
             }
             Tree::Array(low, trees) => (*low, trees),
         };
+        if let Thing::Value(_) | Thing::Instance(_) = thing {
+            return Err(Diagnostic::error(span, "expected an array, since the variable is one")
+                .with_help("assign its elements one by one"));
+        }
         let elements = self.elements(thing, span)?;
         let is_alike = elements.len() == trees.len() && elements.first().is_some_and(|(first, _)| *first == low);
         if !is_alike {
@@ -580,7 +584,7 @@ impl<'a, 'w> Lowerer<'a, 'w> {
                     Diagnostic::error(base, "a word has no elements").with_help("bits are selected by `[high : low]`")
                 );
             }
-            _ => return Err(Diagnostic::error(base, "only arrays have elements")),
+            _ => return Err(Diagnostic::error(base, "only arrays have an index")),
         })
     }
 

@@ -157,6 +157,13 @@ impl Parser<'_> {
 
     fn psl_until(&mut self) -> Parse<Node> {
         let mut left = self.psl_or()?;
+        if self.eat("?") {
+            let then = self.psl_or()?;
+            self.expect(":")?;
+            let otherwise = self.nested(Self::psl_until)?;
+            let span = self.since(left.span);
+            return Ok(Node { kind: Kind::Conditional(Box::new(left), Box::new(then), Box::new(otherwise)), span });
+        }
         let mut count = 0;
         while let Some(word @ ("until" | "until_" | "before" | "before_")) = self.word() {
             self.count(&mut count)?;
