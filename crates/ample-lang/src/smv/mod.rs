@@ -5,7 +5,7 @@
 //! [`System`] of it. [`range`] refuses values that a variable cannot have.
 //!
 //! The grammar and the types are those of the *NuSMV 2.6 User Manual* (R. Cavada et al., 2015). What is left out is refused
-//! with a sentence: `PSLSPEC`, uninterpreted functions, real numbers, words of more than 62 bits.
+//! with a sentence: sequences of PSL, uninterpreted functions, real numbers, words of more than 62 bits.
 
 pub mod ast;
 mod build;
