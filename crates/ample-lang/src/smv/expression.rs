@@ -4,13 +4,16 @@
 //! alternatives, as NuSMV does. Definitions are lowered once for current and once for next values, each after those that it
 //! uses, so that neither a long chain of them takes a deep stack nor a wide graph of them becomes a tree.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use ample_model::{BinaryOp, Expr, Overflow, Place, Scalar, Scope, Span, VariableId};
 
 use super::ast::{Binary, Chain, Function, Kind, Name, Node, Section, Unary};
-use super::build::{self, Missing, Val, and, balanced, conditional, first_of, impossible, not, or, shared};
+use super::build::{
+    self, Failing, Missing, Val, and, balanced, conditional, first_of, impossible, not, or, shared,
+};
 use super::flatten::{Analysed, Domain, Flat, Symbol, Tree};
 use super::words;
 use crate::diagnostic::{Diagnostic, closest};
@@ -165,6 +168,8 @@ pub struct Lowerer<'a, 'w> {
     faulty: HashMap<Key, Diagnostic>,
     open: HashSet<Key>,
     recursion: u32,
+    /// What may have no value; nothing, as long as there was no reason for it.
+    failing: RefCell<Option<Failing>>,
     /// The variable that says which process runs.
     pub selector: Option<VariableId>,
 }
@@ -179,6 +184,7 @@ impl<'a, 'w> Lowerer<'a, 'w> {
             faulty: HashMap::new(),
             open: HashSet::new(),
             recursion: 0,
+            failing: RefCell::default(),
             selector,
         }
     }
@@ -845,6 +851,19 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         }
     }
 
+    /// Operands of a conjunction or a disjunction, those that may have no value last.
+    fn failing_last(&self, operands: Vec<Expr>) -> Vec<Expr> {
+        match &mut *self.failing.borrow_mut() {
+            Some(failing) => failing.last(operands),
+            None => operands,
+        }
+    }
+
+    /// From here on, some expressions may have no value.
+    fn note_failing(&self) {
+        self.failing.borrow_mut().get_or_insert_default();
+    }
+
     fn truth(&self, lowered: &Lowered, node: &Node) -> Analysed<Expr> {
         if lowered.ty != Ty::Boolean {
             return Err(expected(node, "a truth value", lowered.ty));
@@ -882,7 +901,7 @@ impl<'a, 'w> Lowerer<'a, 'w> {
             Binary::Xor | Binary::Xnor | Binary::Implies | Binary::Iff => match (a.ty, b.ty) {
                 (Ty::Boolean, Ty::Boolean) => self.combine(Ty::Boolean, &a, &b, node, &|x, y| match op {
                     Binary::Xor => build::binary(BinaryOp::NotEqual, x, y),
-                    Binary::Implies => or(not(x), y),
+                    Binary::Implies => balanced(self.failing_last(vec![not(x), y]), Expr::FALSE, &or),
                     _ => build::binary(BinaryOp::Equal, x, y),
                 }),
                 (Ty::Word { bits, signed }, other) if other == a.ty => self.combine(a.ty, &a, &b, node, &|x, y| {
@@ -910,6 +929,9 @@ impl<'a, 'w> Lowerer<'a, 'w> {
             }
             Binary::Subtract | Binary::Divide | Binary::Mod => {
                 let ty = numbers(&a, &b, x, y)?;
+                if op != Binary::Subtract {
+                    self.note_failing();
+                }
                 self.combine(ty, &a, &b, node, &|x, y| arithmetic(op, ty, x, y))
             }
             Binary::ShiftLeft | Binary::ShiftRight => {
@@ -917,6 +939,7 @@ impl<'a, 'w> Lowerer<'a, 'w> {
                 if !matches!(b.ty, Ty::Integer | Ty::Word { signed: false, .. }) {
                     return Err(expected(y, "a number of bits: an integer or an unsigned word", b.ty));
                 }
+                self.note_failing();
                 self.combine(a.ty, &a, &b, node, &|x, y| words::shift(op == Binary::ShiftLeft, x, y, bits, signed))
             }
             Binary::In => Err(too_deep(node)),
@@ -956,7 +979,8 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         };
         // Long chains of truth values become flat trees; arithmetic is done from left to right.
         if lowered.iter().all(|one| one.single().is_some()) && matches!(op, Chain::And | Chain::Or) {
-            let values = lowered.iter().filter_map(|one| one.single().map(Val::plain)).collect();
+            let values: Vec<Expr> = lowered.iter().filter_map(|one| one.single().map(Val::plain)).collect();
+            let values = if ty == Ty::Boolean { self.failing_last(values) } else { values };
             let value = match (op, ty) {
                 (Chain::And, Ty::Boolean) => balanced(values, Expr::TRUE, &and),
                 (Chain::Or, Ty::Boolean) => balanced(values, Expr::FALSE, &or),
@@ -1108,6 +1132,9 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         let Some((_, first)) = kept.first() else {
             return Err(Diagnostic::error(span, "none of the conditions can hold"));
         };
+        if !is_complete {
+            self.note_failing();
+        }
         let ty = ty.unwrap_or(first.ty);
         let is_symbolic = ty == Ty::Symbolic;
         let flags: Vec<Lowered> =

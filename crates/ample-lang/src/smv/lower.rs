@@ -217,31 +217,41 @@ impl<'a, 'w> Lower<'a, 'w> {
         Ok(condition)
     }
 
-    /// The conjuncts of a condition. One that is a set is satisfied if one of its values is true.
+    /// The conjuncts of a condition.
     fn conjuncts(&mut self, node: &'a Node, instance: usize, may: May) -> Analysed<Vec<Expr>> {
         let mut conjuncts = Vec::new();
         let mut open = vec![node];
-        while let Some(node) = open.pop() {
-            if let Kind::Chain(super::ast::Chain::And, operands) = &node.kind {
+        while let Some(part) = open.pop() {
+            if let Kind::Chain(super::ast::Chain::And, operands) = &part.kind {
                 open.extend(operands.iter().rev());
                 continue;
             }
-            let value = self.lowerer.lower(node, instance)?;
-            if value.ty != Ty::Boolean {
-                return Err(expected(node, "a truth value", value.ty));
+            let condition = self.conjunct(part, instance, may)?;
+            if let Err(error) = self.possible(None, &condition, None, part.span, None) {
+                // It may have no value where another conjunct is false.
+                let condition = self.conjunct(node, instance, may)?;
+                let is_possible = self.possible(None, &condition, None, node.span, None).is_ok();
+                return if is_possible { Ok(vec![condition]) } else { Err(error) };
             }
-            self.allowed(&value, node, may)?;
-            let holds = |one: &super::expression::Alternative| {
-                let holds = one.value.plain();
-                one.when.clone().map_or(holds.clone(), |when| and(when, holds))
-            };
-            let condition = balanced(value.alternatives.iter().map(holds).collect(), Expr::FALSE, &or);
-            self.possible(None, &condition, None, node.span, None)?;
             if condition != Expr::TRUE {
                 conjuncts.push(condition);
             }
         }
         Ok(conjuncts)
+    }
+
+    /// A condition as it is. One that is a set is satisfied if one of its values is true.
+    fn conjunct(&mut self, node: &'a Node, instance: usize, may: May) -> Analysed<Expr> {
+        let value = self.lowerer.lower(node, instance)?;
+        if value.ty != Ty::Boolean {
+            return Err(expected(node, "a truth value", value.ty));
+        }
+        self.allowed(&value, node, may)?;
+        let holds = |one: &super::expression::Alternative| {
+            let holds = one.value.plain();
+            one.when.clone().map_or(holds.clone(), |when| and(when, holds))
+        };
+        Ok(balanced(value.alternatives.iter().map(holds).collect(), Expr::FALSE, &or))
     }
 
     fn assign(&mut self, assignment: &'a Assignment, instance: usize) -> Analysed<()> {
