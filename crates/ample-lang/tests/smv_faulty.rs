@@ -61,7 +61,9 @@ fn deep_and_long_texts_are_answered() {
     let long = format!("MODULE main VAR x : boolean; INIT {}x", "x & ".repeat(100_000));
     assert_eq!(answer(&long), (true, Vec::new()));
     let depth = 2_400;
-    for (open, close) in [("x | (", ")"), ("x xor (", ")"), ("!(", ")"), ("case x : x; TRUE : ", "; esac"), ("x -> ", "")] {
+    for (open, close) in
+        [("x | (", ")"), ("x xor (", ")"), ("!(", ")"), ("case x : x; TRUE : ", "; esac"), ("x -> ", "")]
+    {
         let nested = format!("{}x{}", open.repeat(depth), close.repeat(depth));
         let text = format!("MODULE main VAR x : boolean; INIT {nested} DEFINE d := {nested}; INVARSPEC d LTLSPEC G d");
         assert_eq!(answer(&text), (true, Vec::new()), "{open}");
@@ -124,6 +126,18 @@ const WORDS: &[&str] = &[
     "SPEC",
     "LTLSPEC",
     "INVARSPEC",
+    "PSLSPEC",
+    "always",
+    "never",
+    "forall i in {0:1}:",
+    "until!",
+    "before_",
+    "eventually!",
+    "a[i]",
+    "a[n]",
+    "\"x y\"",
+    "COMPUTE MIN [",
+    "COMPUTE MAX [",
     "DEFINE",
     "VAR",
     "AG",

@@ -57,9 +57,8 @@ pub fn observe(system: &System, properties: &[Property]) -> Option<(System, Vec<
     let synchronous = system.synchronous()?;
     let of_steps = synchronous.justice.iter().any(|expr| reads_step(system, expr))
         || synchronous.compassion.iter().any(|(p, q)| reads_step(system, p) || reads_step(system, q));
-    let is_about_runs = |property: &Property| {
-        matches!(property.question, Question::Ltl(_) | Question::Ctl(_) | Question::Distance(_))
-    };
+    let is_about_runs =
+        |property: &Property| matches!(property.question, Question::Ltl(_) | Question::Ctl(_) | Question::Distance(_));
     let needed = of_steps && properties.iter().any(is_about_runs)
         || properties.iter().any(|property| observes_steps(system, property));
     if !needed {

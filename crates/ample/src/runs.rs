@@ -43,7 +43,7 @@ pub(crate) fn check(system: &System, properties: &[Property], options: &CheckOpt
 
 /// So long it is asked which runs count, and such a part of the time that the check took.
 const TIME: Duration = Duration::from_millis(500);
-const TIME_SHARE: u32 = 4;
+const TIME_SHARE: u32 = 10;
 
 /// Says where properties hold, or do not, because few runs count: without an initial state or a run that counts
 /// everything holds, and what ends in a deadlock does not count.

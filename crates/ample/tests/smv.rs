@@ -348,7 +348,10 @@ impl Generator {
                 5 => {
                     let next = format!("{} -> next({})", self.condition(1), self.condition(1));
                     let of_step = if self.has_inputs { self.step_condition() } else { "TRUE".into() };
-                    format!("INVARSPEC {of_step} -> {}", if self.random.below(2) == 0 { next } else { self.condition(2) })
+                    format!(
+                        "INVARSPEC {of_step} -> {}",
+                        if self.random.below(2) == 0 { next } else { self.condition(2) }
+                    )
                 }
                 6 => {
                     let which = self.pick(&["MIN", "MAX"]);

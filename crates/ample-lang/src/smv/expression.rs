@@ -11,9 +11,7 @@ use std::rc::Rc;
 use ample_model::{BinaryOp, Expr, Overflow, Place, Scalar, Scope, Span, VariableId};
 
 use super::ast::{Binary, Chain, Function, Kind, Name, Node, Section, Unary};
-use super::build::{
-    self, Failing, Missing, Val, and, balanced, conditional, first_of, impossible, not, or, shared,
-};
+use super::build::{self, Failing, Missing, Val, and, balanced, conditional, first_of, impossible, not, or, shared};
 use super::flatten::{Analysed, Domain, Flat, Symbol, Tree};
 use super::words;
 use crate::diagnostic::{Diagnostic, closest};

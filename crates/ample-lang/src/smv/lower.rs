@@ -5,8 +5,8 @@
 //! process assigns is free, as in NuSMV.
 
 use ample_model::{
-    Alternative, AtomTable, Coupling, Definition, Distance, Expr, Initial, NextValue, Notation, Overflow, Property, Question,
-    Scalar, Source, Span, Synchronous, System, Temporal, Type, Variable, VariableId, VariableKind,
+    Alternative, AtomTable, Coupling, Definition, Distance, Expr, Initial, NextValue, Notation, Overflow, Property,
+    Question, Scalar, Source, Span, Synchronous, System, Temporal, Type, Variable, VariableId, VariableKind,
 };
 
 use super::ast::{Assignment, Item, Kind, Logic, Module, Node, Section, Specification, When};

@@ -144,13 +144,7 @@ fn temporal(system: &System, text: &str, logic: Logic, budget: &Budget) -> Resul
     deeply(|depth| temporal_of(system, text, logic, depth, budget))
 }
 
-fn temporal_of(
-    system: &System,
-    text: &str,
-    logic: Logic,
-    depth: u32,
-    budget: &Budget,
-) -> Result<Temporal, Rejected> {
+fn temporal_of(system: &System, text: &str, logic: Logic, depth: u32, budget: &Budget) -> Result<Temporal, Rejected> {
     let watch = Watch::new(budget);
     let model = system.source_system().sources.first().cloned();
     let model = model.unwrap_or_else(|| Source { path: String::new(), text: String::new() });

@@ -15,8 +15,8 @@ use crate::space::SpaceSets;
 use ample_logic::explain::sufficient;
 use ample_logic::{Formula, Unary};
 use ample_model::{
-    BinaryOp, Certainty, Distance, EdgeId, Expr, Interpreter, ProcessId, Property, Question, Reason, StartNumber, Statistics,
-    System, Temporal,
+    BinaryOp, Certainty, Distance, EdgeId, Expr, Interpreter, ProcessId, Property, Question, Reason, StartNumber,
+    Statistics, System, Temporal,
 };
 
 use super::Options;

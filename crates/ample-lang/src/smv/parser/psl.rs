@@ -264,7 +264,9 @@ impl Parser<'_> {
     /// Whether an operator on numbers or words comes next.
     fn begins_operation(&self) -> bool {
         match self.peek().kind {
-            lexer::Kind::Sign(sign) => !matches!(sign, ")" | "]" | "}" | ";" | ":" | "," | "&" | "|" | "->" | "<->" | "?"),
+            lexer::Kind::Sign(sign) => {
+                !matches!(sign, ")" | "]" | "}" | ";" | ":" | "," | "&" | "|" | "->" | "<->" | "?")
+            }
             lexer::Kind::Word => matches!(self.word(), Some("mod" | "in" | "union")),
             _ => false,
         }
