@@ -137,6 +137,116 @@ fn random_models_have_the_answers_of_nusmv() {
     assert!(agreed * 2 > count, "only {agreed} of {count} random models were accepted");
 }
 
+/// The answers in the order of the text: `T`, `F`, `?`, or the number.
+fn told(text: &str) -> String {
+    let model = ample::load_text("m.smv", text.into(), &Default::default()).map_err(|error| error.to_string());
+    let model = model.unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let report = ample::check(&model.system, &by("symbolic"));
+    let told = report.answers.iter().map(|answer| match answer.verdict() {
+        Verdict::Holds => "T".to_owned(),
+        Verdict::Violated => "F".to_owned(),
+        Verdict::Computed => answer.length.map_or_else(String::new, |length| length.to_string()),
+        Verdict::Unknown => format!("? {:?}", answer.outcome),
+    });
+    told.collect::<Vec<_>>().join(" ")
+}
+
+/// What NuSMV 2.6 says of these.
+#[test]
+fn constructs_mean_what_they_mean_in_nusmv() {
+    let walk = "MODULE main VAR x : 0..7; ASSIGN init(x) := 0; next(x) := x < 7 ? {x, x + 1} : 7;";
+    let chain = "MODULE main VAR x : 0..7; INIT x = 1 TRANS x < 5 & next(x) = x + 1";
+    let count = "MODULE main VAR x : 0..7; ASSIGN init(x) := 0; next(x) := x < 7 ? x + 1 : 7;";
+    let array = "MODULE main VAR a : array 0..2 of boolean; j : 0..3; x : boolean;";
+    let psl = "MODULE main VAR a : boolean; b : array 0..1 of boolean; ASSIGN init(a) := TRUE; next(a) := !a; b[0] := a; b[1] := !a;";
+    let table: &[(&str, &str, &str)] = &[
+        (
+            walk,
+            "COMPUTE MIN [x = 0, x = 3] COMPUTE MAX [x = 0, x = 3] COMPUTE MIN [x = 3, x = 0]",
+            "3 infinity infinity",
+        ),
+        (
+            walk,
+            "COMPUTE MIN [FALSE, x = 0] COMPUTE MAX [FALSE, x = 0] COMPUTE MAX [TRUE, FALSE]",
+            "infinity undefined undefined",
+        ),
+        (walk, "COMPUTE MAX [x = 7, x = 7] COMPUTE MIN [x = 1, EX x = 3]", "0 1"),
+        (
+            count,
+            "COMPUTE MIN [x in 1..2, x = 5] COMPUTE MAX [x in 1..2, x = 5] COMPUTE MAX [x in {1, 6}, x = 5]",
+            "3 4 infinity",
+        ),
+        // No run is infinite.
+        (
+            chain,
+            "COMPUTE MIN [x = 1, x = 3] COMPUTE MAX [x = 1, x = 3] COMPUTE MAX [x = 1, x = 7]",
+            "infinity 0 undefined",
+        ),
+        (chain, "INVARSPEC next(x) = x + 1 INVARSPEC next(x) < 5 INVARSPEC x < 5", "T F F"),
+        (
+            "MODULE main IVAR i : boolean; VAR x : 0..3; INIT x = 0 TRANS i -> x < 3",
+            "INVARSPEC i -> x < 3 INVARSPEC i -> x < 2 INVARSPEC i -> next(x) = 0",
+            "T F F",
+        ),
+        (
+            count,
+            "LTLSPEC H [0, 0] x = 0 LTLSPEC H [0, 1] x = 0 LTLSPEC X H [1, 1] x = 0 LTLSPEC H [0, 2] TRUE",
+            "T F T F",
+        ),
+        (array, "INVARSPEC a[j] & j < 3 -> a[j] INVARSPEC j = 3 | a[j] LTLSPEC G !(a[j] & j = 3 & FALSE)", "T F T"),
+        (array, "ASSIGN next(x) := (a[j] | x) & j < 3; SPEC EF x SPEC AG (j = 3 -> AX !x)", "T T"),
+        (array, "TRANS j < 3 & next(x) = a[j] SPEC AG EX TRUE", "T"),
+        (psl, "PSLSPEC always a -> next !a; PSLSPEC never (a & (next a)); PSLSPEC a until! !a;", "T T T"),
+        (psl, "PSLSPEC forall i in {0:1}: always eventually! b[i]; PSLSPEC forall i in {0,1}: b[i];", "T F"),
+        (psl, "PSLSPEC a before !a; PSLSPEC AG EF a; PSLSPEC next[2] a; PSLSPEC next_e[1:2] (!a);", "T T T T"),
+        ("MODULE main VAR \"a b\" : {\"c.d\", e};", "SPEC AG \"a b\" = \"c.d\" SPEC EF \"a b\" = e", "F T"),
+        (
+            "MODULE main VAR w : word[40]; v : word[40];",
+            "SPEC AG w != 0ud40_6 INVARSPEC w[39:39] = v[39:39] | w != v",
+            "F T",
+        ),
+        (
+            "MODULE main VAR a : array 0..1 of boolean; b : array 0..1 of boolean; ASSIGN init(a) := b; next(a) := b;",
+            "SPEC a[1] = b[1] SPEC AG (b[0] -> AX a[0]) SPEC AG (b[0] -> a[0])",
+            "T T F",
+        ),
+    ];
+    for (model, specifications, expected) in table {
+        assert_eq!(&told(&format!("{model} {specifications}")), expected, "{specifications}");
+    }
+}
+
+#[test]
+fn deep_expressions_are_checked_by_every_engine() {
+    for (open, close) in [("x | (", ")"), ("y xor (", ")"), ("case x & y : y; TRUE : ", "; esac")] {
+        let deep = format!("{}x{}", open.repeat(2000), close.repeat(2000));
+        let text =
+            format!("MODULE main VAR x : boolean; y : boolean; ASSIGN next(y) := {deep}; INVARSPEC y | ({deep})");
+        for engine in ["symbolic", "explicit", "bounded"] {
+            let model = ample::load_text("m.smv", text.clone(), &Default::default()).expect("a model");
+            let report = ample::check(&model.system, &by(engine));
+            assert_eq!(report.answers[0].verdict(), Verdict::Violated, "{open} by {engine}");
+        }
+    }
+}
+
+#[test]
+fn runs_that_do_not_count_are_reported() {
+    for (text, expected) in [
+        ("MODULE main VAR x : boolean; TRANS x SPEC EX TRUE", Some("not total")),
+        ("MODULE main VAR x : boolean; FAIRNESS FALSE SPEC AG x", Some("no run counts")),
+        ("MODULE main VAR x : boolean; TRANS next(x) = x SPEC AG x", None),
+    ] {
+        let model = ample::load_text("m.smv", text.into(), &Default::default()).expect("a model");
+        let report = ample::check(&model.system, &CheckOptions { no_vacuity: false, ..by("symbolic") });
+        let warnings = report.answers[0].warnings.join("; ");
+        assert!(expected.map_or(warnings.is_empty(), |expected| warnings.contains(expected)), "{text}: {warnings}");
+    }
+    let text = "MODULE main VAR x : boolean; COMPASSION (x, !x) SPEC AG x";
+    let model = ample::load_text("m.smv", text.into(), &Default::default()).expect("a model");
+    assert!(model.warnings[0].message.contains("COMPASSION"));
+}
+
 /// Makes random models: variables of all types, assignments, constraints, fairness, specifications.
 struct Generator {
     random: Random,
