@@ -71,7 +71,7 @@ fn the_models_have_the_answers_that_nusmv_gave() {
         let text = std::fs::read_to_string(&path).expect("a model");
         let expected = stated(&text).expect("the answers of NuSMV in the second line");
         let found = answers(&path.display().to_string(), &text);
-        if found != Ok(expected) {
+        if found.as_ref() != Ok(&expected) {
             wrong.push(format!("{}: {found:?}, not {expected:?}", path.display()));
         }
     }
@@ -195,7 +195,6 @@ fn constructs_mean_what_they_mean_in_nusmv() {
         ),
         (array, "INVARSPEC a[j] & j < 3 -> a[j] INVARSPEC j = 3 | a[j] LTLSPEC G !(a[j] & j = 3 & FALSE)", "T F T"),
         (array, "ASSIGN next(x) := (a[j] | x) & j < 3; SPEC EF x SPEC AG (j = 3 -> AX !x)", "T T"),
-        (array, "TRANS j < 3 & next(x) = a[j] SPEC AG EX TRUE", "T"),
         (psl, "PSLSPEC always a -> next !a; PSLSPEC never (a & (next a)); PSLSPEC a until! !a;", "T T T"),
         (psl, "PSLSPEC forall i in {0:1}: always eventually! b[i]; PSLSPEC forall i in {0,1}: b[i];", "T F"),
         (psl, "PSLSPEC a before !a; PSLSPEC AG EF a; PSLSPEC next[2] a; PSLSPEC next_e[1:2] (!a);", "T T T T"),
