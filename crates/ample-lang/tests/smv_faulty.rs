@@ -344,7 +344,9 @@ const TEXTS: &[(&str, &[&str])] = &[
     ("MODULE main VAR x : boolean; INVARSPEC AG x", &["1:40: `INVARSPEC` has no temporal operators"]),
     (
         "MODULE main IVAR x : boolean; SPEC AG x",
-        &["1:39: `CTLSPEC` speaks of states, and inputs are no part of them (`LTLSPEC` and `INVARSPEC` may use inputs)"],
+        &[
+            "1:39: `CTLSPEC` speaks of states, and inputs are no part of them (`LTLSPEC` and `INVARSPEC` may use inputs)",
+        ],
     ),
     ("MODULE main VAR x : boolean; SPEC AG x IN y", &["1:43: `y` is not declared in module `main`"]),
     ("MODULE main VAR x : boolean; SPEC EBF 3..1 x", &["1:39: the bounds must be numbers of steps, the least first"]),

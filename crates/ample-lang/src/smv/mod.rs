@@ -92,7 +92,8 @@ fn blocks_of(text: &str, depth: u32, budget: &Budget) -> Vec<Block> {
         let logic = match specification.logic {
             Logic::Ltl => "ltl",
             Logic::Invariant => "invariant",
-            _ => "ctl",
+            Logic::Min | Logic::Max => "compute",
+            Logic::Ctl => "ctl",
         };
         let formula = specification.formulas.first()?.span;
         Some(Block {
@@ -100,6 +101,8 @@ fn blocks_of(text: &str, depth: u32, budget: &Budget) -> Vec<Block> {
             formula: formula.start as usize..formula.end as usize,
             logic,
             name: Some(specification.name.as_ref().map_or_else(String::new, |name| name.text.clone())),
+            // A module may have several instances, each with a property of its own.
+            replaceable: false,
         })
     };
     items.filter_map(block).collect()
