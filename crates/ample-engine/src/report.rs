@@ -198,8 +198,10 @@ pub struct Answer {
     pub outcome: ValidOutcome,
     /// Who gave it.
     pub engine: &'static str,
-    /// The number that was asked for.
+    /// The largest value that was asked for.
     pub value: Option<u64>,
+    /// The number of steps that was asked for.
+    pub length: Option<Length>,
     /// Where it holds because of certain runs, such runs.
     pub witness: Option<Box<Violation>>,
     /// The state at the end of the counterexample or witness, or where its cycle begins.
@@ -271,6 +273,27 @@ impl From<Reason> for ValidOutcome {
     }
 }
 
+/// A number of steps, of the shortest or the longest way from states of one kind to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// So many.
+    Steps(u64),
+    /// The other states are not reached, or not on all runs.
+    Infinite,
+    /// There are no such states.
+    Undefined,
+}
+
+impl std::fmt::Display for Length {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Length::Steps(steps) => write!(f, "{steps}"),
+            Length::Infinite => f.write_str("infinity"),
+            Length::Undefined => f.write_str("undefined"),
+        }
+    }
+}
+
 /// The answers of a report in one word, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
@@ -280,6 +303,8 @@ pub enum Verdict {
     Unknown,
     /// Everything holds.
     Holds,
+    /// A number was asked for, and computed.
+    Computed,
 }
 
 impl Answer {
@@ -291,6 +316,7 @@ impl Answer {
             outcome: outcome.into(),
             engine: "explicit",
             value: None,
+            length: None,
             witness: None,
             end: None,
             note: None,
@@ -314,6 +340,7 @@ impl Answer {
     /// The answer in one word.
     pub fn verdict(&self) -> Verdict {
         match *self.outcome {
+            Outcome::Holds(_) if self.length.is_some() => Verdict::Computed,
             Outcome::Holds(_) => Verdict::Holds,
             Outcome::Violated(_) => Verdict::Violated,
             Outcome::Unknown(_) => Verdict::Unknown,
@@ -445,6 +472,23 @@ struct JsonCut<'a> {
     by: &'a [CutBy],
 }
 
+/// A number, or a word in its place.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum JsonValue {
+    Number(u64),
+    Word(String),
+}
+
+impl From<Length> for JsonValue {
+    fn from(length: Length) -> JsonValue {
+        match length {
+            Length::Steps(steps) => JsonValue::Number(steps),
+            other => JsonValue::Word(other.to_string()),
+        }
+    }
+}
+
 #[derive(Serialize)]
 struct JsonAnswer<'a> {
     property: &'a str,
@@ -459,7 +503,7 @@ struct JsonAnswer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<u64>,
+    value: Option<JsonValue>,
     engine: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<&'a Trace>,
@@ -487,7 +531,7 @@ impl Serialize for Answer {
             bound: None,
             omission: None,
             reason: None,
-            value: self.value,
+            value: self.length.map(JsonValue::from).or(self.value.map(JsonValue::Number)),
             engine: self.engine,
             trace: self.shown().map(|shown| &shown.trace),
             end: self.end.as_ref(),
@@ -518,6 +562,7 @@ impl Serialize for Verdict {
             Verdict::Holds => "holds",
             Verdict::Violated => "violated",
             Verdict::Unknown => "unknown",
+            Verdict::Computed => "computed",
         })
     }
 }

@@ -32,6 +32,8 @@ pub(crate) struct Block {
     pub logic: &'static str,
     /// The name that it was given.
     pub name: Option<String>,
+    /// Whether `true` can stand in its place.
+    pub replaceable: bool,
 }
 
 /// What a front end makes of a text: a system, and warnings.
@@ -86,8 +88,8 @@ impl Apart<'_> {
             faulty.entry(block).or_default().push(diagnostic.clone());
         }
         for (&block, diagnostics) in &faulty {
-            let Block { formula, name, .. } = &self.blocks[block];
-            let fits = truth_in(&self.text[formula.clone()]).is_some();
+            let Block { formula, name, replaceable, .. } = &self.blocks[block];
+            let fits = *replaceable && truth_in(&self.text[formula.clone()]).is_some();
             let done = match self.done.get(&block) {
                 None if fits => Done::Replaced,
                 // A formula without a name has a number, by which others are counted.
@@ -132,7 +134,7 @@ impl Apart<'_> {
     fn finish(self, (mut system, warnings): Accepted) -> (Accepted, Vec<RefusedFormula>) {
         let mut refused = Vec::new();
         for (block, diagnostics) in self.diagnostics {
-            let Block { whole, formula, logic, name } = &self.blocks[block];
+            let Block { whole, formula, logic, name, .. } = &self.blocks[block];
             let is_it = |property: &Property| {
                 property.span.is_some_and(|s| s.source.index() == 0 && whole.contains(&(s.start as usize)))
             };

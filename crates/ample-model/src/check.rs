@@ -12,7 +12,7 @@ use thiserror::Error;
 
 use crate::expr::{BinaryOp, Expr, Field, Pattern, Place, Scope};
 use crate::plan::{Circular, Plan};
-use crate::property::{PropertyAutomaton, Question, Temporal};
+use crate::property::{Distance, PropertyAutomaton, Question, Temporal};
 use crate::system::{
     Action, Block, Communication, Definition, Edge, EdgeId, Initial, Instance, Instruction, Location, LocationId,
     Monitor, NextValue, ProcessId, ProcessType, RecordId, Role, Scalar, Span, Synchronous, System, Type, Variable,
@@ -310,8 +310,14 @@ impl<'a> Checker<'a> {
             self.span(property.span);
             match &property.question {
                 Question::Deadlock | Question::Assertions | Question::Acceptance | Question::Progress => {}
+                // In a synchronous system, what an invariant or a formula of linear time says of a step can be observed.
+                Question::Invariant(expr) if self.system.synchronous().is_some() => self.expr(expr, Reader::Step),
                 Question::Invariant(expr) | Question::Bound(expr) => self.expr(expr, Reader::Nobody),
-                // Of linear time, in a synchronous system: what is said of a step can be observed.
+                Question::Distance(distance) => {
+                    let Distance { from, to, atoms, .. } = distance;
+                    [from, to].into_iter().for_each(|formula| self.formula(formula, atoms.len(), 0));
+                    atoms.iter().for_each(|atom| self.expr(atom, Reader::Nobody));
+                }
                 Question::Ltl(temporal) if self.system.synchronous().is_some() => {
                     self.temporal(temporal, Reader::Step);
                 }

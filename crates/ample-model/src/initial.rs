@@ -74,9 +74,9 @@ impl Initial {
 }
 
 impl System {
-    /// The values of a type, if they are not too many to be chosen from: at most 2^32.
+    /// The values of a type, if it has an end of them.
     pub fn values_of(&self, scalar: Scalar) -> Option<Choice<'_>> {
-        let few = |least: i64, most: i64| most.checked_sub(least).is_some_and(|more| more <= u32::MAX.into());
+        let few = |least: i64, most: i64| most.checked_sub(least).is_some_and(|more| more < i64::MAX);
         match scalar {
             Scalar::Int { bits, signed: false } => Some(Choice::Between(0, (1 << bits) - 1)),
             Scalar::Int { bits, signed: true } => Some(Choice::Between(-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),

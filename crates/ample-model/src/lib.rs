@@ -52,7 +52,7 @@ pub use features::Feature;
 pub use initial::{Choice, Combinations, StartNumber};
 pub use interpret::{Cell, Contents, EndState, Fault, Interpreter, Standing, State, Statement};
 pub use outcome::{Branch, Certainty, Outcome, Reason, Statistics, Violation};
-pub use property::{AtomTable, Property, PropertyAutomaton, Question, Temporal};
+pub use property::{AtomTable, Distance, Property, PropertyAutomaton, Question, Temporal};
 pub use system::{
     Action, ActionId, Alternative, Block, Channel, ChannelId, Communication, Coupling, DeadStatement, Definition, Edge,
     EdgeId, Enumeration, EnumerationId, EventKind, Initial, Instance, Instruction, Location, LocationId, Monitor,

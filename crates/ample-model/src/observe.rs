@@ -8,6 +8,7 @@
 //!   stands for the operand, and only runs on which it is right count.
 //! - A condition of justice on a step becomes a bit that says whether it held in the step before. It holds again and again
 //!   if and only if the bit does, and no state has other successors than before, so that this is right in branching time.
+//! - An invariant on steps becomes a bit that says whether the step before satisfied it.
 //! - A condition on a step in a formula of linear time becomes a free bit, and a relation that says that it is right. In
 //!   branching time that would be wrong, because the bit decides about the step too early.
 
@@ -20,11 +21,16 @@ use crate::system::{
     VariableKind,
 };
 
-/// Whether a property of linear time observes more than states: operators about the past, inputs, next values.
+/// Whether a property observes more than states: operators about the past, inputs, next values.
 pub fn observes_steps(system: &System, property: &Property) -> bool {
-    let Question::Ltl(temporal) = &property.question else { return false };
-    system.synchronous().is_some()
-        && (temporal.formula.has_past() || temporal.atoms.iter().any(|atom| reads_step(system, atom)))
+    let is_observed = match &property.question {
+        Question::Ltl(temporal) => {
+            temporal.formula.has_past() || temporal.atoms.iter().any(|atom| reads_step(system, atom))
+        }
+        Question::Invariant(expr) => reads_step(system, expr),
+        _ => false,
+    };
+    system.synchronous().is_some() && is_observed
 }
 
 /// Whether an expression reads inputs or next values.
@@ -51,7 +57,8 @@ pub fn observe(system: &System, properties: &[Property]) -> Option<(System, Vec<
     let synchronous = system.synchronous()?;
     let of_steps = synchronous.justice.iter().any(|expr| reads_step(system, expr))
         || synchronous.compassion.iter().any(|(p, q)| reads_step(system, p) || reads_step(system, q));
-    let is_about_runs = |property: &Property| matches!(property.question, Question::Ltl(_) | Question::Ctl(_));
+    let is_about_runs =
+        |property: &Property| matches!(property.question, Question::Ltl(_) | Question::Ctl(_) | Question::Distance(_));
     let needed = of_steps && properties.iter().any(is_about_runs)
         || properties.iter().any(|property| observes_steps(system, property));
     if !needed {
@@ -62,6 +69,10 @@ pub fn observe(system: &System, properties: &[Property]) -> Option<(System, Vec<
     observer.justice();
     let properties = properties.iter().map(|property| match &property.question {
         Question::Ltl(temporal) => Property { question: Question::Ltl(observer.formula(temporal)), ..property.clone() },
+        Question::Invariant(expr) if observes_steps(system, property) => {
+            let held = observer.history(true, |_| truth(expr.clone()));
+            Property { question: Question::Invariant(held), ..property.clone() }
+        }
         _ => property.clone(),
     });
     let properties: Vec<Property> = properties.collect();

@@ -170,6 +170,23 @@ pub enum Question {
     Progress,
     /// How large the expression gets in a reachable state: the answer is a number.
     Bound(Expr),
+    /// How many steps it takes from states of one kind to one of another: the answer is a number, if there is one.
+    Distance(Distance),
+}
+
+/// The number of steps on runs that count, from reachable states of one kind to the first state of another: quantitative
+/// analysis after S. Campos, E. Clarke, W. Marrero and M. Minea, *Computing quantitative characteristics of finite-state
+/// real-time systems* (1994).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Distance {
+    /// The most steps, not the fewest.
+    pub longest: bool,
+    /// Where they begin: a formula of branching time.
+    pub from: Formula,
+    /// Where they end: a formula of branching time.
+    pub to: Formula,
+    /// The atoms of both formulas.
+    pub atoms: Vec<Expr>,
 }
 
 /// A named property.
@@ -192,6 +209,7 @@ impl Property {
             Question::Invariant(expr) | Question::Bound(expr) => std::slice::from_ref(expr),
             Question::Ltl(temporal) | Question::Ctl(temporal) => &temporal.atoms,
             Question::Automaton(automaton) => &automaton.atoms,
+            Question::Distance(distance) => &distance.atoms,
             Question::Deadlock
             | Question::Assertions
             | Question::Never(_)
@@ -206,6 +224,7 @@ impl Property {
             Question::Invariant(expr) | Question::Bound(expr) => expr.walk(visit),
             Question::Ltl(temporal) | Question::Ctl(temporal) => temporal.walk(visit),
             Question::Automaton(automaton) => automaton.atoms.iter().for_each(|atom| atom.walk(visit)),
+            Question::Distance(distance) => distance.atoms.iter().for_each(|atom| atom.walk(visit)),
             Question::Deadlock
             | Question::Assertions
             | Question::Never(_)
@@ -255,7 +274,7 @@ impl Property {
     }
 
     /// The name in a report: `deadlock`, `assertions`, `acceptance`, `progress`, `invariant:NAME`, `ltl:NAME`,
-    /// `ctl:NAME`, `never:NAME`, `automaton:NAME`, `bound:NAME`.
+    /// `ctl:NAME`, `never:NAME`, `automaton:NAME`, `bound:NAME`, `compute:NAME`.
     pub fn id(&self) -> String {
         match self.question {
             Question::Deadlock | Question::Assertions | Question::Acceptance | Question::Progress => self.name.clone(),
@@ -265,6 +284,7 @@ impl Property {
             Question::Never(_) => format!("never:{}", self.name),
             Question::Automaton(_) => format!("automaton:{}", self.name),
             Question::Bound(_) => format!("bound:{}", self.name),
+            Question::Distance(_) => format!("compute:{}", self.name),
         }
     }
 }

@@ -730,6 +730,9 @@ pub struct Synchronous {
     /// Nothing is asked of the model but what it states.
     #[serde(default)]
     pub only_stated: bool,
+    /// Invariants that read inputs are about steps: about the inputs with which a state has a next one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub observes_inputs: bool,
     /// How the values of the globals are written; as numbers for those beyond the end.
     #[serde(default)]
     pub notations: Vec<Notation>,

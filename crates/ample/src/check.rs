@@ -223,9 +223,16 @@ fn tell_unreached(report: &mut Report, system: &System, options: &CheckOptions) 
 
 /// The model, with the inputs that are asked about in its states.
 pub(crate) fn adapted<'s>(system: &'s System, properties: &[Property], justice: &[Expr]) -> Cow<'s, System> {
-    // What formulas of linear time ask of systems with relations is observed, see `runs`.
-    let has_relations = system.synchronous().is_some_and(|synchronous| !synchronous.relations.is_empty());
-    let is_observed = |property: &&Property| has_relations && matches!(property.question, Question::Ltl(_));
+    // What formulas of linear time ask of systems with relations is observed, and so are all steps that invariants ask
+    // about where not every input is possible in every state: see `runs`.
+    let synchronous = system.synchronous();
+    let has_relations = synchronous.is_some_and(|synchronous| !synchronous.relations.is_empty());
+    let observes = synchronous.is_some_and(|synchronous| synchronous.observes_inputs);
+    let is_observed = |property: &&Property| match property.question {
+        Question::Ltl(_) => has_relations,
+        Question::Invariant(_) => observes,
+        _ => false,
+    };
     let kept = || properties.iter().filter(|property| !is_observed(property));
     let asked = || kept().flat_map(Property::expressions).chain(justice);
     if system.inputs_in(asked()).is_empty() {

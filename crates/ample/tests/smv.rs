@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ample::{Budget, CheckOptions, Choice, Verdict};
+use ample::{Budget, CheckOptions, Choice, Question, Verdict};
 use ample_random::Random;
 
-/// How many specifications are true and false, and how many states are reachable.
-type Answers = (usize, usize, u64);
+/// How many specifications are true and false, how many states are reachable, and what was computed, in order.
+type Answers = (usize, usize, u64, Vec<String>);
 
 fn by(engine: &'static str) -> CheckOptions {
     let seconds = if engine == "explicit" { 4 } else { 120 };
@@ -21,8 +21,10 @@ fn by(engine: &'static str) -> CheckOptions {
 fn answers(name: &str, text: &str) -> Result<Answers, String> {
     let found = answers_by("symbolic", name, text);
     let other = answers_by("explicit", name, text);
-    // Explicit search may reach its limit, in the search itself or for a counterexample.
-    if found.is_ok() && other.is_ok() && found != other {
+    // Explicit search may reach its limit, in the search itself or for a counterexample, and computes no distances.
+    if let (Ok(found), Ok(other)) = (&found, &other)
+        && (found.0, found.1, found.2) != (other.0, other.1, other.2)
+    {
         return Err(format!("the engines disagree: symbolic {found:?}, explicit {other:?}"));
     }
     found
@@ -30,7 +32,9 @@ fn answers(name: &str, text: &str) -> Result<Answers, String> {
 
 fn answers_by(engine: &'static str, name: &str, text: &str) -> Result<Answers, String> {
     let model = ample::load_text(name, text.into(), &Default::default()).map_err(|error| error.to_string())?;
-    let report = ample::check(&model.system, &by(engine));
+    let mut properties = ample::stated(&model.system);
+    properties.retain(|property| engine != "explicit" || !matches!(property.question, Question::Distance(_)));
+    let report = ample::check(&model.system, &CheckOptions { properties: Some(properties), ..by(engine) });
     let count = |verdict| report.answers.iter().filter(|answer| answer.verdict() == verdict).count();
     if let Some(unknown) = report.answers.iter().find(|answer| answer.verdict() == Verdict::Unknown) {
         return Err(format!("{}: {:?}", unknown.property, unknown.outcome));
@@ -39,7 +43,10 @@ fn answers_by(engine: &'static str, name: &str, text: &str) -> Result<Answers, S
     if let Some(reason) = states.ended {
         return Err(format!("{reason:?}"));
     }
-    Ok((count(Verdict::Holds), count(Verdict::Violated), states.statistics.states))
+    let mut computed: Vec<String> =
+        report.answers.iter().filter_map(|answer| Some(answer.length?.to_string())).collect();
+    computed.sort();
+    Ok((count(Verdict::Holds), count(Verdict::Violated), states.statistics.states, computed))
 }
 
 fn models() -> Vec<PathBuf> {
@@ -54,7 +61,7 @@ fn models() -> Vec<PathBuf> {
 fn stated(text: &str) -> Option<Answers> {
     let line = text.lines().nth(1)?.strip_prefix("-- NuSMV: ")?;
     let mut numbers = line.split([' ', ',']).filter_map(|word| word.parse::<u64>().ok());
-    Some((numbers.next()? as usize, numbers.next()? as usize, numbers.next()?))
+    Some((numbers.next()? as usize, numbers.next()? as usize, numbers.next()?, Vec::new()))
 }
 
 #[test]
@@ -64,7 +71,7 @@ fn the_models_have_the_answers_that_nusmv_gave() {
         let text = std::fs::read_to_string(&path).expect("a model");
         let expected = stated(&text).expect("the answers of NuSMV in the second line");
         let found = answers(&path.display().to_string(), &text);
-        if found != Ok(expected) {
+        if found.as_ref() != Ok(&expected) {
             wrong.push(format!("{}: {found:?}, not {expected:?}", path.display()));
         }
     }
@@ -97,7 +104,12 @@ fn oracle(program: &Path, text: &str, seed: u64) -> Result<Answers, String> {
     };
     let states = said.lines().find_map(|line| line.strip_prefix("reachable states: ")?.split(' ').next()?.parse().ok());
     match states {
-        Some(states) => Ok((ends("is true"), ends("is false"), states)),
+        Some(states) => {
+            let result = |line: &str| Some(line.strip_prefix("-- the result of ")?.rsplit_once(" is ")?.1.to_owned());
+            let mut computed: Vec<String> = said.lines().filter_map(result).collect();
+            computed.sort();
+            Ok((ends("is true"), ends("is false"), states, computed))
+        }
         None => {
             Err(said.lines().filter(|line| !line.starts_with("***") && !line.is_empty()).collect::<Vec<_>>().join("\n"))
         }
@@ -123,6 +135,115 @@ fn random_models_have_the_answers_of_nusmv() {
         }
     }
     assert!(agreed * 2 > count, "only {agreed} of {count} random models were accepted");
+}
+
+/// The answers in the order of the text: `T`, `F`, `?`, or the number.
+fn told(text: &str) -> String {
+    let model = ample::load_text("m.smv", text.into(), &Default::default()).map_err(|error| error.to_string());
+    let model = model.unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let report = ample::check(&model.system, &by("symbolic"));
+    let told = report.answers.iter().map(|answer| match answer.verdict() {
+        Verdict::Holds => "T".to_owned(),
+        Verdict::Violated => "F".to_owned(),
+        Verdict::Computed => answer.length.map_or_else(String::new, |length| length.to_string()),
+        Verdict::Unknown => format!("? {:?}", answer.outcome),
+    });
+    told.collect::<Vec<_>>().join(" ")
+}
+
+/// What NuSMV 2.6 says of these.
+#[test]
+fn constructs_mean_what_they_mean_in_nusmv() {
+    let walk = "MODULE main VAR x : 0..7; ASSIGN init(x) := 0; next(x) := x < 7 ? {x, x + 1} : 7;";
+    let chain = "MODULE main VAR x : 0..7; INIT x = 1 TRANS x < 5 & next(x) = x + 1";
+    let count = "MODULE main VAR x : 0..7; ASSIGN init(x) := 0; next(x) := x < 7 ? x + 1 : 7;";
+    let array = "MODULE main VAR a : array 0..2 of boolean; j : 0..3; x : boolean;";
+    let psl = "MODULE main VAR a : boolean; b : array 0..1 of boolean; ASSIGN init(a) := TRUE; next(a) := !a; b[0] := a; b[1] := !a;";
+    let table: &[(&str, &str, &str)] = &[
+        (
+            walk,
+            "COMPUTE MIN [x = 0, x = 3] COMPUTE MAX [x = 0, x = 3] COMPUTE MIN [x = 3, x = 0]",
+            "3 infinity infinity",
+        ),
+        (
+            walk,
+            "COMPUTE MIN [FALSE, x = 0] COMPUTE MAX [FALSE, x = 0] COMPUTE MAX [TRUE, FALSE]",
+            "infinity undefined undefined",
+        ),
+        (walk, "COMPUTE MAX [x = 7, x = 7] COMPUTE MIN [x = 1, EX x = 3]", "0 1"),
+        (
+            count,
+            "COMPUTE MIN [x in 1..2, x = 5] COMPUTE MAX [x in 1..2, x = 5] COMPUTE MAX [x in {1, 6}, x = 5]",
+            "3 4 infinity",
+        ),
+        // No run is infinite.
+        (
+            chain,
+            "COMPUTE MIN [x = 1, x = 3] COMPUTE MAX [x = 1, x = 3] COMPUTE MAX [x = 1, x = 7]",
+            "infinity 0 undefined",
+        ),
+        (chain, "INVARSPEC next(x) = x + 1 INVARSPEC next(x) < 5 INVARSPEC x < 5", "T F F"),
+        (
+            "MODULE main IVAR i : boolean; VAR x : 0..3; INIT x = 0 TRANS i -> x < 3",
+            "INVARSPEC i -> x < 3 INVARSPEC i -> x < 2 INVARSPEC i -> next(x) = 0",
+            "T F F",
+        ),
+        (
+            count,
+            "LTLSPEC H [0, 0] x = 0 LTLSPEC H [0, 1] x = 0 LTLSPEC X H [1, 1] x = 0 LTLSPEC H [0, 2] TRUE",
+            "T F T F",
+        ),
+        (array, "INVARSPEC a[j] & j < 3 -> a[j] INVARSPEC j = 3 | a[j] LTLSPEC G !(a[j] & j = 3 & FALSE)", "T F T"),
+        (array, "ASSIGN next(x) := (a[j] | x) & j < 3; SPEC EF x SPEC AG (j = 3 -> AX !x)", "T T"),
+        (psl, "PSLSPEC always a -> next !a; PSLSPEC never (a & (next a)); PSLSPEC a until! !a;", "T T T"),
+        (psl, "PSLSPEC forall i in {0:1}: always eventually! b[i]; PSLSPEC forall i in {0,1}: b[i];", "T F"),
+        (psl, "PSLSPEC a before !a; PSLSPEC AG EF a; PSLSPEC next[2] a; PSLSPEC next_e[1:2] (!a);", "T T T T"),
+        ("MODULE main VAR \"a b\" : {\"c.d\", e};", "SPEC AG \"a b\" = \"c.d\" SPEC EF \"a b\" = e", "F T"),
+        (
+            "MODULE main VAR w : word[40]; v : word[40];",
+            "SPEC AG w != 0ud40_6 INVARSPEC w[39:39] = 0ub1_0 | w > v[39:38] :: 0ud38_6",
+            "F T",
+        ),
+        (
+            "MODULE main VAR a : array 0..1 of boolean; b : array 0..1 of boolean; ASSIGN init(a) := b; next(a) := b;",
+            "SPEC a[1] = b[1] SPEC AG (b[0] -> AX a[0]) SPEC AG (b[0] -> a[0])",
+            "T T F",
+        ),
+    ];
+    for (model, specifications, expected) in table {
+        assert_eq!(&told(&format!("{model} {specifications}")), expected, "{specifications}");
+    }
+}
+
+#[test]
+fn deep_expressions_are_checked() {
+    for (open, close) in [("x | (", ")"), ("y xor (", ")"), ("case x & y : y; TRUE : ", "; esac")] {
+        let deep = format!("{}x{}", open.repeat(2000), close.repeat(2000));
+        let text =
+            format!("MODULE main VAR x : boolean; y : boolean; ASSIGN next(y) := {deep}; INVARSPEC y | ({deep})");
+        for engine in ["symbolic", "bounded"] {
+            let model = ample::load_text("m.smv", text.clone(), &Default::default()).expect("a model");
+            let report = ample::check(&model.system, &by(engine));
+            assert_eq!(report.answers[0].verdict(), Verdict::Violated, "{open} by {engine}");
+        }
+    }
+}
+
+#[test]
+fn runs_that_do_not_count_are_reported() {
+    for (text, expected) in [
+        ("MODULE main VAR x : boolean; TRANS x SPEC EX TRUE", Some("not total")),
+        ("MODULE main VAR x : boolean; FAIRNESS FALSE SPEC AG x", Some("no run counts")),
+        ("MODULE main VAR x : boolean; TRANS next(x) = x SPEC AG x", None),
+    ] {
+        let model = ample::load_text("m.smv", text.into(), &Default::default()).expect("a model");
+        let report = ample::check(&model.system, &CheckOptions { no_vacuity: false, ..by("symbolic") });
+        let warnings = report.answers[0].warnings.join("; ");
+        assert!(expected.map_or(warnings.is_empty(), |expected| warnings.contains(expected)), "{text}: {warnings}");
+    }
+    let text = "MODULE main VAR x : boolean; COMPASSION (x, !x) SPEC AG x";
+    let model = ample::load_text("m.smv", text.into(), &Default::default()).expect("a model");
+    assert!(model.warnings[0].message.contains("COMPASSION"));
 }
 
 /// Makes random models: variables of all types, assignments, constraints, fairness, specifications.
@@ -331,8 +452,21 @@ impl Generator {
 
     fn specifications(&mut self, text: &mut String) {
         for _ in 0..2 + self.random.below(3) {
-            let line = match self.random.below(5) {
+            let line = match self.random.below(7) {
                 0 => format!("INVARSPEC {}", self.condition(2)),
+                5 => {
+                    let next = format!("{} -> next({})", self.condition(1), self.condition(1));
+                    let of_step = if self.has_inputs { self.step_condition() } else { "TRUE".into() };
+                    format!(
+                        "INVARSPEC {of_step} -> {}",
+                        if self.random.below(2) == 0 { next } else { self.condition(2) }
+                    )
+                }
+                6 => {
+                    let which = self.pick(&["MIN", "MAX"]);
+                    let (from, to) = (self.condition(1), self.condition(1));
+                    format!("COMPUTE {which} [{from}, {to}]")
+                }
                 1 | 2 => format!("CTLSPEC {}", self.branching(3)),
                 _ => format!("LTLSPEC {}", self.linear(3)),
             };
@@ -366,7 +500,8 @@ impl Generator {
             };
         }
         let (x, y) = (self.linear(depth - 1), self.linear(depth - 1));
-        match self.random.below(7) {
+        match self.random.below(8) {
+            7 => format!("{} ({x})", self.pick(&["F [0, 2]", "G [1, 2]", "O [1, 2]", "H [0, 1]", "H [1, 2]"])),
             0 => format!("({x} & {y})"),
             1 => format!("({x} -> {y})"),
             2 => format!("(({x}) U ({y}))"),

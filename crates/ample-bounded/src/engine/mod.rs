@@ -50,6 +50,7 @@ impl Engine for Bounded {
             | Question::Progress => None,
             Question::Ctl(_) => Some("the bounded engine does not check CTL; `--engine symbolic` does"),
             Question::Bound(_) => Some("the bounded engine does not look for largest values; `--engine symbolic` does"),
+            Question::Distance(_) => Some("the bounded engine does not compute distances; `--engine symbolic` does"),
             Question::Never(_) => Some("the bounded engine does not run never claims; `--engine explicit` does"),
         };
         let why = why.or_else(|| justice::refusal(question, &task.settings.justice));

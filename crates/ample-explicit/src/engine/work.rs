@@ -55,6 +55,7 @@ impl Engine for Explicit {
         match &task.properties[number].question {
             Question::Ctl(_) => knows_branching(task.system, task.settings).map(|()| Fit::Possible),
             Question::Bound(_) => Err(NO_BOUNDS.into()),
+            Question::Distance(_) => Err(NO_DISTANCES.into()),
             question => justice::refusal(question, &task.settings.justice).map_or(Ok(Fit::Well), |why| Err(why.into())),
         }
     }
@@ -70,6 +71,8 @@ impl Engine for Explicit {
 
 /// Of a property that asks for a number.
 const NO_BOUNDS: &str = "the largest value of an expression is found for Petri nets only";
+/// Of a number of steps.
+const NO_DISTANCES: &str = "the explicit engine does not compute distances; `--engine symbolic` does";
 
 /// Fairness in branching time is for another engine.
 fn knows_branching(system: &System, settings: &Settings) -> Result<(), String> {
@@ -601,6 +604,7 @@ fn decide(
         }
         Question::Ctl(temporal) => return branching(system, property, temporal, options, budget),
         Question::Bound(_) => return Err(NO_BOUNDS.into()),
+        Question::Distance(_) => return Err(NO_DISTANCES.into()),
         question => {
             claim = match question {
                 Question::Never(claim) => ClaimAutomaton::claim(system, *claim)?,

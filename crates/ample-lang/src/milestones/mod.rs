@@ -106,6 +106,7 @@ fn blocks(text: &str) -> Vec<Block> {
                 formula: begins..last.span.end as usize,
                 logic,
                 name: name.and_then(|span| text.get(span.start as usize..span.end as usize)).map(str::to_owned),
+                replaceable: true,
             });
         }
         logic = match end.kind {

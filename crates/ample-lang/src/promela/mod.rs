@@ -94,7 +94,8 @@ fn blocks(text: &str) -> Vec<Block> {
             Some(close) => {
                 let formula = tokens[open].span.end as usize..tokens[close].span.start as usize;
                 let whole = tokens[at].span.start as usize..tokens[close].span.end as usize;
-                blocks.push(Block { whole, formula, logic: "ltl", name: name_at(at + 1).map(str::to_owned) });
+                let name = name_at(at + 1).map(str::to_owned);
+                blocks.push(Block { whole, formula, logic: "ltl", name, replaceable: true });
                 at = close + 1;
             }
             None => at += 1,

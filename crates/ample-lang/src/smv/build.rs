@@ -1,8 +1,10 @@
 //! Expressions of the model, simplified as they are built; and values of enumerations, which variables store by their
 //! positions while expressions compare them across types.
 
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use ample_model::visit::innermost_first;
 use ample_model::{BinaryOp, Expr, Overflow, Scalar, Shared, UnaryOp};
 
 /// `op x op y`, evaluated if both are known.
@@ -102,6 +104,56 @@ pub fn shared(x: Expr) -> Expr {
     match x {
         Expr::Const(_) | Expr::Read(_) | Expr::Next(_) | Expr::Shared(_) => x,
         x => Expr::Shared(Shared::new(x)),
+    }
+}
+
+/// Which expressions may have no value: an index outside of an array, a division by zero, a `case` without a condition that
+/// holds. What is known of shared parts is remembered, and they with it, so that their addresses stay theirs.
+#[derive(Default)]
+pub struct Failing {
+    known: HashMap<usize, (Shared, bool)>,
+}
+
+impl Failing {
+    fn may_fail(&mut self, x: &Expr) -> bool {
+        match x {
+            Expr::Unary(_, x) => self.may_fail(x),
+            Expr::Binary(op, x, y) => {
+                let divides = matches!(op, BinaryOp::Divide | BinaryOp::Remainder);
+                divides && !matches!(**y, Expr::Const(1..)) || self.may_fail(x) || self.may_fail(y)
+            }
+            Expr::Cast(scalar, x) => *scalar == NOTHING || self.may_fail(x),
+            Expr::Conditional(c, x, y) => self.may_fail(c) || self.may_fail(x) || self.may_fail(y),
+            Expr::Shared(x) => {
+                let (known, mut seen) = (&self.known, HashSet::new());
+                let is_new = &mut |part: &Shared| !known.contains_key(&part.address()) && seen.insert(part.address());
+                for part in innermost_first(x, is_new) {
+                    let fails = self.may_fail(part);
+                    self.known.insert(part.address(), (part.clone(), fails));
+                }
+                self.known.get(&x.address()).is_none_or(|(_, fails)| *fails)
+            }
+            _ => false,
+        }
+    }
+
+    /// Operands of a conjunction or a disjunction, those that may have no value last: another one may decide, in any order.
+    pub fn last(&mut self, operands: Vec<Expr>) -> Vec<Expr> {
+        let (last, mut first): (Vec<Expr>, Vec<Expr>) =
+            operands.into_iter().partition(|operand| self.may_fail(operand));
+        first.extend(last);
+        first
+    }
+}
+
+/// Whether there are more than so many levels in an expression. What is shared stands for itself.
+pub fn is_higher(x: &Expr, most: u32) -> bool {
+    let Some(below) = most.checked_sub(1) else { return true };
+    match x {
+        Expr::Unary(_, x) | Expr::Cast(_, x) => is_higher(x, below),
+        Expr::Binary(_, x, y) => is_higher(x, below) || is_higher(y, below),
+        Expr::Conditional(c, x, y) => is_higher(c, below) || is_higher(x, below) || is_higher(y, below),
+        _ => false,
     }
 }
 

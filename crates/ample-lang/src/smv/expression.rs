@@ -4,13 +4,14 @@
 //! alternatives, as NuSMV does. Definitions are lowered once for current and once for next values, each after those that it
 //! uses, so that neither a long chain of them takes a deep stack nor a wide graph of them becomes a tree.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use ample_model::{BinaryOp, Expr, Overflow, Place, Scalar, Scope, Span, VariableId};
 
 use super::ast::{Binary, Chain, Function, Kind, Name, Node, Section, Unary};
-use super::build::{self, Missing, Val, and, balanced, conditional, first_of, impossible, not, or, shared};
+use super::build::{self, Failing, Missing, Val, and, balanced, conditional, first_of, impossible, not, or, shared};
 use super::flatten::{Analysed, Domain, Flat, Symbol, Tree};
 use super::words;
 use crate::diagnostic::{Diagnostic, closest};
@@ -21,6 +22,9 @@ const MAX_ALTERNATIVES: usize = 4096;
 
 /// An expression of the model may be so high: less than [`ample_model::check::MAX_DEPTH`], with room for what is around it.
 const MAX_HEIGHT: u32 = 460;
+
+/// What is higher is made a shared part.
+const HIGH: u32 = 150;
 
 /// How deep definitions may depend on each other where that is found out by recursion.
 const MAX_RECURSION: u32 = 150;
@@ -104,6 +108,18 @@ impl Lowered {
         self
     }
 
+    /// The same, each of its values as one shared part.
+    fn flat(self) -> Lowered {
+        let alternatives = self.alternatives.into_iter().map(|one| {
+            let value = match one.value {
+                Val::Coded(x, codes) => Val::Coded(shared(x), codes),
+                value => Val::Plain(shared(value.plain())),
+            };
+            Alternative { when: one.when.map(shared), value }
+        });
+        Lowered { alternatives: alternatives.collect(), ..self }
+    }
+
     /// The same with its parts kept once.
     fn kept(self) -> Lowered {
         let keep = |value: Val| match value {
@@ -150,6 +166,8 @@ pub struct Lowerer<'a, 'w> {
     faulty: HashMap<Key, Diagnostic>,
     open: HashSet<Key>,
     recursion: u32,
+    /// What may have no value; nothing, as long as there was no reason for it.
+    failing: RefCell<Option<Failing>>,
     /// The variable that says which process runs.
     pub selector: Option<VariableId>,
 }
@@ -164,6 +182,7 @@ impl<'a, 'w> Lowerer<'a, 'w> {
             faulty: HashMap::new(),
             open: HashSet::new(),
             recursion: 0,
+            failing: RefCell::default(),
             selector,
         }
     }
@@ -183,11 +202,6 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         self.thing(node, At { instance, next: false }).map(|_| ())
     }
 
-    /// The same, with next values for current ones.
-    pub fn lower_next(&mut self, node: &'a Node, instance: usize) -> Analysed<Lowered> {
-        self.at(node, At { instance, next: true })
-    }
-
     /// A condition: a truth value, and only one.
     pub fn condition(&mut self, node: &'a Node, instance: usize) -> Analysed<(Expr, Lowered)> {
         let lowered = self.lower(node, instance)?;
@@ -200,17 +214,54 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         }
     }
 
-    /// The cell that a name stands for, if it is a single one.
-    pub fn cell_of(&mut self, node: &'a Node, instance: usize) -> Analysed<usize> {
-        let at = At { instance, next: false };
-        match self.cells_of(node, at)? {
-            Some(Thing::Cells(Tree::Cell(cell))) => Ok(cell),
-            Some(Thing::Cells(Tree::Array(..))) => {
-                Err(Diagnostic::error(node.span, "an array is not assigned as a whole")
-                    .with_help("assign its elements one by one"))
-            }
+    /// The cells that a name stands for.
+    pub fn tree_of(&mut self, node: &'a Node, instance: usize) -> Analysed<Tree> {
+        match self.cells_of(node, At { instance, next: false })? {
+            Some(Thing::Cells(tree)) => Ok(tree),
             _ => Err(Diagnostic::error(node.span, "only variables can be assigned")),
         }
+    }
+
+    /// What each of some cells is assigned by an expression, of current or of next values: that of an array has elements.
+    pub fn values_for(
+        &mut self,
+        tree: &Tree,
+        node: &'a Node,
+        instance: usize,
+        next: bool,
+    ) -> Analysed<Vec<(usize, Lowered)>> {
+        if let (Tree::Cell(cell), false) = (tree, next) {
+            return Ok(vec![(*cell, self.lower(node, instance)?)]);
+        }
+        let at = At { instance, next };
+        if let Tree::Cell(cell) = tree {
+            return Ok(vec![(*cell, self.at(node, at)?)]);
+        }
+        let thing = self.thing(node, at)?;
+        let mut values = Vec::new();
+        self.pair(tree, thing, node.span, &mut values)?;
+        Ok(values)
+    }
+
+    fn pair(&mut self, tree: &Tree, thing: Thing<'a>, span: Span, out: &mut Vec<(usize, Lowered)>) -> Analysed<()> {
+        self.watch.step()?;
+        let (low, trees) = match tree {
+            Tree::Cell(cell) => {
+                out.push((*cell, self.value(thing, span)?));
+                return Ok(());
+            }
+            Tree::Array(low, trees) => (*low, trees),
+        };
+        if let Thing::Value(_) | Thing::Instance(_) = thing {
+            return Err(Diagnostic::error(span, "expected an array, since the variable is one")
+                .with_help("assign its elements one by one"));
+        }
+        let elements = self.elements(thing, span)?;
+        let is_alike = elements.len() == trees.len() && elements.first().is_some_and(|(first, _)| *first == low);
+        if !is_alike {
+            return Err(Diagnostic::error(span, "an array with other indices than those of the variable"));
+        }
+        trees.iter().zip(elements).try_for_each(|(tree, (_, thing))| self.pair(tree, thing, span, out))
     }
 
     /// The instance that a name stands for.
@@ -488,7 +539,30 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         let outside = |number: i64, low: i64, high: i64| {
             Err(Diagnostic::error(span, format!("the index {number} is outside of {low}..{high}")))
         };
-        let elements: Vec<(i64, Thing<'a>)> = match thing {
+        let elements = match thing {
+            // An array inside of an array, of which an index has chosen one.
+            Thing::Chosen(outer, inner) if !outer.is_set => {
+                let mut chosen = Vec::new();
+                for (number, thing) in inner {
+                    chosen.push((number, self.select(thing, position, known, base, span)?));
+                }
+                return Ok(Thing::Chosen(outer, chosen));
+            }
+            thing => self.elements(thing, base)?,
+        };
+        let Some(number) = known else {
+            return Ok(Thing::Chosen(Lowered { is_set: false, ..position.clone() }, elements));
+        };
+        let (low, high) = (elements[0].0, elements[elements.len() - 1].0);
+        match elements.into_iter().find(|(at, _)| *at == number) {
+            Some((_, thing)) => Ok(thing),
+            None => outside(number, low, high),
+        }
+    }
+
+    /// The elements of an array, with their indices.
+    fn elements(&mut self, thing: Thing<'a>, base: Span) -> Analysed<Vec<(i64, Thing<'a>)>> {
+        Ok(match thing {
             Thing::Cells(Tree::Array(low, trees)) => {
                 let all = trees.into_iter().enumerate();
                 all.map(|(at, tree)| Ok((low + at as i64, self.cells(tree, false)?))).collect::<Analysed<_>>()?
@@ -509,29 +583,13 @@ impl<'a, 'w> Lowerer<'a, 'w> {
             }
             // The elements of an array of next values, which nothing has chosen from yet.
             Thing::Chosen(marker, elements) if marker.is_set => elements,
-            // An array inside of an array, of which an index has chosen one.
-            Thing::Chosen(outer, inner) => {
-                let mut chosen = Vec::new();
-                for (number, thing) in inner {
-                    chosen.push((number, self.select(thing, position, known, base, span)?));
-                }
-                return Ok(Thing::Chosen(outer, chosen));
-            }
             Thing::Value(Lowered { ty: Ty::Word { .. }, .. }) => {
                 return Err(
                     Diagnostic::error(base, "a word has no elements").with_help("bits are selected by `[high : low]`")
                 );
             }
             _ => return Err(Diagnostic::error(base, "only arrays have an index")),
-        };
-        let Some(number) = known else {
-            return Ok(Thing::Chosen(Lowered { is_set: false, ..position.clone() }, elements));
-        };
-        let (low, high) = (elements[0].0, elements[elements.len() - 1].0);
-        match elements.into_iter().find(|(at, _)| *at == number) {
-            Some((_, thing)) => Ok(thing),
-            None => outside(number, low, high),
-        }
+        })
     }
 
     /// The value of a thing.
@@ -711,7 +769,13 @@ impl<'a, 'w> Lowerer<'a, 'w> {
 
     // Operators.
 
+    /// What is high is kept as shared parts, between which no part is high: engines go along these without recursion.
     fn at(&mut self, node: &'a Node, at: At) -> Analysed<Lowered> {
+        let lowered = self.operation(node, at)?;
+        Ok(if lowered.alternatives.iter().any(is_high) { lowered.flat() } else { lowered })
+    }
+
+    fn operation(&mut self, node: &'a Node, at: At) -> Analysed<Lowered> {
         self.watch.step()?;
         match &node.kind {
             Kind::Boolean(value) => Ok(Lowered::one(Ty::Boolean, Expr::Const((*value).into()))),
@@ -785,6 +849,19 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         }
     }
 
+    /// Operands of a conjunction or a disjunction, those that may have no value last.
+    fn failing_last(&self, operands: Vec<Expr>) -> Vec<Expr> {
+        match &mut *self.failing.borrow_mut() {
+            Some(failing) => failing.last(operands),
+            None => operands,
+        }
+    }
+
+    /// From here on, some expressions may have no value.
+    fn note_failing(&self) {
+        self.failing.borrow_mut().get_or_insert_default();
+    }
+
     fn truth(&self, lowered: &Lowered, node: &Node) -> Analysed<Expr> {
         if lowered.ty != Ty::Boolean {
             return Err(expected(node, "a truth value", lowered.ty));
@@ -796,6 +873,7 @@ impl<'a, 'w> Lowerer<'a, 'w> {
     }
 
     fn unary(&self, op: Unary, (x, node): (Lowered, &Node)) -> Analysed<Lowered> {
+        no_set(&x, node)?;
         match (op, x.ty) {
             (Unary::Not, Ty::Boolean) => Ok(map(Ty::Boolean, &x, &not)),
             (Unary::Not, Ty::Word { bits, signed }) => Ok(map(x.ty, &x, &|x| words::complement(x, bits, signed))),
@@ -810,6 +888,8 @@ impl<'a, 'w> Lowerer<'a, 'w> {
     }
 
     fn binary(&self, op: Binary, (a, x): (Lowered, &Node), (b, y): (Lowered, &Node), node: &Node) -> Analysed<Lowered> {
+        no_set(&a, x)?;
+        no_set(&b, y)?;
         match op {
             Binary::Equal | Binary::NotEqual => {
                 agree(&[(a.ty, x), (b.ty, y)])?;
@@ -819,7 +899,7 @@ impl<'a, 'w> Lowerer<'a, 'w> {
             Binary::Xor | Binary::Xnor | Binary::Implies | Binary::Iff => match (a.ty, b.ty) {
                 (Ty::Boolean, Ty::Boolean) => self.combine(Ty::Boolean, &a, &b, node, &|x, y| match op {
                     Binary::Xor => build::binary(BinaryOp::NotEqual, x, y),
-                    Binary::Implies => or(not(x), y),
+                    Binary::Implies => balanced(self.failing_last(vec![not(x), y]), Expr::FALSE, &or),
                     _ => build::binary(BinaryOp::Equal, x, y),
                 }),
                 (Ty::Word { bits, signed }, other) if other == a.ty => self.combine(a.ty, &a, &b, node, &|x, y| {
@@ -847,6 +927,9 @@ impl<'a, 'w> Lowerer<'a, 'w> {
             }
             Binary::Subtract | Binary::Divide | Binary::Mod => {
                 let ty = numbers(&a, &b, x, y)?;
+                if op != Binary::Subtract {
+                    self.note_failing();
+                }
                 self.combine(ty, &a, &b, node, &|x, y| arithmetic(op, ty, x, y))
             }
             Binary::ShiftLeft | Binary::ShiftRight => {
@@ -854,6 +937,7 @@ impl<'a, 'w> Lowerer<'a, 'w> {
                 if !matches!(b.ty, Ty::Integer | Ty::Word { signed: false, .. }) {
                     return Err(expected(y, "a number of bits: an integer or an unsigned word", b.ty));
                 }
+                self.note_failing();
                 self.combine(a.ty, &a, &b, node, &|x, y| words::shift(op == Binary::ShiftLeft, x, y, bits, signed))
             }
             Binary::In => Err(too_deep(node)),
@@ -865,6 +949,7 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         for operand in operands {
             lowered.push(self.at(operand, at)?);
         }
+        lowered.iter().zip(operands).try_for_each(|(one, node)| no_set(one, node))?;
         let first = lowered[0].ty;
         let ty = match op {
             Chain::And | Chain::Or => {
@@ -892,7 +977,8 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         };
         // Long chains of truth values become flat trees; arithmetic is done from left to right.
         if lowered.iter().all(|one| one.single().is_some()) && matches!(op, Chain::And | Chain::Or) {
-            let values = lowered.iter().filter_map(|one| one.single().map(Val::plain)).collect();
+            let values: Vec<Expr> = lowered.iter().filter_map(|one| one.single().map(Val::plain)).collect();
+            let values = if ty == Ty::Boolean { self.failing_last(values) } else { values };
             let value = match (op, ty) {
                 (Chain::And, Ty::Boolean) => balanced(values, Expr::TRUE, &and),
                 (Chain::Or, Ty::Boolean) => balanced(values, Expr::FALSE, &or),
@@ -954,6 +1040,10 @@ impl<'a, 'w> Lowerer<'a, 'w> {
             return Ok(single.clone());
         }
         let ty = agree(&lowered.iter().map(|(lowered, node)| (lowered.ty, *node)).collect::<Vec<_>>())?;
+        if let Ty::Word { .. } = ty {
+            let help = "the values of a set are truth values, integers or symbols";
+            return Err(Diagnostic::error(node.span, "a set of words").with_help(help));
+        }
         let mut alternatives: Vec<Alternative> = Vec::new();
         let mut seen = HashSet::new();
         for (one, _) in &lowered {
@@ -1040,6 +1130,9 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         let Some((_, first)) = kept.first() else {
             return Err(Diagnostic::error(span, "none of the conditions can hold"));
         };
+        if !is_complete {
+            self.note_failing();
+        }
         let ty = ty.unwrap_or(first.ty);
         let is_symbolic = ty == Ty::Symbolic;
         let flags: Vec<Lowered> =
@@ -1313,8 +1406,31 @@ pub fn expected(node: &Node, what: &str, found: Ty) -> Diagnostic {
     }
 }
 
+/// A set has no place among the operands of an operator on values.
+fn no_set(lowered: &Lowered, node: &Node) -> Analysed<()> {
+    if !lowered.is_set {
+        return Ok(());
+    }
+    let help = "whether a value is in a set is said by `in`";
+    Err(Diagnostic::error(node.span, "expected one value, but this is a set").with_help(help))
+}
+
 fn too_deep(node: &Node) -> Diagnostic {
     Diagnostic::error(node.span, "definitions depend on each other too deeply here")
+}
+
+/// Whether it is time to share it. One operation adds far less than there is up to [`MAX_HEIGHT`].
+fn is_high(alternative: &Alternative) -> bool {
+    fn of(value: &Val, most: u32) -> bool {
+        match value {
+            Val::Plain(x) | Val::Coded(x, _) => build::is_higher(x, most),
+            Val::If(c, x, y) => match most.checked_sub(1) {
+                Some(most) => build::is_higher(c, most) || of(x, most) || of(y, most),
+                None => true,
+            },
+        }
+    }
+    of(&alternative.value, HIGH) || alternative.when.as_ref().is_some_and(|when| build::is_higher(when, HIGH))
 }
 
 fn height_of(alternative: &Alternative) -> u32 {

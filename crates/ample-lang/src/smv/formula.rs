@@ -88,8 +88,9 @@ impl<'a> Formulas<'_, 'a, '_> {
 
     fn atom(&mut self, node: &'a Node, instance: usize) -> Analysed<Formula> {
         let (condition, lowered) = self.lowerer.condition(node, instance)?;
-        if self.logic != Logic::Ltl {
-            let what = if self.logic == Logic::Invariant { "INVARSPEC" } else { "CTLSPEC" };
+        // A formula of linear time and an invariant may speak of steps.
+        if !matches!(self.logic, Logic::Ltl | Logic::Invariant) {
+            let what = if self.logic == Logic::Ctl { "CTLSPEC" } else { "COMPUTE" };
             if lowered.reads_next {
                 return Err(Diagnostic::error(node.span, format!("`{what}` speaks of states, which have no `next`")));
             }
@@ -98,7 +99,7 @@ impl<'a> Formulas<'_, 'a, '_> {
                     node.span,
                     format!("`{what}` speaks of states, and inputs are no part of them"),
                 )
-                .with_help("`LTLSPEC` may use inputs"));
+                .with_help("`LTLSPEC` and `INVARSPEC` may use inputs"));
             }
         }
         Ok(self.table.formula(condition))
@@ -138,7 +139,8 @@ impl<'a> Formulas<'_, 'a, '_> {
             Prefix::Finally => (Operator::Next, Join::Or),
             Prefix::Globally => (Operator::Next, Join::And),
             Prefix::Once => (Operator::Previous, Join::Or),
-            Prefix::Historically => (Operator::WeakPrevious, Join::And),
+            // As in NuSMV, all of these steps must have been: before the first state it is false.
+            Prefix::Historically => (Operator::Previous, Join::And),
             _ => return Err(Diagnostic::error(node.span, "bounds are for `F`, `G`, `O` and `H`")),
         };
         let mut formula = x.clone();

@@ -207,6 +207,12 @@ fn token(rest: &str, first: char) -> (Kind, usize) {
     if first.is_ascii_digit() {
         return number(rest);
     }
+    // A name between quotation marks, which belong to it.
+    if let Some(end) = rest.strip_prefix('"').and_then(|rest| rest.find(['"', '\n']))
+        && rest.as_bytes()[end + 1] == b'"'
+    {
+        return (Kind::Word, end + 2);
+    }
     match SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
         Some(sign) => (Kind::Sign(sign), sign.len()),
         None => (Kind::Other(first), first.len_utf8()),
@@ -218,7 +224,7 @@ fn word_length(rest: &str) -> usize {
     let mut length = 0;
     while let Some(&byte) = bytes.get(length) {
         let is_arrow = byte == b'-' && matches!(bytes.get(length + 1), Some(b'>' | b'-'));
-        if is_arrow || !(byte.is_ascii_alphanumeric() || b"_$#-\\".contains(&byte)) {
+        if is_arrow || !(byte.is_ascii_alphanumeric() || b"_$#-".contains(&byte)) {
             break;
         }
         length += 1;

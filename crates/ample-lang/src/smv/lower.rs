@@ -5,8 +5,8 @@
 //! process assigns is free, as in NuSMV.
 
 use ample_model::{
-    Alternative, AtomTable, Coupling, Definition, Expr, Initial, NextValue, Notation, Overflow, Property, Question,
-    Scalar, Source, Span, Synchronous, System, Temporal, Type, Variable, VariableId, VariableKind,
+    Alternative, AtomTable, Coupling, Definition, Distance, Expr, Initial, NextValue, Notation, Overflow, Property,
+    Question, Scalar, Source, Span, Synchronous, System, Temporal, Type, Variable, VariableId, VariableKind,
 };
 
 use super::ast::{Assignment, Item, Kind, Logic, Module, Node, Section, Specification, When};
@@ -39,12 +39,15 @@ pub fn lower(source: &Source, modules: &[Module], whole: Span, watch: &Watch<'_>
     let flat = flatten(modules, whole, watch).map_err(rejected)?;
     let selector = (flat.processes.len() > 1).then(|| VariableId::from(flat.cells.len()));
     let lowerer = Lowerer::new(&flat, watch, selector);
-    let parts = Synchronous { only_stated: true, ..Synchronous::default() };
+    let parts = Synchronous { only_stated: true, observes_inputs: true, ..Synchronous::default() };
     let assigned = vec![Assigned::default(); flat.cells.len()];
     let (errors, warnings, properties) = (Vec::new(), Vec::new(), Vec::new());
-    let mut work = Lower { source, flat: &flat, lowerer, parts, assigned, properties, errors, warnings, watch };
+    let compassion = None;
+    let mut work =
+        Lower { source, flat: &flat, lowerer, parts, assigned, properties, errors, warnings, compassion, watch };
     work.items();
     work.circles();
+    work.warn();
     let variables = if work.errors.is_empty() { work.variables() } else { Vec::new() };
     let Lower { mut parts, properties, errors, mut warnings, .. } = work;
     if !errors.is_empty() {
@@ -115,6 +118,8 @@ struct Lower<'a, 'w> {
     properties: Vec<Property>,
     errors: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
+    /// Where the first `COMPASSION` is.
+    compassion: Option<Span>,
     watch: &'w Watch<'w>,
 }
 
@@ -140,9 +145,12 @@ impl<'a, 'w> Lower<'a, 'w> {
         }
     }
 
-    fn warn(&mut self, warning: Diagnostic) {
-        if !self.warnings.contains(&warning) {
-            self.warnings.push(warning);
+    /// What holds for a reason that the user may not know.
+    fn warn(&mut self) {
+        let branches = |property: &Property| matches!(property.question, Question::Ctl(_) | Question::Distance(_));
+        if let Some(span) = self.compassion.filter(|_| self.properties.iter().any(branches)) {
+            let message = "`COMPASSION` does not count for `CTLSPEC` and `COMPUTE`, as in NuSMV";
+            self.warnings.push(Diagnostic::warning(span, message).with_help("write the specification as `LTLSPEC`"));
         }
     }
 
@@ -184,6 +192,7 @@ impl<'a, 'w> Lower<'a, 'w> {
                 let may = May { what: "COMPASSION", next: false, input: true };
                 let pair = (self.condition(first, instance, may)?, self.condition(second, instance, may)?);
                 self.parts.compassion.push(pair);
+                self.compassion.get_or_insert(first.span);
                 Ok(())
             }
             Item::Specification(specification) => self.specification(specification, instance),
@@ -208,26 +217,22 @@ impl<'a, 'w> Lower<'a, 'w> {
         Ok(condition)
     }
 
-    /// The conjuncts of a condition. One that is a set is satisfied if one of its values is true.
+    /// The conjuncts of a condition.
     fn conjuncts(&mut self, node: &'a Node, instance: usize, may: May) -> Analysed<Vec<Expr>> {
         let mut conjuncts = Vec::new();
         let mut open = vec![node];
-        while let Some(node) = open.pop() {
-            if let Kind::Chain(super::ast::Chain::And, operands) = &node.kind {
+        while let Some(part) = open.pop() {
+            if let Kind::Chain(super::ast::Chain::And, operands) = &part.kind {
                 open.extend(operands.iter().rev());
                 continue;
             }
-            let value = self.lowerer.lower(node, instance)?;
-            if value.ty != Ty::Boolean {
-                return Err(expected(node, "a truth value", value.ty));
+            let condition = self.conjunct(part, instance, may)?;
+            if let Err(error) = self.possible(None, &condition, None, part.span, None) {
+                // It may have no value where another conjunct is false.
+                let condition = self.conjunct(node, instance, may)?;
+                let is_possible = self.possible(None, &condition, None, node.span, None).is_ok();
+                return if is_possible { Ok(vec![condition]) } else { Err(error) };
             }
-            self.allowed(&value, node, may)?;
-            let holds = |one: &super::expression::Alternative| {
-                let holds = one.value.plain();
-                one.when.clone().map_or(holds.clone(), |when| and(when, holds))
-            };
-            let condition = balanced(value.alternatives.iter().map(holds).collect(), Expr::FALSE, &or);
-            self.possible(None, &condition, None, node.span, None)?;
             if condition != Expr::TRUE {
                 conjuncts.push(condition);
             }
@@ -235,8 +240,43 @@ impl<'a, 'w> Lower<'a, 'w> {
         Ok(conjuncts)
     }
 
+    /// A condition as it is. One that is a set is satisfied if one of its values is true.
+    fn conjunct(&mut self, node: &'a Node, instance: usize, may: May) -> Analysed<Expr> {
+        let value = self.lowerer.lower(node, instance)?;
+        if value.ty != Ty::Boolean {
+            return Err(expected(node, "a truth value", value.ty));
+        }
+        self.allowed(&value, node, may)?;
+        let holds = |one: &super::expression::Alternative| {
+            let holds = one.value.plain();
+            one.when.clone().map_or(holds.clone(), |when| and(when, holds))
+        };
+        Ok(balanced(value.alternatives.iter().map(holds).collect(), Expr::FALSE, &or))
+    }
+
     fn assign(&mut self, assignment: &'a Assignment, instance: usize) -> Analysed<()> {
-        let cell = self.lowerer.cell_of(&assignment.target, instance)?;
+        let tree = self.lowerer.tree_of(&assignment.target, instance)?;
+        let values = self.lowerer.values_for(&tree, &assignment.value, instance, false)?;
+        let nexts = match assignment.when {
+            When::Now => self.lowerer.values_for(&tree, &assignment.value, instance, true)?,
+            _ => Vec::new(),
+        };
+        let mut nexts = nexts.into_iter().map(|(_, next)| next);
+        for (cell, value) in values {
+            self.assign_cell(assignment, instance, cell, value, nexts.next())?;
+        }
+        Ok(())
+    }
+
+    /// Assigns one cell; `now_next` is what a normal assignment says of next values.
+    fn assign_cell(
+        &mut self,
+        assignment: &'a Assignment,
+        instance: usize,
+        cell: usize,
+        value: Value,
+        now_next: Option<Value>,
+    ) -> Analysed<()> {
         let of = &self.flat.cells[cell];
         let name = of.name.clone();
         let wrong = |message: String| Err(Diagnostic::error(assignment.target.span, message));
@@ -247,7 +287,6 @@ impl<'a, 'w> Lower<'a, 'w> {
             }
             _ => {}
         }
-        let value = self.lowerer.lower(&assignment.value, instance)?;
         self.fits(&value, &of.domain, &assignment.value, &name)?;
         let may = match assignment.when {
             When::Now => May { what: "the assignment of a current value", next: false, input: false },
@@ -260,10 +299,6 @@ impl<'a, 'w> Lower<'a, 'w> {
             self.possible(one.when.as_ref(), &stored, Some(scalar(&of.domain)), assignment.value.span, Some(cell))?;
         }
         let process = self.flat.instances[instance].process;
-        let now_next = match assignment.when {
-            When::Now => Some(self.lowerer.lower_next(&assignment.value, instance)?),
-            _ => None,
-        };
         let assigned = &mut self.assigned[cell];
         let span = assignment.span;
         let twice = match assignment.when {
@@ -534,34 +569,44 @@ impl<'a, 'w> Lower<'a, 'w> {
             Some(node) => self.lowerer.instance_of(node, instance)?,
             None => instance,
         };
-        if matches!(specification.logic, Logic::Min | Logic::Max) {
-            let warning = Diagnostic::warning(specification.span, "`COMPUTE` is left out: distances are not computed");
-            self.warn(warning);
-            return Ok(());
-        }
         let Some(node) = specification.formulas.first() else { return Ok(()) };
         let table = AtomTable::new();
         let mut formulas = Formulas { lowerer: &mut self.lowerer, table, logic: specification.logic };
         let formula = formulas.formula(node, instance)?;
+        let to = match specification.formulas.get(1) {
+            Some(node) => Some(formulas.formula(node, instance)?),
+            None => None,
+        };
         let temporal = Temporal::new(formula, formulas.table);
         for atom in &temporal.atoms {
             self.possible(None, atom, None, node.span, None)?;
         }
-        let question = match specification.logic {
-            Logic::Ltl => Question::Ltl(temporal),
-            Logic::Invariant => match temporal.state_expr(&temporal.formula) {
+        let question = match (specification.logic, to) {
+            (Logic::Ltl, _) => Question::Ltl(temporal),
+            (Logic::Invariant, _) => match temporal.state_expr(&temporal.formula) {
                 Some(expr) => Question::Invariant(expr),
                 None => return Ok(()),
             },
-            _ => Question::Ctl(temporal),
+            (logic, Some(to)) => {
+                let Temporal { formula: from, atoms } = temporal;
+                Question::Distance(Distance { longest: logic == Logic::Max, from, to, atoms })
+            }
+            (_, None) => Question::Ctl(temporal),
         };
         let of = &self.flat.instances[instance];
         let number = self.properties.len() + 1;
         let name = specification.name.as_ref().map_or_else(|| number.to_string(), |name| of.name_of(&name.text));
         let taken = self.properties.iter().any(|other| other.name == name);
         let name = if taken { format!("{name}.{number}") } else { name };
-        let mut text = self.source.text[node.span.start as usize..node.span.end as usize].to_owned();
-        text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = |node: &Node| {
+            let text = &self.source.text[node.span.start as usize..node.span.end as usize];
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let mut text = match (specification.logic, specification.formulas.get(1)) {
+            (Logic::Max, Some(to)) => format!("MAX [{}, {}]", words(node), words(to)),
+            (_, Some(to)) => format!("MIN [{}, {}]", words(node), words(to)),
+            _ => words(node),
+        };
         if !of.name.is_empty() {
             text = format!("{text} IN {}", of.name);
         }

@@ -5,7 +5,7 @@
 //! [`System`] of it. [`range`] refuses values that a variable cannot have.
 //!
 //! The grammar and the types are those of the *NuSMV 2.6 User Manual* (R. Cavada et al., 2015). What is left out is refused
-//! with a sentence: `PSLSPEC`, uninterpreted functions, real numbers, words of more than 62 bits.
+//! with a sentence: sequences of PSL, uninterpreted functions, real numbers, words of more than 62 bits.
 
 pub mod ast;
 mod build;
@@ -43,10 +43,27 @@ pub fn read(name: &str, text: &str) -> Result<Lowered, Rejected> {
 
 /// As [`read`], within a budget.
 pub fn read_within(name: &str, text: &str, budget: &Budget) -> Result<Lowered, Rejected> {
-    let watch = Watch::new(budget);
     let source = Source { path: name.to_owned(), text: text.to_owned() };
-    let modules = watch.finish(modules(&source, &watch))?;
-    watch.finish(lower::lower(&source, &modules, head(&source), &watch))
+    deeply(|depth| {
+        let watch = Watch::new(budget);
+        let modules = watch.finish(modules(&source, depth, &watch))?;
+        watch.finish(lower::lower(&source, &modules, head(&source), &watch))
+    })
+}
+
+/// So much stack is enough for expressions that are nested [`parser::MAX_DEPTH`] deep.
+const STACK: usize = 512 << 20;
+
+/// Does what goes through expressions by recursion, with a stack for it; the work is told how deep they may be nested.
+fn deeply<T: Send>(work: impl Fn(u32) -> T + Sync) -> T {
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().name("smv".into()).stack_size(STACK);
+        match builder.spawn_scoped(scope, || work(parser::MAX_DEPTH)) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            // Where the address space is limited, the stack of the caller has to do.
+            Err(_) => work(parser::SMALL_DEPTH),
+        }
+    })
 }
 
 /// As [`read_within`], but a formula that is refused is no reason to refuse the model: it is left out.
@@ -62,16 +79,21 @@ pub fn read_apart_from_refused(
 
 /// The formulas of a text. They can be told apart only if all of it can be parsed.
 fn blocks(text: &str, budget: &Budget) -> Vec<Block> {
+    deeply(|depth| blocks_of(text, depth, budget))
+}
+
+fn blocks_of(text: &str, depth: u32, budget: &Budget) -> Vec<Block> {
     let watch = Watch::new(budget);
     let source = Source { path: String::new(), text: text.to_owned() };
-    let Ok(modules) = modules(&source, &watch) else { return Vec::new() };
+    let Ok(modules) = modules(&source, depth, &watch) else { return Vec::new() };
     let items = modules.iter().flat_map(|module| &module.items);
     let block = |item: &Item| {
         let Item::Specification(specification) = item else { return None };
         let logic = match specification.logic {
             Logic::Ltl => "ltl",
             Logic::Invariant => "invariant",
-            _ => "ctl",
+            Logic::Min | Logic::Max => "compute",
+            Logic::Ctl => "ctl",
         };
         let formula = specification.formulas.first()?.span;
         Some(Block {
@@ -79,15 +101,17 @@ fn blocks(text: &str, budget: &Budget) -> Vec<Block> {
             formula: formula.start as usize..formula.end as usize,
             logic,
             name: Some(specification.name.as_ref().map_or_else(String::new, |name| name.text.clone())),
+            // A module may have several instances, each with a property of its own.
+            replaceable: false,
         })
     };
     items.filter_map(block).collect()
 }
 
-fn modules(source: &Source, watch: &Watch<'_>) -> Result<Vec<Module>, Rejected> {
+fn modules(source: &Source, depth: u32, watch: &Watch<'_>) -> Result<Vec<Module>, Rejected> {
     let rejected = |diagnostic| Rejected::new(vec![source.clone()], vec![diagnostic]);
     let tokens = lexer::tokenize(SourceId(0), &source.text, watch).map_err(rejected)?;
-    parser::parse(source, &tokens, watch)
+    parser::parse(source, &tokens, depth, watch)
 }
 
 /// The first line that says something, for what is wrong with the whole.
@@ -120,14 +144,18 @@ pub fn ctl_within(system: &System, text: &str, budget: &Budget) -> Result<Tempor
 
 /// The modules are read again, because the system knows variables only.
 fn temporal(system: &System, text: &str, logic: Logic, budget: &Budget) -> Result<Temporal, Rejected> {
+    deeply(|depth| temporal_of(system, text, logic, depth, budget))
+}
+
+fn temporal_of(system: &System, text: &str, logic: Logic, depth: u32, budget: &Budget) -> Result<Temporal, Rejected> {
     let watch = Watch::new(budget);
     let model = system.source_system().sources.first().cloned();
     let model = model.unwrap_or_else(|| Source { path: String::new(), text: String::new() });
-    let modules = watch.finish(modules(&model, &watch))?;
+    let modules = watch.finish(modules(&model, depth, &watch))?;
     let named = Named::new(modules, head(&model));
     let source = Source { path: "the formula".into(), text: text.to_owned() };
     let rejected = |diagnostics| Rejected::new(vec![source.clone()], diagnostics);
     let tokens = lexer::tokenize(SourceId(0), &source.text, &watch).map_err(|error| rejected(vec![error]))?;
-    let node = watch.finish(parser::parse_expression(&source, &tokens, &watch))?;
+    let node = watch.finish(parser::parse_expression(&source, &tokens, depth, &watch))?;
     watch.finish(named.temporal(&node, logic, &watch).map_err(rejected))
 }

@@ -4,6 +4,8 @@
 //! `U V S T`, temporal operators before an operand, `= != < > <= >=`, `in`, `union`, `..`, `<< >>`, `+ -`, `* / mod`, `::`,
 //! then `!`, `-` and what is in brackets. After a syntax error, reading goes on with the next part of a module.
 
+mod psl;
+
 use ample_model::{Source, Span};
 
 use super::ast::{
@@ -14,11 +16,11 @@ use super::lexer::{self, RESERVED, SECTIONS, Token};
 use crate::diagnostic::{Diagnostic, Rejected, closest};
 use crate::watch::Watch;
 
-/// How deep expressions may be nested.
-const MAX_DEPTH: u32 = 100;
+/// How deep expressions may be nested where the stack is deep.
+pub const MAX_DEPTH: u32 = 5000;
 
-/// How many operators of one chain may group to one side.
-const MAX_CHAIN: usize = 200;
+/// How deep they may be nested on any stack.
+pub const SMALL_DEPTH: u32 = 100;
 
 /// A word may have this many bits.
 pub const MAX_BITS: u32 = 62;
@@ -26,17 +28,17 @@ pub const MAX_BITS: u32 = 62;
 /// What a parsing function gives.
 type Parse<T> = Result<T, Diagnostic>;
 
-/// Reads the modules of a text.
-pub fn parse(source: &Source, tokens: &[Token], watch: &Watch<'_>) -> Result<Vec<Module>, Rejected> {
-    let mut parser = Parser { text: &source.text, tokens, next: 0, depth: 0, watch };
+/// Reads the modules of a text. Expressions may be nested `most` deep.
+pub fn parse(source: &Source, tokens: &[Token], most: u32, watch: &Watch<'_>) -> Result<Vec<Module>, Rejected> {
+    let mut parser = Parser { text: &source.text, tokens, next: 0, depth: 0, most, bound: Vec::new(), watch };
     let mut diagnostics = Vec::new();
     let modules = parser.modules(&mut diagnostics);
     if diagnostics.is_empty() { Ok(modules) } else { Err(Rejected::new(vec![source.clone()], diagnostics)) }
 }
 
 /// Reads one expression or formula, and nothing else.
-pub fn parse_expression(source: &Source, tokens: &[Token], watch: &Watch<'_>) -> Result<Node, Rejected> {
-    let mut parser = Parser { text: &source.text, tokens, next: 0, depth: 0, watch };
+pub fn parse_expression(source: &Source, tokens: &[Token], most: u32, watch: &Watch<'_>) -> Result<Node, Rejected> {
+    let mut parser = Parser { text: &source.text, tokens, next: 0, depth: 0, most, bound: Vec::new(), watch };
     let read = parser.expression().and_then(|node| match parser.peek().kind {
         lexer::Kind::End => Ok(node),
         _ => Err(parser.expected("an operator or the end")),
@@ -49,6 +51,10 @@ struct Parser<'a> {
     tokens: &'a [Token],
     next: usize,
     depth: u32,
+    /// How deep expressions may be nested, and how many operators of a chain may group to one side.
+    most: u32,
+    /// The variables of `forall`, with their values.
+    bound: Vec<(String, i64)>,
     watch: &'a Watch<'a>,
 }
 
@@ -274,7 +280,7 @@ impl<'a> Parser<'a> {
                 items.push(Item::Isa(name));
                 Ok(())
             }
-            "PSLSPEC" => Err(self.refused("PSLSPEC", "write the property as `LTLSPEC` or `CTLSPEC`")),
+            "PSLSPEC" => self.psl_specification(items),
             "FUN" => Err(self.refused("FUN", "uninterpreted functions have no finite meaning")),
             "PRED" | "MIRROR" => Err(self.refused(word, "predicate abstraction is not done")),
             _ => Err(self.expected_part()),
@@ -561,8 +567,8 @@ impl<'a> Parser<'a> {
     // Expressions.
 
     fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
-        if self.depth >= MAX_DEPTH {
-            let message = format!("an expression may be nested {MAX_DEPTH} deep");
+        if self.depth >= self.most {
+            let message = format!("an expression may be nested {} deep", self.most);
             return Err(Diagnostic::error(self.peek().span, message).with_help("give names to its parts in `DEFINE`"));
         }
         self.watch.step()?;
@@ -636,25 +642,28 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn count(&self, count: &mut usize) -> Parse<()> {
+    fn count(&self, count: &mut u32) -> Parse<()> {
         *count += 1;
-        if *count <= MAX_CHAIN {
+        if *count <= self.most {
             return Ok(());
         }
-        let message = format!("there may be {MAX_CHAIN} such operators in a row");
+        let message = format!("there may be {} such operators in a row", self.most);
         Err(Diagnostic::error(self.peek().span, message).with_help("give names to parts in `DEFINE`"))
     }
 
     fn chained(&self, chain: Chain, left: Node, right: Node) -> Node {
         let span = self.since(left.span);
-        let operands = match left.kind {
-            // These operators group as one likes, so that brackets do not matter.
-            Kind::Chain(same, mut operands) if same == chain => {
-                operands.push(right);
-                operands
-            }
-            _ => vec![left, right],
+        // These operators group as one likes, so that brackets do not matter.
+        let mut operands = match left.kind {
+            Kind::Chain(same, operands) if same == chain => operands,
+            _ => vec![left],
         };
+        match right.kind {
+            Kind::Chain(same, more) if same == chain && matches!(chain, Chain::And | Chain::Or) => {
+                operands.extend(more);
+            }
+            _ => operands.push(right),
+        }
         Node { kind: Kind::Chain(chain, operands), span }
     }
 
@@ -877,7 +886,10 @@ impl<'a> Parser<'a> {
                     Kind::Call(function, self.arguments()?)
                 }
                 None => match self.name("a variable") {
-                    Ok(name) => Kind::Name(name.text),
+                    Ok(name) => match self.bound.iter().rev().find(|(bound, _)| *bound == name.text) {
+                        Some((_, value)) => Kind::Number(*value),
+                        None => Kind::Name(name.text),
+                    },
                     Err(_) => return Err(self.expected("an expression")),
                 },
             },

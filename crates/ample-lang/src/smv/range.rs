@@ -271,13 +271,24 @@ impl Evaluation<'_> {
             Expr::Next(place) => Ok(self.values.get(&(place.variable.index(), true)).copied().unwrap_or(0)),
             Expr::Unary(op, x) => op.apply(self.value(x)?).map_err(fault),
             Expr::Binary(op, x, y) => {
-                let x = self.value(x)?;
-                match (op, x) {
-                    (BinaryOp::And, 0) => return Ok(0),
-                    (BinaryOp::Or, x) if x != 0 => return Ok(1),
-                    _ => {}
+                // One of them may decide, whichever it is.
+                let x = self.value(x);
+                let decides = |value: &Result<i64, WrongKind>| match (op, value) {
+                    (BinaryOp::And, Ok(0)) => Some(0),
+                    (BinaryOp::Or, Ok(value)) if *value != 0 => Some(1),
+                    _ => None,
+                };
+                if let Some(value) = decides(&x) {
+                    return Ok(value);
                 }
-                op.apply(x, self.value(y)?).map_err(fault)
+                if x.is_err() && !matches!(op, BinaryOp::And | BinaryOp::Or) {
+                    return x;
+                }
+                let y = self.value(y);
+                match decides(&y) {
+                    Some(value) => Ok(value),
+                    None => op.apply(x?, y?).map_err(fault),
+                }
             }
             Expr::Cast(scalar, x) => {
                 let value = self.value(x)?;

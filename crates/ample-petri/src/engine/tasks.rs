@@ -314,6 +314,7 @@ impl Tasks {
             Question::Assertions | Question::Acceptance | Question::Progress => Answerable::Truth(Wanted::Const(true)),
             Question::Never(_) => Answerable::Not("a net has no never claim".into()),
             Question::Automaton(_) => Answerable::Not(NO_AUTOMATA.into()),
+            Question::Distance(_) => Answerable::Not("distances are computed in synchronous systems only".into()),
             Question::Invariant(expr) => match self.conditions.of(expr) {
                 Some(condition) => Answerable::Truth(self.reach(condition.negated()).not()),
                 None => Answerable::Not(not_linear()),

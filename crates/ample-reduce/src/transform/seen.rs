@@ -222,6 +222,7 @@ pub(super) fn expressions(property: &Property) -> &[Expr] {
         Question::Invariant(expr) | Question::Bound(expr) => std::slice::from_ref(expr),
         Question::Ltl(temporal) | Question::Ctl(temporal) => &temporal.atoms,
         Question::Automaton(automaton) => &automaton.atoms,
+        Question::Distance(distance) => &distance.atoms,
         Question::Deadlock | Question::Assertions | Question::Never(_) | Question::Acceptance | Question::Progress => {
             &[]
         }

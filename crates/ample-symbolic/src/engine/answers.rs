@@ -15,8 +15,8 @@ use crate::space::SpaceSets;
 use ample_logic::explain::sufficient;
 use ample_logic::{Formula, Unary};
 use ample_model::{
-    BinaryOp, Certainty, EdgeId, Expr, Interpreter, ProcessId, Property, Question, Reason, StartNumber, Statistics,
-    System, Temporal,
+    BinaryOp, Certainty, Distance, EdgeId, Expr, Interpreter, ProcessId, Property, Question, Reason, StartNumber,
+    Statistics, System, Temporal,
 };
 
 use super::Options;
@@ -47,6 +47,8 @@ pub(super) enum Asked {
     Ltl(Temporal, Vec<usize>),
     /// The numbers of the conditions that a value is positive, and that it has each of its bits, the highest first.
     Bound(usize, Vec<usize>),
+    /// The numbers of its atoms.
+    Distance(Distance, Vec<usize>),
     /// It is not for this engine.
     Not(&'static str),
 }
@@ -101,11 +103,17 @@ pub(super) fn asked<'a>(property: &'a Property, options: &Options, conditions: &
             let bits = (0..VALUE_BITS).rev().map(|bit| conditions.number(std::borrow::Cow::Owned(has_bit(expr, bit))));
             Asked::Bound(positive, bits.collect())
         }
+        Question::Distance(distance) => {
+            let atoms = distance.atoms.iter().map(|atom| conditions.number(std::borrow::Cow::Borrowed(atom)));
+            Asked::Distance(distance.clone(), atoms.collect())
+        }
         Question::Automaton(_) => Asked::Not(NO_AUTOMATA),
         Question::Never(_) => Asked::Not(NO_CLAIMS),
     }
 }
 
+/// Of numbers of steps.
+const NO_DISTANCES: &str = "distances are computed in synchronous systems only";
 /// Of never claims.
 pub(super) const NO_CLAIMS: &str = "the symbolic engine does not run never claims; `--engine explicit` does";
 /// Of automata.
@@ -431,6 +439,7 @@ impl Checker<'_, '_> {
             Asked::Ctl(temporal, atoms) => self.branching(temporal, atoms),
             Asked::Ltl(temporal, atoms) => self.linear(temporal, atoms),
             Asked::Bound(positive, bits) => self.largest(*positive, bits),
+            Asked::Distance(..) => Ok(self.unknown(NO_DISTANCES)),
             Asked::Not(why) => Ok(self.unknown(why)),
         }
     }

@@ -13,11 +13,11 @@ use ample_boolean::{JointEncoding, Lit, NotEncoded};
 use ample_budget::Budget;
 use ample_engine::board::Board;
 use ample_engine::evidence::{Ending, Evidence, Lasso as Run, Tree, needs_run, one_of_starts, without_run};
-use ample_engine::report::{Answer, Cut, DiagramStatistics, Verdict};
+use ample_engine::report::{Answer, Cut, DiagramStatistics, Length, Verdict};
 use ample_engine::settings::Fairness as ProcessFairness;
 use ample_logic::{Atom, Atoms, Binary, Formula, TranslateError, Unary};
 use ample_model::{
-    Certainty, Expr, Interpreter, Move, Property, Question, Reason, StartNumber, Statistics, System, Temporal,
+    Certainty, Distance, Expr, Interpreter, Move, Property, Question, Reason, StartNumber, Statistics, System, Temporal,
 };
 
 use super::answers::{Asked, Conditions, ENGINE, add, answer, asked, may_be_shown_by_runs, nothing};
@@ -228,7 +228,7 @@ pub(super) fn each(
 ) -> Done {
     let mut conditions = Conditions::default();
     let questions: Vec<Asked> = properties.iter().map(|property| asked(property, options, &mut conditions)).collect();
-    let branches = questions.iter().any(|asked| matches!(asked, Asked::Ctl(..)));
+    let branches = questions.iter().any(|asked| matches!(asked, Asked::Ctl(..) | Asked::Distance(..)));
     let just = options.settings.justice.iter().filter(|_| branches);
     let justice: Vec<usize> = just.map(|expr| conditions.number(Cow::Borrowed(expr))).collect();
     let expressions: Vec<&Expr> = conditions.all.iter().map(AsRef::as_ref).collect();
@@ -308,7 +308,7 @@ struct Checker<'c, 's> {
 
 impl Checker<'_, '_> {
     fn judge(&mut self, asked: &Asked) -> Result<Answer, Reason> {
-        let is_about_runs = matches!(asked, Asked::Ctl(..) | Asked::Ltl(..));
+        let is_about_runs = matches!(asked, Asked::Ctl(..) | Asked::Ltl(..) | Asked::Distance(..));
         if is_about_runs && self.options.settings.fairness != ProcessFairness::None {
             return Ok(self.unknown(NO_PROCESSES));
         }
@@ -322,6 +322,7 @@ impl Checker<'_, '_> {
             Asked::Ctl(temporal, numbers) => self.branching(temporal, numbers),
             Asked::Ltl(temporal, numbers) => self.linear(temporal, numbers),
             Asked::Bound(positive, bits) => self.largest(*positive, bits),
+            Asked::Distance(distance, numbers) => self.distance(distance, numbers),
             Asked::Not(why) => Ok(self.unknown(why)),
         }
     }
@@ -380,6 +381,38 @@ impl Checker<'_, '_> {
             }
         }
         Ok(Answer { value: Some(value), ..self.holds() })
+    }
+
+    /// The number of steps from states of one kind to the first of another, through states from which a run that counts
+    /// goes on.
+    fn distance(&mut self, distance: &Distance, numbers: &[usize]) -> Result<Answer, Reason> {
+        if self.stops(true)? {
+            return Ok(self.unknown(STOPPED));
+        }
+        let (Some(from), Some(to)) = (Ctl::of(&distance.from), Ctl::of(&distance.to)) else {
+            return Ok(self.unknown("a distance is between states, which formulas of branching time describe"));
+        };
+        let atoms = self.atoms(numbers);
+        let reached = self.session.reached()?;
+        self.session.space.confine(&reached)?;
+        let fair = self.fair_runs()?;
+        let space = &self.session.space;
+        let mut sets = JointSets::new(space, &self.session.encoding);
+        let known: ctl::Atoms<'_, JointSets<'_>> =
+            Box::new(|_, set, atom| atoms.get(atom as usize).ok_or(SetError::Foreign)?.and(set));
+        let mut evaluator = Evaluator::new(&mut sets, known, reached)?.counting(fair.as_ref());
+        let (from, to) = (evaluator.states(&from)?, evaluator.states(&to)?);
+        let counted = evaluator.states(&Ctl::Always(Box::new(Ctl::Const(true))))?;
+        let effort = evaluator.effort.clone();
+        drop(evaluator);
+        add(&mut self.session.effort, &effort);
+        let length = match (from.is_false() || to.is_false(), distance.longest) {
+            (true, true) => Length::Undefined,
+            (true, false) => Length::Infinite,
+            (false, true) => longest(&mut sets, &from, &to, &counted)?,
+            (false, false) => shortest(&mut sets, &from, &to, &counted)?,
+        };
+        Ok(Answer { length: Some(length), ..self.holds() })
     }
 
     /// Some reachable state has a step that is a fault, and what that means for formulas is not known here.
@@ -557,6 +590,41 @@ impl Checker<'_, '_> {
         let ending = if cycle.is_empty() { Ending::Stutter } else { Ending::Cycle };
         Ok(self.violated(&Evidence::Lasso(run(start, prefix, cycle, ending))))
     }
+}
+
+/// The fewest steps from a set into another, forward within a third one.
+fn shortest(sets: &mut JointSets<'_>, from: &Bdd, to: &Bdd, within: &Bdd) -> Maybe<Length> {
+    let mut layer = from.and(within)?;
+    let mut reached = layer.clone();
+    for steps in 0.. {
+        if layer.is_false() {
+            break;
+        }
+        if !layer.is_disjoint(to)? {
+            return Ok(Length::Steps(steps));
+        }
+        layer = sets.post(&layer, within)?.minus(&reached)?;
+        reached = reached.or(&layer)?;
+    }
+    Ok(Length::Infinite)
+}
+
+/// The most steps that a run can make from a set before it comes into another: backward, over the states that can make so
+/// many steps outside of the other set.
+fn longest(sets: &mut JointSets<'_>, from: &Bdd, to: &Bdd, within: &Bdd) -> Maybe<Length> {
+    let outside = within.minus(to)?;
+    let mut avoiding = outside.clone();
+    for steps in 0.. {
+        if avoiding.is_disjoint(from)? {
+            return Ok(Length::Steps(steps));
+        }
+        let next = sets.pre(&avoiding, &outside)?;
+        if next == avoiding {
+            break;
+        }
+        avoiding = next;
+    }
+    Ok(Length::Infinite)
 }
 
 fn run(start: StartNumber, prefix: Vec<Move>, cycle: Vec<Move>, ending: Ending) -> Run {

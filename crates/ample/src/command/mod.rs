@@ -62,7 +62,7 @@ impl Exit {
 impl From<Verdict> for Exit {
     fn from(verdict: Verdict) -> Exit {
         match verdict {
-            Verdict::Holds => Exit::Fine,
+            Verdict::Holds | Verdict::Computed => Exit::Fine,
             Verdict::Violated => Exit::Violated,
             Verdict::Unknown => Exit::Undecided,
         }

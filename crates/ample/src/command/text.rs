@@ -350,12 +350,13 @@ fn verdicts(out: &mut impl Write, report: &Report, extent: Extent, paint: Paint)
 
 fn verdict(answer: &Answer, extent: Extent, paint: Paint) -> String {
     match &*answer.outcome {
-        Outcome::Holds(Certainty::Proved) => match answer.value {
-            Some(value) => paint.green(format!("at most {value}, which is reached")),
-            None if is_numbered(answer) => {
+        Outcome::Holds(Certainty::Proved) => match (answer.value, answer.length) {
+            (Some(value), _) => paint.green(format!("at most {value}, which is reached")),
+            (None, Some(length)) => paint.green(format!("is {length}")),
+            (None, None) if is_numbered(answer) => {
                 format!("{}: {}", paint.green("holds"), shortened(&one_line(&answer.formula), extent.text))
             }
-            None => paint.green("holds"),
+            (None, None) => paint.green("holds"),
         },
         Outcome::Holds(Certainty::Bounded(bound)) => paint.green(format!("holds for runs of up to {bound} steps")),
         Outcome::Holds(Certainty::Probable(omission)) => {

@@ -65,6 +65,7 @@ pub(super) fn system(system: &mut System, change: &mut dyn FnMut(Expr) -> Expr) 
             Question::Invariant(e) | Question::Bound(e) => in_place(e, change),
             Question::Ltl(f) | Question::Ctl(f) => f.map_atoms(&mut |e| map(e, change)),
             Question::Automaton(automaton) => automaton.atoms.iter_mut().for_each(|e| in_place(e, change)),
+            Question::Distance(distance) => distance.atoms.iter_mut().for_each(|e| in_place(e, change)),
             Question::Deadlock
             | Question::Assertions
             | Question::Never(_)
