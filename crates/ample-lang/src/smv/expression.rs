@@ -332,6 +332,10 @@ impl<'a, 'w> Lowerer<'a, 'w> {
     fn thing(&mut self, node: &'a Node, at: At) -> Analysed<Thing<'a>> {
         match &node.kind {
             Kind::Name(name) => match self.find(name, at.instance) {
+                Some(_) if at.instance == 0 && self.flat.ambiguous.contains(name.as_str()) => Err(Diagnostic::error(
+                    node.span,
+                    format!("`{name}` is a variable or a definition, and a symbol as well"),
+                )),
                 Some(found) => self.found(found, at),
                 None => self.other_name(name, node.span, at).map(Thing::Value),
             },

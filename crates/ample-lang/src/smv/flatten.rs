@@ -3,7 +3,7 @@
 //! Parameters are passed by reference: a name of a parameter stands for the expression that was given, with the names of
 //! the instance that gave it. Sizes and bounds of types are constants, and evaluated here.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use ample_model::Span;
@@ -112,6 +112,8 @@ pub struct Flat<'a> {
     pub instances: Vec<Instance<'a>>,
     /// The variables.
     pub cells: Vec<Cell>,
+    /// Names of `main` that are symbols as well.
+    pub ambiguous: HashSet<&'a str>,
     /// The symbols, in the order of their codes.
     pub symbols: Vec<String>,
     /// Their codes.
@@ -160,6 +162,7 @@ pub fn flatten<'a>(modules: &'a [Module], whole: Span, watch: &Watch<'_>) -> Res
     let flat = Flat {
         instances: Vec::new(),
         cells: Vec::new(),
+        ambiguous: HashSet::new(),
         symbols: Vec::new(),
         codes: HashMap::new(),
         processes: vec!["main".into()],
@@ -213,7 +216,7 @@ impl<'a> Flatten<'a, '_> {
         number
     }
 
-    /// A name of `main` must not be a symbol as well.
+    /// A name of `main` that is a symbol as well means nothing: an error where it is used.
     fn collisions(&mut self) {
         let Some(main) = self.flat.instances.first() else { return };
         for item in &main.items {
@@ -224,8 +227,7 @@ impl<'a> Flatten<'a, '_> {
                 _ => continue,
             };
             if self.flat.codes.contains_key(&name.text) {
-                let message = format!("`{}` is a value of an enumeration as well", name.text);
-                self.errors.push(Diagnostic::error(name.span, message));
+                self.flat.ambiguous.insert(name.text.as_str());
             }
         }
     }

@@ -4,9 +4,9 @@
 //! NuSMV refuses a model in which such a value is possible for some values of the variables, reachable or not. Here that is
 //! found by trying all of them where they are few; where they are many, the value is a fault when it is met.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use ample_model::visit::{Seen, Visitor, walk_expr};
+use ample_model::visit::{Seen, Visitor, innermost_first, walk_expr};
 use ample_model::{BinaryOp, Expr, Overflow, Place, Scalar, Shared, UnaryOp};
 
 use super::build::NOTHING;
@@ -165,8 +165,8 @@ impl<'a> Visitor<'a> for Cells<'a> {
     }
 
     fn shared(&mut self, shared: &'a Shared) {
-        if self.seen.is_new(shared) {
-            self.expr(shared);
+        for part in self.seen.unseen(shared) {
+            self.expr(part);
         }
     }
 }
@@ -209,9 +209,13 @@ impl Intervals {
                 if let Some(known) = self.shared.get(&x.address()) {
                     return *known;
                 }
-                let range = self.of(x);
-                self.shared.insert(x.address(), range);
-                range
+                let (known, mut seen) = (&self.shared, HashSet::new());
+                let is_new = &mut |part: &Shared| !known.contains_key(&part.address()) && seen.insert(part.address());
+                for part in innermost_first(x, is_new) {
+                    let range = self.of(part);
+                    self.shared.insert(part.address(), range);
+                }
+                self.shared.get(&x.address()).copied().flatten()
             }
             _ => None,
         }
