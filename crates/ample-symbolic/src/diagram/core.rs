@@ -92,6 +92,8 @@ pub(super) struct Core {
     pub reorders: bool,
     pub reorder_at: usize,
     pub reorderings: usize,
+    /// How many nodes were looked at while variables were moved.
+    pub sifted: u64,
     runs: u32,
     /// Where room is made early: how many nodes there may be at all, and from how many on variables are moved first.
     early: Option<Early>,
@@ -119,6 +121,7 @@ impl Core {
             reorders: false,
             reorder_at: FIRST_REORDERING,
             reorderings: 0,
+            sifted: 0,
             runs: 0,
             early: None,
         }
@@ -304,7 +307,13 @@ impl Core {
 
     /// The diagrams have grown so much that moving variables may pay.
     pub fn wants_order(&self) -> bool {
-        self.reorders && self.table.used() > self.reorder_at
+        self.reorders && self.table.used() > self.reorder_at && (self.early.is_none() || self.can_afford_order())
+    }
+
+    /// The time for moving variables is in proportion to what operations have taken so far: what ends soon is left alone.
+    fn can_afford_order(&self) -> bool {
+        let cost = self.table.used() as u64 * self.order.len() as u64;
+        4 * self.table.work() > self.sifted + cost
     }
 
     pub fn reorder(&mut self) -> Maybe<()> {

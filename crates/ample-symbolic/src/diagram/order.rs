@@ -18,6 +18,9 @@ const BATCH: usize = 16;
 /// The diagrams have to get smaller by this part of their size for each batch, in percent: else the rest is left as it is.
 const MIN_GAIN: usize = 1;
 
+/// A node that has to be made anew takes as long as so many that are looked at.
+const NODES_FOR_ONE: usize = 4;
+
 /// The nodes of one level by their children.
 type Level = HashMap<(Edge, Edge), u32, BuildHasherDefault<EdgeHasher>>;
 
@@ -46,6 +49,8 @@ struct Sifting<'a> {
     references: Vec<u32>,
     free: Vec<u32>,
     size: usize,
+    /// How many nodes were looked at.
+    work: u64,
 }
 
 impl Core {
@@ -53,7 +58,8 @@ impl Core {
         self.collect();
         let mut sifting = Sifting::new(self);
         let result = sifting.all();
-        let free = std::mem::take(&mut sifting.free);
+        let (free, work) = (std::mem::take(&mut sifting.free), sifting.work);
+        self.sifted += work;
         self.after_sifting(&free);
         result
     }
@@ -86,7 +92,7 @@ impl<'a> Sifting<'a> {
             size += 1;
         }
         core.kept.iter().for_each(|edge| references[(edge >> 1) as usize] += 1);
-        Sifting { core, levels, references, free, size }
+        Sifting { core, levels, references, free, size, work: 0 }
     }
 
     fn all(&mut self) -> Maybe<()> {
@@ -158,6 +164,7 @@ impl<'a> Sifting<'a> {
                 dependent.push((*children, *number));
             }
         }
+        self.work += (upper.len() + lower.len() + NODES_FOR_ONE * dependent.len()) as u64;
         for (children, _) in &dependent {
             upper.remove(children);
         }

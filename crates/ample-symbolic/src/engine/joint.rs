@@ -36,7 +36,7 @@ use crate::sets::Sets;
 /// Where nobody sets a limit to the memory.
 const DEFAULT_MEMORY: u64 = 4 << 30;
 /// Variables are moved first when so many nodes are in use.
-const FIRST_REORDERING: usize = 20_000;
+const FIRST_REORDERING: usize = 50_000;
 
 /// Of weak and strong fairness.
 const NO_PROCESSES: &str = "weak and strong fairness are about processes, and a synchronous system has none; \
