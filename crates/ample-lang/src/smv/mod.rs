@@ -2,7 +2,7 @@
 //!
 //! Text goes through a [`lexer`] and a [`parser`]; [`flatten`] makes instances of the modules, [`expression`] resolves names
 //! and checks types, [`formula`] does the same for specifications, and [`lower`] makes a synchronous
-//! [`System`](ample_model::System) of it. [`range`] refuses values that a variable cannot have.
+//! [`System`] of it. [`range`] refuses values that a variable cannot have.
 //!
 //! The grammar and the types are those of the *NuSMV 2.6 User Manual* (R. Cavada et al., 2015). What is left out is refused
 //! with a sentence: `PSLSPEC`, uninterpreted functions, real numbers, words of more than 62 bits.
