@@ -1,16 +1,34 @@
 //! Boolean operations, quantification, and what can be asked of a function.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::BuildHasherDefault;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use num_bigint::BigUint;
 
 use super::Maybe;
 use super::core::{BOTTOM, Core, Edge, FALSE, TRUE};
-use super::order::EdgeHasher;
 
 /// Nodes that were met.
-type Seen = HashSet<u32, BuildHasherDefault<EdgeHasher>>;
+type Seen = HashSet<u32, BuildHasherDefault<NumberHasher>>;
+
+/// Mixes a number: there are no keys to be defended against, and very many look-ups.
+#[derive(Clone, Copy, Default)]
+struct NumberHasher(u64);
+
+impl Hasher for NumberHasher {
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
+    }
+
+    #[inline]
+    fn write_u32(&mut self, part: u32) {
+        self.0 = (self.0.rotate_left(32) ^ u64::from(part)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
 
 const AND: u32 = 1;
 const XOR: u32 = 2;
