@@ -72,6 +72,7 @@ struct Entry<const K: usize> {
 impl<const K: usize> Entry<K> {
     const VACANT: Entry<K> = Entry { key: [NONE; K], result: NONE };
 
+    #[inline]
     fn is_vacant(&self) -> bool {
         self.key[0] == NONE
     }

@@ -251,26 +251,22 @@ impl Interaction {
         let variables = core.order.len() * 2;
         let words = variables.div_ceil(64);
         let mut bits = vec![0; words * variables];
-        let mut seen = vec![0u32; core.table.nodes.len()];
         // What another function refers to depends on no more than that one.
         let mut roots: Vec<u32> = core.kept.iter().map(|edge| edge >> 1).collect();
         roots.sort_unstable();
         roots.dedup();
         roots.retain(|root| *root != 0 && references[*root as usize] == 0);
-        let mut steps = core.table.used() * MAX_WALKS;
+        let most = core.table.used() * MAX_WALKS;
+        let mut visited = 0;
         let mut support = vec![0u64; words];
-        let mut open = Vec::new();
-        for (walk, root) in roots.into_iter().enumerate() {
+        for root in roots {
             support.fill(0);
-            open.push(root);
-            while let Some(number) = open.pop() {
-                if number == 0 || std::mem::replace(&mut seen[number as usize], walk as u32 + 1) == walk as u32 + 1 {
-                    continue;
-                }
-                steps = steps.checked_sub(1)?;
-                let node = &core.table.nodes[number as usize];
+            core.visit([root << 1], |node| {
+                visited += 1;
                 support[node.level as usize / 64] |= 1 << (node.level % 64);
-                open.extend([node.lo >> 1, node.hi >> 1]);
+            });
+            if visited > most {
+                return None;
             }
             for variable in (0..variables).filter(|variable| support[variable / 64] >> (variable % 64) & 1 == 1) {
                 let row = &mut bits[variable * words..(variable + 1) * words];
