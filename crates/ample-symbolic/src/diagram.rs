@@ -9,6 +9,7 @@
 //! table that starts small and a limit that holds are the parts that decide here, and none of the packages has them.
 
 mod core;
+mod levels;
 mod operations;
 mod order;
 mod portable;

@@ -41,6 +41,8 @@ pub struct JointSpace {
     pub fault: Bdd,
     /// The reachable states without a step, once they are known.
     pub dead: Option<Bdd>,
+    /// The reachable states, once no others matter.
+    pub care: Option<Bdd>,
 }
 
 impl JointSpace {
@@ -52,11 +54,16 @@ impl JointSpace {
         self.forward.product(set)?.unprimed()
     }
 
-    /// The states of `within` before one step.
+    /// The states of `within` before one step. Once the reachable states are known, `within` is part of them.
     pub fn pre(&self, set: &Bdd, within: &Bdd) -> Maybe<Bdd> {
         if set.is_false() || within.is_false() {
             return Ok(self.diagrams.constant(false));
         }
+        // Steps from reachable states lead to such.
+        let set = match &self.care {
+            Some(care) => set.restrict(care)?,
+            None => set.clone(),
+        };
         self.backward.product(&set.primed()?)?.and(within)
     }
 
@@ -72,12 +79,17 @@ impl JointSpace {
         set.minus(&self.backward.product(set)?)?.minus(&self.faulty)
     }
 
-    /// No states but these matter from now on: which of them are dead is found once.
+    /// No states but these, which steps do not leave, matter from now on: which of them are dead is found once, and
+    /// preimages may be wrong in others.
     pub fn confine(&mut self, reached: &Bdd) -> Maybe<()> {
         if self.dead.is_none() && !self.is_total {
             let dead = self.deadlocked(reached)?;
             self.is_total = dead.is_false() && reached.is_disjoint(&self.faulty)?;
             self.dead = Some(dead);
+        }
+        if self.care.is_none() {
+            self.backward = self.backward.simplified(reached)?;
+            self.care = Some(reached.clone());
         }
         Ok(())
     }

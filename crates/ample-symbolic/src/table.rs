@@ -14,7 +14,7 @@ pub const NODE_BYTES: usize = 40;
 /// No node.
 pub(crate) const NONE: u32 = u32::MAX;
 /// How much work is done between two looks at whether it should go on.
-const LOOK_EVERY: u32 = 1 << 13;
+const LOOK_EVERY: u64 = 1 << 13;
 /// Tables begin with so many buckets.
 const FIRST_SIZE: usize = 1 << 12;
 /// So the cache does.
@@ -72,6 +72,7 @@ struct Entry<const K: usize> {
 impl<const K: usize> Entry<K> {
     const VACANT: Entry<K> = Entry { key: [NONE; K], result: NONE };
 
+    #[inline]
     fn is_vacant(&self) -> bool {
         self.key[0] == NONE
     }
@@ -180,7 +181,7 @@ pub(crate) struct Table<N, const K: usize> {
     pub cache: Cache<K>,
     /// What operations may take, and who hears of them.
     pub budget: Budget,
-    work: u32,
+    work: u64,
 }
 
 impl<N: Node, const K: usize> Table<N, K> {
@@ -319,6 +320,11 @@ impl<N: Node, const K: usize> Table<N, K> {
         }
         self.rehash(self.buckets.len());
         self.collections += 1;
+    }
+
+    /// How many steps recursions have taken.
+    pub fn work(&self) -> u64 {
+        self.work
     }
 
     /// Called once for every step of a recursion that is real work.

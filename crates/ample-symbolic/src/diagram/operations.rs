@@ -1,16 +1,11 @@
 //! Boolean operations, quantification, and what can be asked of a function.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::BuildHasherDefault;
+use std::collections::HashMap;
 
 use num_bigint::BigUint;
 
 use super::Maybe;
 use super::core::{BOTTOM, Core, Edge, FALSE, TRUE};
-use super::order::EdgeHasher;
-
-/// Nodes that were met.
-type Seen = HashSet<u32, BuildHasherDefault<EdgeHasher>>;
 
 const AND: u32 = 1;
 const XOR: u32 = 2;
@@ -245,15 +240,9 @@ impl Core {
     }
 
     pub fn nodes_of(&self, roots: &[Edge]) -> usize {
-        let mut seen = Seen::default();
-        let mut stack: Vec<u32> = roots.iter().map(|edge| edge >> 1).collect();
-        while let Some(number) = stack.pop() {
-            if number != 0 && seen.insert(number) {
-                let node = &self.table.nodes[number as usize];
-                stack.extend([node.lo >> 1, node.hi >> 1]);
-            }
-        }
-        seen.len()
+        let mut nodes = 0;
+        self.visit(roots.iter().copied(), |_| nodes += 1);
+        nodes
     }
 
     /// The number of states, that is, of values of the bits now, for which it holds.
@@ -302,15 +291,7 @@ impl Core {
     /// The variables that it depends on: pairs, and whether the bit is that of the next state.
     pub fn literals(&self, f: Edge) -> Vec<(u32, bool)> {
         let mut found = vec![false; self.order.len() * 2];
-        let mut seen = Seen::default();
-        let mut stack = vec![f >> 1];
-        while let Some(number) = stack.pop() {
-            if number != 0 && seen.insert(number) {
-                let node = &self.table.nodes[number as usize];
-                found[node.level as usize] = true;
-                stack.extend([node.lo >> 1, node.hi >> 1]);
-            }
-        }
+        self.visit([f], |node| found[node.level as usize] = true);
         let levels = (0..found.len()).filter(|level| found[*level]);
         levels.map(|level| (self.order[level / 2], level % 2 == 1)).collect()
     }

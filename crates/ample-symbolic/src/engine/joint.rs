@@ -36,7 +36,7 @@ use crate::sets::Sets;
 /// Where nobody sets a limit to the memory.
 const DEFAULT_MEMORY: u64 = 4 << 30;
 /// Variables are moved first when so many nodes are in use.
-const FIRST_REORDERING: usize = 50_000;
+const FIRST_REORDERING: usize = 10_000;
 
 /// Of weak and strong fairness.
 const NO_PROCESSES: &str = "weak and strong fairness are about processes, and a synchronous system has none; \
@@ -54,6 +54,8 @@ struct Session<'a> {
     conditions: Vec<Bdd>,
     /// The layers of states so far, each without the ones before. The last one may be empty: then these are all.
     layers: Vec<Bdd>,
+    /// Layers before the last one are kept: shortest runs are read from them.
+    keeps_layers: bool,
     reached: Bdd,
     effort: Effort,
     notes: &'a Notes,
@@ -91,7 +93,7 @@ impl<'a> Session<'a> {
         let conditions = diagrams_of(&encoding, &diagrams, &literals)?;
         let reached = space.initial.clone();
         let (layers, effort) = (vec![reached.clone()], Effort::default());
-        Ok(Session { system, encoding, space, conditions, layers, reached, effort, notes })
+        Ok(Session { system, encoding, space, conditions, layers, keeps_layers: true, reached, effort, notes })
     }
 
     /// All reachable states are known.
@@ -107,6 +109,9 @@ impl<'a> Session<'a> {
         self.notes.images.fetch_add(1, Ordering::Relaxed);
         let new = self.space.post(last)?.minus(&self.reached)?;
         self.reached = self.reached.or(&new)?;
+        if !self.keeps_layers {
+            self.layers.clear();
+        }
         self.layers.push(new);
         Ok(())
     }
@@ -284,6 +289,7 @@ pub(super) fn count(system: &System, options: &Options, (budget, notes): (&Budge
         Ok(session) => session,
         Err(reason) => return nothing(&[], reason),
     };
+    session.keeps_layers = false;
     let counted = session.reached().map_err(Reason::from).and_then(|_| session.cut());
     let (cut, ended) = match counted {
         Ok(cut) => (cut, None),

@@ -116,6 +116,7 @@ pub fn build(encoding: &mut JointEncoding, diagrams: &Diagrams, only_infinite: b
         faulty,
         fault,
         dead: None,
+        care: None,
     })
 }
 

@@ -60,6 +60,18 @@ impl Schedule {
         self.clusters.iter().map(|(relation, _)| relation)
     }
 
+    /// The same for products that only states of `care` matter in: with smaller relations, where there are any. None depends
+    /// on bits that it did not depend on before.
+    pub fn simplified(&self, care: &Bdd) -> Maybe<Schedule> {
+        let mut clusters = Vec::with_capacity(self.clusters.len());
+        for (relation, quantified) in &self.clusters {
+            let smaller = relation.restrict(care)?;
+            let relation = if smaller.nodes() < relation.nodes() { &smaller } else { relation };
+            clusters.push((relation.clone(), quantified.clone()));
+        }
+        Ok(Schedule { first: self.first.clone(), clusters })
+    }
+
     /// The conjuncts in a good order; `bits` pairs are those of states.
     pub fn of(diagrams: &Diagrams, conjuncts: &[Conjunct], bits: u32, direction: Direction) -> Maybe<Schedule> {
         let is_quantified = quantified(bits, direction);
