@@ -304,7 +304,7 @@ fn what_runs_can_show_is_shown_by_every_engine() {
                 let is_shown = match word(&answer.outcome) {
                     Verdict::Holds => plain.shown_if,
                     Verdict::Violated => !plain.shown_if,
-                    Verdict::Unknown => panic!("{of}: {:?}", answer.outcome),
+                    Verdict::Unknown | Verdict::Computed => panic!("{of}: {:?}", answer.outcome),
                 };
                 if is_shown {
                     assert!(answer.end.is_some(), "{of}: no run");
