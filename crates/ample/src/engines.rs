@@ -107,7 +107,7 @@ const AFTER_EXPLICIT: Later =
     Later { after: Duration::from_millis(1500), patience: Duration::from_millis(6000), memory_share: 4, time_share: 4 };
 /// When the explicit engine joins the symbolic one, which begins where the system is synchronous: a state has as many
 /// successors as there are inputs then.
-const AFTER_DIAGRAMS: Later = Later { after: Duration::from_millis(3000), patience: Duration::ZERO, ..AFTER_EXPLICIT };
+const AFTER_DIAGRAMS: Later = Later { after: Duration::from_millis(5000), patience: Duration::ZERO, ..AFTER_EXPLICIT };
 /// When observation graphs join the explicit engine: later than the symbolic engine, and with less.
 const AFTER_SYMBOLIC: Later =
     Later { after: Duration::from_millis(3000), patience: Duration::from_millis(6000), memory_share: 6, time_share: 2 };

@@ -28,8 +28,8 @@ const FIRST_REORDERING: usize = 300_000;
 /// So many nodes may be looked at while variables are moved for each step of an operation. A look takes less than a tenth of
 /// the time, and a good order saves many steps later.
 const SIFTED_FOR_STEP: u64 = 40;
-/// Nothing is moved before operations have taken so many steps, which is some hundredths of a second.
-const FIRST_STEPS: u64 = 200_000;
+/// Nothing is moved before operations have taken so many steps, which is about a tenth of a second.
+const FIRST_STEPS: u64 = 400_000;
 /// There are never more nodes: an edge has a bit for the sign.
 const MAX_NODES: usize = 1 << 30;
 
