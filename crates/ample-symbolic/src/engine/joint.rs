@@ -21,8 +21,8 @@ use ample_model::{
 };
 
 use super::answers::{Asked, Conditions, ENGINE, add, answer, asked, may_be_shown_by_runs, nothing};
-use super::session::NODE_BYTES;
 use super::options::{Direction, Reach, Symbolic};
+use super::session::NODE_BYTES;
 use super::{Done, Notes, Options};
 use crate::ctl::{self, Ctl, Evaluator, FairRuns};
 use crate::diagram::{Bdd, Diagrams};
