@@ -208,7 +208,7 @@ def nusmv_on_file(nusmv, file, arguments):
 def ample_on_file(file, arguments):
     """The same of ample."""
     taken, reports = 0, []
-    for what in (["check"], ["states", "--engine", "symbolic"]):
+    for what in (["check"], ["states"]):
         command = [arguments.ample, *what, "--json", *arguments.ample_options.split(), file]
         run = timed(command, arguments.limit)
         if isinstance(run, str):

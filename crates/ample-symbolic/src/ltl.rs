@@ -367,7 +367,13 @@ impl Product {
         if self.space.has_transient() || fairness.justice.is_empty() {
             fairness.justice.push(Condition { states: self.space.visible.clone(), steps: Vec::new() });
         }
-        let saving = Saving::of(&self.space, &fairness, &copies, &self.tableau)?;
+        // Every step says for every action whether it is enabled. In all states, reachable or not, there are too many
+        // combinations of that.
+        let within = match fairness.compassion.is_empty() {
+            true => diagrams.constant(true),
+            false => self.reach_by(&self.space, effort)?,
+        };
+        let saving = Saving::of(&self.space, &within, &fairness, (&copies, &self.tableau))?;
         let found = saving.lasso(&self.agreeing, effort)?;
         Ok(found.map(|(prefix, cycle)| self.lasso(&prefix, &cycle)))
     }

@@ -29,15 +29,22 @@ struct Flag<'a> {
 }
 
 impl Saving {
-    /// Of a space with these conditions, of which at least one is of justice. `copies` has each pair that a state
-    /// consists of with the one that its copy is kept in, and `moving` those that the companion writes.
-    pub fn of(space: &Space, fairness: &Fairness, copies: &[(u32, u32)], moving: &[u32]) -> Maybe<Saving> {
+    /// Of a space with these conditions, of which at least one is of justice. Only states of `within` are left. `copies`
+    /// has each pair that a state consists of with the one that its copy is kept in, and `moving` those that the companion
+    /// writes.
+    pub fn of(
+        space: &Space,
+        within: &Bdd,
+        fairness: &Fairness,
+        (copies, moving): (&[(u32, u32)], &[u32]),
+    ) -> Maybe<Saving> {
         let diagrams = &space.diagrams;
         let saved = diagrams.add_pairs(1);
         let (flags, all_met) = flags(diagrams, fairness)?;
         let mut steps = Vec::new();
         for (number, step) in space.steps.iter().enumerate() {
-            steps.push(flagged(diagrams, number, step, &flags, saved)?);
+            let step = Step { relation: step.relation.and(within)?, ..step.clone() };
+            steps.push(flagged(diagrams, number, &step, &flags, saved)?);
         }
         let mut nothing = diagrams.now(saved)?.not();
         let mut same = diagrams.now(saved)?;

@@ -107,7 +107,7 @@ const AFTER_EXPLICIT: Later =
     Later { after: Duration::from_millis(1500), patience: Duration::from_millis(6000), memory_share: 4, time_share: 4 };
 /// When the explicit engine joins the symbolic one, which begins where the system is synchronous: a state has as many
 /// successors as there are inputs then.
-const AFTER_DIAGRAMS: Later = Later { after: Duration::from_millis(3000), patience: Duration::ZERO, ..AFTER_EXPLICIT };
+const AFTER_DIAGRAMS: Later = Later { after: Duration::from_millis(5000), patience: Duration::ZERO, ..AFTER_EXPLICIT };
 /// When observation graphs join the explicit engine: later than the symbolic engine, and with less.
 const AFTER_SYMBOLIC: Later =
     Later { after: Duration::from_millis(3000), patience: Duration::from_millis(6000), memory_share: 6, time_share: 2 };
@@ -118,7 +118,7 @@ const AFTER_PETRI: Later =
 /// When the bounded engine joins the symbolic one, which begins where the system is synchronous: soon, because diagrams may
 /// be large from the beginning.
 const BESIDE_DIAGRAMS: Later =
-    Later { after: Duration::from_millis(30), patience: Duration::ZERO, memory_share: 2, time_share: 1 };
+    Later { after: Duration::from_millis(200), patience: Duration::ZERO, memory_share: 2, time_share: 1 };
 /// When the bounded engine joins the explicit one on other systems: after all others.
 const AFTER_OTHERS: Later =
     Later { after: Duration::from_millis(5000), patience: Duration::from_millis(6000), memory_share: 4, time_share: 2 };

@@ -24,9 +24,15 @@ fn load(name: &str, text: &str) -> System {
     }
 }
 
+/// The report of the explicit engine. The symbolic one has the same verdicts.
 fn check(system: &System, properties: Option<Vec<Property>>) -> Report {
-    let options = CheckOptions { properties, engine: Choice::Named("explicit"), ..CheckOptions::default() };
-    ample::check(system, &options)
+    let [explicit, symbolic] = ["explicit", "symbolic"].map(|engine| {
+        let properties = properties.clone();
+        ample::check(system, &CheckOptions { properties, engine: Choice::Named(engine), ..CheckOptions::default() })
+    });
+    let verdicts = |report: &Report| report.answers.iter().map(ample::Answer::verdict).collect::<Vec<_>>();
+    assert_eq!(verdicts(&explicit), verdicts(&symbolic), "explicit, symbolic");
+    explicit
 }
 
 // A circuit by its graph, cycle by cycle.

@@ -205,6 +205,28 @@ fn the_error_is_the_first_error_and_warnings_stay() {
 }
 
 #[test]
+fn options_for_systems_of_processes_are_refused_where_all_move_at_once() {
+    let folder = Folder::new("synchronous");
+    let model = "MODULE main\nVAR x : boolean;\nASSIGN init(x) := FALSE; next(x) := !x;\nLTLSPEC G F x\n";
+    let file = folder.file("m.smv", model);
+    for (option, verdict) in [
+        (&["--reach", "frontier"][..], "holds"),
+        (&["--reach", "bfs"], "holds"),
+        (&["--reach", "chaining"], "unknown"),
+        (&["--reach", "none"], "unknown"),
+        (&["--direction", "forward"], "unknown"),
+        (&["--liveness-to-safety"], "unknown"),
+    ] {
+        let words = [&["check", "--engine", "symbolic", "--json"], option].concat();
+        let report: Value = serde_json::from_slice(&ample(&words, &file).stdout).unwrap();
+        let result = &report["results"][0];
+        assert_eq!(result["verdict"], verdict, "{option:?}: {result}");
+        let reason = result["reason"].as_str().unwrap_or_default();
+        assert_eq!(reason.contains("synchronous"), verdict == "unknown", "{option:?}: {reason}");
+    }
+}
+
+#[test]
 fn what_is_not_counted_is_null() {
     let folder = Folder::new("counts");
     let model = folder.file("m.pml", COUNTER);

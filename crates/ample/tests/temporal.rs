@@ -40,6 +40,15 @@ fn every_algorithm_agrees_with_the_naive_one() {
     suite.finish();
 }
 
+/// With the flags of strong fairness in all states, reachable or not, its diagrams were too large for the time limit.
+#[test]
+fn strong_fairness_as_safety_is_decided_in_time() {
+    let mut suite = Suite::default();
+    suite.thorough = true;
+    suite.examine(1_003_966);
+    suite.finish();
+}
+
 #[test]
 fn synchronous_systems_have_the_verdicts_of_the_naive_evaluation() {
     let mut suite = Suite::default();

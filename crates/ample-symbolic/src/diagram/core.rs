@@ -28,6 +28,8 @@ const FIRST_REORDERING: usize = 300_000;
 /// So many nodes may be looked at while variables are moved for each step of an operation. A look takes less than a tenth of
 /// the time, and a good order saves many steps later.
 const SIFTED_FOR_STEP: u64 = 40;
+/// Nothing is moved before operations have taken so many steps, which is about a tenth of a second.
+const FIRST_STEPS: u64 = 400_000;
 /// There are never more nodes: an edge has a bit for the sign.
 const MAX_NODES: usize = 1 << 30;
 
@@ -353,7 +355,8 @@ impl Core {
     /// The time for moving variables is in proportion to what operations have taken so far: what ends soon is left alone.
     fn can_afford_order(&self) -> bool {
         let cost = self.table.used() as u64 * self.order.len() as u64;
-        SIFTED_FOR_STEP * self.table.work() > self.sifted + cost
+        let steps = self.table.work();
+        steps > FIRST_STEPS && SIFTED_FOR_STEP * steps > self.sifted + cost
     }
 
     pub fn reorder(&mut self) -> Maybe<()> {

@@ -109,8 +109,8 @@ impl<'a> Levels<'a> {
             let mut number = std::mem::replace(bucket, NONE);
             while number != NONE {
                 let node = nodes[number as usize];
-                let is_dependent = nodes[(node.lo >> 1) as usize].level == lower
-                    || nodes[(node.hi >> 1) as usize].level == lower;
+                let is_dependent =
+                    nodes[(node.lo >> 1) as usize].level == lower || nodes[(node.hi >> 1) as usize].level == lower;
                 if is_dependent {
                     self.dependent.push(number);
                 } else {

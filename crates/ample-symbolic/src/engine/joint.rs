@@ -21,6 +21,7 @@ use ample_model::{
 };
 
 use super::answers::{Asked, Conditions, ENGINE, add, answer, asked, may_be_shown_by_runs, nothing};
+use super::options::{Direction, Reach, Symbolic};
 use super::session::NODE_BYTES;
 use super::{Done, Notes, Options};
 use crate::ctl::{self, Ctl, Evaluator, FairRuns};
@@ -45,6 +46,16 @@ const NO_PROCESSES: &str = "weak and strong fairness are about processes, and a 
 const STOPPED: &str =
     "runs of the system stop at run-time errors; `--engine explicit` knows what that means for formulas";
 
+/// Of `--reach`.
+const ONE_RELATION: &str = "the step of a synchronous system is one relation, so that there is nothing to chain, and its \
+                            reachable states are always computed; `--reach frontier` and `--reach bfs` work";
+/// Of `--direction`.
+const ONLY_BACKWARD: &str = "formulas are evaluated backward, within the reachable states, where the system is \
+                             synchronous; `--direction forward` is for systems of processes";
+/// Of `--liveness-to-safety`.
+const NO_COPIES: &str = "the symbolic engine has `--liveness-to-safety` for systems of processes only; without that option \
+                         it looks for fair cycles in a synchronous system";
+
 /// A synchronous system as diagrams, explored as far as was needed.
 struct Session<'a> {
     system: &'a System,
@@ -56,6 +67,8 @@ struct Session<'a> {
     layers: Vec<Bdd>,
     /// Layers before the last one are kept: shortest runs are read from them.
     keeps_layers: bool,
+    /// Images are those of all states so far, not of the last layer.
+    from_all: bool,
     reached: Bdd,
     effort: Effort,
     notes: &'a Notes,
@@ -71,6 +84,9 @@ impl<'a> Session<'a> {
         options: &Options,
         (budget, notes): (&Budget, &'a Notes),
     ) -> Result<Session<'a>, Reason> {
+        if let Some(why) = refused(&options.symbolic) {
+            return Err(Reason::Unsupported(why.into()));
+        }
         let mut encoding = JointEncoding::unproved_within(system, budget).map_err(not_encoded)?;
         let mut literals = Vec::new();
         for condition in conditions {
@@ -93,7 +109,8 @@ impl<'a> Session<'a> {
         let conditions = diagrams_of(&encoding, &diagrams, &literals)?;
         let reached = space.initial.clone();
         let (layers, effort) = (vec![reached.clone()], Effort::default());
-        Ok(Session { system, encoding, space, conditions, layers, keeps_layers: true, reached, effort, notes })
+        let (keeps_layers, from_all) = (true, options.symbolic.reach == Reach::BreadthFirst);
+        Ok(Session { system, encoding, space, conditions, layers, keeps_layers, from_all, reached, effort, notes })
     }
 
     /// All reachable states are known.
@@ -107,7 +124,8 @@ impl<'a> Session<'a> {
         self.effort.note(last);
         self.effort.posts += 1;
         self.notes.images.fetch_add(1, Ordering::Relaxed);
-        let new = self.space.post(last)?.minus(&self.reached)?;
+        let from = if self.from_all { &self.reached } else { last };
+        let new = self.space.post(from)?.minus(&self.reached)?;
         self.reached = self.reached.or(&new)?;
         if !self.keeps_layers {
             self.layers.clear();
@@ -209,6 +227,17 @@ impl<'a> Session<'a> {
         let steps = u64::try_from(&self.space.count(&faulty)).unwrap_or(u64::MAX);
         Ok(Cut::of(self.system, [(None, error, steps)], true))
     }
+}
+
+/// What is asked for and only systems of processes have.
+fn refused(options: &Symbolic) -> Option<&'static str> {
+    if matches!(options.reach, Reach::Chaining | Reach::None) {
+        return Some(ONE_RELATION);
+    }
+    if options.direction == Direction::Forward {
+        return Some(ONLY_BACKWARD);
+    }
+    options.liveness_to_safety.then_some(NO_COPIES)
 }
 
 fn not_encoded(not: NotEncoded) -> Reason {
