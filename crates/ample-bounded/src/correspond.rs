@@ -16,7 +16,7 @@ use ample_random::Random;
 
 use crate::clauses::Clauses;
 use crate::machine::Machine;
-use crate::project::cone;
+use crate::project::{cone, sequential_cone};
 use crate::solver::{Batsat, Literal, Solver};
 
 /// Words of 64 runs that are simulated side by side.
@@ -80,23 +80,9 @@ fn classes(subject: &Subject<'_>, budget: &Budget) -> Result<Classes, Interrupte
 
 /// The nodes that matter, now or after some steps, in topological order.
 fn relevant(subject: &Subject<'_>) -> Vec<usize> {
-    let machine = subject.machine;
-    let mut roots: Vec<Lit> = subject.bad.to_vec();
-    roots.extend([subject.own, subject.constraint, Lit::FALSE]);
-    loop {
-        let reached = cone(&machine.dag, roots.iter().copied());
-        let is_in = |bit: &u32| machine.dag.find_input(*bit).is_some_and(|lit| reached[lit.index()]);
-        let before = roots.len();
-        let mut known: std::collections::HashSet<Lit> = roots.iter().copied().collect();
-        for (bit, next) in machine.state.iter().zip(&machine.next) {
-            if is_in(bit) && known.insert(*next) {
-                roots.push(*next);
-            }
-        }
-        if roots.len() == before {
-            return (0..machine.dag.len()).filter(|index| reached[*index]).collect();
-        }
-    }
+    let roots = subject.bad.iter().copied().chain([subject.own, subject.constraint, Lit::FALSE]);
+    let reached = sequential_cone(subject.machine, roots);
+    (0..reached.len()).filter(|index| reached[*index]).collect()
 }
 
 /// Nodes that may correspond.
