@@ -35,6 +35,8 @@ pub struct Cadical {
     budget: Rc<Cell<Option<Budget>>>,
     interrupted: Rc<Cell<Option<Interrupted>>>,
     variables: u32,
+    /// A clause could not be added.
+    lacks_clauses: bool,
     core: HashSet<Lit>,
     effort: Effort,
 }
@@ -59,7 +61,8 @@ impl Default for Cadical {
             seen.set(Some(budget));
             if told.get().is_some() { ControlSignal::Terminate } else { ControlSignal::Continue }
         });
-        Cadical { solver, budget, interrupted, variables: 0, core: HashSet::new(), effort: Effort::default() }
+        let (core, effort) = (HashSet::new(), Effort::default());
+        Cadical { solver, budget, interrupted, variables: 0, lacks_clauses: false, core, effort }
     }
 }
 
@@ -75,15 +78,16 @@ impl Solver for Cadical {
 
     fn add(&mut self, clause: &[Literal]) {
         let clause: rustsat::types::Clause = clause.iter().map(|literal| of(*literal)).collect();
-        // It fails where memory is exhausted, which the budget is there for.
-        if self.solver.add_clause(clause).is_err() {
-            self.interrupted.set(Some(Interrupted::Memory));
-        }
+        // It fails where memory is exhausted; without the clause no answer would be right.
+        self.lacks_clauses |= self.solver.add_clause(clause).is_err();
         self.effort.clauses += 1;
     }
 
     fn solve(&mut self, assumptions: &[Literal], budget: &Budget) -> Result<bool, Interrupted> {
         budget.check()?;
+        if self.lacks_clauses {
+            return Err(Interrupted::Memory);
+        }
         let assumptions: Vec<Lit> = assumptions.iter().map(|literal| of(*literal)).collect();
         self.budget.set(Some(budget.clone()));
         self.interrupted.set(None);

@@ -16,7 +16,7 @@ use ample_random::Random;
 
 use crate::clauses::Clauses;
 use crate::machine::Machine;
-use crate::project::cone;
+use crate::project::{cone, sequential_cone};
 use crate::solver::{Batsat, Literal, Solver};
 
 /// Words of 64 runs that are simulated side by side.
@@ -80,23 +80,9 @@ fn classes(subject: &Subject<'_>, budget: &Budget) -> Result<Classes, Interrupte
 
 /// The nodes that matter, now or after some steps, in topological order.
 fn relevant(subject: &Subject<'_>) -> Vec<usize> {
-    let machine = subject.machine;
-    let mut roots: Vec<Lit> = subject.bad.to_vec();
-    roots.extend([subject.own, subject.constraint, Lit::FALSE]);
-    loop {
-        let reached = cone(&machine.dag, roots.iter().copied());
-        let is_in = |bit: &u32| machine.dag.find_input(*bit).is_some_and(|lit| reached[lit.index()]);
-        let before = roots.len();
-        let mut known: std::collections::HashSet<Lit> = roots.iter().copied().collect();
-        for (bit, next) in machine.state.iter().zip(&machine.next) {
-            if is_in(bit) && known.insert(*next) {
-                roots.push(*next);
-            }
-        }
-        if roots.len() == before {
-            return (0..machine.dag.len()).filter(|index| reached[*index]).collect();
-        }
-    }
+    let roots = subject.bad.iter().copied().chain([subject.own, subject.constraint, Lit::FALSE]);
+    let reached = sequential_cone(subject.machine, roots);
+    (0..reached.len()).filter(|index| reached[*index]).collect()
 }
 
 /// Nodes that may correspond.
@@ -531,4 +517,46 @@ fn merged(subject: &Subject<'_>, classes: &Classes, equal: Vec<(Lit, Lit)>) -> C
         unused: machine.unused,
     };
     Corresponding { machine, bad, equal }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::certificate::{self, NotVerified, Transition};
+
+    /// Two shift registers of two bits with the same input, one of them inverted, with parity by other gates.
+    fn twins() -> (Machine, Lit) {
+        let mut dag = Dag::new();
+        let bits: Vec<Lit> = (0..4).map(|bit| dag.input(bit)).collect();
+        let input = dag.input(4);
+        let initial = dag.all(&[!bits[0], !bits[1], bits[2], bits[3]]);
+        let parity = dag.xor(bits[0], bits[1]);
+        let (one, other) = (dag.and(bits[2], !bits[3]), dag.and(!bits[2], bits[3]));
+        let again = dag.or(one, other);
+        let bad = dag.xor(parity, again);
+        let next = vec![input, bits[0], !input, bits[2]];
+        let machine =
+            Machine { dag, state: vec![0, 1, 2, 3], inputs: vec![4], initial, next, step: Lit::TRUE, unused: 5 };
+        (machine, bad)
+    }
+
+    #[test]
+    fn signals_that_correspond_are_one_and_the_equalities_are_verified() {
+        let (machine, bad) = twins();
+        let bad = [bad];
+        let subject = Subject { machine: &machine, own: Lit::TRUE, constraint: Lit::TRUE, bad: &bad };
+        let budget = Budget::unlimited();
+        let found = corresponding(&subject, Duration::from_secs(60), &budget).unwrap().expect("bits that are equal");
+        assert_eq!(found.bad, [Lit::FALSE]);
+        let updates = machine.next.iter().copied().enumerate().collect();
+        let transitions = [Transition { guard: Lit::TRUE, updates }];
+        let Machine { dag, state, initial, .. } = &machine;
+        let verified = certificate::Subject { dag, state, initial: *initial, transitions: &transitions, bad: &bad };
+        assert_eq!(certificate::verify(&verified, &[], &found.equal, &budget), Ok(()));
+        // One that is none.
+        let wrong = [(dag.find_input(0).unwrap(), dag.find_input(1).unwrap())];
+        assert_eq!(certificate::verify(&verified, &[], &wrong, &budget), Err(NotVerified::NotSafe));
+        let safe = certificate::Subject { bad: &[], ..verified };
+        assert_eq!(certificate::verify(&safe, &[], &wrong, &budget), Err(NotVerified::NoFact(0)));
+    }
 }

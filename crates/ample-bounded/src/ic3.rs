@@ -675,3 +675,32 @@ impl Initially {
         Ok(Some(self.now.iter().map(|bit| self.solver.value(*bit)).collect()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ample_boolean::Dag;
+
+    /// A counter of three bits, and a bit that stays 0: one target is violated, the others are proved, with a clause that
+    /// holds in all reachable states.
+    #[test]
+    fn targets_are_answered_one_by_one() {
+        let mut dag = Dag::new();
+        let bits: Vec<Lit> = (0..4).map(|bit| dag.input(bit)).collect();
+        let (low, middle, high, never) = (bits[0], bits[1], bits[2], bits[3]);
+        let carry = dag.and(low, middle);
+        let next = vec![!low, dag.xor(low, middle), dag.xor(carry, high), dag.and(never, high)];
+        let initial = dag.all(&[!low, !middle, !high, !never]);
+        let seven = dag.all(&[low, middle, high]);
+        let machine =
+            Machine { dag, state: vec![0, 1, 2, 3], inputs: Vec::new(), initial, next, step: Lit::TRUE, unused: 4 };
+        let budget = Budget::unlimited();
+        let mut ic3 = Ic3::new(&Rc::new(machine), vec![(3, never), (7, seven)], &budget).unwrap();
+        let Ok(Outcome::Violated(7, path)) = ic3.run(&budget) else { panic!("the counter reaches 7") };
+        assert_eq!(path.inputs.len(), 7);
+        let Ok(Outcome::Proved(proved, excluded)) = ic3.run(&budget) else { panic!("the bit stays 0") };
+        assert_eq!(proved, [3]);
+        assert!(excluded.contains(&vec![(3, true)]));
+        assert_eq!(ic3.unreachable(0).count(), excluded.len());
+    }
+}

@@ -14,7 +14,7 @@ use crate::certificate::Fact;
 use crate::frames::{Beginning, Frames};
 use crate::ic3::Cube;
 use crate::machine::Machine;
-use crate::project::cone;
+use crate::project::sequential_cone;
 use crate::solver::Effort;
 
 /// The induction steps for targets, one after the other.
@@ -231,19 +231,7 @@ impl Induction {
 
 /// The positions of the state bits that matter, now or after some steps.
 fn relevant(machine: &Machine, bad: impl Iterator<Item = Lit>) -> Vec<usize> {
-    let mut roots: Vec<Lit> = bad.chain([machine.step]).collect();
-    let mut is_relevant = vec![false; machine.state.len()];
-    loop {
-        let reached = cone(&machine.dag, roots.iter().copied());
-        let before = roots.len();
-        for (position, bit) in machine.state.iter().enumerate() {
-            let is_in = machine.dag.find_input(*bit).is_some_and(|lit| reached[lit.index()]);
-            if is_in && !std::mem::replace(&mut is_relevant[position], true) {
-                roots.push(machine.next[position]);
-            }
-        }
-        if roots.len() == before {
-            return (0..machine.state.len()).filter(|position| is_relevant[*position]).collect();
-        }
-    }
+    let reached = sequential_cone(machine, bad.chain([machine.step]));
+    let is_in = |bit: &u32| machine.dag.find_input(*bit).is_some_and(|lit| reached[lit.index()]);
+    (0..machine.state.len()).filter(|position| is_in(&machine.state[*position])).collect()
 }

@@ -5,7 +5,7 @@
 //! projected machine it is an input, and what holds in every state, which may speak of it, is required of every step and of
 //! bad states.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use ample_boolean::{Dag, Lit, Node};
 
@@ -64,6 +64,25 @@ pub(crate) fn cone(dag: &Dag, roots: impl IntoIterator<Item = Lit>) -> Vec<bool>
     reached
 }
 
+/// The nodes that formulas are made of, now or after some steps.
+pub(crate) fn sequential_cone(machine: &Machine, roots: impl IntoIterator<Item = Lit>) -> Vec<bool> {
+    let mut next = vec![None; machine.unused as usize];
+    machine.state.iter().zip(&machine.next).for_each(|(bit, lit)| next[*bit as usize] = Some(lit.index()));
+    let mut reached = vec![false; machine.dag.len()];
+    let mut open: Vec<usize> = roots.into_iter().map(Lit::index).collect();
+    while let Some(index) = open.pop() {
+        if std::mem::replace(&mut reached[index], true) {
+            continue;
+        }
+        match machine.dag.node(Lit((index as u32) << 1)) {
+            Node::Constant => {}
+            Node::Input(number) => open.extend(next.get(number as usize).copied().flatten()),
+            Node::And(x, y) => open.extend([x.index(), y.index()]),
+        }
+    }
+    reached
+}
+
 impl Projected {
     /// The machine without state bits that are inputs; `None` if it has none of these. The formulas of `bad` must not be
     /// about next values.
@@ -88,12 +107,14 @@ impl Projected {
             _ => None,
         };
         let positions: Vec<usize> = (0..machine.state.len()).filter(|position| moved[*position]).collect();
-        let dropped: Vec<Option<u32>> = positions.iter().map(|position| next_of(*position)).collect();
-        projected.inputs.retain(|number| !dropped.contains(&Some(*number)));
+        let next_values = positions.iter().filter_map(|position| next_of(*position));
+        let dropped: HashMap<u32, usize> = next_values.zip(0..).collect();
+        projected.inputs.retain(|number| !dropped.contains_key(number));
         let count = projected.inputs.len();
-        let source = |number: &u32| match dropped.iter().position(|one| *one == Some(*number)) {
+        let places: HashMap<u32, usize> = projected.inputs.iter().copied().zip(0..).collect();
+        let source = |number: &u32| match dropped.get(number) {
             Some(place) => Source::Next(count + place),
-            None => Source::Here(projected.inputs.iter().position(|one| one == number).unwrap_or_default()),
+            None => Source::Here(places.get(number).copied().unwrap_or_default()),
         };
         let sources = machine.inputs.iter().map(source).collect();
         projected.inputs.extend(positions.iter().map(|position| machine.state[*position]));

@@ -241,7 +241,7 @@ fn doubled(random: &mut Random) -> Aig {
     let copied = |literal: u32| match literal >> 1 {
         variable if variable <= inputs => literal,
         variable if variable <= inputs + latches => literal + 2 * latches,
-        variable => 2 * (first_gate + gates + 2 * (variable - inputs - latches - 1) + 1) | literal & 1,
+        variable => 2 * (first_gate + gates + 2 * (variable - inputs - latches - 1) + 1) + (literal & 1),
     };
     let own: Vec<[u32; 2]> = aig.gates.iter().map(|gate| gate.map(moved)).collect();
     let mut copy = Vec::new();
