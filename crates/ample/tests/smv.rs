@@ -195,6 +195,11 @@ fn constructs_mean_what_they_mean_in_nusmv() {
         ),
         (array, "INVARSPEC a[j] & j < 3 -> a[j] INVARSPEC j = 3 | a[j] LTLSPEC G !(a[j] & j = 3 & FALSE)", "T F T"),
         (array, "ASSIGN next(x) := (a[j] | x) & j < 3; SPEC EF x SPEC AG (j = 3 -> AX !x)", "T T"),
+        (
+            "MODULE m VAR x : boolean; ASSIGN next(x) := !x; MODULE main VAR p : process m; q : process m;",
+            "LTLSPEC G (_process_selector_ = p <-> p.running) INVARSPEC _process_selector_ != main",
+            "T F",
+        ),
         // That there is no run is wrong in the initial state already.
         (count, "SPEC AG (x = 0 -> EX x = 3) SPEC AG (x < 2 -> EG x = 0 | EX x = 5)", "F F"),
         (psl, "PSLSPEC always a -> next !a; PSLSPEC never (a & (next a)); PSLSPEC a until! !a;", "T T T"),
