@@ -12,7 +12,7 @@ use ample_model::{BinaryOp, Expr, Overflow, Place, Scalar, Scope, Span, Variable
 
 use super::ast::{Binary, Chain, Function, Kind, Name, Node, Section, Unary};
 use super::build::{self, Failing, Missing, Val, and, balanced, conditional, first_of, impossible, not, or, shared};
-use super::flatten::{Analysed, Domain, Flat, Symbol, Tree};
+use super::flatten::{Analysed, Domain, Flat, SELECTOR, Symbol, Tree};
 use super::words;
 use crate::diagnostic::{Diagnostic, closest};
 use crate::watch::Watch;
@@ -448,6 +448,9 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         if name == "running" && self.selector.is_some() {
             return self.running(at.instance, at.next, span);
         }
+        if name == SELECTOR && !at.next && self.selector.is_some() {
+            return Ok(self.selected());
+        }
         Err(self.undefined(name, span, at.instance))
     }
 
@@ -459,13 +462,26 @@ impl<'a, 'w> Lowerer<'a, 'w> {
         Ok(Lowered { reads_input: true, ..Lowered::one(Ty::Boolean, condition) })
     }
 
-    /// That this process runs.
-    pub fn runs(&self, process: usize) -> Expr {
-        let Some(variable) = self.selector else { return Expr::TRUE };
+    /// The name of the process that runs.
+    fn selected(&self) -> Lowered {
+        let codes = self.flat.processes.iter().filter_map(|name| self.flat.codes.get(name).copied());
+        let value = Val::Coded(self.selector_value().unwrap_or(Expr::Const(0)), codes.collect());
+        Lowered { reads_input: true, ..Lowered::of(Ty::Symbolic, value) }
+    }
+
+    fn selector_value(&self) -> Option<Expr> {
         let most = self.flat.processes.len() as i64 - 1;
         let scalar = Scalar::Range { low: 0, high: most, overflow: Overflow::Fault };
-        let place = Place { scope: Scope::Global, variable, offset: 0, indices: Vec::new(), scalar };
-        build::binary(BinaryOp::Equal, Expr::Read(place), Expr::Const(process as i64))
+        let variable = self.selector?;
+        Some(Expr::Read(Place { scope: Scope::Global, variable, offset: 0, indices: Vec::new(), scalar }))
+    }
+
+    /// That this process runs.
+    pub fn runs(&self, process: usize) -> Expr {
+        match self.selector_value() {
+            Some(selected) => build::binary(BinaryOp::Equal, selected, Expr::Const(process as i64)),
+            None => Expr::TRUE,
+        }
     }
 
     fn cells(&self, tree: Tree, next: bool) -> Analysed<Thing<'a>> {
@@ -788,6 +804,8 @@ impl<'a, 'w> Lowerer<'a, 'w> {
                 // An instance and a symbol may have the same name.
                 let code = match (&thing, &node.kind) {
                     (Thing::Instance(_), Kind::Name(name)) => self.flat.codes.get(name),
+                    // So may a process, which is a value of the selector.
+                    (Thing::Instance(number), _) => self.flat.codes.get(&self.flat.instances[*number].name),
                     _ => None,
                 };
                 match code {

@@ -19,6 +19,9 @@ pub type Analysed<T> = Result<T, Diagnostic>;
 /// The code of the first symbol. Integers are their own codes, and smaller.
 pub const SYMBOLS: i64 = 1 << 40;
 
+/// The name of the input that says which process runs.
+pub const SELECTOR: &str = "_process_selector_";
+
 /// How deep instances may be nested.
 const MAX_NESTING: usize = 60;
 
@@ -171,6 +174,13 @@ pub fn flatten<'a>(modules: &'a [Module], whole: Span, watch: &Watch<'_>) -> Res
     let mut work = Flatten { modules, by_name, flat, errors, open: Vec::new(), watch };
     work.instance(main, String::new(), HashMap::new(), 0);
     work.collisions();
+    // The input that selects a process has their names for values.
+    if work.flat.processes.len() > 1 {
+        let names = work.flat.processes.clone();
+        names.iter().for_each(|name| {
+            work.flat.code(name);
+        });
+    }
     if work.errors.is_empty() { Ok(work.flat) } else { Err(work.errors) }
 }
 

@@ -12,7 +12,7 @@ use ample_model::{
 use super::ast::{Assignment, Item, Kind, Logic, Module, Node, Section, Specification, When};
 use super::build::{self, Val, and, balanced, not, or, shared};
 use super::expression::{Lowered as Value, Lowerer, Ty, expected, place, scalar};
-use super::flatten::{Analysed, Domain, Flat, SYMBOLS, flatten};
+use super::flatten::{Analysed, Domain, Flat, SELECTOR, SYMBOLS, flatten};
 use super::formula::Formulas;
 use super::range::{self, Wrong, WrongKind};
 use crate::diagnostic::{Diagnostic, Rejected, Severity};
@@ -29,9 +29,6 @@ pub struct Lowered {
 
 /// How deep an expression of the model may be.
 const MAX_HEIGHT: u32 = 490;
-
-/// The name of the input that says which process runs.
-const SELECTOR: &str = "_process_selector_";
 
 /// Makes a system of modules.
 pub fn lower(source: &Source, modules: &[Module], whole: Span, watch: &Watch<'_>) -> Result<Lowered, Rejected> {

@@ -515,6 +515,7 @@ impl Checker<'_, '_> {
         let holds = bad.is_false();
         let is_shown = !holds || may_be_shown_by_runs(formula, true);
         let mut shown = None;
+        let mut is_absence = false;
         if is_shown {
             let start = if holds { space.initial.clone() } else { bad };
             if let Some(state) = evaluator.sets().pick(&start)? {
@@ -523,6 +524,7 @@ impl Checker<'_, '_> {
                     true => explainer.runs(formula, &state)?,
                     false => Some(explainer.evidence(formula, &state)?),
                 };
+                is_absence = !holds && lacks_run(&mut evaluator, formula, false, &state)?;
                 shown = evidence.map(|evidence| (state, evidence));
             }
         }
@@ -539,7 +541,7 @@ impl Checker<'_, '_> {
         }
         let is_bare = tree.prefix.is_empty() && tree.cycle.is_empty() && tree.branches.is_empty();
         let question = Question::Ctl(temporal.with(formula.clone()));
-        if is_bare && !tree.formula.is_propositional() && needs_run(&question) {
+        if is_bare && !is_absence && !tree.formula.is_propositional() && needs_run(&question) {
             return Ok(answer(self.property, without_run(&question, "by decision diagrams")));
         }
         Ok(self.violated(&Evidence::Tree(start, tree)))
@@ -625,6 +627,43 @@ impl Checker<'_, '_> {
         let ending = if cycle.is_empty() { Ending::Stutter } else { Ending::Cycle };
         Ok(self.violated(&Evidence::Lasso(run(start, prefix, cycle, ending))))
     }
+}
+
+/// Whether a formula has that value in a state because of conditions on it, and because there is no run of some kind: then
+/// there is nothing that a run could show. `AG (p -> EX q)` may be false so in an initial state.
+fn lacks_run<S: Sets>(
+    evaluator: &mut Evaluator<'_, S>,
+    formula: &Formula,
+    value: bool,
+    state: &S::State,
+) -> Maybe<bool> {
+    let has = |evaluator: &mut Evaluator<'_, S>, f: &Formula| {
+        let states = evaluator.states(&Ctl::of(f).ok_or(SetError::NotCtl)?)?;
+        Ok::<bool, SetError>(evaluator.sets().contains(&states, state))
+    };
+    Ok(match formula {
+        Formula::True | Formula::False | Formula::Atom(_) => true,
+        Formula::Unary(Unary::Not, f) => lacks_run(evaluator, f, !value, state)?,
+        Formula::Unary(Unary::Exists, _) => !value || ample_engine::justice::is_counted(formula),
+        Formula::Unary(Unary::All, _) if value => true,
+        Formula::Unary(Unary::All, path) => match &**path {
+            Formula::Unary(Unary::Globally, f) => !has(evaluator, f)? && lacks_run(evaluator, f, false, state)?,
+            _ => false,
+        },
+        Formula::Unary(..) => false,
+        Formula::Binary(op, f, g) => {
+            let (first, second) = (has(evaluator, f)?, has(evaluator, g)?);
+            let by_first = lacks_run(evaluator, f, first, state)?;
+            let by_second = lacks_run(evaluator, g, second, state)?;
+            // The operands that decide alone, if there are such.
+            match op {
+                Binary::And if !value => !first && by_first || !second && by_second,
+                Binary::Or if value => first && by_first || second && by_second,
+                Binary::Implies if value => !first && by_first || second && by_second,
+                _ => by_first && by_second,
+            }
+        }
+    })
 }
 
 /// The fewest steps from a set into another, forward within a third one.
