@@ -215,8 +215,8 @@ fn relational_products_and_restrictions_agree_with_enumeration() {
 
 #[test]
 fn variables_are_moved_in_the_midst_of_an_operation() {
-    const HALF: u32 = 14;
-    let diagrams = Diagrams::new(2 * HALF, 1 << 20, Budget::unlimited());
+    const HALF: u32 = 20;
+    let diagrams = Diagrams::new(2 * HALF, 1 << 24, Budget::unlimited());
     diagrams.reorder_when_large(true);
     diagrams.reorder_early(100);
     // In the first order the diagram has a node for each value of the upper half.
