@@ -1,7 +1,7 @@
 //! Certificates: a proof that bad states are not reachable, as an inductive invariant, and its verification.
 //!
 //! The verification shares nothing with the search that found the invariant but the encoding of the system. It has a
-//! solver of its own, and takes steps move by move, without the inputs by which a [`Machine`](crate::machine::Machine)
+//! solver of its own, and takes steps move by move, without the inputs by which a [`Machine`]
 //! chooses one: the invariant holds initially, no move leads out of it, and nothing bad is in it. What does not fit into
 //! the encoding is bad, too: otherwise states would be missing.
 //!
