@@ -3,7 +3,7 @@
 //! *Scalable and Scalably-Verifiable Sequential Synthesis*, ICCAD 2008).
 //!
 //! Simulation says which nodes may be equal. Then it is proved by induction, for all of them at once: that they are equal
-//! initially, and after a step if they are all equal before it. Nodes that differ in a solution are told apart, until
+//! initially, and after a step if they are all equal before it. Classes are split where nodes differ in a solution, until
 //! nothing changes. Constants are nodes that are equal to false. The equalities are an invariant over state bits and inputs,
 //! which is part of the certificate of what is proved in the smaller machine.
 
@@ -269,7 +269,7 @@ impl Starts {
     }
 }
 
-/// One proof for all classes, in which nodes are told apart that are not equal.
+/// One proof for all classes, which splits those whose nodes are not equal.
 struct Round<'a> {
     subject: &'a Subject<'a>,
     nodes: &'a [usize],
@@ -348,7 +348,7 @@ impl<'a> Round<'a> {
         }
     }
 
-    /// Nodes are told apart that are not equal in initial states.
+    /// Splits classes whose nodes are not equal in initial states.
     fn initially(mut self, classes: &mut Classes) -> Result<(), Interrupted> {
         let machine = self.subject.machine;
         let fixed: HashMap<u32, bool> = machine
@@ -374,7 +374,7 @@ impl<'a> Round<'a> {
         Ok(())
     }
 
-    /// Nodes are told apart that are not equal after a step, if all are equal before it. True if there are some.
+    /// Splits classes whose nodes are not equal after a step, if all are equal before it. True if there are some.
     fn after_a_step(mut self, classes: &mut Classes) -> Result<bool, Interrupted> {
         let machine = self.subject.machine;
         let state = machine.state.iter().map(|_| self.fresh()).collect();
@@ -400,7 +400,7 @@ impl<'a> Round<'a> {
         self.separate(frame, classes)
     }
 
-    /// Nodes are told apart that are not equal in the frame. True if there are some.
+    /// Splits classes whose nodes are not equal in the frame. True if there are some.
     fn separate(&mut self, mut frame: Frame, classes: &mut Classes) -> Result<bool, Interrupted> {
         let constraint = self.plain(&frame, self.subject.constraint);
         self.assert(constraint)?;
@@ -445,7 +445,7 @@ impl<'a> Round<'a> {
         }
     }
 
-    /// Tells nodes apart that differ in the solution that was found. False if none do.
+    /// Splits classes whose nodes differ in the solution that was found. False if there are none.
     fn found(&self, frame: &Frame, classes: &mut Classes) -> bool {
         let machine = self.subject.machine;
         let solution = self.dag.values(&|bit| {

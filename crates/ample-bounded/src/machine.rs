@@ -138,9 +138,8 @@ pub struct Turns<'a> {
     pub repeats: usize,
 }
 
-/// The machine of an interleaving system; one in which runs that end repeat their last state, and with a schedule, if that
-/// is asked for.
-pub fn interleaving(encoding: &Encoding, stutters: bool, turns: Option<Turns<'_>>) -> Interleaved {
+/// The bits of an interleaving system, which keep their values.
+pub(crate) fn standing(encoding: &Encoding) -> Machine {
     let mut machine = Machine {
         dag: encoding.dag.clone(),
         state: (0..encoding.bits).collect(),
@@ -151,6 +150,13 @@ pub fn interleaving(encoding: &Encoding, stutters: bool, turns: Option<Turns<'_>
         unused: encoding.bits,
     };
     machine.next = (0..encoding.bits).map(|bit| machine.dag.input(bit)).collect();
+    machine
+}
+
+/// The machine of an interleaving system; one in which runs that end repeat their last state, and with a schedule, if that
+/// is asked for.
+pub fn interleaving(encoding: &Encoding, stutters: bool, turns: Option<Turns<'_>>) -> Interleaved {
+    let mut machine = standing(encoding);
     let partitions = &encoding.partitions;
     let others = if stutters { 2 } else { 0 } + usize::from(turns.is_some());
     let choices = one_of(&mut machine, partitions.len() + others);

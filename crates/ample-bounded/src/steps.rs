@@ -9,7 +9,7 @@
 use ample_boolean::{Encoding, Lit};
 use ample_budget::{Budget, Interrupted};
 
-use crate::machine::{Machine, update};
+use crate::machine::{Machine, standing, update};
 use crate::partial::Touched;
 
 /// Which sets of transitions are steps.
@@ -23,17 +23,8 @@ pub enum Semantics {
 
 /// The machine of an interleaving system whose steps are sets of transitions.
 pub fn stepping(encoding: &Encoding, semantics: Semantics, budget: &Budget) -> Result<Machine, Interrupted> {
-    let mut machine = Machine {
-        dag: encoding.dag.clone(),
-        state: (0..encoding.bits).collect(),
-        inputs: Vec::new(),
-        initial: encoding.initial,
-        next: Vec::new(),
-        step: Lit::TRUE,
-        unused: encoding.bits,
-    };
+    let mut machine = standing(encoding);
     machine.dag.set_budget(budget);
-    machine.next = (0..encoding.bits).map(|bit| machine.dag.input(bit)).collect();
     let dependent = dependent(encoding, budget)?;
     let chosen: Vec<Lit> = encoding.partitions.iter().map(|_| machine.add_input()).collect();
     let dag = &mut machine.dag;
