@@ -548,6 +548,7 @@ impl<'a> Checker<'a> {
         let (at, parts): (_, &[Block]) = match block {
             Block::Leaf(location) => (Some(*location), &[]),
             Block::Sequence(parts) => (None, parts),
+            Block::Module(part) => (None, std::slice::from_ref(&**part)),
             Block::Choice(location, parts) | Block::Loop(location, parts) => (Some(*location), parts),
         };
         if let Some(LocationId(number)) = at.filter(|location| location.index() >= locations) {

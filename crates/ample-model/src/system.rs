@@ -531,6 +531,8 @@ pub enum Block {
     Choice(LocationId, Vec<Block>),
     /// Again and again one of these, chosen at that location.
     Loop(LocationId, Vec<Block>),
+    /// A part that the source marks as a module: modular checking may treat it on its own.
+    Module(Box<Block>),
 }
 
 /// An action that all processes take together whose type lists it: that have an edge of it.
