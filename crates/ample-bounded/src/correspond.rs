@@ -14,6 +14,7 @@ use ample_boolean::{Dag, Lit, Node};
 use ample_budget::{Budget, Interrupted};
 use ample_random::Random;
 
+use crate::cdcl::{ALWAYS, Cdcl, Query};
 use crate::clauses::Clauses;
 use crate::machine::Machine;
 use crate::project::{cone, sequential_cone};
@@ -27,6 +28,9 @@ const STEPS: usize = 96;
 const DRAWS: usize = 4;
 /// One question to the solver takes no longer.
 const LONGEST_QUESTION: Duration = Duration::from_millis(200);
+
+/// A machine of so many nodes is small.
+const SMALL: usize = 6000;
 
 /// What corresponds in a machine.
 pub struct Subject<'a> {
@@ -50,19 +54,28 @@ pub struct Corresponding {
     pub equal: Vec<(Lit, Lit)>,
 }
 
-/// Makes nodes one that correspond. `None` if there are none, or it takes too long.
-pub fn corresponding(
-    subject: &Subject<'_>,
-    limit: Duration,
-    budget: &Budget,
-) -> Result<Option<Corresponding>, Interrupted> {
+/// What a search for nodes that correspond has come to.
+pub enum Correspondence {
+    /// There are some.
+    Found(Corresponding),
+    /// There are none.
+    Nothing,
+    /// It takes longer.
+    Unfinished,
+}
+
+/// Makes nodes one that correspond, if they are found in that time.
+pub fn corresponding(subject: &Subject<'_>, limit: Duration, budget: &Budget) -> Result<Correspondence, Interrupted> {
     let part = budget.clone().with_time(limit);
     match classes(subject, &part) {
         Ok(classes) => {
             let equal = classes.equal();
-            Ok((!equal.is_empty()).then(|| merged(subject, &classes, equal)))
+            Ok(match equal.is_empty() {
+                true => Correspondence::Nothing,
+                false => Correspondence::Found(merged(subject, &classes, equal)),
+            })
         }
-        Err(_) => budget.check().map(|()| None),
+        Err(_) => budget.check().map(|()| Correspondence::Unfinished),
     }
 }
 
@@ -73,7 +86,7 @@ fn classes(subject: &Subject<'_>, budget: &Budget) -> Result<Classes, Interrupte
     if classes.members.is_empty() {
         return Ok(classes);
     }
-    Round::new(subject, &nodes, budget).initially(&mut classes)?;
+    while Round::new(subject, &nodes, budget).initially(&mut classes)? {}
     while !classes.members.is_empty() && Round::new(subject, &nodes, budget).after_a_step(&mut classes)? {}
     Ok(classes)
 }
@@ -270,14 +283,33 @@ impl Starts {
 }
 
 /// One proof for all classes, which splits those whose nodes are not equal.
+///
+/// Nodes are taken to be equal before the step by building everything else from the first of their class. In small machines
+/// it is required besides that they are. In larger ones it is not, so that each question is about a small part of the graph;
+/// some nodes that correspond are not found then.
 struct Round<'a> {
     subject: &'a Subject<'a>,
     nodes: &'a [usize],
     budget: &'a Budget,
     dag: Dag,
-    solver: Batsat,
+    solver: Cdcl,
     clauses: Clauses,
-    inputs: u32,
+    inputs: Vec<Lit>,
+    /// What all questions assume.
+    required: Vec<Lit>,
+    assumed: Vec<Literal>,
+    solutions: Solutions,
+    /// The machine is small enough to require that nodes are equal.
+    is_small: bool,
+}
+
+/// Solutions that tell nodes apart, up to 64, which are simulated side by side.
+#[derive(Default)]
+struct Solutions {
+    /// By input of the graph of a round.
+    words: Vec<u64>,
+    /// The nodes that each tells from the first of their class, and that.
+    apart: Vec<(usize, Lit)>,
 }
 
 impl<'a> Round<'a> {
@@ -287,24 +319,39 @@ impl<'a> Round<'a> {
             nodes,
             budget,
             dag: Dag::within(budget),
-            solver: Batsat::default(),
+            solver: Cdcl::default(),
             clauses: Clauses::default(),
-            inputs: 0,
+            inputs: Vec::new(),
+            required: Vec::new(),
+            assumed: Vec::new(),
+            solutions: Solutions::default(),
+            is_small: nodes.len() <= SMALL,
         }
     }
 
     fn fresh(&mut self) -> Lit {
-        self.inputs += 1;
-        self.dag.input(self.inputs - 1)
+        let input = self.dag.input(self.inputs.len() as u32);
+        self.inputs.push(input);
+        input
     }
 
     fn literal(&mut self, lit: Lit) -> Result<Literal, Interrupted> {
         self.clauses.literal(&self.dag, lit, &mut self.solver, self.budget)
     }
 
-    fn assert(&mut self, lit: Lit) -> Result<(), Interrupted> {
+    fn require(&mut self, lit: Lit) -> Result<(), Interrupted> {
         for part in self.dag.conjuncts(lit).into_iter().filter(|part| *part != Lit::TRUE) {
             let literal = self.literal(part)?;
+            self.required.push(part);
+            self.assumed.push(literal);
+        }
+        Ok(())
+    }
+
+    /// Requires what questions about a part of the graph ignore.
+    fn require_always(&mut self, lit: Lit) -> Result<(), Interrupted> {
+        if lit != Lit::TRUE {
+            let literal = self.literal(lit)?;
             self.solver.add(&[literal]);
         }
         Ok(())
@@ -348,8 +395,8 @@ impl<'a> Round<'a> {
         }
     }
 
-    /// Splits classes whose nodes are not equal in initial states.
-    fn initially(mut self, classes: &mut Classes) -> Result<(), Interrupted> {
+    /// Splits classes whose nodes are not equal in initial states. True if there are some.
+    fn initially(mut self, classes: &mut Classes) -> Result<bool, Interrupted> {
         let machine = self.subject.machine;
         let fixed: HashMap<u32, bool> = machine
             .dag
@@ -369,9 +416,8 @@ impl<'a> Round<'a> {
         }
         let frame = self.frame(state);
         let initial = self.plain(&frame, machine.initial);
-        self.assert(initial)?;
-        self.separate(frame, classes)?;
-        Ok(())
+        self.require(initial)?;
+        self.separate(frame, classes)
     }
 
     /// Splits classes whose nodes are not equal after a step, if all are equal before it. True if there are some.
@@ -380,20 +426,21 @@ impl<'a> Round<'a> {
         let state = machine.state.iter().map(|_| self.fresh()).collect();
         let mut frame = self.frame(state);
         for node in self.nodes {
-            let raw = self.raw(&frame, *node);
             let made = match classes.representative(*node) {
+                Some(lit) if self.is_small => {
+                    let (made, raw) = (frame.value(lit), self.raw(&frame, *node));
+                    let equal = self.dag.iff(made, raw);
+                    self.require_always(equal)?;
+                    made
+                }
                 Some(lit) => frame.value(lit),
-                None => raw,
+                None => self.raw(&frame, *node),
             };
-            if made != raw {
-                let equal = self.dag.iff(made, raw);
-                self.assert(equal)?;
-            }
             frame.made[*node] = Some(made);
         }
         let (own, constraint) = (frame.value(self.subject.own), frame.value(self.subject.constraint));
-        self.assert(own)?;
-        self.assert(constraint)?;
+        self.require(own)?;
+        self.require(constraint)?;
         // Bits that do not matter are not part of what is made.
         let next = machine.next.iter().map(|lit| frame.known(*lit).unwrap_or(Lit::FALSE)).collect();
         let frame = self.frame(next);
@@ -403,31 +450,40 @@ impl<'a> Round<'a> {
     /// Splits classes whose nodes are not equal in the frame. True if there are some.
     fn separate(&mut self, mut frame: Frame, classes: &mut Classes) -> Result<bool, Interrupted> {
         let constraint = self.plain(&frame, self.subject.constraint);
-        self.assert(constraint)?;
+        self.require(constraint)?;
         let mut changed = false;
+        let mut pace = self.budget.pace();
         for node in self.nodes {
-            self.budget.check()?;
+            pace.step()?;
             let raw = self.raw(&frame, *node);
-            loop {
-                let Some(representative) = classes.representative(*node) else {
-                    frame.made[*node] = Some(raw);
-                    break;
-                };
-                let other = frame.value(representative);
-                let is_equal = self.is_equal(raw, other)?;
-                if is_equal == Some(true) {
-                    frame.made[*node] = Some(other);
-                    break;
-                }
-                changed = true;
-                if is_equal.is_none() || !self.found(&frame, classes) {
+            let other = classes.representative(*node).map(|first| (first, frame.value(first)));
+            let is_equal = match other {
+                Some((_, other)) => self.is_equal(raw, other)?,
+                None => Some(false),
+            };
+            frame.made[*node] = Some(match (is_equal, other) {
+                (Some(true), Some((_, other))) => other,
+                _ => raw,
+            });
+            match (is_equal, other) {
+                (None, _) => {
+                    changed = true;
                     classes.remove(*node);
                 }
+                (Some(false), Some((first, _))) => {
+                    changed = true;
+                    self.note(*node, first);
+                    if self.solutions.apart.len() == 64 {
+                        self.split(&frame, classes);
+                    }
+                }
+                _ => {}
             }
             if let Some(interrupted) = self.dag.interrupted() {
                 return Err(interrupted);
             }
         }
+        self.split(&frame, classes);
         Ok(changed)
     }
 
@@ -438,24 +494,66 @@ impl<'a> Round<'a> {
             return Ok(Some(true));
         }
         let literal = self.literal(differ)?;
+        self.assumed.push(literal);
         let part = self.budget.clone().with_time(LONGEST_QUESTION);
-        match self.solver.solve(&[literal], &part) {
+        let roots: Option<&[Literal]> = if self.is_small { None } else { Some(&[]) };
+        let query = Query { frame: ALWAYS, assumptions: &self.assumed, clause: None, roots };
+        let found = self.solver.ask(&query, &part);
+        self.assumed.pop();
+        match found {
             Ok(found) => Ok(Some(!found)),
             Err(interrupted) => self.budget.check().map_err(|_| interrupted).map(|()| None),
         }
     }
 
-    /// Splits classes whose nodes differ in the solution that was found. False if there are none.
-    fn found(&self, frame: &Frame, classes: &mut Classes) -> bool {
-        let machine = self.subject.machine;
-        let solution = self.dag.values(&|bit| {
-            let literal = self.dag.find_input(bit).and_then(|lit| self.clauses.known(lit));
-            literal.is_some_and(|literal| self.solver.value(literal))
-        });
-        let values =
-            machine.dag.values(&|number| frame.given.get(number as usize).is_some_and(|lit| solution.of(*lit)));
-        classes.refine(|node, phase| values.of(Lit((node as u32) << 1)) != phase)
+    /// The solution that was found tells a node from the first of its class.
+    fn note(&mut self, node: usize, first: Lit) {
+        let place = self.solutions.apart.len();
+        self.solutions.words.resize(self.inputs.len(), 0);
+        for (input, word) in self.inputs.iter().zip(&mut self.solutions.words) {
+            let value = self.clauses.known(*input).and_then(|literal| self.solver.model(literal));
+            *word |= u64::from(value.unwrap_or(false)) << place;
+        }
+        self.solutions.apart.push((node, first));
     }
+
+    /// Splits classes whose nodes differ in the solutions that were found.
+    fn split(&mut self, frame: &Frame, classes: &mut Classes) {
+        let Solutions { words, apart } = std::mem::take(&mut self.solutions);
+        if apart.is_empty() {
+            return;
+        }
+        let input = |number: u32| words.get(number as usize).copied().unwrap_or(0);
+        let values = side_by_side(&self.dag, &input);
+        let known = if apart.len() == 64 { u64::MAX } else { (1 << apart.len()) - 1 };
+        let counts = self.required.iter().fold(known, |counts, lit| counts & signed_word(&values, *lit));
+        let given = |number: u32| frame.given.get(number as usize).map_or(0, |lit| signed_word(&values, *lit));
+        let values = side_by_side(&self.subject.machine.dag, &given);
+        classes.refine(|node, phase| (values[node] ^ if phase { u64::MAX } else { 0 }) & counts);
+        for (node, first) in apart {
+            // What the solution has besides the question may violate an equality.
+            if classes.representative(node) == Some(first) {
+                classes.remove(node);
+            }
+        }
+    }
+}
+
+/// The values of all nodes, for 64 valuations of the inputs.
+fn side_by_side(dag: &Dag, input: &dyn Fn(u32) -> u64) -> Vec<u64> {
+    let mut values = vec![0; dag.len()];
+    for index in 1..dag.len() {
+        values[index] = match dag.node(Lit((index as u32) << 1)) {
+            Node::Constant => 0,
+            Node::Input(number) => input(number),
+            Node::And(x, y) => signed_word(&values, x) & signed_word(&values, y),
+        };
+    }
+    values
+}
+
+fn signed_word(values: &[u64], lit: Lit) -> u64 {
+    values[lit.index()] ^ if lit.is_negated() { u64::MAX } else { 0 }
 }
 
 /// The nodes of a machine at one time.
@@ -546,7 +644,9 @@ mod tests {
         let bad = [bad];
         let subject = Subject { machine: &machine, own: Lit::TRUE, constraint: Lit::TRUE, bad: &bad };
         let budget = Budget::unlimited();
-        let found = corresponding(&subject, Duration::from_secs(60), &budget).unwrap().expect("bits that are equal");
+        let Ok(Correspondence::Found(found)) = corresponding(&subject, Duration::from_secs(60), &budget) else {
+            panic!("bits that are equal are not found");
+        };
         assert_eq!(found.bad, [Lit::FALSE]);
         let updates = machine.next.iter().copied().enumerate().collect();
         let transitions = [Transition { guard: Lit::TRUE, updates }];

@@ -10,13 +10,10 @@ use ample_budget::{Budget, Interrupted};
 
 use crate::bmc::Path;
 use crate::certificate::Fact;
-use crate::correspond::{Subject, corresponding};
+use crate::correspond::{Correspondence, Subject, corresponding};
 use crate::ic3::Cube;
 use crate::machine::Machine;
 use crate::project::{Projected, Requirements};
-
-/// So long signals that correspond are looked for.
-const FOR_CORRESPONDENCE: Duration = Duration::from_secs(6);
 
 /// A smaller machine.
 pub struct Simplified {
@@ -26,15 +23,18 @@ pub struct Simplified {
     pub bad: Vec<Lit>,
     /// What holds in all reachable states of the machine that it was made from.
     pub facts: Vec<Fact>,
+    /// The time was too short to find the signals that correspond.
+    pub is_unfinished: bool,
     projected: Option<Projected>,
 }
 
 impl Simplified {
-    /// Makes a synchronous machine smaller.
+    /// Makes a synchronous machine smaller. So long signals that correspond are looked for.
     pub fn of(
         machine: &Rc<Machine>,
         requirements: &Requirements,
         bad: &[Lit],
+        limit: Duration,
         budget: &Budget,
     ) -> Result<Simplified, Interrupted> {
         let mut facts: Vec<Fact> = Vec::new();
@@ -49,11 +49,12 @@ impl Simplified {
                 }
                 None => Subject { machine, own: machine.step, constraint: Lit::TRUE, bad },
             };
-            corresponding(&subject, FOR_CORRESPONDENCE, budget)?
+            corresponding(&subject, limit, budget)?
         };
-        if let Some(found) = found {
+        let is_unfinished = matches!(found, Correspondence::Unfinished);
+        if let Correspondence::Found(found) = found {
             facts.extend(found.equal);
-            return Ok(Simplified { machine: Rc::new(found.machine), bad: found.bad, facts, projected });
+            return Ok(Simplified { machine: Rc::new(found.machine), bad: found.bad, facts, is_unfinished, projected });
         }
         let (machine, bad) = match &mut projected {
             Some(projected) => {
@@ -62,7 +63,7 @@ impl Simplified {
             }
             None => (Rc::clone(machine), bad.to_vec()),
         };
-        Ok(Simplified { machine, bad, facts, projected })
+        Ok(Simplified { machine, bad, facts, is_unfinished, projected })
     }
 
     /// A run as one of the machine that it was made from.

@@ -28,6 +28,11 @@ const FIRST_SLICE: Duration = Duration::from_millis(100);
 /// The longest turn.
 const LONGEST_SLICE: Duration = Duration::from_secs(20);
 
+/// So long signals that correspond are looked for at first; and later, when turns are as long as this.
+const FOR_CORRESPONDENCE: Duration = Duration::from_millis(400);
+const FOR_MORE_CORRESPONDENCE: Duration = Duration::from_secs(20);
+const BEFORE_MORE_CORRESPONDENCE: Duration = Duration::from_millis(1600);
+
 /// So many safe steps a process has in turn, if nothing else is said.
 const PARTIAL_STEPS: u16 = 8;
 
@@ -253,13 +258,30 @@ impl<'a> Work<'a> {
                 self.report(&units)?;
             }
             slice = (2 * slice).min(LONGEST_SLICE);
+            if slice >= BEFORE_MORE_CORRESPONDENCE {
+                let (methods, budget) = (self.methods(), self.budget);
+                for unit in units.iter_mut().filter(|unit| unit.may_be_smaller()) {
+                    unit.make_smaller(session, methods, FOR_MORE_CORRESPONDENCE, budget)?;
+                    self.end_induction(unit);
+                }
+            }
+        }
+    }
+
+    fn methods(&self) -> Methods {
+        let Bounded { liveness, solver, .. } = *self.options;
+        Methods { method: self.method(), liveness, solver }
+    }
+
+    /// Induction is not wanted where certificates are to be invariants.
+    fn end_induction(&self, unit: &mut Unit) {
+        if self.options.invariants_only {
+            unit.end_induction();
         }
     }
 
     fn units(&mut self, session: &mut Session<'a>, since: usize) -> Result<Vec<Unit>, NotBegun> {
-        let budget = self.budget;
-        let Bounded { liveness, solver, .. } = *self.options;
-        let methods = Methods { method: self.method(), liveness, solver };
+        let (methods, budget) = (self.methods(), self.budget);
         let open = self.open();
         let goals: Vec<(usize, &Goal)> = open
             .iter()
@@ -273,10 +295,8 @@ impl<'a> Work<'a> {
             let numbers: Vec<usize> = goals.iter().map(|(number, _)| *number).collect();
             let goals: Vec<&Goal> = goals.iter().map(|(_, goal)| *goal).collect();
             let made = session.safety(&goals, self.turns(), self.method().semantics(), budget)?;
-            let mut unit = Unit::safety(session, numbers, made, since, methods, budget)?;
-            if self.options.invariants_only {
-                unit.end_induction();
-            }
+            let mut unit = Unit::safety(session, numbers, made, since, methods, FOR_CORRESPONDENCE, budget)?;
+            self.end_induction(&mut unit);
             units.push(unit);
         }
         for number in open {

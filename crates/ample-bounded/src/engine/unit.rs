@@ -1,6 +1,7 @@
 //! A unit of work: a machine, what is looked for in it, a search by bounded model checking and a proof, side by side.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use ample_boolean::Lit;
 use ample_budget::{Budget, Interrupted};
@@ -190,12 +191,13 @@ impl Unit {
         made: SafetyMachine,
         since: usize,
         methods: Methods,
+        for_correspondence: Duration,
         budget: &Budget,
     ) -> Result<Unit, NotBegun> {
         let SafetyMachine { machine, schedule, bad, overflow } = made;
         let targets: Vec<(usize, Lit)> = numbers.iter().copied().zip(bad.iter().copied()).collect();
         let simplified = match session.requirements() {
-            Some(requirements) => Some(Simplified::of(&machine, requirements, &bad, budget)?),
+            Some(requirements) => Some(Simplified::of(&machine, requirements, &bad, for_correspondence, budget)?),
             None => None,
         };
         let (working, smaller) = match &simplified {
@@ -210,6 +212,31 @@ impl Unit {
         let unit =
             Unit::of(Kind::Safety, numbers, search, working, smaller, transitions, overflow, methods.method, budget)?;
         Ok(Unit { proved_in: machine, targets, simplified, ..unit })
+    }
+
+    /// Its machine may be made smaller if signals that correspond are looked for longer.
+    pub fn may_be_smaller(&self) -> bool {
+        self.simplified.as_ref().is_some_and(|simplified| simplified.is_unfinished)
+    }
+
+    /// Looks for signals that correspond for a longer time, and goes on in the smaller machine if there are some.
+    pub fn make_smaller(
+        &mut self,
+        session: &Session<'_>,
+        methods: Methods,
+        for_correspondence: Duration,
+        budget: &Budget,
+    ) -> Result<(), NotBegun> {
+        let (numbers, bad) = self.targets.iter().copied().unzip();
+        let made = SafetyMachine { machine: Rc::clone(&self.proved_in), schedule: None, bad, overflow: self.overflow };
+        let unit = Unit::safety(session, numbers, made, self.depth(), methods, for_correspondence, budget)?;
+        if unit.may_be_smaller() {
+            // Not again.
+            self.simplified.iter_mut().for_each(|simplified| simplified.is_unfinished = false);
+        } else {
+            *self = Unit { settled: std::mem::take(&mut self.settled), ..unit };
+        }
+        Ok(())
     }
 
     /// For a property of runs. Where a beginning decides and every run goes on, it is reachability.
