@@ -113,9 +113,13 @@ impl Induction {
         Ok(())
     }
 
-    /// The target is proved. That it does not hold stays part of paths.
+    /// The target is proved: no state of a path is bad, the last one included.
     pub fn settle(&mut self, number: usize) {
-        self.targets.retain(|(target, _)| *target != number);
+        let (settled, open) = self.targets.iter().partition(|(target, _)| *target == number);
+        self.targets = open;
+        let settled: Vec<(usize, Lit)> = settled;
+        self.is_outdated |= !settled.is_empty();
+        self.facts.extend(settled.into_iter().map(|(_, bad)| (bad, Lit::FALSE)));
     }
 
     /// The target is not looked for any more. If it is violated, it cannot be assumed not to be in earlier states: all

@@ -10,6 +10,7 @@ use ample_engine::board::Board;
 use ample_engine::engine::{Engine, Task};
 use ample_engine::report::{Answer, Report, Verdict};
 use ample_engine::settings::Settings;
+use ample_lang::promela::{self, preprocess::FileLoader};
 use ample_model::random::{self, Features};
 use ample_model::{
     BinaryOp, Certainty, Expr, Interpreter, Outcome, Place, Property, Question, Reason, Scope, State, System,
@@ -258,4 +259,46 @@ fn a_bound_is_a_bound() {
         }
     }
     assert!(compared > 50 || std::env::var("AMPLE_SEED").is_ok(), "{compared}");
+}
+
+/// `y` is never 1 because `x` never exceeds 4.
+const GUARDED: &str = "
+byte x = 0;
+bit y = 0;
+active proctype p() {
+  do
+  :: d_step {
+       if :: x == 6 -> y = 1 :: else fi;
+       if :: x == 4 -> x = 0 :: x == 7 -> x = 6 :: else -> x++ fi
+     }
+  od
+}";
+
+#[test]
+fn what_another_engine_has_proved_strengthens_induction_and_the_certificate_says_so() {
+    let system = promela::read("guarded.pml", GUARDED.into(), &mut FileLoader, &[]).expect("a model").system;
+    let bounded_by = |name: &str, largest: i64| {
+        let number = system.globals.iter().position(|variable| variable.name == name).expect("a variable");
+        let scalar = system.scalars(&system.globals[number].ty)[0];
+        let variable = VariableId(number as u32);
+        let place = Place { scope: Scope::Global, variable, offset: 0, indices: Vec::new(), scalar };
+        Expr::Binary(BinaryOp::LessEqual, Box::new(Expr::Read(place)), Box::new(Expr::Const(largest)))
+    };
+    let properties = properties(&[bounded_by("x", 4), bounded_by("y", 0)]);
+    let properties = &properties[2..];
+    let settings = Settings::default();
+    let task = Task { system: &system, properties, settings: &settings };
+    let certificate = |facts: &[usize]| {
+        let board = Board::of(properties);
+        for number in facts {
+            board.post(*number, &Answer::to(&properties[*number], "symbolic", Certainty::Proved));
+        }
+        let options = Bounded { method: Method::Induction, ..Bounded::default() };
+        let _ = options.check(&task, &board, &Budget::unlimited());
+        board.answer(1).and_then(|answer| answer.certificate).expect("a certificate")
+    };
+    let kind = "-induction over paths of different states";
+    let (alone, strengthened) = (certificate(&[]), certificate(&[0]));
+    assert!(alone.contains(&format!("{kind}\"")), "{alone}");
+    assert!(strengthened.contains(&format!("\"1{kind}, where these hold: invariant:i0\"")), "{strengthened}");
 }

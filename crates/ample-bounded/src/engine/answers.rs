@@ -12,7 +12,7 @@ use ample_engine::report::{Answer, Report, SolvingStatistics, Verdict};
 use ample_engine::settings::Fairness;
 use ample_engine::temporal::ClaimAutomaton;
 use ample_logic::{Acceptance, Atoms, TranslateError};
-use ample_model::{Certainty, Expr, Move, Property, Question, Reason, Temporal};
+use ample_model::{Certainty, Expr, Move, Outcome, Property, Question, Reason, Temporal};
 
 use super::options::Method;
 use super::session::{Goal, NotBegun, Session, Taken};
@@ -149,6 +149,12 @@ impl<'a> Work<'a> {
         self.answers[number].is_none() && !is_violated && !self.board.is_answered(needed)
     }
 
+    /// What another engine has proved, if that is the property of the number.
+    fn fact(&self, number: usize) -> Option<String> {
+        let answer = self.board.answer(number).filter(|_| self.answers[number].is_none())?;
+        matches!(*answer.outcome, Outcome::Holds(Certainty::Proved)).then_some(answer.property)
+    }
+
     fn open(&self) -> Vec<usize> {
         (0..self.answers.len()).filter(|number| self.is_open(*number)).collect()
     }
@@ -241,8 +247,10 @@ impl<'a> Work<'a> {
         loop {
             for unit in &mut units {
                 for number in unit.numbers.clone() {
-                    if !self.is_open(number) {
-                        unit.leave(number);
+                    match self.fact(number) {
+                        Some(property) => unit.trust(number, property),
+                        None if !self.is_open(number) => unit.leave(number),
+                        None => {}
                     }
                 }
             }
@@ -283,15 +291,16 @@ impl<'a> Work<'a> {
     fn units(&mut self, session: &mut Session<'a>, since: usize) -> Result<Vec<Unit>, NotBegun> {
         let (methods, budget) = (self.methods(), self.budget);
         let open = self.open();
-        let goals: Vec<(usize, &Goal)> = open
-            .iter()
-            .filter_map(|number| match &self.asked[*number] {
-                Some(Asked::Goal(goal)) => Some((*number, goal)),
+        // What another engine has proved strengthens proofs.
+        let known = (0..self.asked.len()).filter(|number| self.is_open(*number) || self.fact(*number).is_some());
+        let goals: Vec<(usize, &Goal)> = known
+            .filter_map(|number| match &self.asked[number] {
+                Some(Asked::Goal(goal)) => Some((number, goal)),
                 _ => None,
             })
             .collect();
         let mut units = Vec::new();
-        if !goals.is_empty() {
+        if goals.iter().any(|(number, _)| self.is_open(*number)) {
             let numbers: Vec<usize> = goals.iter().map(|(number, _)| *number).collect();
             let goals: Vec<&Goal> = goals.iter().map(|(_, goal)| *goal).collect();
             let made = session.safety(&goals, self.turns(), self.method().semantics(), budget)?;
@@ -304,8 +313,9 @@ impl<'a> Work<'a> {
             let Linear { watcher, atoms, stutters } = linear;
             let fairness = self.task.settings.fairness;
             let made = session.product(watcher, atoms, *stutters, fairness, self.turns(), budget)?;
-            let every_run_goes_on = *stutters && session.all_visible() && fairness == Fairness::None;
-            let by_beginning = every_run_goes_on && watcher.deciding().is_some();
+            let goes_on = *stutters && session.every_run_goes_on();
+            let by_beginning =
+                goes_on && session.all_visible() && fairness == Fairness::None && watcher.deciding().is_some();
             units.push(Unit::linear(number, made, by_beginning, methods, budget)?);
         }
         Ok(units)
@@ -512,7 +522,10 @@ impl<'a> Work<'a> {
                 (kind, Certificate::clauses(excluded))
             }
             (Proof::Induction(depth, excluded), _) => {
-                let kind = format!("{depth}-induction over paths of different states");
+                let mut kind = format!("{depth}-induction over paths of different states");
+                if !unit.trusted().is_empty() {
+                    kind += &format!(", where these hold: {}", unit.trusted().join(", "));
+                }
                 (kind, Certificate::clauses(excluded))
             }
             (Proof::AllRuns(depth), _) => (format!("all runs have fewer than {depth} steps"), Vec::new()),

@@ -269,11 +269,22 @@ impl<'a> Session<'a> {
     /// Why the question cannot be answered for this system.
     pub fn refusal(&self, question: &Question) -> Option<&'static str> {
         let Bits::Synchronous(encoding) = &self.bits else { return None };
-        let is_about_ends = matches!(
-            question,
-            Question::Deadlock | Question::Ltl(_) | Question::Acceptance | Question::Never(_) | Question::Automaton(_)
-        );
+        // Where runs that end do not count, they are no lassos either.
+        let infinite_runs = self.system.synchronous().is_some_and(|synchronous| synchronous.infinite_runs);
+        let is_about_ends = match question {
+            Question::Deadlock => true,
+            Question::Ltl(_) | Question::Acceptance | Question::Never(_) | Question::Automaton(_) => !infinite_runs,
+            _ => false,
+        };
         (is_about_ends && !encoding.is_total).then_some(NOT_TOTAL)
+    }
+
+    /// Every run can go on, so that a beginning may decide.
+    pub fn every_run_goes_on(&self) -> bool {
+        match &self.bits {
+            Bits::Synchronous(encoding) => encoding.is_total,
+            Bits::Interleaving(..) => true,
+        }
     }
 
     /// The bits that expressions read.

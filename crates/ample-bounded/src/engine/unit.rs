@@ -177,6 +177,8 @@ pub struct Unit {
     simplified: Option<Simplified>,
     /// What was proved before, and verified.
     settled: Vec<Fact>,
+    /// The properties among these that another engine has proved.
+    trusted: Vec<String>,
     /// In the machine in which it is proved: the input that saves a state.
     save: Option<usize>,
     /// Runs of the depth of the search were looked at.
@@ -234,7 +236,8 @@ impl Unit {
             // Not again.
             self.simplified.iter_mut().for_each(|simplified| simplified.is_unfinished = false);
         } else {
-            *self = Unit { settled: std::mem::take(&mut self.settled), ..unit };
+            let (settled, trusted) = (std::mem::take(&mut self.settled), std::mem::take(&mut self.trusted));
+            *self = Unit { settled, trusted, ..unit };
         }
         Ok(())
     }
@@ -325,6 +328,7 @@ impl Unit {
             overflow,
             simplified: None,
             settled: Vec::new(),
+            trusted: Vec::new(),
             save: None,
             examined: false,
         })
@@ -510,9 +514,26 @@ impl Unit {
         self.induction.take().is_some() || self.simplified.is_some()
     }
 
-    /// It is proved, and not looked for any more. In paths of induction it may go on to be assumed.
+    /// Another engine has proved it: it is assumed in proofs by induction, which say so.
+    pub fn trust(&mut self, number: usize, property: String) {
+        if self.kind == Kind::Safety && self.numbers.contains(&number) {
+            self.trusted.push(property);
+            self.settle(number);
+        }
+        self.leave(number);
+    }
+
+    /// What proofs by induction assume.
+    pub fn trusted(&self) -> &[String] {
+        &self.trusted
+    }
+
+    /// It is proved, and not looked for any more. In paths of induction it goes on to be assumed.
     pub fn settle(&mut self, number: usize) {
         if let Some(induction) = &mut self.induction {
+            induction.settle(number);
+        }
+        if let Prover::Induction(induction) = &mut self.prover {
             induction.settle(number);
         }
         self.settled.extend(self.targets_of(&[number]).into_iter().map(|(_, bad)| (bad, Lit::FALSE)));
