@@ -338,7 +338,7 @@ fn is_certified(system: &System, property: &Property, text: &str, certificate: &
 #[test]
 fn random_justice_is_checked_by_sat_solving_as_a_plain_search_does() {
     let mut counts = [0; 2];
-    for seed in (0..90).filter(|seed| random_aig(&mut Random::new(*seed)).constraints.is_empty()) {
+    for seed in 0..90 {
         let aig = random_aig(&mut Random::new(seed));
         let written = aiger::text(&aig);
         let mut system = load("random.aag", &written);
