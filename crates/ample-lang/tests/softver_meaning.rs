@@ -153,11 +153,7 @@ impl<'t> Meaning<'t> {
 
     /// What is left to be executed when a process stands before the statement with this number.
     fn left(&self, own: usize, number: usize) -> Vec<&'t Statement> {
-        fn search<'t>(
-            statements: &'t [Statement],
-            wanted: *const Statement,
-            after: &mut Vec<&'t Statement>,
-        ) -> bool {
+        fn search<'t>(statements: &'t [Statement], wanted: *const Statement, after: &mut Vec<&'t Statement>) -> bool {
             let depth = after.len();
             for (at, statement) in statements.iter().enumerate() {
                 after.truncate(depth);
@@ -386,7 +382,8 @@ fn every_operator_is_modulo_the_length_of_integers() {
     for operator in ["=", "!=", "<", "<=", ">", ">="] {
         agree(&format!("#INTEGER_LENGTH# 3 {operands} {{ b := x {operator} y; }}"), 5000).expect("few states");
     }
-    for expression in ["p && q", "p || q", "p -> q", "p <-> q", "p = q", "p != q", "!p", "!p = q", "p = !q || q && !p"] {
+    for expression in ["p && q", "p || q", "p -> q", "p <-> q", "p = q", "p != q", "!p", "!p = q", "p = !q || q && !p"]
+    {
         agree(&format!("boolean p, q, r; {{ r := {expression}; }}"), 100).expect("few states");
     }
 }
@@ -394,7 +391,8 @@ fn every_operator_is_modulo_the_length_of_integers() {
 #[test]
 fn cells_outside_of_an_array_are_zero_and_are_not_written() {
     for statement in ["x := a[i]", "a[i] := x", "b := t[i]", "t[i] := b", "a[a[i]] := 1", "x := a[a[i] + 1]"] {
-        let text = format!("#INTEGER_LENGTH# 2 int i, x = {{0, 2}}; int a[3] = {{1, 3}}; boolean b, t[3]; {{ {statement}; }}");
+        let text =
+            format!("#INTEGER_LENGTH# 2 int i, x = {{0, 2}}; int a[3] = {{1, 3}}; boolean b, t[3]; {{ {statement}; }}");
         agree(&text, 5000).expect("few states");
     }
 }
@@ -405,9 +403,7 @@ fn cells_outside_of_an_array_are_zero_and_are_not_written() {
 fn degrees(system: &System) -> Vec<(usize, bool)> {
     let process = &system.processes[0];
     let loops = |from: &LocationId| process.edges.iter().any(|edge| edge.from == *from && edge.to == *from);
-    (0..process.locations.len())
-        .map(|at| (process.locations[at].edges.len(), loops(&LocationId::from(at))))
-        .collect()
+    (0..process.locations.len()).map(|at| (process.locations[at].edges.len(), loops(&LocationId::from(at)))).collect()
 }
 
 #[test]
@@ -478,9 +474,7 @@ fn the_first_edge_of_a_condition_leads_inside() {
 
 #[test]
 fn a_rendezvous_is_one_step_that_transfers_the_value() {
-    let system = system(
-        "process P int x = 5; { send(Q, x + 1); } process Q int y = 0; { receive(P, y); label got; }",
-    );
+    let system = system("process P int x = 5; { send(Q, x + 1); } process Q int y = 0; { receive(P, y); label got; }");
     let interpreter = Interpreter::new(&system);
     let start = interpreter.initial_state(0).expect("there is one").expect("no fault");
     let successors = interpreter.successors(&start);

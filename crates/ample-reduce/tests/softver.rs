@@ -133,7 +133,8 @@ fn a_variable_in_the_condition_of_a_loop_is_not_reset() {
     let asked = ctl(&system, "AF y = 1");
     let merged = reduce(&system, &[asked], &[], DEAD, &Budget::unlimited());
     let after = merged.as_ref().map_or(&system, |merged| &merged.system);
-    let turns = |system: &System| states(system).iter().filter(|state| state.processes[0].location.index() == 1).count();
+    let turns =
+        |system: &System| states(system).iter().filter(|state| state.processes[0].location.index() == 1).count();
     // In the body, x has three values and y four.
     assert_eq!((turns(&system), turns(after)), (12, 12));
 }

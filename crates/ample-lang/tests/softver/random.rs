@@ -1,5 +1,7 @@
 //! Random SoftVer programs and formulas about them.
 
+#![allow(dead_code)] // Not every test uses all of it.
+
 use std::fmt::Write as _;
 
 use ample_random::Random;
@@ -129,11 +131,14 @@ impl Writer<'_> {
         }
     }
 
-    /// A subscript that a cell need not have.
+    /// A subscript: a cell that there is, or something that need not be one.
     fn subscript(&mut self) -> String {
-        match self.random.one_in(3) {
-            true => self.random.below(3_u8).to_string(),
-            false => self.integer(1),
+        let variable = self.random.pick(&["x", "y", "n"]);
+        match self.random.below(4) {
+            0 => self.random.below(3_u8).to_string(),
+            1 => variable.into(),
+            2 => format!("{variable} + {}", self.integer(1)),
+            _ => format!("a[{variable}] - 1"),
         }
     }
 
@@ -145,7 +150,7 @@ impl Writer<'_> {
             0 => format!("{} + {}", self.integer(depth - 1), self.integer(depth - 1)),
             1 => format!("{} - ({})", self.integer(depth - 1), self.integer(depth - 1)),
             2 => format!("-({})", self.integer(depth - 1)),
-            _ => format!("a[{}]", self.integer(0)),
+            _ => format!("a[{}]", self.random.pick(&["0", "1", "2", "x", "y", "n"])),
         }
     }
 
