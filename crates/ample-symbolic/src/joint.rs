@@ -8,13 +8,16 @@
 //! different bits, and so have orders of their own. Inputs are quantified in both.
 
 mod build;
+pub mod dynamic;
 mod order;
 mod schedule;
 mod sets;
 
+pub(crate) use self::build::conjunction;
 pub use self::build::{Formulas, build};
+pub use self::dynamic::{Parts, Relations, Sizes};
 pub use self::order::arrange;
-pub use self::schedule::Schedule;
+pub use self::schedule::{Conjunct, Literal, Schedule};
 pub use self::sets::JointSets;
 use crate::diagram::{Bdd, Diagrams, Maybe};
 
@@ -99,3 +102,6 @@ impl JointSpace {
         set.count() >> (self.diagrams.pairs() - self.bits)
     }
 }
+
+#[cfg(test)]
+mod tests;
