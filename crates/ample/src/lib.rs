@@ -50,6 +50,7 @@ mod reductions;
 mod runs;
 pub mod simulate;
 pub mod sog;
+pub mod testgen;
 mod vacuity;
 pub mod witness_circuits;
 
