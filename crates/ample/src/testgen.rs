@@ -25,17 +25,20 @@ use std::time::{Duration, Instant};
 
 use ample_boolean::Lit;
 use ample_budget::Budget;
+use ample_engine::settings::UnreachedCode;
 use ample_engine::workers::with_deep_stack;
 use ample_explicit::engine::covering;
 use ample_model::{
-    BinaryOp, Edge, EdgeId, Expr, Interpreter, NextValue, Place, ProcessId, Reason, Role, Scalar, Scope, System, Trace,
-    UnaryOp, VariableId, VariableKind,
+    BinaryOp, Edge, EdgeId, Expr, Interpreter, NextValue, Place, ProcessId, Property, Question, Reason, Role, Scalar,
+    Scope, System, Trace, UnaryOp, VariableId, VariableKind,
 };
-pub use ample_symbolic::joint::Sizes;
 use ample_symbolic::joint::Relations;
-use ample_symbolic::testgen::{Generated, Generator, Options, Sequence, with_inputs};
+pub use ample_symbolic::joint::Sizes;
 pub use ample_symbolic::testgen::Work;
+use ample_symbolic::testgen::{Generated, Generator, Options, Sequence, with_inputs};
 use clap::{Args, ValueEnum};
+
+use crate::check::CheckOptions;
 
 /// The most transitions of a control automaton that are looked for.
 const MAX_TRANSITIONS: u64 = 4096;
@@ -579,3 +582,56 @@ fn wanted(system: &System, coverage: CodeCoverage) -> Vec<(String, Vec<(ProcessI
     }
     all
 }
+
+/// A run of a system of processes to a state in which a condition holds, by the engines that `ample check` takes.
+///
+/// ```
+/// use ample::testgen::{Outcome, Target, run_to};
+///
+/// let text = "byte x; active proctype P() { do :: x < 9 -> x++ od }";
+/// let model = ample::load_text("m.pml", text.into(), &Default::default())?;
+/// let to = |text: &str| Target { name: text.into(), conditions: vec![model.expression(text).unwrap()] };
+/// let run = run_to(&model.system, &to("x == 3"), &ample::Budget::unlimited()).unwrap();
+/// assert_eq!(run.results[0].outcome, Outcome::Reached { test: 0, cycle: 6 });
+/// let run = run_to(&model.system, &to("x > 9"), &ample::Budget::unlimited()).unwrap();
+/// assert_eq!(run.results[0].outcome, Outcome::Unreachable);
+/// # Ok::<(), ample::LoadError>(())
+/// ```
+///
+/// # Errors
+///
+/// The target has several conditions: the cycles of a system of processes are not those of all processes.
+pub fn run_to(system: &System, target: &Target, budget: &Budget) -> Result<Runs, Reason> {
+    let [condition] = &target.conditions[..] else {
+        return Err(Reason::Unsupported(ONE_CONDITION.into()));
+    };
+    let begun = Instant::now();
+    let question = Question::Invariant(Expr::unary(UnaryOp::Not, condition.clone()));
+    let property = Property { name: target.name.clone(), question, text: target.name.clone(), span: None };
+    let mut system = system.clone();
+    crate::adapt(&mut system, std::slice::from_ref(&property));
+    let options = CheckOptions {
+        properties: Some(vec![property]),
+        budget: budget.clone(),
+        no_vacuity: true,
+        unreached: UnreachedCode::Ignored,
+        ..CheckOptions::default()
+    };
+    let report = crate::check(&system, &options);
+    let mut runs = Vec::new();
+    let outcome = match report.answers.first().map(|answer| &*answer.outcome) {
+        Some(ample_model::Outcome::Violated(violation)) => {
+            let cycle = violation.trace.prefix.len();
+            runs.push(violation.trace.clone());
+            Outcome::Reached { test: 0, cycle }
+        }
+        Some(ample_model::Outcome::Holds(_)) => Outcome::Unreachable,
+        Some(ample_model::Outcome::Unknown(why)) => Outcome::Unknown(why.clone()),
+        None => Outcome::Unknown(Reason::Interrupted),
+    };
+    let results = vec![TargetResult { name: target.name.clone(), outcome }];
+    Ok(Runs { results, runs, states: report.statistics.states as usize, took: begun.elapsed() })
+}
+
+const ONE_CONDITION: &str = "a sequence of targets is for circuits and SMV models, in which all moves at once; of other models \
+                             one `--target` is possible";
