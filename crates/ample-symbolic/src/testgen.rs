@@ -59,6 +59,8 @@ pub enum Generated {
     Unreachable {
         /// After so many preimages.
         preimages: u64,
+        /// No state begins such a run, be it reachable or not.
+        is_contradictory: bool,
     },
 }
 
@@ -102,6 +104,15 @@ pub struct Generator<'a> {
     cell_of: Vec<std::ops::Range<u32>>,
     /// Preimages so far: what depth is to a search over sets.
     preimages: Arc<AtomicU64>,
+}
+
+/// What the backward search came to.
+enum Backward {
+    /// The sets of states from an initial one through the targets to the last one, and how many of them come before the first
+    /// target.
+    Found { sets: Vec<Bdd>, leading: usize },
+    /// No run goes through the targets.
+    Exhausted { is_contradictory: bool },
 }
 
 /// What the search took.
@@ -166,8 +177,12 @@ impl<'a> Generator<'a> {
             sets.push(self.condition(target)?);
         }
         let before = self.preimages.load(Ordering::Relaxed);
-        let Some((sets, leading)) = self.backward(&sets)? else {
-            return Ok(Generated::Unreachable { preimages: self.preimages.load(Ordering::Relaxed) - before });
+        let (sets, leading) = match self.backward(&sets)? {
+            Backward::Found { sets, leading } => (sets, leading),
+            Backward::Exhausted { is_contradictory } => {
+                let preimages = self.preimages.load(Ordering::Relaxed) - before;
+                return Ok(Generated::Unreachable { preimages, is_contradictory });
+            }
         };
         let chosen = self.choose(&sets)?;
         let sequence = self.completed(leading, chosen)?;
@@ -175,9 +190,8 @@ impl<'a> Generator<'a> {
         Ok(Generated::Sequence(sequence))
     }
 
-    /// The first stage: the sets of states from an initial one through the targets to the last one, and how many of them come
-    /// before the first target. None if no run goes through the targets.
-    pub fn backward(&mut self, targets: &[Bdd]) -> Result<Option<(Vec<Bdd>, usize)>, Reason> {
+    /// The first stage.
+    fn backward(&mut self, targets: &[Bdd]) -> Result<Backward, Reason> {
         // From the last to the first.
         let mut sets: Vec<Bdd> = Vec::new();
         for target in targets.iter().rev() {
@@ -186,16 +200,16 @@ impl<'a> Generator<'a> {
                 None => target.clone(),
             };
             if set.is_false() {
-                return Ok(None);
+                return Ok(Backward::Exhausted { is_contradictory: true });
             }
             sets.push(set);
         }
-        let Some(mut first) = sets.last().cloned() else { return Ok(None) };
+        let mut first = sets.last().cloned().unwrap_or_else(|| self.parts.diagrams.constant(true));
         let mut all = self.parts.diagrams.constant(false);
         let mut leading = 0;
         while first.is_disjoint(&self.initial)? {
             if first.is_subset(&all)? {
-                return Ok(None);
+                return Ok(Backward::Exhausted { is_contradictory: false });
             }
             if self.options.max_cycles.is_some_and(|most| leading as u64 >= most) {
                 return Err(Reason::Depth);
@@ -206,7 +220,7 @@ impl<'a> Generator<'a> {
             leading += 1;
         }
         sets.reverse();
-        Ok(Some((sets, leading)))
+        Ok(Backward::Found { sets, leading })
     }
 
     fn preimage(&mut self, set: &Bdd) -> Maybe<Bdd> {

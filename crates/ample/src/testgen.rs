@@ -13,7 +13,7 @@
 //!
 //! let text = "INPUT(in)\nINPUT(other)\nOUTPUT(out)\nq = DFF(in)\nout = BUF(q)\n";
 //! let model = ample::load_text("q.bench", text.into(), &Default::default())?;
-//! let target = Target { name: "out".into(), conditions: vec![model.expression("out")?] };
+//! let target = Target::new("out", vec![model.expression("out")?]);
 //! let tests = generate(&model.system, &[target], &TestgenOptions::default(), &ample::Budget::unlimited()).unwrap();
 //! assert_eq!(tests.results[0].outcome, Outcome::Reached { test: 0, cycle: 1 });
 //! // In the first cycle `in` is 1 and `other` is open.
@@ -116,6 +116,15 @@ pub struct Target {
     pub name: String,
     /// What holds in consecutive cycles.
     pub conditions: Vec<Expr>,
+    /// It is left out if no state begins such a run, be it reachable or not: a transition that there is not.
+    pub is_optional: bool,
+}
+
+impl Target {
+    /// Conditions that are to hold in consecutive cycles.
+    pub fn new(name: impl Into<String>, conditions: Vec<Expr>) -> Target {
+        Target { name: name.into(), conditions, is_optional: false }
+    }
 }
 
 /// What became of a target.
@@ -231,8 +240,8 @@ pub fn latch_targets(system: &System) -> Vec<Target> {
         }
         let one = read(variable, slot, scalar);
         let zero = Expr::unary(UnaryOp::Not, one.clone());
-        targets.push(Target { name: format!("{name} 0 -> 1"), conditions: vec![zero.clone(), one.clone()] });
-        targets.push(Target { name: format!("{name} 1 -> 0"), conditions: vec![one, zero] });
+        targets.push(Target::new(format!("{name} 0 -> 1"), vec![zero.clone(), one.clone()]));
+        targets.push(Target::new(format!("{name} 1 -> 0"), vec![one, zero]));
     }
     targets
 }
@@ -251,7 +260,7 @@ fn values_of(system: &System, scalar: Scalar) -> Option<Vec<i64>> {
 }
 
 /// Every transition of a control automaton, which is given by the names of its state variables: from each combination of their
-/// values to each. Combinations without a transition between them are found to be unreachable.
+/// values to each. Where no state has such a step, there is no transition, and the target is optional.
 ///
 /// # Errors
 ///
@@ -296,6 +305,7 @@ pub fn transition_targets(system: &System, names: &[String]) -> Result<Vec<Targe
     let pair = |from: &Vec<i64>, to: &Vec<i64>| Target {
         name: format!("{} -> {}", named(from), named(to)),
         conditions: vec![condition(from), condition(to)],
+        is_optional: true,
     };
     Ok(all.iter().flat_map(|from| all.iter().map(move |to| (from, to))).map(|(from, to)| pair(from, to)).collect())
 }
@@ -338,6 +348,9 @@ fn generate_all(
         formulas.push(generator.formulas(&target.conditions)?);
     }
     let mut sequences: Vec<Sequence> = Vec::new();
+    let mut is_left_out = vec![false; targets.len()];
+    // For each sequence the targets that it reaches, with their cycles.
+    let mut reached: Vec<Vec<(usize, usize)>> = Vec::new();
     let turns: &[Option<Duration>] = if targets.len() > 1 { &[Some(FIRST_TURN), None] } else { &[None] };
     for turn in turns {
         for (number, target) in targets.iter().enumerate() {
@@ -349,55 +362,80 @@ fn generate_all(
             let generated = generator.generate(&target.conditions);
             generator.set_budget(budget);
             results[number] = Some(match generated {
-                Ok(Generated::Unreachable { .. }) => Outcome::Unreachable,
+                Ok(Generated::Unreachable { is_contradictory, .. }) => {
+                    is_left_out[number] = target.is_optional && is_contradictory;
+                    Outcome::Unreachable
+                }
                 Err(why @ Reason::Internal(_)) => return Err(why),
                 Err(why) => Outcome::Unknown(why),
                 Ok(Generated::Sequence(sequence)) => {
                     let test = sequences.len();
-                    credit(&generator, &sequence, &formulas, &mut results, test);
+                    let mut here = reached_by(&generator, &sequence, &formulas);
+                    here.retain(|(other, _)| *other != number);
+                    here.push((number, sequence.before));
+                    for (other, cycle) in &here {
+                        if matches!(results[*other], None | Some(Outcome::Unknown(_))) {
+                            results[*other] = Some(Outcome::Reached { test, cycle: *cycle });
+                        }
+                    }
                     let cycle = sequence.before;
                     sequences.push(sequence);
+                    reached.push(here);
                     Outcome::Reached { test, cycle }
                 }
             });
         }
     }
+    let sequences = few(sequences, &reached, &mut results);
     // What no turn came to was not begun.
     let ended = budget.check().err().map_or(Reason::Interrupted, Reason::from);
     let result = |(target, outcome): (&Target, Option<Outcome>)| TargetResult {
         name: target.name.clone(),
         outcome: outcome.unwrap_or_else(|| Outcome::Unknown(ended.clone())),
     };
-    let results = targets.iter().zip(results).map(result).collect();
+    let results = targets.iter().zip(results).zip(is_left_out).filter(|(_, left_out)| !left_out);
+    let results = results.map(|(both, _)| result(both)).collect();
     let work = generator.work();
     Told::new(system, kept, &mut generator)?.tests(&sequences, results, work)
 }
 
-/// Other targets that a sequence reaches, whatever its open inputs are.
-fn credit(
-    generator: &Generator<'_>,
-    sequence: &Sequence,
-    formulas: &[Vec<Lit>],
-    results: &mut [Option<Outcome>],
-    test: usize,
-) {
+/// The targets that a sequence reaches, whatever its open inputs are, each with the cycle of its first condition.
+fn reached_by(generator: &Generator<'_>, sequence: &Sequence, formulas: &[Vec<Lit>]) -> Vec<(usize, usize)> {
     let all: Vec<Lit> = formulas.iter().flatten().copied().collect();
     let values = generator.values(sequence, &all);
-    let mut first = 0;
-    for (formulas, result) in formulas.iter().zip(results) {
+    let (mut reached, mut first) = (Vec::new(), 0);
+    for (number, formulas) in formulas.iter().enumerate() {
         let places = first..first + formulas.len();
         first = places.end;
-        if !matches!(result, None | Some(Outcome::Unknown(_))) || places.is_empty() {
+        if places.is_empty() {
             continue;
         }
-        let mut windows = values.windows(places.len());
         let holds = |window: &[Vec<Option<bool>>]| {
             window.iter().zip(places.clone()).all(|(values, place)| values[place] == Some(true))
         };
-        if let Some(cycle) = windows.position(holds) {
-            *result = Some(Outcome::Reached { test, cycle });
+        if let Some(cycle) = values.windows(places.len()).position(holds) {
+            reached.push((number, cycle));
         }
     }
+    reached
+}
+
+/// Some of the sequences that reach all that all of them reach, by a greedy choice: the one that reaches most of what is left.
+fn few(sequences: Vec<Sequence>, reached: &[Vec<(usize, usize)>], results: &mut [Option<Outcome>]) -> Vec<Sequence> {
+    let mut is_open: Vec<bool> = results.iter().map(|result| matches!(result, Some(Outcome::Reached { .. }))).collect();
+    let mut chosen = Vec::new();
+    loop {
+        let gain = |number: &usize| reached[*number].iter().filter(|(target, _)| is_open[*target]).count();
+        // Of equally good ones the first.
+        let Some(best) = (0..sequences.len()).rev().max_by_key(gain).filter(|best| gain(best) > 0) else { break };
+        for (target, cycle) in &reached[best] {
+            if std::mem::replace(&mut is_open[*target], false) {
+                results[*target] = Some(Outcome::Reached { test: chosen.len(), cycle: *cycle });
+            }
+        }
+        chosen.push(best);
+    }
+    chosen.into_iter().map(|number| sequences[number].clone()).collect()
 }
 
 /// Tests in the words of the source.
@@ -412,7 +450,10 @@ struct Told<'a, 'g> {
 
 impl<'a, 'g> Told<'a, 'g> {
     fn new(system: &'a System, kept: &System, generator: &'a mut Generator<'g>) -> Result<Told<'a, 'g>, Reason> {
-        let declared: Vec<_> = kept.signals.iter().filter(|signal| signal.is_output).collect();
+        // A latch or an input that is an output under its own name is shown already.
+        let is_cell = |name: &str| system.globals.iter().any(|variable| variable.name == name);
+        let is_shown = |signal: &&ample_model::Signal| signal.is_output && !is_cell(&signal.name);
+        let declared: Vec<_> = kept.signals.iter().filter(is_shown).collect();
         let values: Vec<Expr> = declared.iter().map(|signal| signal.value.clone()).collect();
         let formulas = generator.formulas(&values)?;
         let outputs = declared.iter().map(|signal| signal.name.clone()).zip(formulas).collect();
@@ -590,7 +631,7 @@ fn wanted(system: &System, coverage: CodeCoverage) -> Vec<(String, Vec<(ProcessI
 ///
 /// let text = "byte x; active proctype P() { do :: x < 9 -> x++ od }";
 /// let model = ample::load_text("m.pml", text.into(), &Default::default())?;
-/// let to = |text: &str| Target { name: text.into(), conditions: vec![model.expression(text).unwrap()] };
+/// let to = |text: &str| Target::new(text, vec![model.expression(text).unwrap()]);
 /// let run = run_to(&model.system, &to("x == 3"), &ample::Budget::unlimited()).unwrap();
 /// assert_eq!(run.results[0].outcome, Outcome::Reached { test: 0, cycle: 6 });
 /// let run = run_to(&model.system, &to("x > 9"), &ample::Budget::unlimited()).unwrap();

@@ -258,7 +258,7 @@ fn literal_choice(generator: &mut Generator<'_>, sets: &[Bdd]) -> Vec<Vec<Option
 fn is_literal_right(system: &System, targets: &[Expr]) -> Option<bool> {
     let mut generator = generator(system, Relations::Dynamic, 1);
     let sets: Vec<Bdd> = targets.iter().map(|target| generator.condition(target).unwrap()).collect();
-    let (sets, before) = generator.backward(&sets).unwrap()?;
+    let Backward::Found { sets, leading: before } = generator.backward(&sets).unwrap() else { return None };
     let given = literal_choice(&mut generator, &sets);
     if given.len() < sets.len() {
         return Some(false);

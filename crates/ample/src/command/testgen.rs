@@ -108,7 +108,7 @@ fn targets(loaded: &Loaded, arguments: &Testgen, budget: &Budget) -> Result<Vec<
                     (arguments.target.join("; "), conditions)
                 }
             };
-            Ok(vec![Target { name, conditions }])
+            Ok(vec![Target::new(name, conditions)])
         }
     }
 }
