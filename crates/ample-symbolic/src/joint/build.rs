@@ -117,6 +117,7 @@ pub fn build(encoding: &mut JointEncoding, diagrams: &Diagrams, only_infinite: b
         fault,
         dead: None,
         care: None,
+        dynamic: None,
     })
 }
 
