@@ -65,7 +65,9 @@ pub use ample_budget::{
 };
 pub use ample_engine::board::Board;
 pub use ample_engine::registry::{Asked, Choice};
-pub use ample_engine::report::{Answer, Cut, CutBy, DiagramStatistics, DynamicStatistics, Report, SCHEMA, SolvingStatistics, Verdict};
+pub use ample_engine::report::{
+    Answer, Cut, CutBy, DiagramStatistics, DynamicStatistics, Report, SCHEMA, SolvingStatistics, Verdict,
+};
 pub use ample_engine::settings::{Fairness, PartialOrder, UnreachedCode};
 pub use ample_engine::unreached::Unreached;
 pub use ample_explicit::engine::options::OWN_DEPENDENCY;

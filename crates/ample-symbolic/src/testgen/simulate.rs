@@ -45,7 +45,7 @@ impl Generator<'_> {
         Ok(())
     }
 
-    fn ternary(&self, now: &Given, next: &Given) -> TernaryValues {
+    pub(super) fn ternary(&self, now: &Given, next: &Given) -> TernaryValues {
         let start = self.encoding.next_bits.start;
         self.encoding.dag.ternary(&|bit| {
             let known = if bit < start { now.get(bit as usize) } else { next.get((bit - start) as usize) };
