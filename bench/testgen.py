@@ -63,8 +63,8 @@ def bus(devices, width):
     for place, values in enumerate(kept):
         mixed = product(aig, [aig.or_(line, one) for line, one in zip(lines, data)], values[::-1])
         aig.drive(values, aig.choose(ask[place], [aig.xor(one, other) for one, other in zip(mixed, data)], values))
-    # Devices 0 and 1 have the bus one after the other.
-    return aig, {"first": grant[0], "second": grant[1]}, ["first", "second"]
+    # The last device has the bus, and then the first one.
+    return aig, {"last": grant[-1], "first": grant[0]}, ["last", "first"]
 
 
 def stages(count, width):
@@ -102,14 +102,14 @@ def queue(address, width):
     # The first two latches of the last registers are the counts: full is the highest bit of the first one.
     counts = list(aig.latches)[-2 * (address + 1):]
     full, busy = counts[address], aig.any(counts[:address + 1])
-    return aig, {"full": full, "busy": busy, "bad": bad}, ["busy", "busy && !full"]
+    return aig, {"full": full, "busy": busy, "bad": bad}, ["busy && !full", "full"]
 
 
 def tokens(size):
     """Grants in turn."""
     aig, _ = arbiter(size)
     grants = list(aig.latches)[size:2 * size]
-    return aig, {"one": grants[0], "other": grants[1]}, ["one", "other"]
+    return aig, {"one": grants[size // 2], "other": grants[size // 2 + 1]}, ["one", "other"]
 
 
 FAMILIES = {

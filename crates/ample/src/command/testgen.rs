@@ -304,10 +304,7 @@ fn summary(out: &mut impl Write, loaded: &Loaded, found: &Found, context: &Conte
         let unknown = results.len() - reached - not;
         let tests = if tests == 1 { "1 test".to_owned() } else { format!("{tests} tests") };
         let total = results.len();
-        writeln!(
-            out,
-            "{reached} of {total} targets are reached by {tests}, {not} are unreachable, {unknown} are unknown"
-        )?;
+        writeln!(out, "{reached} of {total} targets reached by {tests}, {not} unreachable, {unknown} unknown")?;
     }
     Ok(())
 }
@@ -317,7 +314,7 @@ fn table(out: &mut impl Write, tests: &Tests, (number, test): (usize, &Test), co
     let (values, open) = test.values();
     let cycles = test.cycles.len();
     let length = if cycles == 1 { "1 cycle".to_owned() } else { format!("{cycles} cycles") };
-    writeln!(out, "test {}: {length}, {open} of {values} values of inputs are open (x)", number + 1)?;
+    writeln!(out, "test {}: {length}, {open} of {values} input values open (x)", number + 1)?;
     let columns = Layout::of(tests, test);
     let middle = context.extent().middle(cycles);
     if !columns.fits {
