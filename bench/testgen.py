@@ -7,7 +7,7 @@ The designs of the thesis are not public. Table 1 has circuits of local dependen
 devices, rings of nodes, queues), and published ones if there is a FOLDER with `iscas89` and `mcnc`. Each is given a sequence of
 targets, and `ample testgen` looks for inputs by three methods: one diagram for the whole relation (as in the thesis), the whole
 relation in clusters, dynamic relations. Table 2 checks CTL by the symbolic engine with `--relations static` and `dynamic`. Time
-is CPU time of the process, memory its peak; a dash means that the limit of memory or time was reached.
+is CPU time of the process, memory its peak; `time` or `memory` in the place of a time is the limit that was reached.
 """
 import argparse
 import json
@@ -113,9 +113,9 @@ def tokens(size):
 
 
 FAMILIES = {
-    "bus": [(bus, (4, 4)), (bus, (6, 10)), (bus, (8, 12)), (bus, (8, 16)), (bus, (16, 16))],
-    "stages": [(stages, (4, 4)), (stages, (6, 8)), (stages, (8, 12)), (stages, (8, 16)), (stages, (12, 16))],
-    "ring": [(ring, (12, 2, 1)), (ring, (24, 2, 2)), (ring, (40, 3, 3)), (ring, (80, 3, 4)), (ring, (200, 3, 5))],
+    "bus": [(bus, (3, 3)), (bus, (4, 4)), (bus, (6, 10)), (bus, (8, 16))],
+    "stages": [(stages, (4, 3)), (stages, (4, 5)), (stages, (8, 12)), (stages, (12, 16))],
+    "ring": [(ring, (6, 2, 1)), (ring, (12, 2, 1)), (ring, (40, 3, 3)), (ring, (200, 3, 5))],
     "queue": [(queue, (2, 2)), (queue, (3, 4)), (queue, (4, 8))],
     "tokens": [(tokens, (8,)), (tokens, (32,)), (tokens, (64,))],
 }
@@ -156,13 +156,18 @@ def generated(args, file, targets, method):
     except json.JSONDecodeError:
         return {"outcome": "failed"}
     if not answer["results"]:
-        return {"outcome": "unknown", "took": took, "memory": memory}
+        return {"outcome": "unknown", "why": answer.get("reason") or answer.get("error")}
     first = answer["results"][0]
+    if first["outcome"] == "unknown":
+        return {**answer["statistics"], "outcome": "unknown", "why": first["reason"]}
     return {"outcome": first["outcome"], "cycle": first.get("cycle"), "took": took, "memory": memory, **answer["statistics"]}
 
 
 def shown(result, key, form="{}"):
-    return form.format(result[key]) if result["outcome"] in ("reached", "unreachable") else "–"
+    if result["outcome"] in ("reached", "unreachable"):
+        return form.format(result[key])
+    why = result.get("why") or "failed"
+    return next((word for word in ("time", "memory") if word in why), why) if key == "took" else "–"
 
 
 def table_1(args, folder):

@@ -520,7 +520,7 @@ impl<'a, 'g> Told<'a, 'g> {
 
     /// Its state variables without a definition are inputs that constraints read.
     fn is_circuit(&self) -> bool {
-        !self.system.signals.is_empty() || self.system.language != "smv"
+        self.system.language != "smv"
     }
 }
 
@@ -610,7 +610,11 @@ fn wanted(system: &System, coverage: CodeCoverage) -> Vec<(String, Vec<(ProcessI
             CodeCoverage::Statements => edge.label != "goto" && !edge.ends_process(),
             CodeCoverage::Branches => process.locations[edge.from.index()].edges.len() > 1,
         };
-        for (place, edge) in process.edges.iter().enumerate().filter(|(_, edge)| is_wanted(edge)) {
+        // In the order of the source.
+        let mut edges: Vec<(usize, &Edge)> = process.edges.iter().enumerate().collect();
+        edges.retain(|(_, edge)| is_wanted(edge));
+        edges.sort_by_key(|(place, edge)| (edge.span.map(|span| (span.source.index(), span.start)), *place));
+        for (place, edge) in edges {
             let at = edge.span.map_or_else(String::new, |span| format!(" ({})", system.place_of(span)));
             let text = edge.label.split_whitespace().collect::<Vec<_>>().join(" ");
             let name = format!("{}: {text}{at}", process.name);

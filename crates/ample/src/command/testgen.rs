@@ -174,7 +174,7 @@ fn show(loaded: &Loaded, found: &Found, arguments: &Testgen, context: &Context) 
             Ok(tests.tests.iter().map(|test| formats::vcd(loaded, tests, test).into_bytes()).collect())
         }
         (TestFormat::Stimulus, Found::Tests(tests)) => {
-            tests.tests.iter().map(|test| formats::stimulus(tests, test).map(String::into_bytes)).collect()
+            tests.tests.iter().map(|test| formats::stimulus(loaded, tests, test).map(String::into_bytes)).collect()
         }
         (TestFormat::Vcd | TestFormat::Stimulus, Found::Runs(_)) => {
             Err("a run of a program is written as text or JSON".to_owned())

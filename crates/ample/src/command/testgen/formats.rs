@@ -104,9 +104,10 @@ pub fn runs_json(loaded: &Loaded, runs: &Runs) -> Value {
 }
 
 /// The inputs of a circuit, a line for each cycle, `x` for those that are open; or why that cannot be written.
-pub fn stimulus(tests: &Tests, test: &Test) -> Result<String, String> {
-    if let Some(signal) = tests.inputs.iter().find(|signal| !signal.is_bit || signal.is_choice) {
-        return Err(format!("`{}` is no input of a circuit: the test is written as text, JSON or VCD", signal.name));
+pub fn stimulus(loaded: &Loaded, tests: &Tests, test: &Test) -> Result<String, String> {
+    let is_circuit = loaded.system.language != "smv";
+    if !is_circuit || tests.inputs.iter().any(|signal| !signal.is_bit || signal.is_choice) {
+        return Err("stimuli are for circuits; the tests of this model are written as text, JSON or VCD".into());
     }
     let mut out = String::new();
     for cycle in &test.cycles {
@@ -122,8 +123,7 @@ pub fn stimulus(tests: &Tests, test: &Test) -> Result<String, String> {
 }
 
 /// What a signal is in a dump.
-struct Wave<'a> {
-    name: &'a str,
+struct Wave {
     is_bit: bool,
     id: String,
     last: Option<String>,
@@ -165,8 +165,8 @@ pub fn vcd(loaded: &Loaded, tests: &Tests, test: &Test) -> String {
     }
     out.push_str("$enddefinitions $end\n");
     let all = inputs.iter().chain(&state).chain(&outputs);
-    let mut waves: Vec<Wave<'_>> =
-        all.map(|(name, is_bit, id)| Wave { name, is_bit: *is_bit, id: id.clone(), last: None }).collect();
+    let mut waves: Vec<Wave> =
+        all.map(|(_, is_bit, id)| Wave { is_bit: *is_bit, id: id.clone(), last: None }).collect();
     for (time, cycle) in test.cycles.iter().enumerate() {
         let _ = writeln!(out, "#{time}");
         let outputs = cycle.outputs.iter().map(|value| value.map(|value| u8::from(value).to_string()));
@@ -180,7 +180,6 @@ pub fn vcd(loaded: &Loaded, tests: &Tests, test: &Test) -> String {
             };
             if wave.last.as_ref() != Some(&value) {
                 let _ = writeln!(out, "{value}");
-                debug_assert!(!wave.name.is_empty());
                 wave.last = Some(value);
             }
         }
