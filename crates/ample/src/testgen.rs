@@ -491,7 +491,7 @@ impl<'a, 'g> Told<'a, 'g> {
             Signal {
                 name: self.system.slot_name(declared, *slot),
                 is_bit: is_boolean(*scalar),
-                is_choice: declared.kind != VariableKind::Input && !self.is_circuit(),
+                is_choice: declared.kind != VariableKind::Input && !is_circuit(self.system),
                 is_open_initially: false,
             }
         };
@@ -517,11 +517,11 @@ impl<'a, 'g> Told<'a, 'g> {
     fn shown(&self, variable: usize, scalar: Scalar, value: i64) -> String {
         self.system.show_global(variable, scalar, value)
     }
+}
 
-    /// Its state variables without a definition are inputs that constraints read.
-    fn is_circuit(&self) -> bool {
-        self.system.language != "smv"
-    }
+/// The model is a circuit: state variables without a definition are inputs that constraints read.
+pub fn is_circuit(system: &System) -> bool {
+    ["aiger", "blif", "bench"].contains(&system.language.as_str())
 }
 
 /// A cell of the state whose next value is not a function of the state and the inputs.

@@ -204,7 +204,7 @@ fn dynamic_relations_do_not_change_verdicts_of_ctl() {
     for seed in 0..150 {
         let system = synchronous(seed, false);
         let mut random = Random::new(seed);
-        let mut atom = |random: &mut Random| {
+        let atom = |random: &mut Random| {
             let number = random.below(system.globals.len());
             let slot = random.below(system.slots(&system.globals[number].ty));
             let scalar = system.scalars(&system.globals[number].ty)[slot as usize];

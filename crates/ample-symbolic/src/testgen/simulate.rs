@@ -32,10 +32,10 @@ impl Generator<'_> {
     /// What all initial states with these values have in common.
     fn complete_initial(&self, given: &mut Given) -> Maybe<()> {
         let states = self.parts.diagrams.minterm(&literals(given))?.and(&self.initial)?;
-        for bit in 0..given.len() {
-            if given[bit].is_none() {
-                let holds = self.parts.diagrams.now(bit as u32)?;
-                given[bit] = match (states.is_subset(&holds)?, states.is_disjoint(&holds)?) {
+        for (bit, value) in (0..).zip(given.iter_mut()) {
+            if value.is_none() {
+                let holds = self.parts.diagrams.now(bit)?;
+                *value = match (states.is_subset(&holds)?, states.is_disjoint(&holds)?) {
                     (true, _) => Some(true),
                     (false, true) => Some(false),
                     (false, false) => None,

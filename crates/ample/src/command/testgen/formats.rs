@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use ample::Loaded;
-use ample::testgen::{Outcome, Runs, Signal, TargetResult, Test, Tests};
+use ample::testgen::{Outcome, Runs, Signal, TargetResult, Test, Tests, is_circuit};
 use serde_json::{Map, Value, json};
 
 use super::super::arguments::{TestFormat, Testgen};
@@ -105,8 +105,7 @@ pub fn runs_json(loaded: &Loaded, runs: &Runs) -> Value {
 
 /// The inputs of a circuit, a line for each cycle, `x` for those that are open; or why that cannot be written.
 pub fn stimulus(loaded: &Loaded, tests: &Tests, test: &Test) -> Result<String, String> {
-    let is_circuit = loaded.system.language != "smv";
-    if !is_circuit || tests.inputs.iter().any(|signal| !signal.is_bit || signal.is_choice) {
+    if !is_circuit(&loaded.system) || tests.inputs.iter().any(|signal| !signal.is_bit || signal.is_choice) {
         return Err("stimuli are for circuits; the tests of this model are written as text, JSON or VCD".into());
     }
     let mut out = String::new();
