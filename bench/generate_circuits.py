@@ -341,4 +341,5 @@ def main():
             (folder / f"{name}.aig").write_bytes(aig.binary(*properties))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -396,6 +396,34 @@ impl Dag {
         values
     }
 
+    /// The values of all nodes where some bits are unknown, in three-valued logic: a value that is known does not depend on
+    /// the bits that are not.
+    ///
+    /// ```
+    /// use ample_boolean::Dag;
+    ///
+    /// let mut dag = Dag::new();
+    /// let (x, y) = (dag.input(0), dag.input(1));
+    /// let both = dag.and(x, y);
+    /// let values = dag.ternary(&|bit| (bit == 0).then_some(false));
+    /// assert_eq!((values.of(both), values.of(y)), (Some(false), None));
+    /// ```
+    pub fn ternary(&self, bit: &dyn Fn(u32) -> Option<bool>) -> TernaryValues {
+        let mut values = TernaryValues(vec![Some(false); self.nodes.len()]);
+        for index in 1..self.nodes.len() {
+            values.0[index] = match self.node(Lit((index as u32) << 1)) {
+                Node::Constant => Some(false),
+                Node::Input(number) => bit(number),
+                Node::And(a, b) => match (values.of(a), values.of(b)) {
+                    (Some(false), _) | (_, Some(false)) => Some(false),
+                    (Some(true), other) | (other, Some(true)) => other,
+                    (None, None) => None,
+                },
+            };
+        }
+        values
+    }
+
     /// The formula is false whatever the bits are, and small enough for that to be seen by trying.
     pub fn is_plainly_false(&self, lit: Lit) -> bool {
         if lit.is_constant() {
@@ -455,6 +483,17 @@ impl Values {
     /// The value of a literal.
     pub fn of(&self, lit: Lit) -> bool {
         self.0[lit.index()] != lit.is_negated()
+    }
+}
+
+/// The values of all nodes of a graph, as far as they are known.
+#[derive(Clone, Debug)]
+pub struct TernaryValues(Vec<Option<bool>>);
+
+impl TernaryValues {
+    /// The value of a literal.
+    pub fn of(&self, lit: Lit) -> Option<bool> {
+        self.0[lit.index()].map(|value| value != lit.is_negated())
     }
 }
 

@@ -36,7 +36,7 @@ mod synchronous;
 mod word;
 
 pub use bounds::Bounds;
-pub use dag::{Dag, Lit, Node, Values};
+pub use dag::{Dag, Lit, Node, TernaryValues, Values};
 pub use encoding::{Cell, Encoding, NotEncoded, Partition};
 pub use synchronous::{Functional, JointEncoding, Substitution};
 

@@ -64,6 +64,9 @@ pub struct JointEncoding {
     pub functions: Vec<(u32, Lit)>,
     /// What holds in every step: conjuncts over current bits, inputs and next bits.
     pub relations: Vec<Lit>,
+    /// For each of [the relations](JointEncoding::relations) the bits, inputs or next ones, of the cell whose value it chooses,
+    /// if that is what it does: stages before it do not read them.
+    pub chosen: Vec<Option<Range<u32>>>,
     /// The attempt of a step that is a fault, where the defined next bits have their values: over bits of all kinds.
     pub fault: Lit,
     /// It is plain that every state has a step, and that none is a fault: nothing is required beyond that chosen values are
@@ -221,6 +224,7 @@ impl JointEncoding {
             invariant,
             functions: step.functions,
             relations: step.relations,
+            chosen: step.chosen,
             fault: step.fault,
             is_total: step.is_total,
             stages: step.stages,
@@ -295,6 +299,12 @@ impl JointEncoding {
         let bits = place.first + shift..place.first + shift + place.coding.bits;
         let bits: Vec<bool> = bits.map(value).collect();
         place.coding.decode(&bits)
+    }
+
+    /// The bits of a global slot.
+    pub fn bits_of_slot(&self, slot: usize) -> Range<u32> {
+        let place = &self.layout.places[self.layout.globals.start + slot];
+        place.first..place.first + place.coding.bits
     }
 
     /// The bits of a state; `None` if a value does not fit.
@@ -462,6 +472,7 @@ fn cells(layout: &Layout, bits: u32) -> Vec<Cell> {
 struct Step {
     functions: Vec<(u32, Lit)>,
     relations: Vec<Lit>,
+    chosen: Vec<Option<Range<u32>>>,
     fault: Lit,
     stages: Vec<StageInfo>,
     is_total: bool,
@@ -471,6 +482,8 @@ struct Step {
 struct Joint<'a> {
     maker: Maker<'a>,
     is_input: &'a [bool],
+    /// The next bit of state bit `b` is bit `shift + b`.
+    shift: u32,
     /// States, in which inputs are 0.
     state: Symbolic,
     /// The current state with the inputs of the step.
@@ -492,6 +505,7 @@ impl<'a> Joint<'a> {
         Joint {
             maker,
             is_input,
+            shift,
             state: Symbolic::new(Rc::new(state)),
             current: Symbolic::new(current),
             next: Symbolic::new(Rc::new(next)),
@@ -561,6 +575,7 @@ impl<'a> Joint<'a> {
     /// What a step does, stage by stage.
     fn step(&mut self, plan: &Plan<'_>) -> Result<Step, Unsupported> {
         let (mut functions, mut relations, mut stages) = (Vec::new(), Vec::new(), Vec::new());
+        let mut choices = Vec::new();
         let (mut fault, mut path, mut is_total) = (Lit::FALSE, Lit::TRUE, true);
         let (current, next) = (self.current.clone(), self.next.clone());
         for slot in 0..self.is_input.len() {
@@ -604,10 +619,18 @@ impl<'a> Joint<'a> {
             if conjunct != Lit::TRUE {
                 is_total &= wrong == Lit::FALSE && is_free_choice(stage);
                 relations.push(conjunct);
+                choices.push(if let Stage::Choose(target, _) = stage { Some(self.chosen_bits(target)) } else { None });
             }
             stages.push(StageInfo { fault: here, chosen });
         }
-        Ok(Step { functions, relations, fault, stages, is_total })
+        Ok(Step { functions, relations, chosen: choices, fault, stages, is_total })
+    }
+
+    /// The bits of a cell that gets a value in a step.
+    fn chosen_bits(&self, target: &Target) -> Range<u32> {
+        let place = &self.maker.layout.places[self.cell(target)];
+        let shift = if target.part == Part::Next { self.shift } else { 0 };
+        place.first + shift..place.first + shift + place.coding.bits
     }
 
     fn is_frozen(&self, slot: usize) -> bool {

@@ -72,6 +72,22 @@ pub struct DiagramStatistics {
     /// Layer by layer: the states so far, in decimal, and the nodes of their set.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<(String, usize)>,
+    /// Preimages by dynamic transition relations, if there were some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dynamic: Option<DynamicStatistics>,
+}
+
+/// Preimages by dynamic transition relations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DynamicStatistics {
+    /// How many there were.
+    pub preimages: u64,
+    /// Nodes of their relations on average.
+    pub average_nodes: u64,
+    /// The most parts of the step relation, such as next-state functions, that one of them took.
+    pub max_parts: usize,
+    /// How many parts there are.
+    pub parts: usize,
 }
 
 /// What SAT solvers did.

@@ -167,6 +167,20 @@ impl Diagrams {
         })
     }
 
+    /// The conjunction of bits, now or in the next state, that have these values.
+    pub fn minterm(&self, literals: &[((u32, bool), bool)]) -> Maybe<Bdd> {
+        perform(&self.core, |core| {
+            let level = |(pair, is_next): (u32, bool)| core.level_of[pair as usize] * 2 + u32::from(is_next);
+            let mut levels: Vec<(u32, bool)> = literals.iter().map(|(bit, value)| (level(*bit), *value)).collect();
+            levels.sort_unstable();
+            levels.dedup();
+            levels.into_iter().rev().try_fold(TRUE, |cube, (level, value)| {
+                let (lo, hi) = if value { (FALSE, cube) } else { (cube, FALSE) };
+                core.make(level, lo, hi)
+            })
+        })
+    }
+
     /// How large the table is and was.
     pub fn size(&self) -> Size {
         self.core.borrow().size()
@@ -428,6 +442,11 @@ impl Bdd {
     /// Values of the bits now, and of those of the next state, with which it holds.
     pub fn pick_step(&self) -> Option<[Vec<bool>; 2]> {
         self.core.borrow().pick_step(self.edge())
+    }
+
+    /// The same, with `coin` for values that there is a choice of.
+    pub fn pick_step_with(&self, coin: &mut dyn FnMut() -> bool) -> Option<[Vec<bool>; 2]> {
+        self.core.borrow().pick_step_with(self.edge(), coin)
     }
 
     /// The set with this state alone. Pairs beyond its end are free.

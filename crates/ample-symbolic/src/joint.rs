@@ -8,14 +8,19 @@
 //! different bits, and so have orders of their own. Inputs are quantified in both.
 
 mod build;
+pub mod dynamic;
 mod order;
 mod schedule;
 mod sets;
 
+pub(crate) use self::build::conjunction;
 pub use self::build::{Formulas, build};
+pub use self::dynamic::{Parts, Relations, Sizes};
 pub use self::order::arrange;
-pub use self::schedule::Schedule;
+pub use self::schedule::{Conjunct, Literal, Schedule};
 pub use self::sets::JointSets;
+use std::cell::RefCell;
+
 use crate::diagram::{Bdd, Diagrams, Maybe};
 
 /// A synchronous system as decision diagrams.
@@ -43,6 +48,8 @@ pub struct JointSpace {
     pub dead: Option<Bdd>,
     /// The reachable states, once no others matter.
     pub care: Option<Bdd>,
+    /// Preimages take only the parts of the step relation that they need.
+    pub dynamic: Option<RefCell<Parts>>,
 }
 
 impl JointSpace {
@@ -64,7 +71,11 @@ impl JointSpace {
             Some(care) => set.restrict(care)?,
             None => set.clone(),
         };
-        self.backward.product(&set.primed()?)?.and(within)
+        let before = match &self.dynamic {
+            Some(parts) => parts.borrow_mut().preimage(&set)?,
+            None => self.backward.product(&set.primed()?)?,
+        };
+        before.and(within)
     }
 
     /// The states of the set that have neither a next state nor a step that is a fault.
@@ -99,3 +110,6 @@ impl JointSpace {
         set.count() >> (self.diagrams.pairs() - self.bits)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 //!
 //! There are two kinds of diagrams over one table of nodes, binary ([`diagram`]) and list ([`lists`]); [`sets`] is the algebra of
 //! sets that both implement, over which reachability ([`reach`]), CTL ([`ctl`]), fair cycles ([`fair`]), LTL by products
-//! ([`product`]) and counterexamples ([`evidence`]) are written once. [`engine`] puts them together into an engine for any
+//! ([`product`]) and counterexamples ([`evidence`]) are written once. [`testgen`] looks for inputs of synchronous systems. [`engine`] puts them together into an engine for any
 //! bounded [`System`](ample_model::System).
 //!
 //! ```
@@ -51,6 +51,7 @@ pub mod save;
 pub mod sets;
 pub mod space;
 mod table;
+pub mod testgen;
 
 #[cfg(test)]
 mod tests;

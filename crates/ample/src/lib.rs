@@ -50,6 +50,7 @@ mod reductions;
 mod runs;
 pub mod simulate;
 pub mod sog;
+pub mod testgen;
 mod vacuity;
 pub mod witness_circuits;
 
@@ -64,7 +65,9 @@ pub use ample_budget::{
 };
 pub use ample_engine::board::Board;
 pub use ample_engine::registry::{Asked, Choice};
-pub use ample_engine::report::{Answer, Cut, CutBy, DiagramStatistics, Report, SCHEMA, SolvingStatistics, Verdict};
+pub use ample_engine::report::{
+    Answer, Cut, CutBy, DiagramStatistics, DynamicStatistics, Report, SCHEMA, SolvingStatistics, Verdict,
+};
 pub use ample_engine::settings::{Fairness, PartialOrder, UnreachedCode};
 pub use ample_engine::unreached::Unreached;
 pub use ample_explicit::engine::options::OWN_DEPENDENCY;
@@ -78,7 +81,7 @@ pub use ample_model::{
     Source, Span, StartNumber, Statistics, Step, System, Temporal, Trace, Violation,
 };
 pub use ample_petri::engine::{DiagramKind, PetriOptions};
-pub use ample_symbolic::engine::{Direction, Preserve, Reach, Symbolic};
+pub use ample_symbolic::engine::{Direction, Preserve, Reach, StepRelations, Symbolic};
 pub use check::{CheckOptions, check, stated, states};
 pub use circuits::circuit;
 pub use engines::{EngineOptions, engine, engines};

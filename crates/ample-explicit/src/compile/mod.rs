@@ -347,6 +347,23 @@ impl Compiled {
         moves
     }
 
+    /// As [`target`](StateSpace::target), with the edges that are taken, those of an atomic sequence included, each with its
+    /// process type. Of an interleaving system.
+    pub fn target_with_edges(
+        &mut self,
+        state: &[u8],
+        transition: &Transition,
+        out: &mut Vec<u8>,
+        edges: &mut Vec<(ProcessId, EdgeId)>,
+    ) {
+        edges.clear();
+        self.run(state, transition, out, |program, taken| {
+            let numbers = [Some(taken.edge()), taken.partner().map(|(_, edge)| edge)];
+            let codes = numbers.into_iter().flatten().map(|number| &program.edges[number as usize]);
+            edges.extend(codes.map(|code| (ProcessId(code.process.into()), EdgeId(code.id))));
+        });
+    }
+
     /// Takes the transition and then all that follows without a choice while control is held.
     #[inline]
     fn run(

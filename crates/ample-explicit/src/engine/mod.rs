@@ -4,6 +4,7 @@ pub mod atomic;
 pub mod automaton;
 pub mod branching;
 pub mod claimed;
+pub mod covering;
 pub mod liveness;
 pub mod options;
 mod partial;

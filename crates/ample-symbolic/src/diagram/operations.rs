@@ -313,16 +313,23 @@ impl Core {
 
     /// Values of the bits now and of those of the next state with which it holds.
     pub fn pick_step(&self, f: Edge) -> Option<[Vec<bool>; 2]> {
+        self.pick_step_with(f, &mut || false)
+    }
+
+    /// The same, with `coin` for values that there is a choice of.
+    pub fn pick_step_with(&self, f: Edge, coin: &mut dyn FnMut() -> bool) -> Option<[Vec<bool>; 2]> {
         if f == FALSE {
             return None;
         }
-        let mut step = [vec![false; self.order.len()], vec![false; self.order.len()]];
+        let mut values = || self.order.iter().map(|_| coin()).collect::<Vec<bool>>();
+        let mut step = [values(), values()];
         let mut at = f;
         while at >> 1 != 0 {
             let level = self.level(at);
             let (lo, hi) = self.cofactors(at, level);
-            step[level as usize % 2][self.order[level as usize / 2] as usize] = lo == FALSE;
-            at = if lo == FALSE { hi } else { lo };
+            let value = &mut step[level as usize % 2][self.order[level as usize / 2] as usize];
+            *value = lo == FALSE || hi != FALSE && *value;
+            at = if *value { hi } else { lo };
         }
         Some(step)
     }

@@ -7,13 +7,14 @@
 //! branching time `EG` is about those runs.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::sync::atomic::Ordering;
 
 use ample_boolean::{JointEncoding, Lit, NotEncoded};
 use ample_budget::Budget;
 use ample_engine::board::Board;
 use ample_engine::evidence::{Ending, Evidence, Lasso as Run, Tree, needs_run, one_of_starts, without_run};
-use ample_engine::report::{Answer, Cut, DiagramStatistics, Length, Verdict};
+use ample_engine::report::{Answer, Cut, DiagramStatistics, DynamicStatistics, Length, Verdict};
 use ample_engine::settings::Fairness as ProcessFairness;
 use ample_logic::{Atom, Atoms, Binary, Formula, TranslateError, Unary};
 use ample_model::{
@@ -21,7 +22,7 @@ use ample_model::{
 };
 
 use super::answers::{Asked, Conditions, ENGINE, add, answer, asked, may_be_shown_by_runs, nothing};
-use super::options::{Direction, Reach, Symbolic};
+use super::options::{Direction, Reach, StepRelations, Symbolic};
 use super::session::NODE_BYTES;
 use super::{Done, Notes, Options};
 use crate::ctl::{self, Ctl, Evaluator, FairRuns};
@@ -29,7 +30,7 @@ use crate::diagram::{Bdd, Diagrams};
 use crate::error::{Maybe, SetError};
 use crate::evidence::{self, Explainer};
 use crate::fair::{Condition, Fairness};
-use crate::joint::{Formulas, JointSets, JointSpace, arrange, build};
+use crate::joint::{Formulas, JointSets, JointSpace, Parts, Relations, arrange, build};
 use crate::product::accepted_fair_run;
 use crate::reach::Effort;
 use crate::sets::Sets;
@@ -101,7 +102,10 @@ impl<'a> Session<'a> {
             diagrams.reorder_early(FIRST_REORDERING);
         }
         let only_infinite = system.synchronous().is_some_and(|synchronous| synchronous.infinite_runs);
-        let space = build(&mut encoding, &diagrams, only_infinite)?;
+        let mut space = build(&mut encoding, &diagrams, only_infinite)?;
+        if options.symbolic.relations == StepRelations::Dynamic {
+            space.dynamic = Some(RefCell::new(Parts::new(&encoding, &diagrams, Relations::Dynamic)?));
+        }
         let initial_fault = diagrams_of(&encoding, &diagrams, &[encoding.initial_fault])?;
         if initial_fault.iter().any(|fault| !fault.is_false()) {
             return Err(Reason::Unsupported(JointEncoding::begins_with_fault().0));
@@ -198,6 +202,15 @@ impl<'a> Session<'a> {
             reorderings: size.reorderings,
             restarts: 0,
             rounds: Vec::new(),
+            dynamic: self.space.dynamic.as_ref().map(|parts| {
+                let sizes = parts.borrow().sizes();
+                DynamicStatistics {
+                    preimages: sizes.preimages,
+                    average_nodes: sizes.average(),
+                    max_parts: sizes.max_parts,
+                    parts: sizes.parts,
+                }
+            }),
         }
     }
 

@@ -21,7 +21,7 @@ pub use crate::reach::Method;
 use ample_budget::{Budget, Progress};
 use ample_model::visit::{Folder, Made, fold_expr};
 use ample_model::{Expr, Feature, Property, Question, Reason, Scope, Shared, Statistics, System};
-pub use options::{Direction, Exploration, Options, Preserve, Reach, Symbolic};
+pub use options::{Direction, Exploration, Options, Preserve, Reach, StepRelations, Symbolic};
 
 use ample_engine::board::Board;
 use ample_engine::engine::{Engine, Fit, Suits, Task, knows};

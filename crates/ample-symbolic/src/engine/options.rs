@@ -33,9 +33,22 @@ pub struct Symbolic {
     /// What a reduced set of states preserves, when states are counted
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     pub preserve: Preserve,
+    /// Which parts of the step relation of a synchronous system preimages take
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t)]
+    pub relations: StepRelations,
     /// Keep the initial variable order: no dynamic reordering
     #[arg(long)]
     pub no_reorder: bool,
+}
+
+/// Which parts of the step relation of a synchronous system preimages take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum StepRelations {
+    /// All, in clusters that are made once.
+    #[default]
+    Static,
+    /// Those that the set of states depends on (dynamic transition relations).
+    Dynamic,
 }
 
 /// How the reachable states are computed before formulas are evaluated.
@@ -132,6 +145,7 @@ impl registry::Options for Symbolic {
             ("--direction", self.direction != default.direction),
             ("--liveness-to-safety", self.liveness_to_safety),
             ("--preserve", self.preserve != default.preserve),
+            ("--relations", self.relations != default.relations),
             ("--no-reorder", self.no_reorder),
         ];
         let own = Exploration::of(settings.partial_order).map(|_| settings.partial_order.option());

@@ -15,12 +15,15 @@ use ample_model::{Expr, Move, Reason, StartNumber, System};
 
 use ample_engine::report::DiagramStatistics;
 
-use super::{AlternativeEncoding, Notes, Reach, Symbolic};
+use super::{AlternativeEncoding, Notes, Reach, StepRelations, Symbolic};
 
 /// Bytes for a node, with its share of the tables around it.
 pub const NODE_BYTES: u64 = crate::diagram::NODE_BYTES as u64;
 /// Where nobody sets a limit to the memory.
 const DEFAULT_MEMORY: u64 = 4 << 30;
+/// Of `--relations`.
+const ONLY_SYNCHRONOUS: &str = "dynamic transition relations are for circuits and SMV models, in which all moves at once; a \
+                                step of a system of processes has a relation for each statement";
 
 impl From<NotReached> for Reason {
     fn from(not: NotReached) -> Reason {
@@ -81,6 +84,9 @@ impl<'a> Session<'a> {
         conditions: &[&Expr],
         setting: &Setting<'_>,
     ) -> Result<Session<'a>, Reason> {
+        if setting.symbolic.relations == StepRelations::Dynamic {
+            return Err(Reason::Unsupported(ONLY_SYNCHRONOUS.into()));
+        }
         for alternative in alternatives {
             setting.notes.left().alternative = Some(alternative.description.clone());
             let conditions: Vec<Expr> = conditions.iter().map(|condition| alternative.condition(condition)).collect();
@@ -248,5 +254,6 @@ fn figures(
         reorderings: size.reorderings,
         restarts,
         rounds: effort.rounds.iter().map(|(states, nodes)| (states.to_string(), *nodes)).collect(),
+        dynamic: None,
     }
 }

@@ -117,11 +117,12 @@ pub fn build(encoding: &mut JointEncoding, diagrams: &Diagrams, only_infinite: b
         fault,
         dead: None,
         care: None,
+        dynamic: None,
     })
 }
 
 /// The conjunction, small diagrams first.
-pub(super) fn conjunction(diagrams: &Diagrams, mut parts: Vec<Bdd>) -> Maybe<Bdd> {
+pub(crate) fn conjunction(diagrams: &Diagrams, mut parts: Vec<Bdd>) -> Maybe<Bdd> {
     parts.sort_by_key(Bdd::nodes);
     parts.iter().try_fold(diagrams.constant(true), |all, part| all.and(part))
 }

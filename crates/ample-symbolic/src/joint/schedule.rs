@@ -13,7 +13,7 @@ const MAX_CLUSTER: usize = 2000;
 const WEIGHTS: [f64; 4] = [6.0, 1.0, 1.0, 2.0];
 
 /// Which bits of a step are quantified.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// The current state: what remains is the next one.
     Image,
@@ -34,6 +34,11 @@ impl Conjunct {
     pub fn new(relation: Bdd) -> Conjunct {
         let literals = relation.literals();
         Conjunct { relation, literals }
+    }
+
+    /// The bits that it depends on.
+    pub fn literals(&self) -> &[Literal] {
+        &self.literals
     }
 }
 

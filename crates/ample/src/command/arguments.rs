@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ample::sog::SogOptions;
+use ample::testgen::TestgenOptions;
 use ample::{Algorithm, Choice, Dependency, EngineOptions, Fairness, PartialOrder, StaticReduction};
 use ample_lang::LANGUAGES;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -36,6 +37,9 @@ pub enum Command {
     Automaton(Automaton),
     /// Build the symbolic observation graph: what is left of a model if only some actions or conditions are observed
     Sog(Sog),
+    /// Generate tests: inputs that lead a circuit or an SMV model to a state, through a sequence of states, or over all
+    /// transitions; runs that execute all statements of a program
+    Testgen(Testgen),
 }
 
 #[derive(Debug, Args)]
@@ -388,6 +392,70 @@ pub struct Sog {
     pub common: Common,
 }
 
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("what").required(true).args(["target", "sequence", "coverage"])))]
+pub struct Testgen {
+    /// The model
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// An expression over the model's variables, inputs and outputs that is to hold; several of them are to hold in
+    /// consecutive cycles
+    #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
+    pub target: Vec<String>,
+    /// A file of such expressions, one in a line, that are to hold in consecutive cycles; what comes after `#` is a comment
+    #[arg(long, value_name = "FILE")]
+    pub sequence: Option<PathBuf>,
+    /// What the tests are to cover together
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub coverage: Option<Coverage>,
+    /// The state variables of the control automaton whose transitions are covered, with commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', required_if_eq("coverage", "transitions"))]
+    pub automaton: Vec<String>,
+    #[command(flatten)]
+    pub options: TestgenOptions,
+    /// Write the tests to a file; if there are several that its format has to keep apart, to several files with a number in
+    /// their names
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The format [default: that of the file's extension: .json, .vcd, .stim, .aiw; else text]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<TestFormat>,
+    /// Show the progress on standard error: auto is a line on a terminal
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Progress::Auto)]
+    pub progress: Progress,
+    /// Show all of a long test
+    #[arg(long)]
+    pub full: bool,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// What tests cover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Coverage {
+    /// Every latch changes from 0 to 1 and from 1 to 0
+    Latches,
+    /// Every transition of a control automaton (`--automaton`)
+    Transitions,
+    /// Every statement of a program is executed
+    Statements,
+    /// Every alternative of a program's selections and loops is taken
+    Branches,
+}
+
+/// How tests are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TestFormat {
+    /// Tables
+    Text,
+    /// One JSON object
+    Json,
+    /// Value change dump, for wave viewers
+    Vcd,
+    /// The inputs of a circuit, a line for each cycle, as AIGER's simulator reads them
+    Stimulus,
+}
+
 /// A language that models are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Target {
@@ -492,6 +560,7 @@ impl Command {
             Command::Reduce(reduce) => from_ref(&reduce.file),
             Command::Convert(convert) => from_ref(&convert.file),
             Command::Sog(sog) => from_ref(&sog.file),
+            Command::Testgen(testgen) => from_ref(&testgen.file),
             Command::Automaton(_) => &[],
         }
     }
@@ -504,6 +573,7 @@ impl Command {
             Command::Reduce(reduce) => &reduce.common,
             Command::Convert(convert) => &convert.common,
             Command::Sog(sog) => &sog.common,
+            Command::Testgen(testgen) => &testgen.common,
             Command::Automaton(automaton) => &automaton.common,
         }
     }

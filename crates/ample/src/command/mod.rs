@@ -17,6 +17,7 @@ mod sog;
 mod state;
 mod steps;
 pub mod supervisor;
+mod testgen;
 mod text;
 mod traces;
 
@@ -114,6 +115,7 @@ pub fn run(command: &Command, interrupt: Arc<AtomicBool>) -> Exit {
         full: match command {
             Command::Check(arguments) => arguments.full,
             Command::Simulate(arguments) => arguments.full,
+            Command::Testgen(arguments) => arguments.full,
             _ => false,
         },
         interrupt,
@@ -128,6 +130,7 @@ pub fn run(command: &Command, interrupt: Arc<AtomicBool>) -> Exit {
             guarded(&context, Path::new(automaton::LABEL), || automaton::automaton(arguments, &context))
         }
         Command::Sog(arguments) => guarded(&context, &arguments.file, || sog::sog(arguments, &context)),
+        Command::Testgen(arguments) => guarded(&context, &arguments.file, || testgen::testgen(arguments, &context)),
     }
 }
 

@@ -322,6 +322,15 @@ pub fn diagram_statistics(out: &mut impl Write, diagrams: &DiagramStatistics) ->
     ];
     writeln!(out, "Decision diagrams:")?;
     rows.into_iter().try_for_each(|(what, number)| writeln!(out, "{number:>12} {what}"))?;
+    if let Some(dynamic) = &diagrams.dynamic {
+        writeln!(out, "{:>12} preimages by dynamic transition relations", dynamic.preimages)?;
+        writeln!(out, "{:>12} nodes of their relations on average", dynamic.average_nodes)?;
+        writeln!(
+            out,
+            "{:>12} of {} parts of the step relation in one of them, at most",
+            dynamic.max_parts, dynamic.parts
+        )?;
+    }
     for (number, (states, nodes)) in diagrams.rounds.iter().enumerate() {
         writeln!(out, "{number:>12} images: {states} states, in {nodes} nodes")?;
     }
