@@ -96,13 +96,16 @@ impl CheckOptions {
     /// The static reductions that fit the search. Where a shortest counterexample is asked for, steps are those of the model
     /// itself: a path that is one step may be longer than another way.
     fn static_reductions(&self) -> Vec<StaticReduction> {
-        let is_shortest = match self.chosen_engine(Asked::Answers) {
+        let chosen = self.chosen_engine(Asked::Answers);
+        // Where paths are merged, control no longer follows the block structure.
+        let is_modular = chosen == Ok(Choice::Named("modular"));
+        let is_shortest = match chosen {
             Ok(Choice::Named("bounded")) => {
                 !matches!(self.engines.bounded.method, SatMethod::Partial | SatMethod::Steps | SatMethod::Processes)
             }
             _ => self.engines.explicit.search == Search::BreadthFirst,
         };
-        let fits = |reduction: &&StaticReduction| !is_shortest || **reduction != StaticReduction::Paths;
+        let fits = |reduction: &&StaticReduction| !(is_shortest || is_modular) || **reduction != StaticReduction::Paths;
         self.reductions.iter().filter(fits).copied().collect()
     }
 

@@ -197,6 +197,7 @@ impl<'a> Session<'a> {
             peak_nodes: size.peak,
             reorderings: size.reorderings,
             restarts: 0,
+            modular: None,
             rounds: Vec::new(),
         }
     }

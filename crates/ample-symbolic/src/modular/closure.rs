@@ -68,8 +68,10 @@ pub struct Closure {
 /// A condition on states.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
-    /// An expression of the property.
+    /// An expression of the property holds: it can be evaluated, and is not 0.
     Expr(Expr),
+    /// That expression does not hold.
+    Fails(Expr),
     /// The step that is taken next breaks an assertion, or is a fault.
     Violation,
     /// No step is enabled, and it is no proper end.

@@ -124,9 +124,10 @@ impl Program {
         let mut all = vec![Vec::new(); self.locations.len()];
         for condition in &closure.conditions {
             let lit = match condition {
-                Condition::Expr(expr) => {
+                Condition::Expr(expr) | Condition::Fails(expr) => {
                     let (value, fault) = self.encoding.condition_within(system, expr)?;
-                    self.encoding.dag.and(value, !fault)
+                    let holds = self.encoding.dag.and(value, !fault);
+                    if matches!(condition, Condition::Fails(_)) { !holds } else { holds }
                 }
                 Condition::Deadlock => self.encoding.stuck,
                 Condition::Violation => Lit::FALSE,
