@@ -14,6 +14,8 @@ pub(crate) enum Elsewhere {
     Option,
     /// Into another section of the model.
     Section,
+    /// Behind another word: `SPEC`, `LTLSPEC`.
+    Spec,
 }
 
 /// What is wrong with a formula, and what to write instead. `written` is the operator that is at fault.
@@ -29,15 +31,18 @@ fn help<P: Copy>(problem: Problem<P>, written: &str, elsewhere: Elsewhere) -> Op
     let ltl = match elsewhere {
         Elsewhere::Option => "check the formula with --ltl",
         Elsewhere::Section => "write the formula under LTL",
+        Elsewhere::Spec => "write the formula behind LTLSPEC",
     };
     Some(match (problem, elsewhere) {
         (Problem::Past(_), _) => "the operators are `X F G U W R M`, about the future".to_owned(),
         (Problem::QuantifierInLtl(_), Elsewhere::Option) => "a formula of CTL is checked with --ctl".to_owned(),
         (Problem::QuantifierInLtl(_), Elsewhere::Section) => "write it under CTL".to_owned(),
+        (Problem::QuantifierInLtl(_), Elsewhere::Spec) => "write it behind SPEC".to_owned(),
         (Problem::QuantifierAlone(_), _) => {
             let others = match elsewhere {
                 Elsewhere::Option => "other formulas are for --ltl",
                 Elsewhere::Section => "other formulas stand under LTL",
+                Elsewhere::Spec => "other formulas stand behind LTLSPEC",
             };
             format!("in CTL they come in pairs, as in `AG` or `A [ f U g ]`; {others}")
         }

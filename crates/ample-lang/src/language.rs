@@ -8,7 +8,7 @@ use ample_model::{Budget, Expr, System, Temporal};
 use crate::diagnostic::{Diagnostic, Rejected, Severity};
 use crate::promela::preprocess::Loader;
 use crate::refused::RefusedFormula;
-use crate::{circuit, milestones, pnml, promela, smv};
+use crate::{circuit, milestones, pnml, promela, smv, softver};
 
 /// A text to be read.
 pub struct Given<'a> {
@@ -93,6 +93,7 @@ pub static LANGUAGES: &[&dyn Language] = &[
     &Circuit(circuit::Format::Aiger),
     &Pnml,
     &Milestones,
+    &SoftVer,
     &Smv,
     &Promela,
 ];
@@ -354,6 +355,62 @@ impl Language for Smv {
 
     fn dialect(&self) -> Dialect {
         Dialect::Smv
+    }
+}
+
+/// SoftVer, the language of K. Yorav's model checker.
+pub struct SoftVer;
+
+impl Language for SoftVer {
+    fn name(&self) -> &'static str {
+        "softver"
+    }
+
+    fn title(&self) -> &'static str {
+        "SoftVer (.softver)"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["softver", "swv"]
+    }
+
+    /// Assignments as in Pascal, and a mark or a bracketed statement that other languages do not have.
+    fn looks_like(&self, text: &str) -> bool {
+        let has = |some: &[&str]| words(text).any(|word| some.contains(&word));
+        text.contains(":=")
+            && !text.contains("proctype")
+            && (text.contains("#MODULE#")
+                || text.contains("#INTEGER_LENGTH#")
+                || has(&["int", "boolean"]) && has(&["od", "fi"]))
+    }
+
+    fn names_statements(&self) -> bool {
+        false
+    }
+
+    fn read(&self, given: Given<'_>) -> Result<Read, Rejected> {
+        let (mut lowered, refused) = match given.without_refused {
+            true => softver::read_apart_from_refused(given.name, &given.text, given.budget)?,
+            false => (softver::read_within(given.name, &given.text, given.budget)?, Vec::new()),
+        };
+        lowered.warnings.extend(unused_macros(given.defines, "SoftVer has no macros"));
+        Ok(Read { system: lowered.system, warnings: lowered.warnings, net: None, refused })
+    }
+
+    fn expression(&self, system: &System, text: &str, _: &Budget) -> Result<Expr, Rejected> {
+        softver::expression(system, text)
+    }
+
+    fn ltl(&self, system: &System, text: &str, _: &Budget) -> Result<Temporal, Rejected> {
+        softver::ltl(system, text)
+    }
+
+    fn ctl(&self, system: &System, text: &str, _: &Budget) -> Result<Temporal, Rejected> {
+        softver::ctl(system, text)
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Milestones
     }
 }
 

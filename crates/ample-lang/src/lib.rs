@@ -32,6 +32,7 @@ pub mod pnml;
 pub mod promela;
 pub mod refused;
 pub mod smv;
+pub mod softver;
 pub mod source;
 mod watch;
 
