@@ -501,17 +501,17 @@ impl<'a> Checker<'a> {
                 self.known[part.number].domains = vec![entry.clone()];
                 let head = self.head(part)?;
                 let mut exits = head.diagrams.constant(false);
-                for (branch, outcome) in branches.iter().zip(&head.outcomes) {
-                    let entry = self.keeper.save(&outcome.and(&head.domain)?, &head.diagrams)?;
+                for (outcome, branch) in branches.iter().enumerate() {
+                    let entry = self.keeper.save(&head.image(outcome)?, &head.diagrams)?;
                     exits = exits.or(&self.reach(branch, &entry)?.load(&head.diagrams)?)?;
                 }
                 self.keeper.save(&exits, &head.diagrams)
             }
             Kind::Loop(body) => {
                 let head = self.head(part)?;
-                let entry = self.keeper.save(&head.outcomes[0], &head.diagrams)?;
+                let entry = self.keeper.save(&head.image(0)?, &head.diagrams)?;
                 self.reach(body, &entry)?;
-                self.keeper.save(&head.outcomes[1], &head.diagrams)
+                self.keeper.save(&head.image(1)?, &head.diagrams)
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::assumptions::Assumptions;
 use super::closure::{Closure, Subformula};
-use super::structure::{Limits, Source, order};
+use super::structure::{Change, Limits, Source, order};
 use super::{Failure, Saved};
 use crate::build::Builder;
 use crate::diagram::{Bdd, Diagrams, Maybe};
@@ -14,6 +14,8 @@ pub struct Head {
     pub diagrams: Diagrams,
     /// The valuations in which the condition holds, and those in which it does not.
     pub outcomes: [Bdd; 2],
+    /// What its step edges change, if a static reduction has given them something to do.
+    changes: [Change; 2],
     conditions: Vec<Bdd>,
     /// No other valuations matter.
     pub domain: Bdd,
@@ -27,12 +29,18 @@ impl Head {
     pub fn of(source: Source<'_>, at: LocationId, domain: Option<&Saved>, limits: &Limits) -> Result<Head, Failure> {
         let diagrams = limits.table(source.program.encoding.bits, &order(source, &[at], &limits.budget));
         let mut builder = Builder::new(source.program.dag(), &diagrams);
-        let outcome =
-            |builder: &mut Builder<'_>, number: usize| match source.program.locations[at.index()].steps.get(number) {
-                Some(step) => builder.diagram(step.guard),
-                None => Ok(diagrams.constant(false)),
-            };
-        let outcomes = [outcome(&mut builder, 0)?, outcome(&mut builder, 1)?];
+        let outcome = |builder: &mut Builder<'_>, number: usize| -> Maybe<(Bdd, Change)> {
+            match source.program.locations[at.index()].steps.get(number) {
+                Some(step) => {
+                    let guard = builder.diagram(step.guard)?;
+                    let change = Change::of(&diagrams, builder, &guard, &step.updates)?;
+                    Ok((guard, change))
+                }
+                None => Ok((diagrams.constant(false), Change::None)),
+            }
+        };
+        let (first, second) = (outcome(&mut builder, 0)?, outcome(&mut builder, 1)?);
+        let (outcomes, changes) = ([first.0, second.0], [first.1, second.1]);
         let conditions = &source.conditions[at.index()];
         let conditions = conditions.iter().map(|lit| builder.diagram(*lit)).collect::<Maybe<Vec<_>>>()?;
         drop(builder);
@@ -40,7 +48,7 @@ impl Head {
             Some(domain) => domain.load(&diagrams)?,
             None => diagrams.constant(true),
         };
-        Ok(Head { diagrams, outcomes, conditions, domain })
+        Ok(Head { diagrams, outcomes, changes, conditions, domain })
     }
 
     /// Exactly one of the two outcomes is possible in every valuation.
@@ -85,9 +93,22 @@ impl Head {
             Subformula::Not(f) => here.minus(&known(*f)),
             Subformula::And(f, g) => known(*f).and(&known(*g))?.and(&here),
             Subformula::Or(f, g) => known(*f).or(&known(*g))?.and(&here),
-            Subformula::Next(_, f) => next(*f).and(&here),
-            Subformula::Until(_, f, g) => known(*g).and(&here)?.or(&known(*f).and(there)?.and(&here)?),
+            Subformula::Next(_, f) => self.back(outcome, &next(*f), &here),
+            Subformula::Until(_, f, g) => {
+                let goal = known(*g).and(&here)?;
+                goal.or(&self.back(outcome, there, &known(*f).and(&here)?)?)
+            }
         }
+    }
+
+    /// The states of a set from which the step edge leads into another.
+    fn back(&self, outcome: usize, there: &Bdd, within: &Bdd) -> Maybe<Bdd> {
+        self.changes[outcome].preimage(&self.outcomes[outcome], there, within)
+    }
+
+    /// The states that the step edge leads to from those that matter.
+    pub fn image(&self, outcome: usize) -> Maybe<Bdd> {
+        self.changes[outcome].image(&self.outcomes[outcome], &self.domain)
     }
 
     /// What holds at the location itself, for a subformula without temporal operators around it.

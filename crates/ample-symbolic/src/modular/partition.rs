@@ -103,7 +103,7 @@ fn empty(entry: LocationId, exit: Option<LocationId>) -> Part {
 pub const DEFAULT_SIZE: usize = 12;
 
 /// A partition graph of the program; `None` if control does not follow its block structure. `is_condition` says of a
-/// location with two steps whether they are the outcomes of a condition: they change nothing, and exactly one is possible.
+/// location with two steps whether they are the outcomes of a condition: exactly one is possible, whatever the values.
 pub fn partition(
     program: &Program,
     how: Partitioning,
@@ -214,8 +214,7 @@ impl Splitter<'_> {
     /// Where the two outcomes of a condition lead.
     fn outcomes(&mut self, at: LocationId) -> Option<[LocationId; 2]> {
         let [first, second] = self.program.locations.get(at.index())?.steps.as_slice() else { return None };
-        let plain = first.updates.is_empty() && second.updates.is_empty();
-        (plain && (self.is_condition)(at)).then_some([first.to, second.to])
+        (self.is_condition)(at).then_some([first.to, second.to])
     }
 
     /// The blocks one after the other, from the last. Neighbours that are not split are one node.

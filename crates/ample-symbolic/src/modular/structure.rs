@@ -67,28 +67,59 @@ enum Target {
     Exit,
 }
 
+/// What a step changes.
+pub(super) enum Change {
+    /// Nothing: the step is its guard.
+    None,
+    /// These bits, by that relation, of which the guard is a part.
+    Relation(Bdd, Written),
+}
+
+impl Change {
+    pub(super) fn of(
+        diagrams: &Diagrams,
+        builder: &mut Builder<'_>,
+        guard: &Bdd,
+        updates: &[(u32, Lit)],
+    ) -> Maybe<Change> {
+        if updates.is_empty() {
+            return Ok(Change::None);
+        }
+        let (relation, written) = relation(diagrams, builder, guard, updates)?;
+        Ok(Change::Relation(relation, written))
+    }
+
+    /// The valuations of `within` from which the step with that guard leads into a set.
+    pub(super) fn preimage(&self, guard: &Bdd, set: &Bdd, within: &Bdd) -> Maybe<Bdd> {
+        match self {
+            Change::None => set.and(&guard.and(within)?),
+            Change::Relation(relation, written) => set.preimage_within(relation, *written, within),
+        }
+    }
+
+    /// The valuations that the step with that guard leads to from a set.
+    pub(super) fn image(&self, guard: &Bdd, set: &Bdd) -> Maybe<Bdd> {
+        match self {
+            Change::None => set.and(guard),
+            Change::Relation(relation, written) => set.image(relation, *written),
+        }
+    }
+}
+
 /// A step of a node.
 struct Step {
     to: Target,
     guard: Bdd,
-    /// What it changes; nothing if that is all its guard says.
-    change: Option<(Bdd, Written)>,
+    change: Change,
 }
 
 impl Step {
-    /// The valuations of a set from which it leads into another.
     fn preimage(&self, set: &Bdd, within: &Bdd) -> Maybe<Bdd> {
-        match &self.change {
-            None => set.and(&self.guard.and(within)?),
-            Some((relation, written)) => set.preimage_within(relation, *written, within),
-        }
+        self.change.preimage(&self.guard, set, within)
     }
 
     fn image(&self, set: &Bdd) -> Maybe<Bdd> {
-        match &self.change {
-            None => set.and(&self.guard),
-            Some((relation, written)) => set.image(relation, *written),
-        }
+        self.change.image(&self.guard, set)
     }
 }
 
@@ -157,10 +188,7 @@ impl Structure {
             for step in &here.steps {
                 let guard = builder.diagram(step.guard)?;
                 stuck = stuck.minus(&guard)?;
-                let change = match step.updates.is_empty() {
-                    true => None,
-                    false => Some(relation(&diagrams, &mut builder, &guard, &step.updates)?),
-                };
+                let change = Change::of(&diagrams, &mut builder, &guard, &step.updates)?;
                 steps.push(Step { to: target(step.to)?, guard, change });
             }
             let conditions = &source.conditions[location.index()];
@@ -347,7 +375,10 @@ impl Structure {
     /// How many nodes its steps have together.
     pub fn relation_nodes(&self) -> usize {
         let steps = self.places.iter().flat_map(|place| &place.steps);
-        Bdd::nodes_of_all(steps.map(|step| step.change.as_ref().map_or(&step.guard, |(relation, _)| relation)))
+        Bdd::nodes_of_all(steps.map(|step| match &step.change {
+            Change::None => &step.guard,
+            Change::Relation(relation, _) => relation,
+        }))
     }
 }
 
