@@ -140,7 +140,7 @@ def run(ample, file, words, limit, memory):
         return errors.strip().splitlines()[-1:] or [f"exit {process.returncode}"]
     diagrams = report.get("diagrams") or {}
     nodes = (diagrams.get("modular") or {}).get("peak_together") or diagrams.get("peak_nodes", 0)
-    answers = {answer["property"]: answer["verdict"] for answer in report["properties"]}
+    answers = {answer["property"]: answer["verdict"] for answer in report["results"]}
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, nodes, answers
 
 

@@ -101,6 +101,11 @@ fn fresh_path() -> PathBuf {
 }
 
 impl Saved {
+    /// The order of the variables in the table that it is from.
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
+
     /// The set in a table, whatever the order of its variables.
     pub fn load(&self, diagrams: &Diagrams) -> Result<Bdd, Failure> {
         let bytes = self.kept.bytes().map_err(|error| Failure::File(error.to_string()))?;

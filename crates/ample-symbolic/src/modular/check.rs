@@ -11,7 +11,7 @@ use super::assumptions::{Assumptions, Keeper, Saved};
 use super::closure::{Closure, Subformula};
 use super::head::{Head, Sets};
 use super::partition::{Kind, Part};
-use super::structure::{Limits, Source, States, Structure};
+use super::structure::{Limits, Source, States, Structure, order};
 use super::{Failure, Options, Statistics};
 use crate::diagram::Bdd;
 
@@ -49,6 +49,8 @@ pub struct Checker<'a> {
     /// By part: it may be checked again.
     is_in_loop: Vec<bool>,
     is_operand: Vec<bool>,
+    /// An order of the variables for the whole program.
+    order: Vec<u32>,
     /// Nodes of the tables of conditions that are in use.
     heads: usize,
     /// What was done.
@@ -84,6 +86,7 @@ impl<'a> Checker<'a> {
             loaded: None,
             is_in_loop,
             is_operand: source.closure.is_operand(),
+            order: order(source, &limits.budget),
             heads: 0,
             statistics: Statistics { nodes, largest_node: graph.largest(), ..Statistics::default() },
             tell,
@@ -92,7 +95,7 @@ impl<'a> Checker<'a> {
 
     /// The assumptions with which the last part of a program is checked: there are no states at its exit.
     pub fn nothing(&mut self) -> Result<Assumptions, Failure> {
-        let diagrams = self.limits.table(self.source.program.encoding.bits, &identity(self.source));
+        let diagrams = self.limits.table(self.source.program.encoding.bits, &self.order);
         let set = self.keeper.save(&diagrams.constant(false), &diagrams)?;
         Ok(vec![Some(set); self.closure().subformulas.len()])
     }
@@ -180,7 +183,7 @@ impl<'a> Checker<'a> {
         given: &Assumptions,
         misses: &[bool],
     ) -> Result<(), Failure> {
-        let mut loaded = self.load(part, locations)?;
+        let mut loaded = self.load(part, locations, order_of(given))?;
         self.statistics.checks += 1;
         let result = self.node_loaded(part.number, &mut loaded, given, misses);
         self.note_size(&loaded);
@@ -286,7 +289,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The node as diagrams; another one that was in memory goes.
-    fn load(&mut self, part: &Part, locations: &[LocationId]) -> Result<Loaded, Failure> {
+    fn load(&mut self, part: &Part, locations: &[LocationId], given: Option<&[u32]>) -> Result<Loaded, Failure> {
         if let Some(loaded) = self.loaded.take() {
             if loaded.number == part.number {
                 return Ok(loaded);
@@ -295,7 +298,8 @@ impl<'a> Checker<'a> {
         }
         self.statistics.loads += 1;
         let known = &self.known[part.number];
-        let mut structure = Structure::of(self.source, locations, part.exit, known.order.as_deref(), self.limits)?;
+        let order = known.order.as_deref().or(given).unwrap_or(&self.order);
+        let mut structure = Structure::of(self.source, locations, part.exit, order, self.limits)?;
         if !known.domains.is_empty() {
             let domains = known.domains.iter().map(|set| set.load(&structure.diagrams)).collect::<Result<_, _>>()?;
             structure.confine(domains);
@@ -344,8 +348,9 @@ impl<'a> Checker<'a> {
         statistics.peak_together = statistics.peak_together.max(peak + self.heads);
     }
 
-    fn head(&self, part: &Part) -> Result<Head, Failure> {
-        Head::of(self.source, part.entry, self.known[part.number].domains.first(), self.limits)
+    fn head(&self, part: &Part, order: Option<&[u32]>) -> Result<Head, Failure> {
+        let order = order.unwrap_or(&self.order);
+        Head::of(self.source, part.entry, self.known[part.number].domains.first(), order, self.limits)
     }
 
     fn choice(
@@ -356,7 +361,7 @@ impl<'a> Checker<'a> {
         misses: &[bool],
     ) -> Result<(), Failure> {
         let results = [self.check(&branches[0], given)?, self.check(&branches[1], given)?];
-        let head = self.head(part)?;
+        let head = self.head(part, order_of(&results[0]))?;
         let closure = self.closure();
         let yes = head.step_edge(closure, 0, &head.load(&results[0])?)?;
         let no = head.step_edge(closure, 1, &head.load(&results[1])?)?;
@@ -380,7 +385,7 @@ impl<'a> Checker<'a> {
     }
 
     fn loops(&mut self, part: &Part, body: &Part, given: &Assumptions, misses: &[bool]) -> Result<(), Failure> {
-        let head = self.head(part)?;
+        let head = self.head(part, order_of(given))?;
         let closure = self.closure();
         let mut at_head = AtHead {
             past: head.step_edge(closure, 1, &head.load(given)?)?,
@@ -484,7 +489,7 @@ impl<'a> Checker<'a> {
             Kind::Empty => Ok(entry.clone()),
             Kind::Sequence(parts) => parts.iter().try_fold(entry.clone(), |entry, part| self.reach(part, &entry)),
             Kind::Node(locations) => {
-                let loaded = self.load(part, locations)?;
+                let loaded = self.load(part, locations, Some(entry.order()))?;
                 let structure = &loaded.structure;
                 let (reached, exit) = structure.reachable_once(&entry.load(&structure.diagrams)?)?;
                 for set in &reached {
@@ -499,7 +504,7 @@ impl<'a> Checker<'a> {
             }
             Kind::Choice(branches) => {
                 self.known[part.number].domains = vec![entry.clone()];
-                let head = self.head(part)?;
+                let head = self.head(part, Some(entry.order()))?;
                 let mut exits = head.diagrams.constant(false);
                 for (outcome, branch) in branches.iter().enumerate() {
                     let entry = self.keeper.save(&head.image(outcome)?, &head.diagrams)?;
@@ -508,7 +513,7 @@ impl<'a> Checker<'a> {
                 self.keeper.save(&exits, &head.diagrams)
             }
             Kind::Loop(body) => {
-                let head = self.head(part)?;
+                let head = self.head(part, Some(entry.order()))?;
                 let entry = self.keeper.save(&head.image(0)?, &head.diagrams)?;
                 self.reach(body, &entry)?;
                 self.keeper.save(&head.image(1)?, &head.diagrams)
@@ -518,7 +523,7 @@ impl<'a> Checker<'a> {
 
     /// The valuations that a program begins with, for other tables.
     pub fn start(&mut self) -> Result<Saved, Failure> {
-        let diagrams = self.limits.table(self.source.program.encoding.bits, &identity(self.source));
+        let diagrams = self.limits.table(self.source.program.encoding.bits, &self.order);
         let mut builder = crate::build::Builder::new(self.source.program.dag(), &diagrams);
         let set = builder.diagram(self.source.program.valuations)?;
         self.keeper.save(&set, &diagrams)
@@ -526,7 +531,7 @@ impl<'a> Checker<'a> {
 
     /// A valuation that the program begins with and that is not in the set.
     pub fn outside(&mut self, set: &Saved) -> Result<Option<Vec<bool>>, Failure> {
-        let diagrams = self.limits.table(self.source.program.encoding.bits, &identity(self.source));
+        let diagrams = self.limits.table(self.source.program.encoding.bits, set.order());
         let start = self.start()?.load(&diagrams)?;
         Ok(start.minus(&set.load(&diagrams)?)?.pick())
     }
@@ -563,6 +568,11 @@ impl AtHead {
     }
 }
 
+/// The order in which the assumption on the longest subformula was written: a table with the same one reads it fast.
+fn order_of(given: &Assumptions) -> Option<&[u32]> {
+    given.iter().rev().flatten().next().map(Saved::order)
+}
+
 fn note_loops(part: &Part, is_inside: bool, is_in_loop: &mut [bool]) {
     is_in_loop[part.number] = is_inside;
     match &part.kind {
@@ -571,8 +581,4 @@ fn note_loops(part: &Part, is_inside: bool, is_in_loop: &mut [bool]) {
         Kind::Choice(branches) => branches.iter().for_each(|part| note_loops(part, is_inside, is_in_loop)),
         Kind::Loop(body) => note_loops(body, true, is_in_loop),
     }
-}
-
-fn identity(source: Source<'_>) -> Vec<u32> {
-    (0..source.program.encoding.bits).collect()
 }

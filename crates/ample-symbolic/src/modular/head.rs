@@ -2,7 +2,7 @@
 
 use super::assumptions::Assumptions;
 use super::closure::{Closure, Subformula};
-use super::structure::{Change, Limits, Source, order};
+use super::structure::{Change, Limits, Source};
 use super::{Failure, Saved};
 use crate::build::Builder;
 use crate::diagram::{Bdd, Diagrams, Maybe};
@@ -25,9 +25,15 @@ pub struct Head {
 pub type Sets = Vec<Option<Bdd>>;
 
 impl Head {
-    /// The condition at that location.
-    pub fn of(source: Source<'_>, at: LocationId, domain: Option<&Saved>, limits: &Limits) -> Result<Head, Failure> {
-        let diagrams = limits.table(source.program.encoding.bits, &order(source, &[at], &limits.budget));
+    /// The condition at that location, with the variables in that order.
+    pub fn of(
+        source: Source<'_>,
+        at: LocationId,
+        domain: Option<&Saved>,
+        order: &[u32],
+        limits: &Limits,
+    ) -> Result<Head, Failure> {
+        let diagrams = limits.table(source.program.encoding.bits, order);
         let mut builder = Builder::new(source.program.dag(), &diagrams);
         let outcome = |builder: &mut Builder<'_>, number: usize| -> Maybe<(Bdd, Change)> {
             match source.program.locations[at.index()].steps.get(number) {

@@ -161,9 +161,11 @@ impl<'a> Session<'a> {
         let nothing = Closure::default();
         let no_conditions = vec![Vec::new(); program.locations.len()];
         let source = Source { program: &program, closure: &nothing, conditions: &no_conditions };
+
+        let order = structure::order(source, budget);
         let mut failure = None;
         let mut is_condition = |at: LocationId| {
-            let found = Head::of(source, at, None, &limits).and_then(|head| Ok(head.is_condition()?));
+            let found = Head::of(source, at, None, &order, &limits).and_then(|head| Ok(head.is_condition()?));
             found.unwrap_or_else(|why| {
                 failure = Some(why);
                 false

@@ -43,7 +43,7 @@ pub struct Limits {
 }
 
 /// From so many nodes on variables are moved, and garbage is collected.
-const FIRST_REORDERING: usize = 20_000;
+const FIRST_REORDERING: usize = 5_000;
 
 impl Limits {
     /// A table for a program, with its bits in that order.
@@ -156,17 +156,15 @@ pub struct Structure {
 }
 
 impl Structure {
-    /// The node of these locations, in the order of the source, with that exit; its variables in that order if it is
-    /// known.
+    /// The node of these locations, in the order of the source, with that exit, and its variables in that order at first.
     pub fn of(
         source: Source<'_>,
         locations: &[LocationId],
         exit: Option<LocationId>,
-        known_order: Option<&[u32]>,
+        order: &[u32],
         limits: &Limits,
     ) -> Result<Structure, Failure> {
-        let order = known_order.map_or_else(|| order(source, locations, &limits.budget), <[u32]>::to_vec);
-        let diagrams = limits.table(source.program.encoding.bits, &order);
+        let diagrams = limits.table(source.program.encoding.bits, order);
         let numbers: HashMap<LocationId, usize> = locations.iter().copied().zip(0..).collect();
         let target = |to: LocationId| match numbers.get(&to) {
             Some(number) => Ok(Target::Inner(*number)),
@@ -404,8 +402,8 @@ fn relation(
     Ok((relation, diagrams.written(&written)))
 }
 
-/// An order of the bits in which those that the steps of these locations use together stand together, cell by cell.
-pub fn order(source: Source<'_>, locations: &[LocationId], budget: &Budget) -> Vec<u32> {
+/// An order of the bits in which those that steps and conditions use together stand together, cell by cell.
+pub fn order(source: Source<'_>, budget: &Budget) -> Vec<u32> {
     let encoding = &source.program.encoding;
     let mut cell_of = vec![0; encoding.bits as usize];
     for (number, cell) in encoding.cells.iter().enumerate() {
@@ -421,12 +419,12 @@ pub fn order(source: Source<'_>, locations: &[LocationId], budget: &Budget) -> V
         }
     };
     let dag = source.program.dag();
-    for location in locations {
-        for step in &source.program.locations[location.index()].steps {
+    for (location, conditions) in source.program.locations.iter().zip(source.conditions) {
+        for step in &location.steps {
             let reads = step.updates.iter().flat_map(|(bit, lit)| dag.support(*lit).into_iter().chain([*bit]));
             add(&mut reads.chain(dag.support(step.guard)));
         }
-        for condition in &source.conditions[location.index()] {
+        for condition in conditions {
             add(&mut dag.support(*condition).into_iter());
         }
     }

@@ -395,7 +395,8 @@ fn step_edges_are_checked_as_their_structures() {
                 edges += 1;
                 let at = LocationId::from(head);
                 let source = Source { program: &program, closure: &closure, conditions: &conditions };
-                let condition = Head::of(source, at, None, &limits()).unwrap();
+                let condition =
+                    Head::of(source, at, None, &structure::order(source, &Budget::unlimited()), &limits()).unwrap();
                 let mut random = Random::new(seed);
                 let given = random_assumptions(&closure, &condition.diagrams, &mut random);
                 let found = condition.step_edge(&closure, outcome, &given).unwrap();
@@ -407,7 +408,8 @@ fn step_edges_are_checked_as_their_structures() {
 
                 program.locations[head].steps = vec![step.clone()];
                 let source = Source { program: &program, closure: &closure, conditions: &conditions };
-                let mut structure = Structure::of(source, &[at], Some(step.to), None, &limits()).unwrap();
+                let bits: Vec<u32> = (0..program.encoding.bits).collect();
+                let mut structure = Structure::of(source, &[at], Some(step.to), &bits, &limits()).unwrap();
                 let guard = condition.outcomes[outcome].clone();
                 let known = checked_in(&mut structure, &closure, &saved);
                 for (number, (found, known)) in found.iter().zip(&known).enumerate() {
@@ -454,14 +456,20 @@ fn parts_are_checked_as_one_node_under_any_assumptions() {
         let mut random = Random::new(seed);
         let block = Block::Sequence(blocks);
         let split = |how, size| {
-            let mut is_condition = |at| Head::of(source, at, None, &limits()).unwrap().is_condition().unwrap();
+            let mut is_condition = |at| {
+                Head::of(source, at, None, &structure::order(source, &Budget::unlimited()), &limits())
+                    .unwrap()
+                    .is_condition()
+                    .unwrap()
+            };
             partition::part_of(&program, &block, end, how, size, &mut is_condition).unwrap()
         };
         let whole = split(Partitioning::None, 1);
         let Kind::Node(locations) = &whole.kind else { continue };
         let parts = split(Partitioning::Size, 1 + seed as usize % 4);
         let limits = limits();
-        let mut structure = Structure::of(source, locations, whole.exit, None, &limits).unwrap();
+        let bits: Vec<u32> = (0..program.encoding.bits).collect();
+        let mut structure = Structure::of(source, locations, whole.exit, &bits, &limits).unwrap();
         let assumed = random_assumptions(&closure, &structure.diagrams, &mut random);
         let mut keeper = Keeper::new(false);
         let given: Vec<Option<Saved>> =
