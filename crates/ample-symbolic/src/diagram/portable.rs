@@ -5,8 +5,6 @@
 //! children; the edge to the root comes last. All numbers have seven bits in a byte. An edge is twice the number of a
 //! node (the constant is number 0, the first node that is written number 1), and one more if it is negated.
 
-use std::collections::HashMap;
-
 use super::core::{BOTTOM, Core, Edge, TRUE};
 use super::{Bdd, Diagrams, Maybe, SetError, perform};
 
@@ -65,10 +63,12 @@ impl Diagrams {
 impl Core {
     fn to_bytes(&self, root: Edge) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let mut numbers: HashMap<u32, u32> = HashMap::from([(0, 0)]);
+        // By node: the number that it is written under; none yet for all but the constant.
+        let mut numbers = vec![0u32; self.table.nodes.len()];
+        let mut count = 0;
         let mut stack = vec![(root >> 1, false)];
         while let Some((number, is_ready)) = stack.pop() {
-            if numbers.contains_key(&number) {
+            if number == 0 || numbers[number as usize] != 0 {
                 continue;
             }
             let node = self.table.nodes[number as usize];
@@ -78,11 +78,12 @@ impl Core {
                 continue;
             }
             put(&mut bytes, node.level / 2);
-            put(&mut bytes, numbers[&(node.lo >> 1)] << 1 | node.lo & 1);
-            put(&mut bytes, numbers[&(node.hi >> 1)] << 1 | node.hi & 1);
-            numbers.insert(number, numbers.len() as u32);
+            put(&mut bytes, numbers[(node.lo >> 1) as usize] << 1 | node.lo & 1);
+            put(&mut bytes, numbers[(node.hi >> 1) as usize] << 1 | node.hi & 1);
+            count += 1;
+            numbers[number as usize] = count;
         }
-        put(&mut bytes, numbers[&(root >> 1)] << 1 | root & 1);
+        put(&mut bytes, numbers[(root >> 1) as usize] << 1 | root & 1);
         bytes
     }
 

@@ -66,7 +66,7 @@ impl<'a> Checker<'a> {
         limits: &'a Limits,
         options: Options,
         tell: &'a dyn Fn(&Statistics),
-    ) -> Checker<'a> {
+    ) -> Result<Checker<'a>, Failure> {
         let subformulas = source.closure.subformulas.len();
         let known = || Known {
             given: vec![None; subformulas],
@@ -77,7 +77,7 @@ impl<'a> Checker<'a> {
         let mut is_in_loop = vec![false; graph.count()];
         note_loops(graph, false, &mut is_in_loop);
         let nodes = graph.nodes().len();
-        Checker {
+        Ok(Checker {
             source,
             limits,
             options,
@@ -86,11 +86,11 @@ impl<'a> Checker<'a> {
             loaded: None,
             is_in_loop,
             is_operand: source.closure.is_operand(),
-            order: order(source, &limits.budget),
+            order: order(source, limits)?,
             heads: 0,
             statistics: Statistics { nodes, largest_node: graph.largest(), ..Statistics::default() },
             tell,
-        }
+        })
     }
 
     /// The assumptions with which the last part of a program is checked: there are no states at its exit.
@@ -318,6 +318,10 @@ impl<'a> Checker<'a> {
             return Ok(());
         }
         self.known[number].order = Some(structure.diagrams.order());
+        // To find it again there takes no longer than to read it.
+        if structure.is_acyclic() {
+            return Ok(());
+        }
         for (subformula, states) in states.iter_mut().enumerate() {
             let kind = &self.closure().subformulas[subformula];
             let is_needed = matches!(kind, Subformula::Until(..))

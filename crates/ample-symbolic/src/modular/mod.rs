@@ -162,7 +162,7 @@ impl<'a> Session<'a> {
         let no_conditions = vec![Vec::new(); program.locations.len()];
         let source = Source { program: &program, closure: &nothing, conditions: &no_conditions };
 
-        let order = structure::order(source, budget);
+        let order = structure::order(source, &limits)?;
         let mut failure = None;
         let mut is_condition = |at: LocationId| {
             let found = Head::of(source, at, None, &order, &limits).and_then(|head| Ok(head.is_condition()?));
@@ -200,7 +200,7 @@ impl<'a> Session<'a> {
         self.limits.budget = budget.clone();
         let conditions = self.program.conditions(self.system, closure, budget)?;
         let source = Source { program: &self.program, closure, conditions: &conditions };
-        let mut checker = Checker::new(source, &self.graph, &self.limits, self.options, tell);
+        let mut checker = Checker::new(source, &self.graph, &self.limits, self.options, tell)?;
         if self.options.local_reachability {
             let start = checker.start()?;
             checker.reach(&self.graph, &start)?;

@@ -18,6 +18,7 @@ use super::closure::{Closure, Quantifier, Subformula};
 use super::program::Program;
 use crate::build::Builder;
 use crate::diagram::{Bdd, Diagrams, Maybe, Written};
+use crate::error::SetError;
 use crate::order::force;
 
 /// What all nodes of a program are built from.
@@ -42,8 +43,10 @@ pub struct Limits {
     pub reorders: bool,
 }
 
-/// From so many nodes on variables are moved, and garbage is collected.
-const FIRST_REORDERING: usize = 5_000;
+/// From so many nodes on variables are moved: where the next table has another order, sets have to be built anew.
+const FIRST_REORDERING: usize = 100_000;
+/// With four times as many nodes garbage is collected.
+const FIRST_COLLECTION: usize = 5_000;
 
 impl Limits {
     /// A table for a program, with its bits in that order.
@@ -56,6 +59,7 @@ impl Limits {
         diagrams.set_order(order);
         diagrams.reorder_when_large(self.reorders);
         diagrams.reorder_early(FIRST_REORDERING);
+        diagrams.collect_early(FIRST_COLLECTION);
         diagrams
     }
 }
@@ -370,6 +374,12 @@ impl Structure {
         Ok((reached, exit))
     }
 
+    /// No step leads back: every location is come to once at most.
+    pub fn is_acyclic(&self) -> bool {
+        let is_forward = |(number, place): (usize, &Place)| place.before.iter().all(|before| *before < number);
+        self.places.iter().enumerate().all(is_forward)
+    }
+
     /// How many nodes its steps have together.
     pub fn relation_nodes(&self) -> usize {
         let steps = self.places.iter().flat_map(|place| &place.steps);
@@ -402,20 +412,101 @@ fn relation(
     Ok((relation, diagrams.written(&written)))
 }
 
-/// An order of the bits in which those that steps and conditions use together stand together, cell by cell.
-pub fn order(source: Source<'_>, budget: &Budget) -> Vec<u32> {
+/// An order of the bits for the whole program: those of a variable together, unless steps and conditions have far fewer nodes in
+/// another one. Where integers are added and compared, the bits of equal weight belong together.
+pub fn order(source: Source<'_>, limits: &Limits) -> Result<Vec<u32>, Failure> {
+    let by_cells = by_cells(source, &limits.budget);
+    let tried = |order: &[u32]| match nodes_in(source, order, limits) {
+        Err(Failure::Sets(SetError::Memory)) => Ok(usize::MAX),
+        nodes => nodes,
+    };
+    let others = [by_weight(source, &by_cells), by_bits(source, &limits.budget)];
+    let (mut fewest, mut best) = (tried(&by_cells)? / MIN_GAIN, by_cells);
+    for order in others {
+        let nodes = tried(&order)?;
+        if nodes < fewest {
+            (fewest, best) = (nodes, order);
+        }
+    }
+    Ok(best)
+}
+
+/// Another order must have so many times fewer nodes: small steps do not make small sets.
+const MIN_GAIN: usize = 2;
+/// An order is given up when a step needs so many nodes.
+const MAX_TRIED: usize = 200_000;
+
+/// How many nodes the steps and conditions have in that order, one location after the other.
+fn nodes_in(source: Source<'_>, order: &[u32], limits: &Limits) -> Result<usize, Failure> {
+    let mut sum = 0;
+    let diagrams = Diagrams::new(source.program.encoding.bits, MAX_TRIED, limits.budget.clone());
+    diagrams.set_order(order);
+    for (location, conditions) in source.program.locations.iter().zip(source.conditions) {
+        let mut builder = Builder::new(source.program.dag(), &diagrams);
+        for step in &location.steps {
+            let guard = builder.diagram(step.guard)?;
+            sum += match Change::of(&diagrams, &mut builder, &guard, &step.updates)? {
+                Change::None => guard.nodes(),
+                Change::Relation(relation, _) => relation.nodes(),
+            };
+        }
+        for condition in conditions {
+            sum += builder.diagram(*condition)?.nodes();
+        }
+    }
+    Ok(sum)
+}
+
+/// By variable, those that are used together beside each other.
+fn by_cells(source: Source<'_>, budget: &Budget) -> Vec<u32> {
     let encoding = &source.program.encoding;
     let mut cell_of = vec![0; encoding.bits as usize];
     for (number, cell) in encoding.cells.iter().enumerate() {
         (cell.first..cell.first + cell.bits).for_each(|bit| cell_of[bit as usize] = number);
     }
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    let mut add = |bits: &mut dyn Iterator<Item = u32>| {
-        let mut group: Vec<usize> = bits.map(|bit| cell_of[bit as usize]).collect();
+    let groups = groups(source, &|bit| cell_of[bit as usize]);
+    let should_stop = || budget.check().is_err();
+    let cells = force(encoding.cells.len(), &groups, &should_stop).into_iter().map(|cell| &encoding.cells[cell]);
+    cells.flat_map(|cell| cell.first..cell.first + cell.bits).collect()
+}
+
+/// The bits of the same weight beside each other, the highest first; among them in that order.
+fn by_weight(source: Source<'_>, order: &[u32]) -> Vec<u32> {
+    let mut weight = vec![0; order.len()];
+    for cell in &source.program.encoding.cells {
+        (cell.first..cell.first + cell.bits).zip(0..).for_each(|(bit, number)| weight[bit as usize] = number);
+    }
+    let mut order = order.to_vec();
+    order.sort_by_key(|bit| std::cmp::Reverse(weight[*bit as usize]));
+    order
+}
+
+/// Each bit beside those that it gets its value from.
+fn by_bits(source: Source<'_>, budget: &Budget) -> Vec<u32> {
+    let mut groups = groups(source, &|bit| bit as usize);
+    let dag = source.program.dag();
+    let steps = source.program.locations.iter().flat_map(|location| &location.steps);
+    for (bit, lit) in steps.flat_map(|step| &step.updates) {
+        let mut group: Vec<usize> = dag.support(*lit).into_iter().chain([*bit]).map(|bit| bit as usize).collect();
         group.sort_unstable();
         group.dedup();
-        if group.len() > 1 && !groups.contains(&group) {
+        if group.len() > 1 {
             groups.push(group);
+        }
+    }
+    let should_stop = || budget.check().is_err();
+    force(source.program.encoding.bits as usize, &groups, &should_stop).into_iter().map(|bit| bit as u32).collect()
+}
+
+/// What is used together by a step or by a condition, each group once.
+fn groups(source: Source<'_>, item: &dyn Fn(u32) -> usize) -> Vec<Vec<usize>> {
+    let mut groups: BTreeSet<Vec<usize>> = BTreeSet::new();
+    let mut add = |bits: &mut dyn Iterator<Item = u32>| {
+        let mut group: Vec<usize> = bits.map(item).collect();
+        group.sort_unstable();
+        group.dedup();
+        if group.len() > 1 {
+            groups.insert(group);
         }
     };
     let dag = source.program.dag();
@@ -428,7 +519,5 @@ pub fn order(source: Source<'_>, budget: &Budget) -> Vec<u32> {
             add(&mut dag.support(*condition).into_iter());
         }
     }
-    let should_stop = || budget.check().is_err();
-    let cells = force(encoding.cells.len(), &groups, &should_stop).into_iter().map(|cell| &encoding.cells[cell]);
-    cells.flat_map(|cell| cell.first..cell.first + cell.bits).collect()
+    groups.into_iter().collect()
 }

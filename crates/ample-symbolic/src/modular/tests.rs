@@ -396,7 +396,7 @@ fn step_edges_are_checked_as_their_structures() {
                 let at = LocationId::from(head);
                 let source = Source { program: &program, closure: &closure, conditions: &conditions };
                 let condition =
-                    Head::of(source, at, None, &structure::order(source, &Budget::unlimited()), &limits()).unwrap();
+                    Head::of(source, at, None, &structure::order(source, &limits()).unwrap(), &limits()).unwrap();
                 let mut random = Random::new(seed);
                 let given = random_assumptions(&closure, &condition.diagrams, &mut random);
                 let found = condition.step_edge(&closure, outcome, &given).unwrap();
@@ -457,7 +457,7 @@ fn parts_are_checked_as_one_node_under_any_assumptions() {
         let block = Block::Sequence(blocks);
         let split = |how, size| {
             let mut is_condition = |at| {
-                Head::of(source, at, None, &structure::order(source, &Budget::unlimited()), &limits())
+                Head::of(source, at, None, &structure::order(source, &limits()).unwrap(), &limits())
                     .unwrap()
                     .is_condition()
                     .unwrap()
@@ -475,7 +475,7 @@ fn parts_are_checked_as_one_node_under_any_assumptions() {
         let given: Vec<Option<Saved>> =
             assumed.iter().map(|set| set.as_ref().map(|set| keeper.save(set, &structure.diagrams).unwrap())).collect();
         let expected = checked_in(&mut structure, &closure, &given);
-        let mut checker = Checker::new(source, &parts, &limits, Options::default(), &|_| {});
+        let mut checker = Checker::new(source, &parts, &limits, Options::default(), &|_| {}).unwrap();
         let found = checker.check(&parts, &given).unwrap();
         for (number, (found, expected)) in found.iter().zip(&expected).enumerate() {
             let found = found.as_ref().map(|set| set.load(&structure.diagrams).unwrap());
