@@ -24,7 +24,7 @@ use super::{AlternativeEncoding, Done, Notes, answers};
 use crate::modular::closure::{Closure, Condition};
 use crate::modular::partition::{DEFAULT_SIZE, Partitioning};
 use crate::modular::program::sequential;
-use crate::modular::{self, Checked, Session};
+use crate::modular::{self, Checked, Reachability, Session};
 
 /// The modular engine: CTL on sequential programs, part by part.
 ///
@@ -44,9 +44,9 @@ pub struct Modular {
     /// Split until no part has more than N locations, or cannot be split
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub modular_size: Option<u32>,
-    /// Leave out states that a walk through the source does not find (local reachability)
-    #[arg(long)]
-    pub modular_reach: bool,
+    /// Which states are left out because they are not reachable
+    #[arg(long, value_enum, value_name = "HOW", default_value_t)]
+    pub modular_reach: Reachability,
     /// Keep large sets between parts in temporary files
     #[arg(long)]
     pub modular_files: bool,
@@ -60,7 +60,7 @@ impl registry::Options for Modular {
         let options = [
             ("--modular-partition", self.modular_partition != Partitioning::default()),
             ("--modular-size", self.modular_size.is_some()),
-            ("--modular-reach", self.modular_reach),
+            ("--modular-reach", self.modular_reach != Reachability::default()),
             ("--modular-files", self.modular_files),
             ("--modular-no-reorder", self.modular_no_reorder),
         ];
@@ -83,7 +83,7 @@ impl Modular {
         modular::Options {
             partitioning: if by_size { Partitioning::Size } else { self.modular_partition },
             size: self.modular_size.map_or(DEFAULT_SIZE, |size| size as usize),
-            local_reachability: self.modular_reach,
+            reachability: self.modular_reach,
             no_reorder: self.modular_no_reorder,
             in_files: self.modular_files,
             no_cache: false,

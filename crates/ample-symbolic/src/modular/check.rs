@@ -12,7 +12,7 @@ use super::closure::{Closure, Subformula};
 use super::head::{Head, Sets};
 use super::partition::{Kind, Part};
 use super::structure::{Limits, Source, States, Structure, order};
-use super::{Failure, Options, Statistics};
+use super::{Failure, Options, Reachability, Statistics};
 use crate::diagram::Bdd;
 
 /// What is known of a part.
@@ -486,26 +486,14 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Local reachability (§5.5): the valuations that matter, part by part in the order of the source, from those at the
-    /// entry; at the head of a loop all do. Those at the exit.
+    /// The valuations that matter, part by part in the order of the source, from those at the entry; those at the exit. With
+    /// local reachability (§5.5) all matter at the head of a loop; else those that are reachable, by a fixpoint.
     pub fn reach(&mut self, part: &Part, entry: &Saved) -> Result<Saved, Failure> {
+        self.limits.budget.check()?;
         match &part.kind {
             Kind::Empty => Ok(entry.clone()),
             Kind::Sequence(parts) => parts.iter().try_fold(entry.clone(), |entry, part| self.reach(part, &entry)),
-            Kind::Node(locations) => {
-                let loaded = self.load(part, locations, Some(entry.order()))?;
-                let structure = &loaded.structure;
-                let (reached, exit) = structure.reachable_once(&entry.load(&structure.diagrams)?)?;
-                for set in &reached {
-                    let saved = self.keeper.save(set, &structure.diagrams)?;
-                    self.known[part.number].domains.push(saved);
-                }
-                let exit = self.keeper.save(&exit, &structure.diagrams)?;
-                self.note_size(&loaded);
-                // It is loaded again with its domains.
-                self.unload(loaded)?;
-                Ok(exit)
-            }
+            Kind::Node(locations) => self.reach_node(part, locations, entry),
             Kind::Choice(branches) => {
                 self.known[part.number].domains = vec![entry.clone()];
                 let head = self.head(part, Some(entry.order()))?;
@@ -516,13 +504,63 @@ impl<'a> Checker<'a> {
                 }
                 self.keeper.save(&exits, &head.diagrams)
             }
-            Kind::Loop(body) => {
-                let head = self.head(part, Some(entry.order()))?;
-                let entry = self.keeper.save(&head.image(0)?, &head.diagrams)?;
-                self.reach(body, &entry)?;
-                self.keeper.save(&head.image(1)?, &head.diagrams)
+            Kind::Loop(body) => self.reach_loop(part, body, entry),
+        }
+    }
+
+    fn reach_node(&mut self, part: &Part, locations: &[LocationId], entry: &Saved) -> Result<Saved, Failure> {
+        let before = std::mem::take(&mut self.known[part.number].domains);
+        let loaded = self.load(part, locations, Some(entry.order()))?;
+        let structure = &loaded.structure;
+        let diagrams = &structure.diagrams;
+        let entry = entry.load(diagrams)?;
+        let (reached, exit) = match self.options.reachability {
+            Reachability::Full => {
+                // What was reached with less at the entry is reached now.
+                let mut known: Vec<Bdd> = before.iter().map(|set| set.load(diagrams)).collect::<Result<_, _>>()?;
+                known.resize_with(locations.len(), || diagrams.constant(false));
+                known[0] = known[0].or(&entry)?;
+                structure.reachable(known)?
+            }
+            Reachability::None | Reachability::Local => structure.reachable_locally(&entry)?,
+        };
+        let mut domains = Vec::new();
+        for set in &reached {
+            domains.push(self.keeper.save(set, diagrams)?);
+        }
+        let exit = self.keeper.save(&exit, diagrams)?;
+        self.known[part.number].domains = domains;
+        self.note_size(&loaded);
+        // It is loaded again with its domains.
+        self.unload(loaded)?;
+        Ok(exit)
+    }
+
+    fn reach_loop(&mut self, part: &Part, body: &Part, entry: &Saved) -> Result<Saved, Failure> {
+        if self.options.reachability == Reachability::Full {
+            let mut domain = entry.clone();
+            let mut before = self.known[part.number].domains.pop();
+            loop {
+                self.known[part.number].domains = vec![domain.clone()];
+                let mut head = self.head(part, Some(domain.order()))?;
+                if let Some(before) = before.take() {
+                    head.domain = head.domain.or(&before.load(&head.diagrams)?)?;
+                }
+                let into = self.keeper.save(&head.image(0)?, &head.diagrams)?;
+                let back = self.reach(body, &into)?.load(&head.diagrams)?;
+                let grown = head.domain.or(&back)?;
+                let is_stable = grown == head.domain;
+                domain = self.keeper.save(&grown, &head.diagrams)?;
+                if is_stable {
+                    self.known[part.number].domains = vec![domain];
+                    return self.keeper.save(&head.image(1)?, &head.diagrams);
+                }
             }
         }
+        let head = self.head(part, Some(entry.order()))?;
+        let into = self.keeper.save(&head.image(0)?, &head.diagrams)?;
+        self.reach(body, &into)?;
+        self.keeper.save(&head.image(1)?, &head.diagrams)
     }
 
     /// The valuations that a program begins with, for other tables.

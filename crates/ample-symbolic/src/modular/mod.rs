@@ -79,8 +79,8 @@ pub struct Options {
     pub partitioning: Partitioning,
     /// The most locations of a node, where that is by size.
     pub size: usize,
-    /// Local reachability: only valuations count that a walk through the source finds, without fixpoints.
-    pub local_reachability: bool,
+    /// Which valuations are left out.
+    pub reachability: Reachability,
     /// Variables stay in their first order.
     pub no_reorder: bool,
     /// Large sets between nodes are kept in temporary files.
@@ -94,12 +94,24 @@ impl Default for Options {
         Options {
             partitioning: Partitioning::default(),
             size: partition::DEFAULT_SIZE,
-            local_reachability: false,
+            reachability: Reachability::default(),
             no_reorder: false,
             in_files: false,
             no_cache: false,
         }
     }
+}
+
+/// Which valuations are left out because they are not reachable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Reachability {
+    /// None
+    #[default]
+    None,
+    /// Those that a walk through the source does not find, without fixpoints: at the head of a loop all are possible
+    Local,
+    /// All: the reachable ones are computed first, part by part
+    Full,
 }
 
 /// What was done.
@@ -201,7 +213,7 @@ impl<'a> Session<'a> {
         let conditions = self.program.conditions(self.system, closure, budget)?;
         let source = Source { program: &self.program, closure, conditions: &conditions };
         let mut checker = Checker::new(source, &self.graph, &self.limits, self.options, tell)?;
-        if self.options.local_reachability {
+        if self.options.reachability != Reachability::None {
             let start = checker.start()?;
             checker.reach(&self.graph, &start)?;
         }

@@ -348,30 +348,44 @@ impl Structure {
         })
     }
 
-    /// The valuations at each place, and at the exit, that steps lead to from some at the first place, place by place in the
-    /// order of the source. Where a loop begins, all valuations are possible, and it is gone through once (§5.5).
-    pub fn reachable_once(&self, entry: &Bdd) -> Maybe<(Vec<Bdd>, Bdd)> {
-        let mut reached = vec![self.diagrams.constant(false); self.places.len()];
+    /// The valuations at each place, and at the exit, that steps lead to from those at each place. With all of them known at the
+    /// first place only, these are the reachable ones.
+    pub fn reachable(&self, known: Vec<Bdd>) -> Maybe<(Vec<Bdd>, Bdd)> {
+        let mut reached = known;
         let mut exit = self.diagrams.constant(false);
-        if let Some(first) = reached.first_mut() {
-            *first = entry.clone();
-        }
-        for number in 0..self.places.len() {
-            let is_back = self.places[number].before.iter().any(|before| *before >= number);
-            if is_back {
-                reached[number] = self.diagrams.constant(true);
-            }
-            let here = reached[number].clone();
+        let mut waiting: BTreeSet<usize> = (0..self.places.len()).collect();
+        while let Some(number) = waiting.pop_first() {
             for step in &self.places[number].steps {
-                let image = step.image(&here)?;
+                let image = step.image(&reached[number])?;
                 match step.to {
-                    Target::Inner(to) if to > number => reached[to] = reached[to].or(&image)?,
-                    Target::Inner(_) => {}
                     Target::Exit => exit = exit.or(&image)?,
+                    Target::Inner(to) => {
+                        let grown = reached[to].or(&image)?;
+                        if grown != reached[to] {
+                            reached[to] = grown;
+                            waiting.insert(to);
+                        }
+                    }
                 }
             }
         }
         Ok((reached, exit))
+    }
+
+    /// The same without a fixpoint: place by place in the order of the source. Where a loop begins, all valuations are possible,
+    /// and it is gone through once (§5.5).
+    pub fn reachable_locally(&self, entry: &Bdd) -> Maybe<(Vec<Bdd>, Bdd)> {
+        let mut known = vec![self.diagrams.constant(false); self.places.len()];
+        if let Some(first) = known.first_mut() {
+            *first = entry.clone();
+        }
+        for (number, place) in self.places.iter().enumerate() {
+            if place.before.iter().any(|before| *before >= number) {
+                known[number] = self.diagrams.constant(true);
+            }
+        }
+        // Nothing is added where everything is, so that every place is come to once.
+        self.reachable(known)
     }
 
     /// No step leads back: every location is come to once at most.

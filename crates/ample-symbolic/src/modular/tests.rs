@@ -206,7 +206,7 @@ fn options(random: &mut Random) -> Options {
             Partitioning::Size,
         ]),
         size: 1 + random.below(6usize),
-        local_reachability: random.one_in(3),
+        reachability: random.pick(&[Reachability::None, Reachability::Local, Reachability::Full]),
         no_reorder: random.one_in(3),
         in_files: random.one_in(8),
         no_cache: random.one_in(6),
