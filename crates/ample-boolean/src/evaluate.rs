@@ -228,7 +228,8 @@ impl Maker<'_> {
                     next.push((slot + element * index.stride as usize, when));
                 }
             }
-            let inside = self.dag.any(&inside);
+            // That it is one of these may be known without a look at the bits.
+            let inside = if index.at.lies_below(index.length) { Lit::TRUE } else { self.dag.any(&inside) };
             fault = self.dag.any(&[fault, at.fault, !inside]);
             slots = next;
             self.check_size()?;

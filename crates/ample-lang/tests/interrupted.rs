@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ample_budget::{Budget, Cancellation, Interrupted};
 use ample_lang::promela::preprocess::MemoryLoader;
-use ample_lang::{Rejected, milestones, pnml, promela};
+use ample_lang::{Rejected, milestones, pnml, promela, softver};
 
 /// Loops, labels, blocks, macros and inlines, one after the other.
 fn promela_text() -> String {
@@ -31,6 +31,11 @@ fn milestones_text() -> String {
     format!("VARIABLE g:10:=0; END ACTION up; END MAIN CASE {} END END LTL F g == 3; END", commands("up"))
 }
 
+fn softver_text() -> String {
+    let statements: String = (0..500).map(|number| format!("label l{number}; x := x + {};\n", number % 256)).collect();
+    format!("int x; {{ {statements} }} SPEC AF x = 3")
+}
+
 fn pnml_text() -> String {
     let nodes: String =
         (0..500).map(|number| format!("<place id=\"p{number}\"/><transition id=\"t{number}\"/>")).collect();
@@ -50,6 +55,7 @@ fn read_all(budget: &Budget) -> Vec<(&'static str, Option<Rejected>)> {
         ("promela apart from refused formulas", apart.err()),
         ("milestones", milestones::read_within("m.mil", &milestones_text(), budget).err()),
         ("milestones apart from refused formulas", milestones_apart.err()),
+        ("softver", softver::read_within("m.softver", &softver_text(), budget).err()),
         ("pnml", pnml::read_within("m.pnml", &pnml_text(), budget).err()),
     ]
 }

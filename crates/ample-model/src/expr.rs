@@ -271,6 +271,11 @@ impl Expr {
         Bounds::of_expr(self).within(0, 1)
     }
 
+    /// Its value is at least 0 and less than `length`, if it has one.
+    pub fn lies_below(&self, length: u32) -> bool {
+        Bounds::of_expr(self).within(0, i128::from(length) - 1)
+    }
+
     /// The value of an expression without variables, unless it is a fault.
     pub fn constant(&self) -> Option<i64> {
         match self {

@@ -21,7 +21,7 @@ pub struct LoadOptions {
     /// Read a model without those of its formulas that are refused, which are then [`Loaded::refused`]. Otherwise one
     /// of them is enough to refuse the model.
     pub without_refused: bool,
-    /// The languages that are known.
+    /// The languages that are known; if it is only one, every text is taken for it.
     pub languages: Vec<&'static dyn Language>,
 }
 
@@ -180,6 +180,9 @@ fn read(
 /// By extension. A file without one is taken for Promela unless it looks like something else; one with another extension
 /// must look like one of the languages.
 fn language(path: &Path, text: &str, options: &LoadOptions) -> Option<&'static dyn Language> {
+    if let [only] = options.languages.as_slice() {
+        return Some(*only);
+    }
     let languages = || options.languages.iter().copied();
     let extension = path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase);
     let known = |language: &&dyn Language| extension.as_deref().is_some_and(|e| language.extensions().contains(&e));

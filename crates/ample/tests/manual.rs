@@ -32,7 +32,7 @@ fn root() -> PathBuf {
 
 fn pages() -> Vec<PathBuf> {
     let mut pages = vec![root().join("README.md")];
-    for folder in ["docs", "models/promela", "models/milestones", "models/petri", "models/circuits"] {
+    for folder in ["docs", "models/promela", "models/milestones", "models/petri", "models/circuits", "models/softver"] {
         let files = std::fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
         pages.extend(files.filter(|path| path.extension().is_some_and(|extension| extension == "md")));
     }

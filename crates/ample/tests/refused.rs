@@ -120,6 +120,24 @@ fn formulas_of_milestones_models_block_themselves() {
 }
 
 #[test]
+fn formulas_of_softver_programs_block_themselves() {
+    let folder = Folder::new("softver");
+    let text = "int x; { x := 0; while x < 3 do x := x + 1; od; }
+        SPEC AF x = 3 SPEC bad := AF y = 3 SPEC AF (x = SPEC AG F x = 3 LTLSPEC F x = 3;";
+    let (found, _) = results(&["check"], &folder.file("m.softver", text), 2);
+    let expected = [
+        "assertions holds",
+        "deadlock holds",
+        "ctl:ctl1 holds",
+        "ltl:ltl1 holds",
+        "ctl:bad unknown",
+        "ctl:ctl3 unknown",
+        "ctl:ctl4 unknown",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn formulas_of_a_file_block_themselves() {
     let folder = Folder::new("contest");
     let net = "<pnml><net id=\"n\" type=\"http://www.pnml.org/version-2009/grammar/ptnet\"><page id=\"g\">\

@@ -1,6 +1,6 @@
 //! Text to tokens.
 
-use ample_logic::{Binary, Unary};
+use ample_logic::Unary;
 use ample_model::{SourceId, Span};
 
 use crate::cursor;
@@ -17,8 +17,6 @@ pub enum Kind {
     Keyword(Keyword),
     /// An operator of temporal logic before its operand. `AG` and the like are two tokens.
     Temporal(Unary),
-    /// An operator of temporal logic between its operands.
-    Until(Binary),
     /// `#WORD#`
     Directive,
     /// An operator or a bracket.
@@ -204,9 +202,6 @@ fn single(letter: &str) -> Option<Kind> {
         "X" => Kind::Temporal(Unary::Next),
         "F" => Kind::Temporal(Unary::Finally),
         "G" => Kind::Temporal(Unary::Globally),
-        "U" => Kind::Until(Binary::Until),
-        "W" => Kind::Until(Binary::WeakUntil),
-        "R" => Kind::Until(Binary::Release),
         _ => return None,
     })
 }

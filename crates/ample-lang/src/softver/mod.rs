@@ -35,6 +35,19 @@ pub struct Lowered {
     pub warnings: Vec<Diagnostic>,
 }
 
+/// Reads a text as far as its syntax tree; `name` is what reports call it.
+///
+/// ```
+/// let text = ample_lang::softver::parse("m.softver", "int x; { x := {0, 1}; skip; }")?;
+/// assert_eq!(text.processes[0].body.statements.len(), 2);
+/// # Ok::<(), ample_lang::Rejected>(())
+/// ```
+pub fn parse(name: &str, text: &str) -> Result<ast::Text, Rejected> {
+    let budget = Budget::unlimited();
+    let source = Source { path: name.to_owned(), text: text.to_owned() };
+    parser::parse(&source, &Watch::new(&budget))
+}
+
 /// Reads a program; `name` is what reports call it.
 ///
 /// ```

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use ample_model::{Enumeration, EnumerationId, LocationId, Scalar, Source, Span, VariableId};
 
 use super::ast::{Block, Declaration, Name, Number, Process, StatementKind, Text, TypeName};
-use crate::diagnostic::{Diagnostic, counted};
+use crate::diagnostic::Diagnostic;
 
 /// How many bits an integer has if the text does not say.
 pub(super) const INTEGER_LENGTH: u8 = 8;
@@ -245,9 +245,7 @@ impl<'a> Work<'a> {
         match u8::try_from(value) {
             Ok(bits) if (1..=length).contains(&bits) => bits,
             _ => {
-                let message = format!("a variable of {} does not exist", counted(value as usize, "bit"));
-                let help = format!("an integer has {} here", counted(length.into(), "bit"));
-                self.diagnostics.push(Diagnostic::error(span, message).with_help(help));
+                self.error(span, format!("a variable has 1 to {length} bits, as many as an integer, not {value}"));
                 length
             }
         }

@@ -175,10 +175,6 @@ impl<'a> Parser<'a> {
         if self.at(op) { Ok(self.take()) } else { Err(self.unexpected(expected)) }
     }
 
-    fn expect_keyword(&mut self, keyword: Keyword, expected: &str) -> Parse<Token> {
-        if self.at_keyword(keyword) { Ok(self.take()) } else { Err(self.unexpected(expected)) }
-    }
-
     fn expect_name(&mut self, what: &str) -> Parse<Name> {
         let token = self.peek();
         let written = self.written(token.span);
@@ -188,12 +184,22 @@ impl<'a> Parser<'a> {
                 return Ok(Name { text: written.to_owned(), span: token.span });
             }
             Kind::Keyword(_) => format!("`{written}` is a word of the language and cannot be a name"),
-            Kind::Temporal(_) | Kind::Until(_) => {
+            Kind::Temporal(_) => {
                 format!("`{written}` is an operator of temporal logic and cannot be a name")
             }
             _ => return Err(self.unexpected(what)),
         };
         Err(self.error_with_help(token.span, format!("expected {what}, found `{written}`"), help))
+    }
+
+    /// The name of a process, which is never taken for an operator.
+    fn expect_process(&mut self) -> Parse<Name> {
+        let token = self.peek();
+        if !matches!(token.kind, Kind::Temporal(_)) {
+            return self.expect_name("the name of a process");
+        }
+        self.take();
+        Ok(Name { text: self.written(token.span).to_owned(), span: token.span })
     }
 
     /// A number without a sign.
@@ -334,7 +340,7 @@ impl<'a> Parser<'a> {
         if !self.text.processes.is_empty() && (!named || self.text.processes[0].name.is_none()) {
             return Err(self.second_program(begin));
         }
-        let name = if named { Some(self.expect_name("the name of a process")?) } else { None };
+        let name = if named { Some(self.expect_process()?) } else { None };
         let declarations = self.declarations();
         if !self.at(Op::OpenBrace) {
             return Err(self.no_block(named));
@@ -451,6 +457,9 @@ impl<'a> Parser<'a> {
         if !self.eat(Op::OpenBrace) {
             return Ok((vec![self.expression()?], None));
         }
+        if self.eat(Op::CloseBrace) {
+            return Err(self.error(self.span_from(start), "there are no values between the braces"));
+        }
         let mut values = vec![self.expression()?];
         while self.eat(Op::Comma) {
             values.push(self.expression()?);
@@ -474,8 +483,9 @@ impl<'a> Parser<'a> {
                 block.marks.push((block.statements.len(), self.take().span));
             } else if self.at_border() || self.at_closing() {
                 self.not_closed(begin, closing);
-                // A word that closes nothing.
-                if self.at_border() || !words.is_empty() {
+                // A word that closes nothing, or a second `else`.
+                let goes_on = words.is_empty() || words == [Keyword::Fi] && self.at_keyword(Keyword::Else);
+                if self.at_border() || !goes_on {
                     return Err(Failed);
                 }
                 self.take();
@@ -558,7 +568,10 @@ impl<'a> Parser<'a> {
                 error.with_help("variables are declared before the block")
             }
             Kind::Op(Op::Semicolon) => error.with_help("write `skip;`"),
-            Kind::Directive => error.with_help(format!("`{INTEGER_LENGTH}` stands at the beginning of the text")),
+            Kind::Directive if self.at_directive(INTEGER_LENGTH) => {
+                error.with_help(format!("`{INTEGER_LENGTH}` stands at the beginning of the text"))
+            }
+            Kind::Directive => error.with_help(format!("the directives are `{MODULE}` and `{INTEGER_LENGTH}`")),
             _ => error,
         };
         self.report(error)
@@ -614,7 +627,7 @@ impl<'a> Parser<'a> {
     fn partner(&mut self) -> Parse<Name> {
         let word = self.take();
         self.expect(Op::OpenParen, &format!("`(` after `{}`", self.written(word.span)))?;
-        let process = self.expect_name("the name of a process")?;
+        let process = self.expect_process()?;
         self.expect(Op::Comma, "`,` after the name of the process")?;
         Ok(process)
     }
@@ -645,22 +658,34 @@ impl<'a> Parser<'a> {
 
     /// The condition of an `if` or a `while`, and the word behind it. After an error in it, reading goes on there.
     fn condition(&mut self, begin: Token, word: Keyword, expected: &str) -> Parse<Expr> {
-        let read = self.expression().and_then(|condition| match self.at_keyword(word) {
-            true => Ok(condition),
-            false => Err(self.unexpected_after_operand(expected)),
-        });
-        let condition = match read {
-            Ok(condition) => condition,
-            Err(Failed) => {
-                while !self.at_border() && !self.at_closing() && !self.at(Op::Semicolon) && !self.at_keyword(word) {
-                    self.take();
+        match self.expression() {
+            Ok(condition) if self.eat_keyword(word) => Ok(condition),
+            Ok(condition) => {
+                self.unexpected_after_operand(expected);
+                // What follows is likely to be the block.
+                let is_other = self.at_keyword(Keyword::Then) || self.at_keyword(Keyword::Do);
+                if is_other || self.at(Op::Assign) {
+                    self.skip_to_word(word);
                 }
-                let kind = Box::new(ExprKind::Truth(true));
-                Expr { kind, span: begin.span, operator: begin.span, height: 1 }
+                Ok(condition)
             }
-        };
-        self.expect_keyword(word, expected)?;
-        Ok(condition)
+            Err(Failed) => {
+                self.skip_to_word(word);
+                let kind = Box::new(ExprKind::Truth(true));
+                Ok(Expr { kind, span: begin.span, operator: begin.span, height: 1 })
+            }
+        }
+    }
+
+    /// Goes on behind `then` or `do`, if one comes before the next statement.
+    fn skip_to_word(&mut self, word: Keyword) {
+        while !self.at_border() && !self.at_closing() && !self.at(Op::Semicolon) {
+            let token = self.take();
+            if matches!(token.kind, Kind::Keyword(found) if found == word || matches!(found, Keyword::Then | Keyword::Do))
+            {
+                return;
+            }
+        }
     }
 
     // Formulas.

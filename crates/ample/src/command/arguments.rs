@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use ample::sog::SogOptions;
 use ample::{Algorithm, Choice, Dependency, EngineOptions, Fairness, PartialOrder, StaticReduction};
+use ample_lang::LANGUAGES;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -429,6 +430,10 @@ pub struct Common {
     /// Define a macro, as `#define NAME VALUE` would (VALUE is 1 if left out)
     #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = define)]
     pub defines: Vec<(String, String)>,
+    /// Read models in that language, whatever their names and contents look like: promela, milestones, pnml, smv,
+    /// softver, aiger, blif, bench
+    #[arg(long, value_name = "NAME", value_parser = language)]
+    pub language: Option<&'static str>,
     /// End after that time: 500ms, 60s, 2m, 1h; a plain number is seconds
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub time_limit: Option<Duration>,
@@ -516,6 +521,12 @@ fn define(text: &str) -> Result<(String, String), String> {
 }
 
 /// One of the contest's names, whatever the case.
+fn language(text: &str) -> Result<&'static str, String> {
+    let names = || LANGUAGES.iter().map(|language| language.name());
+    let found = names().find(|name| name.eq_ignore_ascii_case(text));
+    found.ok_or_else(|| format!("`{text}` is none of {}", names().collect::<Vec<_>>().join(", ")))
+}
+
 fn examination(text: &str) -> Result<ample::Examination, String> {
     let mut all = ample::Examination::ALL.into_iter();
     all.find(|one| one.name().eq_ignore_ascii_case(text)).ok_or_else(|| {

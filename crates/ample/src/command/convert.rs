@@ -148,7 +148,11 @@ fn read(arguments: &Convert, context: &Context) -> Result<Option<Model>, Exit> {
     let budget = context.budget(path, &arguments.common);
     let options = load_options(&arguments.common, &budget);
     let text = ample::read_text(path, &options).map_err(|error| refused(context, path, &error))?;
-    if !is_milestones(path, &text) {
+    let is_milestones = match arguments.common.language {
+        Some(language) => language == "milestones",
+        None => is_milestones(path, &text),
+    };
+    if !is_milestones {
         return Ok(None);
     }
     let model =

@@ -28,6 +28,7 @@ use std::sync::atomic::AtomicBool;
 
 use ample::{Budget, Interrupted, LoadError, LoadOptions, Loaded, RefusedFormula, Verdict};
 use ample_lang::source::DEFAULT_MAX_BYTES;
+use ample_lang::{LANGUAGES, Language};
 use serde_json::{Value, json};
 
 use arguments::{Command, Common};
@@ -179,7 +180,9 @@ fn load_model(path: &Path, common: &Common, context: &Context, budget: &Budget) 
 
 /// How files are read.
 fn load_options(common: &Common, budget: &Budget) -> LoadOptions {
+    let is_named = |language: &&dyn Language| common.language.is_none_or(|name| language.name() == name);
     LoadOptions {
+        languages: LANGUAGES.iter().copied().filter(is_named).collect(),
         defines: common.defines.clone(),
         max_source_bytes: common.max_source_size.unwrap_or(DEFAULT_MAX_BYTES),
         budget: budget.clone(),

@@ -65,11 +65,11 @@ fn standings(out: &mut impl Write, end: &EndState, extent: Extent) -> io::Result
 
 /// What a process stands before, beginning in that column; if that is much, one below the other.
 fn situation(standing: &Standing, column: usize, extent: Extent) -> String {
+    if standing.statements.is_empty() {
+        return if standing.valid_end { "has terminated" } else { "has no statement of its own to execute" }.into();
+    }
     if standing.finished {
         return "has finished, and waits for younger processes to end".into();
-    }
-    if standing.statements.is_empty() {
-        return "has no statement of its own to execute".into();
     }
     let verb =
         if standing.statements.iter().any(|statement| statement.executable) { "stands before" } else { "waits for" };

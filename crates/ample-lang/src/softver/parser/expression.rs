@@ -62,7 +62,7 @@ impl Source for Parser<'_> {
     fn prefix(&mut self) -> Parse<Option<Prefix<Unary, Written>>> {
         let operator = match self.peek().kind {
             Kind::Op(Op::Not) => Unary::Not,
-            Kind::Temporal(operator) if self.notation != Notation::State => operator,
+            Kind::Temporal(operator) if self.notation != Notation::State && !self.at_process() => operator,
             _ => return Ok(None),
         };
         Ok(Some(Prefix { operator, place: self.here() }))
@@ -74,7 +74,13 @@ impl Source for Parser<'_> {
             Kind::Op(Op::Implies) => logic::Binary::Implies,
             Kind::Op(Op::Or) => logic::Binary::Or,
             Kind::Op(Op::And) => logic::Binary::And,
-            Kind::Until(operator) if self.notation != Notation::State => operator,
+            // No name stands behind an operand.
+            Kind::Word if self.notation != Notation::State => match self.written(self.peek().span) {
+                "U" => logic::Binary::Until,
+                "W" => logic::Binary::WeakUntil,
+                "R" => logic::Binary::Release,
+                _ => return Ok(None),
+            },
             _ => return Ok(None),
         };
         let binding = Dialect::Milestones.binding(operator);
@@ -234,6 +240,7 @@ impl Parser<'_> {
             }
             Kind::Keyword(Keyword::Label) => self.label(),
             Kind::Word => self.variable(),
+            Kind::Temporal(_) if self.at_process() => self.variable(),
             Kind::Op(Op::OpenParen) => {
                 self.take();
                 let mut inner = self.expression()?;
@@ -245,10 +252,14 @@ impl Parser<'_> {
             }
             Kind::Op(Op::Minus) => self.signed(ExprKind::Negate),
             Kind::Op(Op::Not) => self.signed(|operand| ExprKind::Unary(Unary::Not, operand)),
-            Kind::Temporal(_) | Kind::Until(_) if self.notation == Notation::State => {
+            Kind::Temporal(_) if self.notation == Notation::State => {
                 let help = format!("`{}` is an operator of temporal logic, for formulas", self.written(token.span));
                 let error = self.unexpected_diagnostic("an expression").with_help(help);
                 Err(self.report(error))
+            }
+            Kind::Temporal(_) => {
+                let help = "between formulas write `<->`";
+                Err(self.error_with_help(token.span, "a temporal formula is no value", help))
             }
             _ => Err(self.unexpected(if self.notation == Notation::State { "an expression" } else { "a formula" })),
         }
@@ -267,7 +278,7 @@ impl Parser<'_> {
         let start = self.next;
         self.take();
         self.expect(Op::OpenParen, "`(` after `label`")?;
-        let process = if self.op_at(1, Op::Dot) { Some(self.process_of()?) } else { None };
+        let process = if self.at_process() { Some(self.process_of()?) } else { None };
         let label = match self.eat_keyword(Keyword::Terminate) {
             true => None,
             false => Some(self.expect_name("a label")?),
@@ -277,9 +288,14 @@ impl Parser<'_> {
         self.make(ExprKind::Label { process, label }, span, span)
     }
 
+    /// At a name and a dot.
+    fn at_process(&self) -> bool {
+        self.op_at(1, Op::Dot)
+    }
+
     /// `P.`
     fn process_of(&mut self) -> Parse<Name> {
-        let process = self.expect_name("the name of a process")?;
+        let process = self.expect_process()?;
         self.take();
         Ok(process)
     }
@@ -287,7 +303,7 @@ impl Parser<'_> {
     /// `x`, `a[i]`, `P.x` or `P.a[i]`
     fn variable(&mut self) -> Parse<Expr> {
         let start = self.next;
-        let process = if self.op_at(1, Op::Dot) { Some(self.process_of()?) } else { None };
+        let process = if self.at_process() { Some(self.process_of()?) } else { None };
         let name = self.expect_name("a variable")?;
         let index = if self.at(Op::OpenBracket) { Some(self.index()?) } else { None };
         let span = self.span_from(start);
@@ -333,6 +349,9 @@ impl Parser<'_> {
                 "or" | "OR" => "write `||`",
                 "not" | "NOT" => "write `!`",
                 "implies" => "write `->`",
+                "U" | "W" | "R" if self.notation == Notation::State => {
+                    "it is an operator of temporal logic, for formulas"
+                }
                 _ => continue,
             });
         }
