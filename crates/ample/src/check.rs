@@ -96,16 +96,13 @@ impl CheckOptions {
     /// The static reductions that fit the search. Where a shortest counterexample is asked for, steps are those of the model
     /// itself: a path that is one step may be longer than another way.
     fn static_reductions(&self) -> Vec<StaticReduction> {
-        let chosen = self.chosen_engine(Asked::Answers);
-        // Where paths are merged, control no longer follows the block structure.
-        let is_modular = chosen == Ok(Choice::Named("modular"));
-        let is_shortest = match chosen {
+        let is_shortest = match self.chosen_engine(Asked::Answers) {
             Ok(Choice::Named("bounded")) => {
                 !matches!(self.engines.bounded.method, SatMethod::Partial | SatMethod::Steps | SatMethod::Processes)
             }
             _ => self.engines.explicit.search == Search::BreadthFirst,
         };
-        let fits = |reduction: &&StaticReduction| !(is_shortest || is_modular) || **reduction != StaticReduction::Paths;
+        let fits = |reduction: &&StaticReduction| !is_shortest || **reduction != StaticReduction::Paths;
         self.reductions.iter().filter(fits).copied().collect()
     }
 
@@ -214,7 +211,7 @@ fn tell_unreached(report: &mut Report, system: &System, options: &CheckOptions) 
     if options.unreached == UnreachedCode::Required {
         let settings =
             Settings { max_depth: options.max_depth, unreached: UnreachedCode::Required, ..Settings::default() };
-        let reduced = reductions::reduced(system, &[], &settings, &options.reductions, &options.budget);
+        let reduced = reductions::reduced(system, &[], &settings, &options.reductions, false, &options.budget);
         let system = reduced.as_ref().map_or(system, |reduced| &reduced.system);
         let task = Task { system, properties: &[], settings: &settings };
         report.unreached = match knows(&Explicit::default(), system) {
@@ -250,7 +247,9 @@ pub(crate) fn adapted<'s>(system: &'s System, properties: &[Property], justice: 
 pub(crate) fn check_all(system: &System, properties: &[Property], options: &CheckOptions, board: &Board) -> Report {
     let settings = options.settings();
     let wanted = options.static_reductions();
-    let Some(reduced) = reductions::reduced(system, properties, &settings, &wanted, &options.budget) else {
+    let keeps_blocks = options.chosen_engine(Asked::Answers) == Ok(Choice::Named("modular"));
+    let Some(reduced) = reductions::reduced(system, properties, &settings, &wanted, keeps_blocks, &options.budget)
+    else {
         return check_as_it_is(system, properties, options, board);
     };
     let mut report = check_as_it_is(&reduced.system, properties, options, board);
