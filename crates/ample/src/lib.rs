@@ -82,6 +82,7 @@ pub use ample_model::{
 pub use ample_petri::engine::{DiagramKind, PetriOptions};
 pub use ample_symbolic::engine::modular::Modular;
 pub use ample_symbolic::engine::{Direction, Preserve, Reach, Symbolic};
+pub use ample_symbolic::modular::Reachability;
 pub use ample_symbolic::modular::partition::Partitioning;
 pub use check::{CheckOptions, check, stated, states};
 pub use circuits::circuit;
