@@ -254,6 +254,13 @@ impl Encoding {
         Some(bits)
     }
 
+    /// The bits that say where the process of that slot stands, with the values that they have when it is at that location;
+    /// `None` if there is no such slot, or if it is never there.
+    pub fn location_bits(&self, slot: usize, location: LocationId) -> Option<Vec<(u32, bool)>> {
+        let place = &self.layout.places[self.layout.slots.get(slot)?.location];
+        Some((place.first..).zip(place.coding.encode(i64::from(location.0))?).collect())
+    }
+
     /// Bounds in which the step of that partition from that state fits, and some more: what to try again
     /// with after the partition's overflow was reached there.
     pub fn widen(&self, system: &System, bounds: &Bounds, state: &State, partition: usize) -> Bounds {

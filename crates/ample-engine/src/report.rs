@@ -69,6 +69,9 @@ pub struct DiagramStatistics {
     pub reorderings: usize,
     /// How often it started again with more room.
     pub restarts: usize,
+    /// What modular checking did, if it was that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modular: Option<ModularStatistics>,
     /// Layer by layer: the states so far, in decimal, and the nodes of their set.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<(String, usize)>,
@@ -88,6 +91,29 @@ pub struct DynamicStatistics {
     pub max_parts: usize,
     /// How many parts there are.
     pub parts: usize,
+}
+
+/// What modular checking did. A table of diagrams is that of one node of the partition graph.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ModularStatistics {
+    /// Nodes of the partition graph.
+    pub nodes: usize,
+    /// Locations of the largest of them.
+    pub largest_node: usize,
+    /// Calls of model checking under assumptions.
+    pub checks: u64,
+    /// Calls whose result was known.
+    pub cache_hits: u64,
+    /// Iterations at the heads of loops that are split.
+    pub iterations: u64,
+    /// How often a node was built as diagrams.
+    pub loads: u64,
+    /// The most nodes that the tables in use at one time had together.
+    pub peak_together: usize,
+    /// Bytes of the largest set between nodes.
+    pub largest_set: usize,
+    /// Bytes that were written to files.
+    pub written: u64,
 }
 
 /// What SAT solvers did.

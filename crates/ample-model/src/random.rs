@@ -4,10 +4,12 @@
 //! use of most of what a system can contain, in combinations that nobody would write by hand. The seed
 //! decides everything: put it into the failure message.
 
+mod sequential;
 mod sharing;
 mod synchronous;
 
 use ample_random::Random;
+pub use sequential::sequential;
 pub use sharing::with_shared;
 pub use synchronous::synchronous;
 

@@ -535,6 +535,76 @@ pub enum Block {
     Module(Box<Block>),
 }
 
+impl Block {
+    /// The location where it begins; `None` if it is empty.
+    pub fn entry(&self) -> Option<LocationId> {
+        match self {
+            Block::Leaf(at) | Block::Choice(at, _) | Block::Loop(at, _) => Some(*at),
+            Block::Sequence(blocks) => blocks.iter().find_map(Block::entry),
+            Block::Module(inner) => inner.entry(),
+        }
+    }
+
+    /// The locations where control comes from one part to another: where choices and loops are decided, where their branches and
+    /// modules begin, and what comes after them.
+    ///
+    /// ```
+    /// use ample_model::{Block, LocationId};
+    ///
+    /// let leaf = |number| Block::Leaf(LocationId(number));
+    /// let body = Block::Sequence(vec![leaf(2), leaf(3)]);
+    /// let program = Block::Sequence(vec![leaf(0), Block::Loop(LocationId(1), vec![body]), leaf(4), leaf(5)]);
+    /// assert_eq!(program.borders(), [1, 2, 4].map(LocationId));
+    /// ```
+    pub fn borders(&self) -> Vec<LocationId> {
+        let mut borders = Vec::new();
+        self.add_borders(None, &mut borders);
+        borders.sort_unstable();
+        borders.dedup();
+        borders
+    }
+
+    fn add_borders(&self, after: Option<LocationId>, borders: &mut Vec<LocationId>) {
+        match self {
+            Block::Leaf(_) => {}
+            Block::Sequence(blocks) => {
+                let mut after = after;
+                for block in blocks.iter().rev() {
+                    block.add_borders(after, borders);
+                    after = block.entry().or(after);
+                }
+            }
+            Block::Module(inner) => {
+                borders.extend(inner.entry().into_iter().chain(after));
+                inner.add_borders(after, borders);
+            }
+            Block::Choice(at, blocks) | Block::Loop(at, blocks) => {
+                let after_block = if matches!(self, Block::Loop(..)) { Some(*at) } else { after };
+                borders.extend([Some(*at), after].into_iter().flatten());
+                for block in blocks {
+                    borders.extend(block.entry());
+                    block.add_borders(after_block, borders);
+                }
+            }
+        }
+    }
+
+    /// The structure without the locations that no process stands at. What was decided at one of them is a sequence then:
+    /// whether control follows it is for its reader to see.
+    #[must_use]
+    pub fn retained(&self, is_there: &dyn Fn(LocationId) -> bool) -> Block {
+        let all = |blocks: &[Block]| blocks.iter().map(|block| block.retained(is_there)).collect();
+        match self {
+            Block::Leaf(at) if is_there(*at) => self.clone(),
+            Block::Leaf(_) => Block::Sequence(Vec::new()),
+            Block::Choice(at, blocks) if is_there(*at) => Block::Choice(*at, all(blocks)),
+            Block::Loop(at, blocks) if is_there(*at) => Block::Loop(*at, all(blocks)),
+            Block::Sequence(blocks) | Block::Choice(_, blocks) | Block::Loop(_, blocks) => Block::Sequence(all(blocks)),
+            Block::Module(inner) => Block::Module(Box::new(inner.retained(is_there))),
+        }
+    }
+}
+
 /// An action that all processes take together whose type lists it: that have an edge of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedAction {

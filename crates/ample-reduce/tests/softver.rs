@@ -6,9 +6,11 @@ use ample_lang::softver;
 use ample_model::{Budget, Expr, Interpreter, Property, Question, State, System};
 use ample_reduce::transform::{Preserve, Reduced, Reductions, reduce};
 
-const PATHS: Reductions = Reductions { paths: Some(Preserve::Branching), dead: false, slice: false, processes: false };
-const DEAD: Reductions = Reductions { paths: None, dead: true, slice: false, processes: false };
-const BOTH: Reductions = Reductions { paths: Some(Preserve::Branching), dead: true, slice: false, processes: false };
+const PATHS: Reductions =
+    Reductions { paths: Some(Preserve::Branching), dead: false, slice: false, processes: false, blocks: false };
+const DEAD: Reductions = Reductions { paths: None, dead: true, slice: false, processes: false, blocks: false };
+const BOTH: Reductions =
+    Reductions { paths: Some(Preserve::Branching), dead: true, slice: false, processes: false, blocks: false };
 
 fn load(text: &str) -> System {
     softver::read("m.softver", text).unwrap_or_else(|error| panic!("{error}\n{text}")).system

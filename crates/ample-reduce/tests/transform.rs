@@ -8,10 +8,12 @@ use ample_model::{
 };
 use ample_reduce::transform::{Preserve, Reduced, Reductions, reduce};
 
-const ALL: Reductions = Reductions { paths: Some(Preserve::Runs), dead: true, slice: true, processes: false };
-const PATHS: Reductions = Reductions { paths: Some(Preserve::Branching), dead: false, slice: false, processes: false };
-const DEAD: Reductions = Reductions { paths: None, dead: true, slice: false, processes: false };
-const SLICE: Reductions = Reductions { paths: None, dead: false, slice: true, processes: false };
+const ALL: Reductions =
+    Reductions { paths: Some(Preserve::Runs), dead: true, slice: true, processes: false, blocks: false };
+const PATHS: Reductions =
+    Reductions { paths: Some(Preserve::Branching), dead: false, slice: false, processes: false, blocks: false };
+const DEAD: Reductions = Reductions { paths: None, dead: true, slice: false, processes: false, blocks: false };
+const SLICE: Reductions = Reductions { paths: None, dead: false, slice: true, processes: false, blocks: false };
 
 fn load(text: &str) -> System {
     promela::read("m.pml", text.into(), &mut FileLoader, &[]).unwrap().system

@@ -108,6 +108,12 @@ impl Diagrams {
         self.core.borrow_mut().reorder_early(nodes);
     }
 
+    /// Where variables are moved early, garbage is collected earlier still: when there are four times as many nodes as so many,
+    /// or as were left the last time.
+    pub fn collect_early(&self, nodes: usize) {
+        self.core.borrow_mut().collect_early(nodes);
+    }
+
     /// Tries all places for all pairs, one after the other, and leaves each where the diagrams are smallest.
     pub fn sift(&self) -> Maybe<()> {
         self.core.borrow_mut().sift()

@@ -42,6 +42,7 @@ pub mod fair;
 pub mod joint;
 pub mod lists;
 pub mod ltl;
+pub mod modular;
 pub mod order;
 pub mod partial;
 pub mod process_model;

@@ -211,7 +211,7 @@ fn tell_unreached(report: &mut Report, system: &System, options: &CheckOptions) 
     if options.unreached == UnreachedCode::Required {
         let settings =
             Settings { max_depth: options.max_depth, unreached: UnreachedCode::Required, ..Settings::default() };
-        let reduced = reductions::reduced(system, &[], &settings, &options.reductions, &options.budget);
+        let reduced = reductions::reduced(system, &[], &settings, &options.reductions, false, &options.budget);
         let system = reduced.as_ref().map_or(system, |reduced| &reduced.system);
         let task = Task { system, properties: &[], settings: &settings };
         report.unreached = match knows(&Explicit::default(), system) {
@@ -247,7 +247,9 @@ pub(crate) fn adapted<'s>(system: &'s System, properties: &[Property], justice: 
 pub(crate) fn check_all(system: &System, properties: &[Property], options: &CheckOptions, board: &Board) -> Report {
     let settings = options.settings();
     let wanted = options.static_reductions();
-    let Some(reduced) = reductions::reduced(system, properties, &settings, &wanted, &options.budget) else {
+    let keeps_blocks = options.chosen_engine(Asked::Answers) == Ok(Choice::Named("modular"));
+    let Some(reduced) = reductions::reduced(system, properties, &settings, &wanted, keeps_blocks, &options.budget)
+    else {
         return check_as_it_is(system, properties, options, board);
     };
     let mut report = check_as_it_is(&reduced.system, properties, options, board);

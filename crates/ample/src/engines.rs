@@ -9,6 +9,7 @@ use ample_explicit::engine::options::Explicit;
 use ample_petri::engine::{Petri, PetriOptions};
 use ample_sog::engine::Sog;
 use ample_symbolic::engine::Symbolic;
+use ample_symbolic::engine::modular::Modular;
 use clap::Args;
 
 /// How the engines work. Each has its own options, which its crate owns.
@@ -21,6 +22,9 @@ pub struct EngineOptions {
     /// The symbolic engine.
     #[command(flatten)]
     pub symbolic: Symbolic,
+    /// The modular engine.
+    #[command(flatten)]
+    pub modular: Modular,
     /// The engine for Petri nets.
     #[command(flatten)]
     pub petri: PetriOptions,
@@ -38,6 +42,12 @@ impl From<Explicit> for EngineOptions {
 impl From<Symbolic> for EngineOptions {
     fn from(symbolic: Symbolic) -> EngineOptions {
         EngineOptions { symbolic, ..EngineOptions::default() }
+    }
+}
+
+impl From<Modular> for EngineOptions {
+    fn from(modular: Modular) -> EngineOptions {
+        EngineOptions { modular, ..EngineOptions::default() }
     }
 }
 
@@ -83,6 +93,15 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         engine: |all, _, _, _| Ok(Box::new(all.symbolic)),
     },
     Entry {
+        name: "modular",
+        about: "Sequential programs, part by part: CTL, decision diagrams for each part",
+        stands_for: &[],
+        leads: |_| false,
+        joins: &[("explicit", BEFORE_SYMBOLIC)],
+        options: |all| &all.modular,
+        engine: |all, task, _, _| all.modular.engine(task),
+    },
+    Entry {
         name: "sog",
         about: "Symbolic observation graphs: formulas of LTL without X",
         stands_for: &[],
@@ -105,6 +124,9 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
 /// When the symbolic engine joins the explicit one.
 const AFTER_EXPLICIT: Later =
     Later { after: Duration::from_millis(1500), patience: Duration::from_millis(6000), memory_share: 4, time_share: 4 };
+/// When the modular engine joins the explicit one: where it takes a program, its diagrams are small.
+const BEFORE_SYMBOLIC: Later =
+    Later { after: Duration::from_millis(500), patience: Duration::from_millis(3000), memory_share: 4, time_share: 3 };
 /// When the explicit engine joins the symbolic one, which begins where the system is synchronous: a state has as many
 /// successors as there are inputs then.
 const AFTER_DIAGRAMS: Later = Later { after: Duration::from_millis(5000), patience: Duration::ZERO, ..AFTER_EXPLICIT };

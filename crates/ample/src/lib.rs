@@ -66,7 +66,8 @@ pub use ample_budget::{
 pub use ample_engine::board::Board;
 pub use ample_engine::registry::{Asked, Choice};
 pub use ample_engine::report::{
-    Answer, Cut, CutBy, DiagramStatistics, DynamicStatistics, Report, SCHEMA, SolvingStatistics, Verdict,
+    Answer, Cut, CutBy, DiagramStatistics, DynamicStatistics, ModularStatistics, Report, SCHEMA, SolvingStatistics,
+    Verdict,
 };
 pub use ample_engine::settings::{Fairness, PartialOrder, UnreachedCode};
 pub use ample_engine::unreached::Unreached;
@@ -81,7 +82,10 @@ pub use ample_model::{
     Source, Span, StartNumber, Statistics, Step, System, Temporal, Trace, Violation,
 };
 pub use ample_petri::engine::{DiagramKind, PetriOptions};
+pub use ample_symbolic::engine::modular::Modular;
 pub use ample_symbolic::engine::{Direction, Preserve, Reach, StepRelations, Symbolic};
+pub use ample_symbolic::modular::Reachability;
+pub use ample_symbolic::modular::partition::Partitioning;
 pub use check::{CheckOptions, check, stated, states};
 pub use circuits::circuit;
 pub use engines::{EngineOptions, engine, engines};

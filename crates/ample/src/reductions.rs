@@ -23,12 +23,13 @@ impl StaticReduction {
     pub const ALL: [StaticReduction; 3] = [StaticReduction::Paths, StaticReduction::Dead, StaticReduction::Slice];
 }
 
-/// The model as engines get it; `None` if it stays as it is.
+/// The model as engines get it; `None` if it stays as it is. Path reduction may have to keep the borders of blocks.
 pub(crate) fn reduced(
     system: &System,
     properties: &[Property],
     settings: &Settings,
     wanted: &[StaticReduction],
+    keeps_blocks: bool,
     budget: &Budget,
 ) -> Option<Reduced> {
     // A limit on the depth counts steps of the model itself.
@@ -43,6 +44,7 @@ pub(crate) fn reduced(
         slice,
         // A process that is left out executes nothing.
         processes: slice && preserved.is_some() && settings.unreached != UnreachedCode::Required,
+        blocks: keeps_blocks,
     };
     reduce(system, properties, &settings.justice, reductions, budget)
 }

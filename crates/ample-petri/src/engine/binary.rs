@@ -59,7 +59,7 @@ fn alternatives(system: &System, net: &Net, budget: &Budget) -> Vec<AlternativeE
     let alternative = |encoded: Encoded| {
         let description = described(net, &encoded);
         let Encoded { system, tokens, is_promised, is_bounded, .. } = encoded;
-        AlternativeEncoding { system, values: tokens, is_declared: is_bounded, is_promised, description }
+        AlternativeEncoding { system, values: tokens, is_declared: is_bounded, is_promised, start: None, description }
     };
     found.into_iter().map(alternative).collect()
 }

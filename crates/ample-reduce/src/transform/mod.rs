@@ -18,7 +18,7 @@
 //!
 //! let text = "byte g; active proctype P() { byte x; x = 1; x = x + 1; g = x }";
 //! let system = promela::read("m.pml", text.into(), &mut FileLoader, &[])?.system;
-//! let reductions = Reductions { paths: Some(Preserve::Branching), dead: true, slice: true, processes: false };
+//! let reductions = Reductions { paths: Some(Preserve::Branching), dead: true, slice: true, processes: false, blocks: false };
 //! let reduced = reduce(&system, &[Property::deadlock()], &[], reductions, &Budget::unlimited()).expect("something to reduce");
 //! // Nobody reads `g`, and so nobody needs `x`; no step is seen from outside, and the three are one.
 //! assert_eq!(reduced.sliced, ["g", "P:x"]);
@@ -62,6 +62,8 @@ pub struct Reductions {
     pub slice: bool,
     /// Processes that nothing depends on do not move: for properties that do not see single steps.
     pub processes: bool,
+    /// Path reduction keeps the locations at the borders of blocks, so that control still follows the structure of the source.
+    pub blocks: bool,
 }
 
 /// A reduced system, and what was done to it.
@@ -183,7 +185,8 @@ fn reduced(
     sliced.dedup();
     let mut merged = 0;
     if let Some(preserve) = reductions.paths {
-        merged = work.step(|system, facts, seen| paths::merge(system, facts, seen, preserve, budget))?;
+        merged =
+            work.step(|system, facts, seen| paths::merge(system, facts, seen, (preserve, reductions.blocks), budget))?;
     }
     let mut resets = 0;
     if reductions.dead {

@@ -36,7 +36,7 @@ pub(super) fn merge(
     system: &mut System,
     facts: &Facts,
     seen: &Seen,
-    preserve: Preserve,
+    (preserve, keeps_blocks): (Preserve, bool),
     budget: &Budget,
 ) -> Result<usize, Interrupted> {
     if seen.every_step || !system.actions.is_empty() {
@@ -48,7 +48,7 @@ pub(super) fn merge(
     for (number, process) in system.processes.iter().enumerate() {
         let is_fixed = process.role == Role::Claim || process.provided.is_some();
         budget.check()?;
-        let merger = Merger { system, lens: &lens, id: number.into(), process, facts, seen, preserve };
+        let merger = Merger { system, lens: &lens, id: number.into(), process, facts, seen, preserve, keeps_blocks };
         let reduced = if is_fixed { None } else { merger.reduced() };
         merged += reduced.as_ref().map_or(0, |(_, merged)| *merged);
         all.push(reduced.map_or_else(|| process.clone(), |(process, _)| process));
@@ -65,6 +65,8 @@ struct Merger<'a> {
     facts: &'a Facts,
     seen: &'a Seen,
     preserve: Preserve,
+    /// The borders of blocks are breaking points.
+    keeps_blocks: bool,
 }
 
 /// A path through the control-flow graph.
@@ -94,7 +96,11 @@ impl Merger<'_> {
     /// Choices one after the other multiply the paths, and engines look at every edge: fewer states must not be paid for
     /// with many more edges.
     fn reduced(&self) -> Option<(ProcessType, usize)> {
-        let choices: Vec<Option<Vec<Choice>>> = self.process.locations.iter().map(|l| self.choices(&l.edges)).collect();
+        let mut choices: Vec<Option<Vec<Choice>>> =
+            self.process.locations.iter().map(|l| self.choices(&l.edges)).collect();
+        if let Some(structure) = self.process.structure.as_ref().filter(|_| self.keeps_blocks) {
+            structure.borders().iter().for_each(|border| choices[border.index()] = None);
+        }
         if choices.iter().all(Option::is_none) {
             return None;
         }
@@ -139,6 +145,8 @@ impl Merger<'_> {
         let mut was_reached = vec![false; self.process.locations.len()];
         reach(self.process, self.process.initial, &mut was_reached);
         let merged = was_reached.iter().zip(&is_reached).filter(|(before, after)| **before && !**after).count();
+        let structure = self.process.structure.as_ref();
+        reduced.structure = structure.map(|structure| structure.retained(&|location| is_reached[location.index()]));
         (passes && merged > 0).then_some((reduced, merged))
     }
 

@@ -14,7 +14,7 @@ use ample_reduce::transform::{Preserve, Reduced, Reductions, reduce};
 
 use graph::Graph;
 
-const NONE: Reductions = Reductions { paths: None, dead: false, slice: false, processes: false };
+const NONE: Reductions = Reductions { paths: None, dead: false, slice: false, processes: false, blocks: false };
 const LIMIT: usize = 1_000;
 
 fn load(text: &str) -> System {
@@ -169,7 +169,7 @@ fn check_for(system: &System, properties: &[Property], asked: &[Expr], about: &s
     let Some(original) = Graph::of(system, asked, LIMIT) else { return };
     for preserve in [Preserve::Branching, Preserve::Runs] {
         for (dead, slice) in [(false, false), (true, false), (true, true)] {
-            let reductions = Reductions { paths: Some(preserve), dead, slice, processes: false };
+            let reductions = Reductions { paths: Some(preserve), dead, slice, processes: false, blocks: false };
             let about = format!("{about}, {reductions:?}");
             let Some(reduced) = reduced(system, properties, reductions) else { continue };
             assert_expands(system, &reduced.system, asked, &about);

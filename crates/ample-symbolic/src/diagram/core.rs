@@ -121,6 +121,8 @@ struct Visits {
 struct Early {
     max_nodes: usize,
     first: usize,
+    /// Garbage is collected as if there were so many nodes at least, where that is not by when variables are moved.
+    least: Option<usize>,
 }
 
 impl Core {
@@ -179,9 +181,16 @@ impl Core {
 
     pub fn reorder_early(&mut self, first: usize) {
         let max_nodes = self.early.map_or(self.table.max_nodes(), |early| early.max_nodes);
-        self.early = Some(Early { max_nodes, first });
+        self.early = Some(Early { max_nodes, first, least: None });
         self.reorder_at = first;
         self.set_next_limit();
+    }
+
+    pub fn collect_early(&mut self, least: usize) {
+        if let Some(early) = &mut self.early {
+            early.least = Some(least);
+            self.set_next_limit();
+        }
     }
 
     /// There is more room than the table has now.
@@ -209,7 +218,8 @@ impl Core {
     /// So many nodes, with garbage, until room is made again.
     fn set_next_limit(&mut self) {
         let Some(early) = self.early else { return };
-        let limit = (self.table.used().max(self.reorder_at) * 4).min(early.max_nodes);
+        let least = early.least.unwrap_or(self.reorder_at);
+        let limit = (self.table.used().max(least) * 4).min(early.max_nodes);
         self.table.set_max_nodes(limit);
         self.collect_at = limit - limit / 4;
     }

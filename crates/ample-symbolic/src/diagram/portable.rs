@@ -5,10 +5,8 @@
 //! children; the edge to the root comes last. All numbers have seven bits in a byte. An edge is twice the number of a
 //! node (the constant is number 0, the first node that is written number 1), and one more if it is negated.
 
-use std::collections::HashMap;
-
 use super::core::{BOTTOM, Core, Edge, TRUE};
-use super::{Bdd, Diagrams, Maybe, perform};
+use super::{Bdd, Diagrams, Maybe, SetError, perform};
 
 impl Bdd {
     /// The function as bytes. It must not depend on bits of the next state.
@@ -23,15 +21,54 @@ impl Diagrams {
         let Some(written) = Written::read(bytes, self.pairs()) else { return Ok(None) };
         perform(&self.core, |core| core.read(&written)).map(Some)
     }
+
+    /// The function that bytes stand for that were written in a table whose variables have that order; `None` if they
+    /// stand for none.
+    pub fn from_bytes_in(&self, order: &[u32], bytes: &[u8]) -> Maybe<Option<Bdd>> {
+        if order == self.order() {
+            return self.from_bytes(bytes);
+        }
+        let pairs = self.pairs();
+        if order.len() != pairs as usize || order.iter().any(|pair| *pair >= pairs) {
+            return Ok(None);
+        }
+        let Some(written) = Written::read(bytes, pairs) else { return Ok(None) };
+        // A node is of no use after the last one that refers to it.
+        let mut last_use = vec![0; written.nodes.len() + 1];
+        for (number, (_, lo, hi)) in written.nodes.iter().enumerate() {
+            last_use[(lo >> 1) as usize] = number;
+            last_use[(hi >> 1) as usize] = number;
+        }
+        last_use[(written.root >> 1) as usize] = usize::MAX;
+        let mut made: Vec<Option<Bdd>> = vec![Some(self.constant(true))];
+        for (number, (position, lo, hi)) in written.nodes.iter().enumerate() {
+            let child = |edge: &u32| -> Maybe<Bdd> {
+                let known = made[(edge >> 1) as usize].as_ref().ok_or(SetError::Foreign)?;
+                Ok(if edge & 1 == 1 { known.not() } else { known.clone() })
+            };
+            let (low, high) = (child(lo)?, child(hi)?);
+            made.push(Some(self.now(order[*position as usize])?.ite(&high, &low)?));
+            for edge in [lo, hi] {
+                let child = (edge >> 1) as usize;
+                if child > 0 && last_use[child] == number {
+                    made[child] = None;
+                }
+            }
+        }
+        let root = made[(written.root >> 1) as usize].as_ref().ok_or(SetError::Foreign)?;
+        Ok(Some(if written.root & 1 == 1 { root.not() } else { root.clone() }))
+    }
 }
 
 impl Core {
     fn to_bytes(&self, root: Edge) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let mut numbers: HashMap<u32, u32> = HashMap::from([(0, 0)]);
+        // By node: the number that it is written under; none yet for all but the constant.
+        let mut numbers = vec![0u32; self.table.nodes.len()];
+        let mut count = 0;
         let mut stack = vec![(root >> 1, false)];
         while let Some((number, is_ready)) = stack.pop() {
-            if numbers.contains_key(&number) {
+            if number == 0 || numbers[number as usize] != 0 {
                 continue;
             }
             let node = self.table.nodes[number as usize];
@@ -41,11 +78,12 @@ impl Core {
                 continue;
             }
             put(&mut bytes, node.level / 2);
-            put(&mut bytes, numbers[&(node.lo >> 1)] << 1 | node.lo & 1);
-            put(&mut bytes, numbers[&(node.hi >> 1)] << 1 | node.hi & 1);
-            numbers.insert(number, numbers.len() as u32);
+            put(&mut bytes, numbers[(node.lo >> 1) as usize] << 1 | node.lo & 1);
+            put(&mut bytes, numbers[(node.hi >> 1) as usize] << 1 | node.hi & 1);
+            count += 1;
+            numbers[number as usize] = count;
         }
-        put(&mut bytes, numbers[&(root >> 1)] << 1 | root & 1);
+        put(&mut bytes, numbers[(root >> 1) as usize] << 1 | root & 1);
         bytes
     }
 
@@ -156,6 +194,20 @@ mod tests {
             let bytes = one.constant(value).to_bytes();
             assert!(other.from_bytes(&bytes).unwrap().is_some_and(|set| set.is_true() == value));
         }
+    }
+
+    #[test]
+    fn bytes_are_read_in_another_order() {
+        let (one, other) = (table(), table());
+        other.set_order(&[3, 0, 5, 1, 4, 2]);
+        for seed in 1..60 {
+            let (here, there) = (function(&one, seed), function(&other, seed));
+            let read = other.from_bytes_in(&one.order(), &here.to_bytes()).unwrap();
+            assert!(read.is_some_and(|set| set == there), "seed {seed}");
+            let read = one.from_bytes_in(&other.order(), &there.not().to_bytes()).unwrap();
+            assert!(read.is_some_and(|set| set == here.not()), "seed {seed}");
+        }
+        assert!(one.from_bytes_in(&[0, 1], &[0]).unwrap().is_none());
     }
 
     #[test]

@@ -201,6 +201,7 @@ impl<'a> Session<'a> {
             peak_nodes: size.peak,
             reorderings: size.reorderings,
             restarts: 0,
+            modular: None,
             rounds: Vec::new(),
             dynamic: self.space.dynamic.as_ref().map(|parts| {
                 let sizes = parts.borrow().sizes();

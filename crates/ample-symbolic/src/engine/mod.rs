@@ -7,6 +7,7 @@
 mod answers;
 mod fair;
 mod joint;
+pub mod modular;
 pub mod options;
 mod session;
 mod turns;
@@ -20,7 +21,7 @@ pub use crate::partial::Variant;
 pub use crate::reach::Method;
 use ample_budget::{Budget, Progress};
 use ample_model::visit::{Folder, Made, fold_expr};
-use ample_model::{Expr, Feature, Property, Question, Reason, Scope, Shared, Statistics, System};
+use ample_model::{Expr, Feature, Property, Question, Reason, Scope, Shared, StartNumber, Statistics, System};
 pub use options::{Direction, Exploration, Options, Preserve, Reach, StepRelations, Symbolic};
 
 use ample_engine::board::Board;
@@ -84,7 +85,7 @@ fn counted(states: &BigUint) -> Statistics {
 
 /// A system over other variables that has the same moves: what is found out about it is told of the system itself.
 pub struct AlternativeEncoding {
-    /// With the edges of the system itself, each under its own number, and as many initial states.
+    /// With the edges of the system itself, each under its own number.
     pub system: System,
     /// What the system's global variables, which have one cell each, are in this one.
     pub values: Vec<Expr>,
@@ -92,6 +93,8 @@ pub struct AlternativeEncoding {
     pub is_declared: bool,
     /// It stands for the system only if none of its assertions can be broken.
     pub is_promised: bool,
+    /// It has one initial state, which is that one of the system's; otherwise as many as the system.
+    pub start: Option<StartNumber>,
     /// What it is, for a report.
     pub description: String,
 }

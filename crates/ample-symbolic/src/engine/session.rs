@@ -189,6 +189,9 @@ impl<'a> Session<'a> {
 
     /// The number of an initial state.
     pub fn start(&self, state: &[bool]) -> Option<StartNumber> {
+        if let Some(start) = self.alternative.and_then(|alternative| alternative.start.clone()) {
+            return Some(start);
+        }
         let state = self.encoding.state(self.solved(), &|bit| state[bit as usize]);
         ample_model::Interpreter::new(self.solved()).number_of(&state)
     }
@@ -253,6 +256,7 @@ fn figures(
         peak_nodes: size.peak,
         reorderings: size.reorderings,
         restarts,
+        modular: None,
         rounds: effort.rounds.iter().map(|(states, nodes)| (states.to_string(), *nodes)).collect(),
         dynamic: None,
     }

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use ample::{
-    Answer, Branch, Certainty, Cut, CutBy, DiagramStatistics, Outcome, Reason, Report, SolvingStatistics, Statistics,
-    System, Trace, Unreached, Violation,
+    Answer, Branch, Certainty, Cut, CutBy, DiagramStatistics, ModularStatistics, Outcome, Reason, Report,
+    SolvingStatistics, Statistics, System, Trace, Unreached, Violation,
 };
 
 use super::layout::{Extent, first, padded, shortened, width};
@@ -289,6 +289,14 @@ fn symbolic_statistics(out: &mut impl Write, report: &Report, diagrams: &Diagram
         )?;
     } else {
         writeln!(out, "{peak_nodes:>9} nodes at the peak")?;
+    }
+    if let Some(modular) = &diagrams.modular {
+        let ModularStatistics { nodes, largest_node, checks, cache_hits, iterations, .. } = modular;
+        writeln!(out, "{nodes:>9} nodes of the partition graph, the largest of {largest_node} locations")?;
+        writeln!(
+            out,
+            "{checks:>9} checks under assumptions, {cache_hits} known results, {iterations} iterations of loops"
+        )?;
     }
     writeln!(out, "{} used, {time_s:.3} seconds", bytes(*memory_bytes))
 }
