@@ -328,10 +328,10 @@ fn a_target_may_lie_many_cycles_after_the_initial_state() {
     ];
     let system = circuit(1, &latches, Vec::new());
     let full = binary(BinaryOp::And, binary(BinaryOp::And, v(0), v(1)), v(2));
-    assert!(check(&system, &[full.clone()], "counter"));
+    assert!(check(&system, std::slice::from_ref(&full), "counter"));
     let kept = with_inputs(&system);
     let mut all = generator(&kept, Relations::Dynamic, 1);
-    let Generated::Sequence(sequence) = all.generate(&[full.clone()]).unwrap() else { panic!() };
+    let Generated::Sequence(sequence) = all.generate(std::slice::from_ref(&full)).unwrap() else { panic!() };
     assert_eq!(sequence.before, 7);
     let options = Options { max_cycles: Some(6), ..Options::default() };
     let mut few = Generator::new(&kept, &options, &Budget::unlimited()).unwrap();
