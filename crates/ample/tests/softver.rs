@@ -115,7 +115,7 @@ fn our_models_have_the_counts_and_verdicts_they_say() {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         for (_, count) in expectations(&text, "states") {
             let found = ample::states(&system, &CheckOptions::default()).statistics.states;
-            if found != count.parse().expect("a number") {
+            if found != count.parse::<u64>().expect("a number") {
                 wrong.push(format!("{name}: {found} states, expected {count}"));
             }
         }
