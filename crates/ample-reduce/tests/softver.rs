@@ -114,12 +114,12 @@ fn communications_are_not_passed() {
 /// Figure 3.11: before the `if`, `x` is dead where `y` is not below 2; the analysis by paths alone finds nothing there.
 #[test]
 fn the_condition_of_figure_3_11() {
-    let text =
-        "#INTEGER_LENGTH# 2 int x, y; { y := {0, 1, 2, 3}; if y < 2 then y := x; else y := 0; fi; x := 0; label end; }";
+    let text = "#INTEGER_LENGTH# 2 int x, y; { x := {0, 1, 2, 3}; y := {0, 1, 2, 3}; if y < 2 then y := x; else y := 0; fi; x := 0; \
+                if y = 1 then label end; else skip; fi; }";
     let system = load(text);
     let merged = reduced(&system, &[ctl(&system, "AF label(end)")], DEAD);
     let at_if = |system: &System| -> HashSet<(i64, i64)> {
-        let here = states(system).into_iter().filter(|state| state.processes[0].location.index() == 1);
+        let here = states(system).into_iter().filter(|state| state.processes[0].location.index() == 2);
         here.map(|state| (state.globals[0], state.globals[1])).collect()
     };
     // Without a reduction, all values; with it, x is one of its values where y is at least 2.

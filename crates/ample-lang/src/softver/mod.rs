@@ -95,7 +95,7 @@ fn blocks(text: &str) -> Vec<Block> {
     let budget = Budget::unlimited();
     let tokens = lexer::tokenize(SourceId(0), text, &Watch::new(&budget));
     let mut blocks = Vec::new();
-    let mut logic = None;
+    let mut before: Option<(&'static str, Token)> = None;
     let begins = |token: &Token| match token.kind {
         Kind::Keyword(Keyword::Spec) => Some("ctl"),
         Kind::Keyword(Keyword::LtlSpec) => Some("ltl"),
@@ -107,21 +107,22 @@ fn blocks(text: &str) -> Vec<Block> {
             [stated @ .., Token { kind: Kind::Op(Op::Semicolon), .. }] => stated,
             stated => stated,
         };
-        if let (Some(logic), [first, .., last]) = (logic, stated) {
+        if let (Some((logic, word)), [.., last]) = (before, stated) {
             let name = match stated {
                 [Token { kind: Kind::Word, span }, Token { kind: Kind::Op(Op::Assign), .. }, _, ..] => Some(span),
                 _ => None,
             };
             let formula = stated[if name.is_some() { 2 } else { 0 }].span.start as usize;
             blocks.push(Block {
-                whole: first.span.start as usize..last.span.end as usize,
+                // What is missing at the end of a formula is missed where the next one begins.
+                whole: word.span.start as usize..end.span.start as usize,
                 formula: formula..last.span.end as usize,
                 logic,
                 name: name.and_then(|span| text.get(span.start as usize..span.end as usize)).map(str::to_owned),
                 replaceable: true,
             });
         }
-        logic = begins(end);
+        before = begins(end).map(|logic| (logic, *end));
     }
     blocks
 }

@@ -225,10 +225,7 @@ impl<'a> Work<'a> {
                 (Ty::Enumeration(id), Scalar::Enumeration(id))
             }
         };
-        let cells = match *cells {
-            Some(number) => Some(self.array(name, number)),
-            None => None,
-        };
+        let cells = cells.map(|number| self.array(name, number));
         self.cells += u64::from(cells.unwrap_or(1));
         if self.cells > MAX_CELLS {
             self.error(name.span, format!("the variables have more than {MAX_CELLS} cells together"));

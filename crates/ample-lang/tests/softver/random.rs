@@ -28,11 +28,11 @@ const PROCESSES: [&str; 3] = ["P", "Q", "R"];
 pub fn program(random: &mut Random, processes: usize) -> Program {
     let mut text = "#INTEGER_LENGTH# 2\n".to_owned();
     let mut atoms = Vec::new();
-    for number in 0..processes {
+    for (number, name) in PROCESSES.iter().enumerate().take(processes) {
         let is_parallel = processes > 1;
-        let prefix = if is_parallel { format!("{}.", PROCESSES[number]) } else { String::new() };
+        let prefix = if is_parallel { format!("{name}.") } else { String::new() };
         if is_parallel {
-            writeln!(text, "process {}", PROCESSES[number]).unwrap();
+            writeln!(text, "process {name}").unwrap();
         }
         text.push_str(&declarations(random, is_parallel));
         let others = (0..processes).filter(|other| *other != number).map(|other| PROCESSES[other]).collect();
