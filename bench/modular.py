@@ -149,7 +149,7 @@ def main():
     parser.add_argument("--ample", default=ROOT / "target" / "release" / "ample")
     parser.add_argument("--only", default="", help="settings and programs whose names match")
     parser.add_argument("--sizes", nargs="*", default=[], metavar="NAME=N,…")
-    parser.add_argument("--limit", type=int, default=300, help="seconds for a run")
+    parser.add_argument("--limit", type=int, default=300, help="seconds of wall-clock time for a run")
     parser.add_argument("--memory", default="4G")
     parser.add_argument("--csv")
     arguments = parser.parse_args()

@@ -4,7 +4,7 @@
 use ample::{CheckOptions, Choice, EngineOptions, Modular, Partitioning, Reachability, StaticReduction, Verdict};
 use ample_logic::{Atom, Binary, Formula};
 use ample_model::random::sequential;
-use ample_model::{BinaryOp, Expr, LocationId, Place, Property, Question, Scalar, Scope, System, Temporal};
+use ample_model::{BinaryOp, Expr, LocationId, Overflow, Place, Property, Question, Scalar, Scope, System, Temporal};
 use ample_random::Random;
 
 /// How many pairs of a program and a formula.
@@ -12,8 +12,7 @@ fn pairs() -> u64 {
     std::env::var("AMPLE_PAIRS").ok().and_then(|pairs| pairs.parse().ok()).unwrap_or(300)
 }
 
-fn equal(variable: usize, bits: u8, value: i64) -> Expr {
-    let scalar = Scalar::Int { bits, signed: false };
+fn equal(variable: usize, scalar: Scalar, value: i64) -> Expr {
     let place = Place { scope: Scope::Global, variable: variable.into(), offset: 0, indices: Vec::new(), scalar };
     Expr::binary(BinaryOp::Equal, Expr::Read(place), Expr::Const(value))
 }
@@ -42,7 +41,9 @@ fn property(question: Question) -> Property {
 fn properties(system: &System, random: &mut Random) -> Vec<Property> {
     let locations = vec![LocationId::from(random.below(system.processes[0].locations.len()))];
     let at = Expr::At { process: None, of: 0usize.into(), locations };
-    let atoms = vec![equal(0, 2, random.below(3)), equal(1, 2, random.below(3)), equal(2, 1, 1), at];
+    let int = |bits| Scalar::Int { bits, signed: false };
+    let three = Scalar::Range { low: 0, high: 2, overflow: Overflow::Wrap };
+    let atoms = vec![equal(0, int(2), random.below(3)), equal(1, three, random.below(3)), equal(2, int(1), 1), at];
     let invariant = Expr::binary(BinaryOp::Or, atoms[0].clone(), atoms[1].clone());
     let ctl = Question::Ctl(Temporal { formula: formula(random, 3), atoms });
     vec![property(ctl), property(Question::Invariant(invariant)), Property::assertions(), Property::deadlock()]
