@@ -57,7 +57,7 @@ pub struct Corresponding {
 /// What a search for nodes that correspond has come to.
 pub enum Correspondence {
     /// There are some.
-    Found(Corresponding),
+    Found(Box<Corresponding>),
     /// There are none.
     Nothing,
     /// It takes longer.
@@ -72,7 +72,7 @@ pub fn corresponding(subject: &Subject<'_>, limit: Duration, budget: &Budget) ->
             let equal = classes.equal();
             Ok(match equal.is_empty() {
                 true => Correspondence::Nothing,
-                false => Correspondence::Found(merged(subject, &classes, equal)),
+                false => Correspondence::Found(Box::new(merged(subject, &classes, equal))),
             })
         }
         Err(_) => budget.check().map(|()| Correspondence::Unfinished),

@@ -101,7 +101,7 @@ impl Maker {
         match self.random.below(if depth == 0 { 6 } else { 12 }) {
             0 => Statement::Skip,
             1 if self.faults => Statement::Assert(self.condition()),
-            2..=5 | 1 => {
+            1..=5 => {
                 let values = if self.random.one_in(4) { 2 + self.random.below(2) } else { 1 };
                 Statement::Assign(self.place(), (0..values).map(|_| self.number_expr()).collect())
             }
