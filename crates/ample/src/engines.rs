@@ -126,7 +126,7 @@ const AFTER_EXPLICIT: Later =
     Later { after: Duration::from_millis(1500), patience: Duration::from_millis(6000), memory_share: 4, time_share: 4 };
 /// When the modular engine joins the explicit one: where it takes a program, its diagrams are small.
 const BEFORE_SYMBOLIC: Later =
-    Later { after: Duration::from_millis(500), patience: Duration::from_millis(3000), memory_share: 4, time_share: 3 };
+    Later { after: Duration::from_millis(200), patience: Duration::ZERO, memory_share: 4, time_share: 2 };
 /// When the explicit engine joins the symbolic one, which begins where the system is synchronous: a state has as many
 /// successors as there are inputs then.
 const AFTER_DIAGRAMS: Later = Later { after: Duration::from_millis(5000), patience: Duration::ZERO, ..AFTER_EXPLICIT };
