@@ -46,7 +46,7 @@ const TOO_MANY_STARTS: &str =
 const IN_PASSING: &str =
     "a fault inside an atomic sequence can stop a run there; `--engine explicit` knows what that means";
 /// Of properties of runs where a step is a set of transitions.
-const ONLY_GOALS: &str = "steps of several transitions are for deadlocks, assertions and invariants; `--sat-method bmc` is for \
+const ONLY_GOALS: &str = "the methods steps, processes and commuting are for deadlocks, assertions and invariants; `--sat-method bmc` is for \
                           formulas, too";
 /// Of a run that is not known to be a shortest one.
 const MAY_BE_SHORTER: &str = "found by IC3: there may be a shorter run";
@@ -453,7 +453,7 @@ impl<'a> Work<'a> {
         if let Some(bound) = self.options.bound
             && depth >= bound
             && unit.is_examined()
-            && matches!(self.method(), Method::Bmc | Method::Partial | Method::Steps | Method::Processes)
+            && (matches!(self.method(), Method::Bmc | Method::Partial) || self.method().semantics().is_some())
         {
             for number in std::mem::take(&mut unit.numbers) {
                 if self.is_open(number) {

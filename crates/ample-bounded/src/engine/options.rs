@@ -56,6 +56,8 @@ pub enum Method {
     Steps,
     /// The same, of runs in a normal form, in which transitions are taken as early as possible.
     Processes,
+    /// Bounded model checking in which transitions that commute in one direction are taken in one order only.
+    Commuting,
     /// Bounded partial exploration: bounded model checking in which processes have safe steps in turn.
     Partial,
 }
@@ -78,6 +80,7 @@ impl Method {
         match self {
             Method::Steps => Some(Semantics::Steps),
             Method::Processes => Some(Semantics::Processes),
+            Method::Commuting => Some(Semantics::Commuting),
             Method::Auto | Method::Bmc | Method::Induction | Method::Ic3 | Method::Partial => None,
         }
     }

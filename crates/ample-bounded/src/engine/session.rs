@@ -29,7 +29,8 @@ pub(super) const NOT_TOTAL: &str =
 /// Of a schedule for a synchronous system.
 const NO_PROCESSES: &str = "partial exploration is for processes, of which a synchronous system has none";
 /// Of sets of transitions of a synchronous system.
-const NO_TRANSITIONS: &str = "steps of several transitions are for processes, of which a synchronous system has none";
+const NO_TRANSITIONS: &str =
+    "the methods steps, processes and commuting are for processes, of which a synchronous system has none";
 
 /// What must not be reachable.
 #[derive(Clone, Debug)]

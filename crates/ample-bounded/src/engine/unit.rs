@@ -307,7 +307,7 @@ impl Unit {
             Method::Induction => {
                 Prover::Induction(Box::new(Induction::new(&machine, targets.clone(), overflow, budget)?))
             }
-            Method::Bmc | Method::Partial | Method::Steps | Method::Processes => Prover::Nobody,
+            Method::Bmc | Method::Partial | Method::Steps | Method::Processes | Method::Commuting => Prover::Nobody,
         };
         let by_induction = method == Method::Auto && matches!(search, Search::Reach(_));
         let induction = match by_induction {

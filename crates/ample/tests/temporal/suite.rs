@@ -426,7 +426,8 @@ impl Suite {
         let fairness = random.pick(&FAIRNESS);
         let expected: Vec<bool> = asked.iter().map(|question| naive.is_violated(question, fairness)).collect();
         // Those that prove nothing would go on until the time is over.
-        let refuting = [SatMethod::Bmc, SatMethod::Partial, SatMethod::Steps, SatMethod::Processes];
+        let stepping = [SatMethod::Steps, SatMethod::Processes, SatMethod::Commuting];
+        let refuting = [SatMethod::Bmc, SatMethod::Partial].into_iter().chain(stepping).collect::<Vec<_>>();
         let method = match random.one_in(2) {
             true => random.pick(&refuting),
             false => random.pick(&[SatMethod::Auto, SatMethod::Ic3, SatMethod::Induction]),
