@@ -99,10 +99,10 @@ fn commuting(encoding: &Encoding, budget: &Budget) -> Result<Machine, Interrupte
     let before = remembered(&mut machine, &chosen);
     for (number, lit) in chosen.iter().enumerate() {
         let mut others = Vec::new();
-        for other in number + 1..chosen.len() {
+        for (other, was_chosen) in before.iter().enumerate().skip(number + 1) {
             let is_independent = dependent[number].binary_search(&other).is_err();
             if is_independent || search.commutes(other, number)? {
-                others.push(before[other]);
+                others.push(*was_chosen);
             }
         }
         let is_late = machine.dag.any(&others);
