@@ -4,9 +4,9 @@
 //! after any number of steps, through states of `t_0`, …, `t_n`, one after the other; or the proof that there is no such run:
 //! K. Yorav, *Exploiting Syntactic Structure for Automatic Verification* (2000), sections 4.2 and 4.4. The first stage goes
 //! backward, from `t_n` to `t_0` and on to an initial state, by preimages with [dynamic transition relations](crate::joint::Parts).
-//! The second stage ([`choose`]) goes forward through the sets that the first one found, and gives values to as few inputs as
-//! it can, from which [`open`] takes those that turn out not to matter; all others may have any value. A sequence is simulated by the reference interpreter before anybody sees it
-//! ([`simulate`]).
+//! The second stage (`choose`) goes forward through the sets that the first one found, and gives values to as few inputs as
+//! it can, from which `open` takes those that turn out not to matter; all others may have any value. A sequence is simulated by
+//! the reference interpreter before anybody sees it (`simulate`).
 //!
 //! Inputs are part of the states here, so that targets may speak of them: those of a state are the inputs of its cycle.
 

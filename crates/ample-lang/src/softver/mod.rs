@@ -1,8 +1,8 @@
 //! SoftVer, the language of K. Yorav's model checker of the same name (*Exploiting Syntactic Structure for Automatic
 //! Verification*, 2000, sections 3.1 and 5.2): non-deterministic while programs, alone or in parallel with rendez-vous.
 //!
-//! Text goes through a [`lexer`] and a [`parser`]; [`names`] finds out what is declared, [`typed`] resolves expressions,
-//! [`modules`] checks the marks `#MODULE#`, and [`lower`] makes a [`System`] of it.
+//! Text goes through a `lexer` and a `parser`; `names` finds out what is declared, `typed` resolves expressions,
+//! `modules` checks the marks `#MODULE#`, and `lower` makes a [`System`] of it.
 
 pub mod ast;
 pub mod lexer;

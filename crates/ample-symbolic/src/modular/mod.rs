@@ -2,7 +2,7 @@
 //! Verification*, 2000, section 3.2 and chapter 5).
 //!
 //! Whether a formula holds at the entry of a part of a program depends on the part, and on which subformulas hold at its exit: an
-//! [assumption function](assumptions). So a program, cut into the nodes of a [partition graph](partition), is checked from
+//! [assumption function](assumptions). So a program, cut into the nodes of a [partition graph](mod@partition), is checked from
 //! its end to its beginning, one node after the other, each with [diagrams](structure) of its own ([`check`]). No set
 //! is ever over the whole program, and what one node needs in memory is all that is needed at a time.
 
