@@ -248,7 +248,7 @@ impl<'a> Work<'a> {
             for unit in &mut units {
                 for number in unit.numbers.clone() {
                     match self.fact(number) {
-                        Some(property) => unit.trust(number, property),
+                        Some(property) => unit.assume(number, property),
                         None if !self.is_open(number) => unit.leave(number),
                         None => {}
                     }
@@ -523,8 +523,8 @@ impl<'a> Work<'a> {
             }
             (Proof::Induction(depth, excluded), _) => {
                 let mut kind = format!("{depth}-induction over paths of different states");
-                if !unit.trusted().is_empty() {
-                    kind += &format!(", where these hold: {}", unit.trusted().join(", "));
+                if !unit.assumptions().is_empty() {
+                    kind += &format!(", where these hold: {}", unit.assumptions().join(", "));
                 }
                 (kind, Certificate::clauses(excluded))
             }

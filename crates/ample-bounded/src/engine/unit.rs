@@ -178,7 +178,7 @@ pub struct Unit {
     /// What was proved before, and verified.
     settled: Vec<Fact>,
     /// The properties among these that another engine has proved.
-    trusted: Vec<String>,
+    assumptions: Vec<String>,
     /// In the machine in which it is proved: the input that saves a state.
     save: Option<usize>,
     /// Runs of the depth of the search were looked at.
@@ -236,8 +236,9 @@ impl Unit {
             // Not again.
             self.simplified.iter_mut().for_each(|simplified| simplified.is_unfinished = false);
         } else {
-            let (settled, trusted) = (std::mem::take(&mut self.settled), std::mem::take(&mut self.trusted));
-            *self = Unit { settled, trusted, ..unit };
+            let settled = std::mem::take(&mut self.settled);
+            let assumptions = std::mem::take(&mut self.assumptions);
+            *self = Unit { settled, assumptions, ..unit };
         }
         Ok(())
     }
@@ -328,7 +329,7 @@ impl Unit {
             overflow,
             simplified: None,
             settled: Vec::new(),
-            trusted: Vec::new(),
+            assumptions: Vec::new(),
             save: None,
             examined: false,
         })
@@ -515,17 +516,17 @@ impl Unit {
     }
 
     /// Another engine has proved it: it is assumed in proofs by induction, which say so.
-    pub fn trust(&mut self, number: usize, property: String) {
+    pub fn assume(&mut self, number: usize, property: String) {
         if self.kind == Kind::Safety && self.numbers.contains(&number) {
-            self.trusted.push(property);
+            self.assumptions.push(property);
             self.settle(number);
         }
         self.leave(number);
     }
 
     /// What proofs by induction assume.
-    pub fn trusted(&self) -> &[String] {
-        &self.trusted
+    pub fn assumptions(&self) -> &[String] {
+        &self.assumptions
     }
 
     /// It is proved, and not looked for any more. In paths of induction it goes on to be assumed.
