@@ -190,6 +190,12 @@ impl Bounds {
         bounds
     }
 
+    /// The same, where any process may end.
+    #[must_use]
+    pub fn with_ending_processes(self) -> Bounds {
+        Bounds { least: 0, ..self }
+    }
+
     /// What is seen in `effort` states: most of them the nearest, the others along random runs.
     pub fn sampled(system: &System, effort: usize) -> Bounds {
         Bounds::sampled_within(system, effort, &Budget::unlimited())

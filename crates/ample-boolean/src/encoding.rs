@@ -261,6 +261,13 @@ impl Encoding {
         Some((place.first..).zip(place.coding.encode(i64::from(location.0))?).collect())
     }
 
+    /// The bits that say how many processes there are, with the values that they have when there are so many; `None` if there
+    /// never are.
+    pub fn count_bits(&self, processes: usize) -> Option<Vec<(u32, bool)>> {
+        let place = &self.layout.places[self.layout.count];
+        Some((place.first..).zip(place.coding.encode(processes as i64)?).collect())
+    }
+
     /// Bounds in which the step of that partition from that state fits, and some more: what to try again
     /// with after the partition's overflow was reached there.
     pub fn widen(&self, system: &System, bounds: &Bounds, state: &State, partition: usize) -> Bounds {

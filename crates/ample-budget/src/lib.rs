@@ -99,6 +99,12 @@ pub struct Progress {
     pub conflicts: u64,
     /// Frames of proofs by SAT solvers.
     pub frames: u64,
+    /// The node of a partition graph that is checked: nodes are counted from 1.
+    pub part: u64,
+    /// The nodes of the partition graph that were checked.
+    pub parts_done: u64,
+    /// The nodes of the partition graph; 0 if there is none.
+    pub parts: u64,
 }
 
 impl Progress {
@@ -114,6 +120,9 @@ impl Progress {
             clauses: self.clauses.saturating_add(other.clauses),
             conflicts: self.conflicts.saturating_add(other.conflicts),
             frames: self.frames.max(other.frames),
+            part: self.part.max(other.part),
+            parts_done: self.parts_done.max(other.parts_done),
+            parts: self.parts.max(other.parts),
         }
     }
 }

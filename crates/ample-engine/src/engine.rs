@@ -28,7 +28,7 @@ pub fn knows(engine: &dyn Engine, system: &System) -> Result<(), String> {
 }
 
 /// What the explicit engine knows of what not every engine knows: others name it instead of themselves.
-pub const EXPLICIT: &[Feature] = &[Feature::Synchronous];
+pub const EXPLICIT: &[Feature] = &[Feature::Synchronous, Feature::Heap];
 
 /// Whether a property is for an engine: how well it suits the engine, or else the sentence that says why it does not, and
 /// what would work.

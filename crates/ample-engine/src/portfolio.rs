@@ -3,7 +3,8 @@
 //! Nothing cheap tells before which engine will do: how well states lie in a diagram is seen by trying only. So the first
 //! engine has a head start, which is enough for most models and is a measurement for the others; then the next ones join
 //! it, but never more at a time than there are cores: a third engine waits on two cores until one of the first two has
-//! ended, because it has nothing left to do, has given up or has used its share. Each property is answered by whoever has
+//! ended, because it has nothing left to do, has given up or has used its share; or has used its slice: what has a slice joins
+//! early, and when it has used it without coming to its end, the next one joins at once, beside it. Each property is answered by whoever has
 //! its answer first, and then left alone by the others; the portfolio ends when all are answered. A portfolio of one is
 //! that engine.
 
@@ -48,6 +49,8 @@ pub struct Later {
     pub memory_share: u64,
     /// As long as the first engine is at work it may have this part of the time, whose cores it takes.
     pub time_share: u32,
+    /// So long it keeps others from joining where cores are short; then the next one joins at once, and they share a core.
+    pub slice: Duration,
 }
 
 /// What is asked of the engines.
@@ -93,11 +96,19 @@ struct Shared<'a> {
     ended: Arc<[AtomicBool]>,
     /// What the frontier of the first engine was like when another one joined.
     measured: Mutex<Option<(Duration, Measured)>>,
-    /// The engines that have joined, and when.
-    joined: Mutex<Vec<(usize, Duration)>>,
+    /// The engines that have joined.
+    joined: Mutex<Vec<Joined>>,
     /// By engine: its report, and when it was there.
     reports: Mutex<Vec<Option<(Report, Instant)>>>,
     changed: Condvar,
+}
+
+/// An engine that has joined.
+#[derive(Clone, Copy, Debug)]
+struct Joined {
+    number: usize,
+    at: Duration,
+    slice: Duration,
 }
 
 impl Shared<'_> {
@@ -105,11 +116,25 @@ impl Shared<'_> {
         self.reports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for that long, or until the first engine has ended or there is nothing left to do.
-    fn wait(&self, time: Duration, budget: &Budget) {
+    fn joined(&self) -> MutexGuard<'_, Vec<Joined>> {
+        self.joined.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An engine is at work, and has used its slice.
+    fn has_used_slice(&self, number: usize) -> bool {
+        let now = self.begun.elapsed();
+        self.joined().iter().any(|joined| joined.number == number && now >= joined.at.saturating_add(joined.slice))
+    }
+
+    /// Waits for that long, or until the first engine has ended, the one before this has used its slice, or there is nothing left
+    /// to do.
+    fn wait(&self, time: Duration, number: usize, budget: &Budget) {
         let until = Instant::now() + time;
         while budget.check().is_ok() {
             let now = Instant::now();
+            if number > 0 && self.has_used_slice(number - 1) {
+                return;
+            }
             let reports = self.reports();
             if now >= until || reports[0].is_some() {
                 return;
@@ -120,11 +145,12 @@ impl Shared<'_> {
         }
     }
 
-    /// Waits until of the engines before this one fewer are at work, or about to be, than there are cores; or there is
-    /// nothing left to do.
+    /// Waits until of the engines before this one fewer are at work, or about to be, than there are cores, those that have used
+    /// their slices left out; or there is nothing left to do.
     fn wait_for_core(&self, number: usize, budget: &Budget) {
         let cores = budget.threads().max(2);
-        let is_busy = || self.ended[..number].iter().filter(|ended| !ended.load(Ordering::Relaxed)).count() >= cores;
+        let occupies = |other: &usize| !self.ended[*other].load(Ordering::Relaxed) && !self.has_used_slice(*other);
+        let is_busy = || (0..number).filter(occupies).count() >= cores;
         while is_busy() && budget.check().is_ok() {
             drop(self.changed.wait_timeout(self.reports(), Duration::from_millis(20)));
         }
@@ -167,7 +193,7 @@ fn run(members: &[Member<'_>], task: &Task<'_>, asked: Asked, board: &Board, bud
         shared.keep(number, perform(&members[number], number, task, &shared, budget));
     });
     let measured = shared.measured.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let joined = std::mem::take(&mut *shared.joined.lock().unwrap_or_else(PoisonError::into_inner));
+    let joined = std::mem::take(&mut *shared.joined());
     let reports = std::mem::take(&mut *shared.reports());
     let took = shared.begun.elapsed();
     put_together(members, reports, shared.board, &History { measured, joined, took })
@@ -199,8 +225,7 @@ fn perform(
             if !shared.has_work(member.engine, task) {
                 return None;
             }
-            let mut joined = shared.joined.lock().unwrap_or_else(PoisonError::into_inner);
-            joined.push((number, shared.begun.elapsed()));
+            shared.joined().push(Joined { number, at: shared.begun.elapsed(), slice: later.slice });
             part
         }
     };
@@ -215,11 +240,11 @@ fn perform(
 
 /// Waits until an engine is to join, and says what it may take; `None` if all is answered by then, or all has to end.
 fn join(later: Later, number: usize, shared: &Shared<'_>, budget: &Budget) -> Option<Budget> {
-    shared.wait(later.after, budget);
+    shared.wait(later.after, number, budget);
     let measured = shared.seen.measure();
     let at = shared.begun.elapsed();
     if measured.is_shrinking() {
-        shared.wait(later.patience, budget);
+        shared.wait(later.patience, number, budget);
     }
     shared.wait_for_core(number, budget);
     budget.check().ok()?;
@@ -289,8 +314,8 @@ impl Measured {
 struct History {
     /// What the first engine was like when another one joined it.
     measured: Option<(Duration, Measured)>,
-    /// The numbers of those that joined.
-    joined: Vec<(usize, Duration)>,
+    /// Those that joined.
+    joined: Vec<Joined>,
     took: Duration,
 }
 
@@ -302,8 +327,8 @@ impl History {
             text = format!("; {}", measured.text(names[0], after));
         }
         // That the next one joined is what was measured for.
-        for (number, after) in self.joined.iter().skip(1) {
-            text += &format!("; {} joined after {:.1} s", names[*number], after.as_secs_f64());
+        for Joined { number, at, .. } in self.joined.iter().skip(1) {
+            text += &format!("; {} joined after {:.1} s", names[*number], at.as_secs_f64());
         }
         text
     }

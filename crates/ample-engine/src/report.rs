@@ -28,6 +28,8 @@ pub struct Report {
     pub statistics: Statistics,
     /// Which orders of independent steps were left out, or why none.
     pub reduction: Option<String>,
+    /// Which symmetry was used, or why none, if it was asked for.
+    pub symmetry: Option<String>,
     /// What static reductions have made of the model, if something.
     pub static_reduction: Option<String>,
     /// What the decision diagrams were like, where there were some.
@@ -256,6 +258,8 @@ pub struct Answer {
     pub statistics: Option<Statistics>,
     /// Which orders of independent steps that search left out, or why none.
     pub reduction: Option<String>,
+    /// Which symmetry it used, or why none, if it was asked for.
+    pub symmetry: Option<String>,
     /// Where it is proved: a certificate that can be verified, as JSON.
     pub certificate: Option<String>,
 }
@@ -365,6 +369,7 @@ impl Answer {
             warnings: Vec::new(),
             statistics: None,
             reduction: None,
+            symmetry: None,
             certificate: None,
         }
     }
@@ -433,6 +438,7 @@ impl Report {
             ended: None,
             statistics: Statistics::default(),
             reduction: None,
+            symmetry: None,
             static_reduction: None,
             diagrams: None,
             solving: None,
@@ -465,6 +471,8 @@ struct JsonReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reduction: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    symmetry: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     static_reduction: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     choice: Option<&'a str>,
@@ -492,6 +500,7 @@ impl Serialize for Report {
             complete: self.ended.is_none(),
             results: &self.answers,
             reduction: self.reduction.as_deref(),
+            symmetry: self.symmetry.as_deref(),
             static_reduction: self.static_reduction.as_deref(),
             choice: self.choice.as_deref(),
             stats: JsonStatistics(&self.statistics),
@@ -560,6 +569,8 @@ struct JsonAnswer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reduction: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    symmetry: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     stats: Option<JsonStatistics<'a>>,
 }
 
@@ -581,6 +592,7 @@ impl Serialize for Answer {
             note: self.note.as_deref(),
             warnings: &self.warnings,
             reduction: self.reduction.as_deref(),
+            symmetry: self.symmetry.as_deref(),
             stats: self.statistics.as_ref().map(JsonStatistics),
         };
         match &*self.outcome {
@@ -641,6 +653,9 @@ impl Serialize for JsonStatistics<'_> {
             complete: _,
             counts_transitions,
             counts_depth,
+            expanded,
+            reopened,
+            omitted,
         } = self.0;
         let counted = |count: &u64| counts_transitions.then_some(Count(*count));
         // There is no model without a state, and no state without a byte.
@@ -658,6 +673,14 @@ impl Serialize for JsonStatistics<'_> {
         map.serialize_entry("atomic_steps", &counted(atomic_steps))?;
         map.serialize_entry("store_bytes", &positive(store_bytes))?;
         map.serialize_entry("state_bytes", &positive(state_bytes))?;
+        for (name, number) in [("expanded", expanded), ("reopened", reopened)] {
+            if let Some(number) = number {
+                map.serialize_entry(name, &Count(*number))?;
+            }
+        }
+        if let Some(omitted) = omitted {
+            map.serialize_entry("omitted", omitted)?;
+        }
         map.end()
     }
 }
@@ -680,6 +703,7 @@ mod tests {
             ended: None,
             statistics,
             reduction: None,
+            symmetry: None,
             static_reduction: None,
             diagrams: None,
             unreached: None,

@@ -1,5 +1,8 @@
 //! Settings: what all engines are told about a check, beside the properties.
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use ample_model::Expr;
 use clap::ValueEnum;
 
@@ -82,12 +85,27 @@ pub struct Settings {
     pub justice: Vec<Expr>,
     /// Which orders of independent steps may be left out.
     pub partial_order: PartialOrder,
+    /// A directed search goes first where this is smaller.
+    pub heuristic: Option<Expr>,
     /// States that many steps from the start are not expanded.
     pub max_depth: Option<u64>,
     /// End at the first violation, whatever it is of.
     pub stop_at_first: bool,
     /// Whether the statements that no run executes are asked for.
     pub unreached: UnreachedCode,
+    /// Where a search is saved from time to time, to go on from there if it is ended.
+    pub checkpoint: Option<Checkpoint>,
+}
+
+/// Where a search is saved, and how often.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// The file.
+    pub path: PathBuf,
+    /// The time between two savings.
+    pub every: Duration,
+    /// Stands for the model and all options that the search depends on.
+    pub subject: u64,
 }
 
 impl Settings {

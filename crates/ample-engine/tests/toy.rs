@@ -124,7 +124,8 @@ fn whoever_has_the_answer_gives_it() {
     let deadlock = [Property::deadlock()];
     let task = Task { system: &system, properties: &deadlock, settings: &Settings::default() };
     let (weak, strong) = (Toy { most: 2 }, Toy { most: usize::MAX });
-    let later = Later { after: Duration::ZERO, patience: Duration::ZERO, memory_share: 2, time_share: 2 };
+    let later =
+        Later { after: Duration::ZERO, patience: Duration::ZERO, memory_share: 2, time_share: 2, slice: Duration::MAX };
     let members =
         [Member { engine: &weak, joins: Joins::AtOnce }, Member { engine: &strong, joins: Joins::Later(later) }];
     let report = portfolio::check(&members, &task, &board(&task), &Budget::unlimited());
@@ -179,7 +180,8 @@ fn a_third_engine_waits_for_one_of_two_cores() {
     let first = slow("first", Duration::from_secs(600), false);
     let second = slow("second", Duration::from_millis(200), false);
     let third = slow("third", Duration::ZERO, true);
-    let later = Later { after: Duration::ZERO, patience: Duration::ZERO, memory_share: 2, time_share: 2 };
+    let later =
+        Later { after: Duration::ZERO, patience: Duration::ZERO, memory_share: 2, time_share: 2, slice: Duration::MAX };
     let members = [
         Member { engine: &first, joins: Joins::AtOnce },
         Member { engine: &second, joins: Joins::Later(later) },
