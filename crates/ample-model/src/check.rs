@@ -280,6 +280,8 @@ impl<'a> Checker<'a> {
         self.at = "system".into();
         let max = system.max_processes;
         self.require(max <= MAX_PROCESSES, || format!("max_processes is {max}, more than {MAX_PROCESSES}"));
+        let (most, limit) = (system.max_objects, crate::interpret::MAX_OBJECTS);
+        self.require(most <= limit, || format!("max_objects is {most}, more than {limit}"));
         let started = system.start.len();
         self.require(started <= max as usize, || format!("{started} processes start, but at most {max} may be alive"));
         for variable in &system.globals {
@@ -345,8 +347,6 @@ impl<'a> Checker<'a> {
         }
         if !initialised {
             self.require(variable.initial.is_empty(), || "a parameter with a first value".into());
-            let refers = scalars.iter().any(|scalar| is_reference(*scalar));
-            self.require(!refers, || "a parameter that refers to an object".into());
             return;
         }
         if joint {
@@ -626,7 +626,11 @@ impl<'a> Checker<'a> {
                 self.process_id(*process, Role::Process);
                 self.arguments(*process, arguments.len());
                 self.require(*priority != Some(0), || "a priority of 0".into());
-                self.numbers(arguments, reader);
+                let scalars = self.parameter_scalars(*process);
+                for (argument, scalar) in arguments.iter().zip(scalars) {
+                    self.expr(argument, reader);
+                    self.fits(scalar, argument);
+                }
             }
             Action::Print { arguments, .. } => self.numbers(arguments, reader),
             Action::SetPriority(process, priority) => {
@@ -721,6 +725,13 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// The types of the slots of its parameters.
+    fn parameter_scalars(&self, id: ProcessId) -> Vec<Scalar> {
+        let Some(process) = self.system.processes.get(id.index()) else { return Vec::new() };
+        let parameters = process.locals.iter().take(process.parameters as usize);
+        parameters.flat_map(|variable| self.system.scalars(&variable.ty)).collect()
+    }
+
     fn arguments(&mut self, id: ProcessId, given: usize) {
         let Some(process) = self.system.processes.get(id.index()) else { return };
         let parameters = process.locals.iter().take(process.parameters as usize);
@@ -732,6 +743,10 @@ impl<'a> Checker<'a> {
     fn instance(&mut self, instance: &Instance) {
         self.process_id(instance.process, Role::Process);
         self.arguments(instance.process, instance.arguments.len());
+        let parameters = self.parameter_scalars(instance.process);
+        let mut given = parameters.into_iter().zip(&instance.arguments);
+        let is_object = given.any(|(scalar, value)| is_reference(scalar) && *value != 0);
+        self.require(!is_object, || "an object before there are any".into());
         self.require(instance.priority != Some(0), || "a priority of 0".into());
     }
 

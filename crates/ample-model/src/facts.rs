@@ -18,7 +18,7 @@ pub(crate) use bounds::Bounds;
 use crate::expr::{BinaryOp, Expr, Field, Pattern, Place, Scope, Shared};
 use crate::system::{
     Action, ChannelId, Communication, Definition, Edge, EdgeId, EventKind, Initial, Instruction, NextValue, ProcessId,
-    Scalar, Synchronous, System, Variable, VariableId,
+    RecordId, Scalar, Synchronous, System, Variable, VariableId,
 };
 use crate::visit::innermost_first;
 
@@ -161,6 +161,9 @@ pub struct Usage {
     pub channels: Vec<ChannelUse>,
     /// The sibling edges it waits for to be blocked. What those touch is not repeated here.
     pub blocked: Vec<EdgeId>,
+    /// The types of the objects whose cells it may read or write.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objects: Vec<RecordId>,
     /// The rest.
     pub traits: Traits,
 }
@@ -174,6 +177,7 @@ impl Usage {
         other.locations_of.iter().for_each(|process| add(&mut self.locations_of, *process));
         other.channels.iter().for_each(|channel| add(&mut self.channels, channel.clone()));
         other.blocked.iter().for_each(|edge| add(&mut self.blocked, *edge));
+        other.objects.iter().for_each(|record| add(&mut self.objects, *record));
         self.traits.merge(&other.traits);
     }
 }
@@ -873,6 +877,7 @@ impl<'a> Reader<'a> {
     /// There may be no object.
     fn field(&self, field: &Field, usage: &mut Usage) {
         field.indices.iter().for_each(|index| self.expr(&index.at, usage));
+        add(&mut usage.objects, field.record);
         usage.traits.heap = true;
         usage.traits.may_fault = true;
     }

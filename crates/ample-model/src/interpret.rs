@@ -26,6 +26,7 @@ mod heap;
 mod joint;
 mod moves;
 mod perform;
+mod picture;
 mod print;
 mod standing;
 mod state;

@@ -128,4 +128,13 @@ pub struct Statistics {
     /// The depth was measured.
     #[serde(default)]
     pub counts_depth: bool,
+    /// States expanded by a directed search, those included that were expanded again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expanded: Option<u64>,
+    /// States that A* has found cheaper paths to, and put back among those that wait to be expanded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reopened: Option<u64>,
+    /// How many states an approximate store has probably omitted; none if it is exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub omitted: Option<f64>,
 }

@@ -137,6 +137,7 @@ impl Maker {
             processes,
             start,
             max_processes: 3,
+            max_objects: crate::interpret::MAX_OBJECTS,
             monitor,
             properties: Vec::new(),
             uses_last: self.features.looks,

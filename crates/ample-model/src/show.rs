@@ -39,6 +39,13 @@ impl Show<'_> {
         match expr {
             Expr::Const(value) => value.to_string(),
             Expr::Read(place) => deeper.place(place),
+            Expr::Field(object, field) if self.system.language == "prom+" => {
+                // Objects of basic types are records that are called like them, which no other record can be.
+                let name = self.system.records.get(field.record.index()).map_or("", |record| &record.name);
+                let is_basic = matches!(name, "bit" | "bool" | "byte" | "pid" | "short" | "int");
+                let (object, field) = (deeper.operand(object), deeper.field(field));
+                if is_basic { format!("*{object}") } else { format!("{object}.{field}") }
+            }
             Expr::Field(object, field) => format!("{}->{}", deeper.operand(object), deeper.field(field)),
             Expr::Next(place) => format!("next({})", deeper.place(place)),
             Expr::Unary(op, x) => format!("{}{}", unary(*op), deeper.operand(x)),

@@ -902,6 +902,9 @@ pub struct System {
     pub start: Vec<Instance>,
     /// At most this many processes may be alive.
     pub max_processes: u32,
+    /// At most this many objects may be on the heap: as many as can be reached, and those that a step has created.
+    #[serde(default = "max_objects")]
+    pub max_objects: u32,
     /// Watches communication events.
     pub monitor: Option<Monitor>,
     /// What is to be checked.
@@ -930,6 +933,11 @@ pub struct System {
     /// what the [origins](Edge::origin) of the edges here name. Evidence is told as steps of it.
     #[serde(skip)]
     pub original: Option<Arc<Original>>,
+}
+
+/// How many objects there may be if nobody says.
+fn max_objects() -> u32 {
+    crate::interpret::MAX_OBJECTS
 }
 
 /// What a [reduced](System::original) system was made from.
@@ -990,6 +998,7 @@ impl System {
             processes: Vec::new(),
             start: Vec::new(),
             max_processes: 255,
+            max_objects: max_objects(),
             monitor: None,
             properties: Vec::new(),
             uses_last: false,

@@ -6,7 +6,7 @@ use super::perform::{Event, Successor};
 use super::state::{ChannelState, ProcessState, State};
 use super::{Cell, Fault, Interpreter, Layout};
 use crate::initial::StartNumber;
-use crate::system::{EdgeId, ProcessType, Scalar, Variable};
+use crate::system::{EdgeId, ProcessType, Scalar, Type, Variable};
 use crate::trace::{Change, Message, Move, Step, Trace};
 
 /// Why a trace is not a run of the system.
@@ -135,7 +135,10 @@ impl Interpreter<'_> {
     /// The step in the words of the source: who did what, where, and what changed.
     pub fn describe(&self, before: &State, taken: &Move, successor: &Successor) -> Step {
         let step = self.action_of(before, taken);
-        let changes = successor.state.as_ref().map_or_else(Vec::new, |after| self.changes(before, after));
+        let changes = successor.state.as_ref().map_or_else(Vec::new, |after| {
+            let numbers = &successor.numbers;
+            self.changes(before, after, numbers)
+        });
         let messages = successor.events.iter().map(|event| self.message_of(before, successor, event)).collect();
         Step { changes, messages, printed: successor.printed.clone(), violation: successor.violation(), ..step }
     }
@@ -261,13 +264,30 @@ impl Interpreter<'_> {
         message.iter().zip(scalars).map(|(value, scalar)| self.system.show_value(*scalar, *value)).collect()
     }
 
-    /// What differs: globals, processes and their locals, channels.
-    fn changes(&self, before: &State, after: &State) -> Vec<Change> {
+    /// What differs: globals, processes and their locals, channels, objects. That an object has another number afterwards
+    /// is told once, and is no change of what refers to it.
+    fn changes(&self, before: &State, after: &State, numbers: &[i64]) -> Vec<Change> {
         let mut changes = Vec::new();
         let old = |slot: usize| before.globals.get(slot).copied();
-        self.cell_changes(&self.system.globals, &self.globals, "", &old, &after.globals, &mut changes);
+        let view = Differences { numbers, old: &old };
+        self.cell_changes(&self.system.globals, &self.globals, "", &view, &after.globals, &mut changes);
         for id in 0..before.processes.len().max(after.processes.len()) {
-            self.process_changes(before, after, id, &mut changes);
+            self.process_changes((before, after), numbers, id, &mut changes);
+        }
+        for (index, object) in after.heap.iter().enumerate() {
+            let reference = index as i64 + 1;
+            let earlier = numbers.iter().position(|new| *new == reference).and_then(|at| before.heap.get(at));
+            let name = format!("#{reference}");
+            let whole = [Variable::new(&name, Type::Record(object.record))];
+            let cell = |slot: usize| earlier.and_then(|earlier| earlier.cells.get(slot).copied());
+            let view = Differences { numbers, old: &cell };
+            self.cell_changes(&whole, &Layout::of(self.system, &whole), "", &view, &object.cells, &mut changes);
+        }
+        let moved = (1i64..).zip(numbers).take(before.heap.len()).filter(|(old, new)| **new != 0 && old != *new);
+        let (old, new): (Vec<String>, Vec<String>) =
+            moved.map(|(old, new)| (format!("#{old}"), format!("#{new}"))).unzip();
+        if !old.is_empty() {
+            changes.push(Change { name: "objects".into(), before: Some(old.join(" ")), after: new.join(" ") });
         }
         for index in 0..after.channels.len() {
             let contents = self.contents(&after.channels[index]);
@@ -280,7 +300,13 @@ impl Interpreter<'_> {
         changes
     }
 
-    fn process_changes(&self, before: &State, after: &State, id: usize, changes: &mut Vec<Change>) {
+    fn process_changes(
+        &self,
+        (before, after): (&State, &State),
+        numbers: &[i64],
+        id: usize,
+        changes: &mut Vec<Change>,
+    ) {
         let (old, new) = (before.processes.get(id), after.processes.get(id));
         let same = matches!((old, new), (Some(old), Some(new)) if old.process == new.process);
         if old.is_some() && !same {
@@ -305,7 +331,8 @@ impl Interpreter<'_> {
         let locals = &self.system.process(new.process).locals;
         let cell = |slot: usize| old.and_then(|old| old.locals.get(slot).copied());
         let prefix = format!("{name}:");
-        self.cell_changes(locals, self.locals(new.process), &prefix, &cell, &new.locals, changes);
+        let view = Differences { numbers, old: &cell };
+        self.cell_changes(locals, self.locals(new.process), &prefix, &view, &new.locals, changes);
     }
 
     /// The cells that differ from what they were; of new cells those that are not 0.
@@ -314,7 +341,7 @@ impl Interpreter<'_> {
         variables: &[Variable],
         layout: &Layout,
         prefix: &str,
-        old: &dyn Fn(usize) -> Option<i64>,
+        view: &Differences<'_>,
         new: &[i64],
         changes: &mut Vec<Change>,
     ) {
@@ -327,8 +354,8 @@ impl Interpreter<'_> {
             for slot in 0..self.system.slots(&variable.ty) {
                 let at = offset + slot as usize;
                 let (Some(value), Some(scalar)) = (new.get(at), layout.scalars.get(at)) else { continue };
-                let earlier = old(at);
-                if earlier.unwrap_or(0) == *value {
+                let earlier = (view.old)(at);
+                if view.is_same(*scalar, earlier.unwrap_or(0), *value) {
                     continue;
                 }
                 changes.push(Change {
@@ -344,5 +371,22 @@ impl Interpreter<'_> {
     fn contents(&self, channel: &ChannelState) -> String {
         let scalars = &self.kind(channel).fields;
         channel.messages.iter().map(|message| format!("[{}]", self.fields(scalars, message).join(","))).collect()
+    }
+}
+
+/// How cells are compared with what they were.
+struct Differences<'a> {
+    /// By old number: what refers to an object afterwards.
+    numbers: &'a [i64],
+    /// The old value of a cell, by its slot.
+    old: &'a dyn Fn(usize) -> Option<i64>,
+}
+
+impl Differences<'_> {
+    fn is_same(&self, scalar: Scalar, old: i64, new: i64) -> bool {
+        match (scalar, usize::try_from(old).ok().and_then(|old| old.checked_sub(1))) {
+            (Scalar::Reference(_), Some(at)) => self.numbers.get(at).copied().unwrap_or(old) == new && new != 0,
+            _ => old == new,
+        }
     }
 }

@@ -7,8 +7,13 @@ impl Interpreter<'_> {
     /// The state with its objects numbered in the order in which they are discovered, breadth first, from the globals and
     /// then from the locals of each process; those that cannot be reached are left out.
     pub fn canonical(&self, state: State) -> State {
+        self.renumbered(state).0
+    }
+
+    /// The [canonical](Self::canonical) state, and for each object as it was its new reference, which is 0 for garbage.
+    pub(super) fn renumbered(&self, state: State) -> (State, Vec<i64>) {
         if state.heap.is_empty() {
-            return state;
+            return (state, Vec::new());
         }
         let mut state = state;
         let old = std::mem::take(&mut state.heap);
@@ -26,7 +31,7 @@ impl Interpreter<'_> {
             state.heap.push(Object { record, cells });
             next += 1;
         }
-        state
+        (state, discovery.numbers)
     }
 }
 

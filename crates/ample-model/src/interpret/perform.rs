@@ -19,7 +19,7 @@ use crate::trace::Move;
 pub const MAX_INSTRUCTIONS: u32 = 1_000_000;
 
 /// How many objects there may be at once, those that were created in a step included.
-pub const MAX_OBJECTS: u32 = 1 << 16;
+pub const MAX_OBJECTS: u32 = (1 << 16) - 1;
 
 /// Handles are kept in a byte.
 const MAX_CHANNELS: usize = 255;
@@ -38,6 +38,10 @@ pub struct Successor {
     pub events: Vec<Event>,
     /// What was printed.
     pub printed: String,
+    /// For each object, by its number before the step or, of a new one, behind those: its reference in the state after it,
+    /// which is 0 for garbage.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub numbers: Vec<i64>,
 }
 
 /// A message that was sent or received.
@@ -85,7 +89,10 @@ impl<'a> Run<'a> {
     /// Performs a move of the state given to [`Run::new`].
     pub fn perform(mut self, taken: &Move) -> Successor {
         match self.take(taken) {
-            Ok(()) => Successor { state: Some(self.interpreter.canonical(self.state)), ..self.successor },
+            Ok(()) => {
+                let (state, numbers) = self.interpreter.renumbered(self.state);
+                Successor { state: Some(state), numbers, ..self.successor }
+            }
             Err(fault) => {
                 self.successor.violations.push(fault);
                 self.successor
@@ -310,8 +317,9 @@ impl<'a> Run<'a> {
     }
 
     fn allocate(&mut self, process: u32, place: &Place, record: RecordId) -> Result<(), Fault> {
-        if self.state.heap.len() >= MAX_OBJECTS as usize {
-            return Err(Fault::TooManyObjects { limit: MAX_OBJECTS });
+        let limit = self.interpreter.system.max_objects.min(MAX_OBJECTS);
+        if self.state.heap.len() >= limit as usize {
+            return Err(Fault::TooManyObjects { limit });
         }
         let cells = vec![0; self.interpreter.system.slots(&Type::Record(record)) as usize];
         self.state.heap.push(Object { record, cells });

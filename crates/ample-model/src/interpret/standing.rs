@@ -196,7 +196,6 @@ impl Interpreter<'_> {
         buffers
     }
 
-    /// The cells of one scope. Channel handles mean nothing to the user, and are left out.
     /// The cells of the objects on the heap: `#1.field`.
     fn objects(&self, state: &State, out: &mut Vec<Cell>) {
         for (number, object) in state.heap.iter().enumerate() {
@@ -208,6 +207,7 @@ impl Interpreter<'_> {
         }
     }
 
+    /// The cells of one scope. Channel handles mean nothing to the user, and are left out.
     fn cells(&self, prefix: &str, variables: &[Variable], layout: &Layout, values: &[i64], out: &mut Vec<Cell>) {
         let is_global = std::ptr::eq(variables, &raw const *self.system.globals);
         for ((number, variable), offset) in variables.iter().enumerate().zip(&layout.offsets) {
