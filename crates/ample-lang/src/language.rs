@@ -8,7 +8,7 @@ use ample_model::{Budget, Expr, System, Temporal};
 use crate::diagnostic::{Diagnostic, Rejected, Severity};
 use crate::promela::preprocess::Loader;
 use crate::refused::RefusedFormula;
-use crate::{circuit, milestones, pnml, promela, smv, softver};
+use crate::{circuit, milestones, pnml, promela, promplus, smv, softver};
 
 /// A text to be read.
 pub struct Given<'a> {
@@ -22,6 +22,8 @@ pub struct Given<'a> {
     pub defines: &'a [(String, String)],
     /// What reading may take.
     pub budget: &'a Budget,
+    /// How many bits process ids and references of PROM+ have.
+    pub widths: promplus::Widths,
     /// Leave out formulas that are refused; otherwise one of them is enough to refuse the model.
     pub without_refused: bool,
 }
@@ -95,6 +97,7 @@ pub static LANGUAGES: &[&dyn Language] = &[
     &Milestones,
     &SoftVer,
     &Smv,
+    &PromPlus,
     &Promela,
 ];
 
@@ -124,7 +127,7 @@ impl Language for Promela {
     }
 
     fn read(&self, given: Given<'_>) -> Result<Read, Rejected> {
-        let Given { name, text, loader, defines, budget, without_refused } = given;
+        let Given { name, text, loader, defines, budget, without_refused, .. } = given;
         let (lowered, refused) = match without_refused {
             true => promela::read_apart_from_refused(name, text, loader, defines, budget)?,
             false => (promela::read_within(name, text, loader, defines, budget)?, Vec::new()),
@@ -142,6 +145,61 @@ impl Language for Promela {
 
     fn ctl(&self, system: &System, text: &str, budget: &Budget) -> Result<Temporal, Rejected> {
         promela::ctl_within(system, text, budget)
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Promela
+    }
+}
+
+/// PROM+: Promela's processes with pointers and objects.
+pub struct PromPlus;
+
+impl Language for PromPlus {
+    fn name(&self) -> &'static str {
+        promplus::NAME
+    }
+
+    fn title(&self) -> &'static str {
+        "PROM+ (.promp)"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["promp", "prom+", "promplus"]
+    }
+
+    /// Promela without an `init`, with an object that is created.
+    fn looks_like(&self, text: &str) -> bool {
+        let mut before = "";
+        let types = ["bit", "bool", "byte", "short", "int"];
+        let is_new = |word: &str, before: &str| before == "new" && types.contains(&word);
+        let mut all = words(text).filter(|word| !word.is_empty());
+        text.contains("proctype") && all.any(|word| is_new(word, std::mem::replace(&mut before, word)))
+    }
+
+    fn names_statements(&self) -> bool {
+        false
+    }
+
+    fn read(&self, given: Given<'_>) -> Result<Read, Rejected> {
+        let Given { name, text, loader, defines, budget, widths, without_refused } = given;
+        let (lowered, refused) = match without_refused {
+            true => promplus::read_apart_from_refused(name, text, loader, defines, widths, budget)?,
+            false => (promplus::read_within(name, text, loader, defines, widths, budget)?, Vec::new()),
+        };
+        Ok(Read { system: lowered.system, warnings: lowered.warnings, net: None, refused })
+    }
+
+    fn expression(&self, system: &System, text: &str, budget: &Budget) -> Result<Expr, Rejected> {
+        promplus::expression_within(system, text, budget)
+    }
+
+    fn ltl(&self, system: &System, text: &str, budget: &Budget) -> Result<Temporal, Rejected> {
+        promplus::ltl_within(system, text, budget)
+    }
+
+    fn ctl(&self, system: &System, text: &str, budget: &Budget) -> Result<Temporal, Rejected> {
+        promplus::ctl_within(system, text, budget)
     }
 
     fn dialect(&self) -> Dialect {

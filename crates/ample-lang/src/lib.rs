@@ -1,6 +1,6 @@
 //! Front ends: one module per language, each turning text into a [`System`](ample_model::System).
 //!
-//! [`promela`], [`milestones`], [`pnml`], [`smv`] and [`circuit`] read models and the formulas over them; [`export`] writes models in other
+//! [`promela`], [`promplus`], [`milestones`], [`pnml`], [`smv`] and [`circuit`] read models and the formulas over them; [`export`] writes models in other
 //! languages. What cannot be read is [`Rejected`], with [`Diagnostic`]s that point into the text; nothing is printed here,
 //! and no input makes a front end panic.
 //!
@@ -30,6 +30,7 @@ pub mod language;
 pub mod milestones;
 pub mod pnml;
 pub mod promela;
+pub mod promplus;
 pub mod refused;
 pub mod smv;
 pub mod softver;

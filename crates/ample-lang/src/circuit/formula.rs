@@ -80,9 +80,9 @@ fn whole(text: &str, message: &str) -> Rejected {
 fn parse(system: &System, text: &str) -> Result<Temporal, Rejected> {
     let mut table = AtomTable::new();
     let mut known: Vec<Formula> = Vec::new();
-    let mut help = None;
+    let (mut help, mut wrong) = (None, None);
     let parsed = parse_with(text, DIALECT, &mut |rest| {
-        let mut scanner = Scanner { system, rest, at: 0, help: None };
+        let mut scanner = Scanner { system, rest, at: 0, help: None, wrong: None };
         match scanner.atom() {
             Ok(None) => Ok(None),
             Ok(Some(expr)) => {
@@ -91,6 +91,9 @@ fn parse(system: &System, text: &str) -> Result<Temporal, Rejected> {
             }
             Err(message) => {
                 help = scanner.help;
+                // What is left is the end of the text.
+                let begin = text.len() - rest.len();
+                wrong = scanner.wrong.map(|name| begin + name.start..begin + name.end);
                 Err(message)
             }
         }
@@ -103,7 +106,8 @@ fn parse(system: &System, text: &str) -> Result<Temporal, Rejected> {
         }
         Err(ParseError { offset, message }) => {
             let end = offset + text.get(offset..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-            Err(rejected(text, offset.min(text.len()), end, message, help))
+            let place = wrong.unwrap_or(offset.min(text.len())..end);
+            Err(rejected(text, place.start, place.end, message, help))
         }
     }
 }
@@ -118,6 +122,8 @@ struct Scanner<'s, 't> {
     rest: &'t str,
     at: usize,
     help: Option<String>,
+    /// Where a name is that nothing has.
+    wrong: Option<std::ops::Range<usize>>,
 }
 
 impl Scanner<'_, '_> {
@@ -173,6 +179,7 @@ impl Scanner<'_, '_> {
                 let signals = self.system.signals.iter().map(|signal| signal.name.as_str());
                 self.help =
                     closest(&name, variables.chain(signals)).map(|near| format!("is `{}` meant?", quoted(near)));
+                self.wrong = Some(start..start + length);
                 Err(format!("there is no signal `{name}` in the circuit"))
             }
         }

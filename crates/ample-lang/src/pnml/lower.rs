@@ -123,6 +123,7 @@ pub fn system(name: &str, source: Source, (globals, edges): (Vec<Variable>, Vec<
         processes: vec![process],
         start: vec![Instance { process: ProcessId(0), arguments: Vec::new(), priority: None }],
         max_processes: 1,
+        max_objects: ample_model::interpret::MAX_OBJECTS,
         monitor: None,
         properties: Vec::new(),
         uses_last: false,

@@ -133,6 +133,8 @@ pub struct Declaration {
 pub struct Declarator {
     /// The name.
     pub name: Name,
+    /// The `*` before the name: a pointer, of PROM+ only.
+    pub pointer: Option<Span>,
     /// `: n` after the name.
     pub width: Option<(i64, Span)>,
     /// `[n]`
@@ -265,6 +267,10 @@ pub enum StmtKind {
     Break,
     /// `goto name`
     Goto(Name),
+    /// `p = new type`, of PROM+ only; the place of the type.
+    New(VarRef, TypeName, Span),
+    /// `reset p`, of PROM+ only.
+    Reset(VarRef),
     /// `v = e`; `v++` and `v--` are parsed as `v = v + 1` and `v = v - 1`.
     Assign(VarRef, Expr),
     /// `set_priority(p, n)`
@@ -287,11 +293,13 @@ pub enum StmtKind {
     Block(Vec<Stmt>),
 }
 
-/// A variable, perhaps a part of one: `a`, `a[i]`, `a[i].b.c[j]`.
+/// A variable, perhaps a part of one: `a`, `a[i]`, `a[i].b.c[j]`, and in PROM+ `*a`.
 #[derive(Clone, Debug)]
 pub struct VarRef {
     /// The names with their subscripts, outermost first; at least one.
     pub parts: Vec<(Name, Option<Expr>)>,
+    /// `*v`: what the pointer refers to, of PROM+ only.
+    pub deref: bool,
     /// The whole.
     pub span: Span,
 }

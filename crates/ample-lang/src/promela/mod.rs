@@ -79,7 +79,7 @@ pub fn read_apart_from_refused(
 }
 
 /// The `ltl` blocks of a text that is not preprocessed.
-fn blocks(text: &str) -> Vec<Block> {
+pub(crate) fn blocks(text: &str) -> Vec<Block> {
     let mut symbols = Symbols::default();
     let tokens = tokenize(SourceId(0), text, &mut symbols);
     let name_at = |at: usize| match tokens.get(at).map(|token| token.kind) {

@@ -78,8 +78,23 @@ pub(super) fn parse_within(
     defines: &[(String, String)],
     watch: &Watch<'_>,
 ) -> Result<Parsed, Rejected> {
-    let input = preprocess_within(path, text, loader, defines, watch);
+    parse_input(preprocess_within(path, text, loader, defines, watch), false, watch)
+}
+
+/// As [`parse_within`], with the pointers of PROM+.
+pub(crate) fn parse_with_pointers(
+    path: &str,
+    text: String,
+    loader: &mut dyn Loader,
+    defines: &[(String, String)],
+    watch: &Watch<'_>,
+) -> Result<Parsed, Rejected> {
+    parse_input(preprocess_within(path, text, loader, defines, watch), true, watch)
+}
+
+fn parse_input(input: Preprocessed, pointers: bool, watch: &Watch<'_>) -> Result<Parsed, Rejected> {
     let mut parser = Parser::new(input, watch);
+    parser.pointers = pointers;
     // What a failed preprocessing leaves is not what was meant: its errors would only mislead.
     let model = if parser.errors() == 0 { parser.model() } else { Model::default() };
     if parser.errors() > 0 {
@@ -126,6 +141,8 @@ struct Parser<'w> {
     inlined: usize,
     claims: usize,
     formulas: usize,
+    /// PROM+ is read: there are pointers, and `new` and `reset` are words of the language.
+    pointers: bool,
 }
 
 impl Cursor for Parser<'_> {
@@ -189,7 +206,13 @@ impl<'w> Parser<'w> {
             inlined: 0,
             claims: 0,
             formulas: 0,
+            pointers: false,
         }
+    }
+
+    /// What is read.
+    fn language(&self) -> &'static str {
+        if self.pointers { "PROM+" } else { "Promela" }
     }
 
     // Looking at tokens.
@@ -240,6 +263,13 @@ impl<'w> Parser<'w> {
 
     fn expect_name(&mut self, what: &str) -> Parse<Name> {
         let Some(symbol) = self.name_at(0) else { return Err(self.unexpected_name(what)) };
+        let text = self.symbols.text(symbol);
+        if self.pointers && matches!(text, "new" | "reset") {
+            let help = format!("`{text}` is a word of the language and cannot be a name");
+            let message = format!("expected {what}, found `{text}`");
+            let span = self.peek().span;
+            return Err(self.error_with_help(span, message, help));
+        }
         let span = self.take().span;
         Ok(Name { text: self.symbols.text(symbol).to_owned(), span })
     }
@@ -283,7 +313,7 @@ impl<'w> Parser<'w> {
     }
 
     fn unknown_character(&mut self, span: Span, character: char) -> Failed {
-        let message = format!("the character `{}` is not used in Promela", character.escape_debug());
+        let message = format!("the character `{}` is not used in {}", character.escape_debug(), self.language());
         match character {
             '“' | '”' | '„' => self.error_with_help(span, message, "write a straight quote, `\"`"),
             '‘' | '’' => self.error_with_help(span, message, "write a straight quote, `'`"),

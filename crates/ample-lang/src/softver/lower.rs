@@ -70,6 +70,7 @@ pub(super) fn lower(name: &str, source: Source, text: &Text, watch: &Watch<'_>) 
         channels,
         start: (0..processes.len()).map(start).collect(),
         max_processes: processes.len() as u32,
+        max_objects: ample_model::interpret::MAX_OBJECTS,
         globals,
         processes,
         monitor: None,

@@ -1,25 +1,52 @@
 //! Expressions and variable references.
 
 use ample_logic as logic;
-use ample_model::{Action, BinaryOp, Expr, Index, Pattern, Place, Scalar, Scope, Span, Type, UnaryOp};
+use ample_model::{Action, BinaryOp, Expr, Field, Index, Pattern, Place, RecordId, Scalar, Scope, Span, Type, UnaryOp};
 
 use super::{Lower, Reference, Result, RunSlot, UNDECLARED};
 use crate::diagnostic::{Diagnostic, counted};
 use crate::promela::ast::{self, Binary, ExprKind, Probe, ReceiveArg, Unary, VarRef};
 use crate::promela::parser::Notation;
 
+/// What a reference begins with.
+#[derive(Clone)]
+pub(super) enum Root {
+    /// A variable.
+    Variable(Scope, ample_model::VariableId),
+    /// An object of that type, which the expression refers to.
+    Object(Expr, RecordId),
+}
+
 /// A variable reference with its type: a cell, or a whole record or array.
 pub(super) struct Target {
-    pub(super) scope: Scope,
-    pub(super) variable: ample_model::VariableId,
+    pub(super) root: Root,
     pub(super) offset: u32,
     pub(super) indices: Vec<Index>,
     pub(super) ty: Type,
 }
 
 impl Target {
-    fn place(&self, scalar: Scalar) -> Place {
-        Place { scope: self.scope, variable: self.variable, offset: self.offset, indices: self.indices.clone(), scalar }
+    /// The cell of a variable; none if it is one of an object.
+    pub(super) fn place(&self, scalar: Scalar) -> Option<Place> {
+        let Root::Variable(scope, variable) = self.root else { return None };
+        Some(Place { scope, variable, offset: self.offset, indices: self.indices.clone(), scalar })
+    }
+
+    /// The cell of an object, and what refers to it.
+    pub(super) fn field(&self, scalar: Scalar) -> Option<(Expr, Field)> {
+        let Root::Object(object, record) = &self.root else { return None };
+        let field = Field { record: *record, offset: self.offset, indices: self.indices.clone(), scalar };
+        Some((object.clone(), field))
+    }
+
+    fn read(&self, scalar: Scalar) -> Option<Expr> {
+        let field = || self.field(scalar).map(|(object, field)| Expr::Field(Box::new(object), field));
+        self.place(scalar).map(Expr::Read).or_else(field)
+    }
+
+    /// The type of the objects that it refers to, if it is a pointer.
+    pub(super) fn refers_to(&self) -> Option<RecordId> {
+        if let Type::Scalar(Scalar::Reference(record)) = self.ty { Some(record) } else { None }
     }
 }
 
@@ -142,7 +169,65 @@ impl Lower<'_> {
         Ok((result?, spawned))
     }
 
+    /// A number, or a pointer: for who knows what to do with one.
+    pub(super) fn any_expression(&mut self, e: &ast::Expr) -> Result<Expr> {
+        let ExprKind::Var(var) = &*e.kind else { return self.expression(e) };
+        if self.is_null(e) { Ok(Expr::Const(0)) } else { self.variable_value(var) }
+    }
+
+    /// The expression is the reference to nothing, of PROM+. A variable of that name hides it.
+    pub(super) fn is_null(&self, e: &ast::Expr) -> bool {
+        let ExprKind::Var(VarRef { parts, deref: false, .. }) = &*e.kind else { return false };
+        let is_null = |name: &ast::Name| name.text == "null" && self.find_variable("null").is_none();
+        self.widths.is_some() && matches!(&parts[..], [(name, None)] if is_null(name))
+    }
+
     fn expression_with_run(&mut self, e: &ast::Expr) -> Result<Expr> {
+        if self.is_null(e) {
+            return Err(Diagnostic::error(e.span, "`null` is not a number"));
+        }
+        let value = self.value_with_run(e)?;
+        match (reference(&value), &*e.kind) {
+            (Some(record), ExprKind::Var(var)) => {
+                let name = self.text(var.span);
+                let error = Diagnostic::error(e.span, format!("`{name}` is a pointer and not a number"));
+                Err(if self.is_basic(record) {
+                    error.with_help(format!("what it refers to is `*{name}`"))
+                } else {
+                    error
+                })
+            }
+            _ => Ok(value),
+        }
+    }
+
+    /// `p == q` or `p != q`, if one of them is a pointer.
+    fn comparison_of_pointers(&mut self, op: BinaryOp, x: &ast::Expr, y: &ast::Expr) -> Result<Option<Expr>> {
+        let is_variable = |e: &ast::Expr| matches!(&*e.kind, ExprKind::Var(_));
+        if self.widths.is_none() || !is_variable(x) && !is_variable(y) {
+            return Ok(None);
+        }
+        let (left, right) = (self.any_expression(x)?, self.any_expression(y)?);
+        let (first, second) = (reference(&left), reference(&right));
+        let (x_null, y_null) = (self.is_null(x), self.is_null(y));
+        match (first, second) {
+            (None, None) if x_null && y_null => {}
+            (None, None) => return Ok(None),
+            (Some(a), Some(b)) if a == b => {}
+            (Some(a), Some(b)) => {
+                let name = |id: RecordId| &self.system.records[id.index()].name;
+                let message = format!("pointers to `{}` and to `{}` cannot be compared", name(a), name(b));
+                return Err(Diagnostic::error(crate::promela::preprocess::join(x.span, y.span), message));
+            }
+            (Some(_), None) if y_null => {}
+            (None, Some(_)) if x_null => {}
+            (Some(_), None) => return Err(not_a_pointer(y.span)),
+            (None, Some(_)) => return Err(not_a_pointer(x.span)),
+        }
+        Ok(Some(Expr::binary(op, left, right)))
+    }
+
+    fn value_with_run(&mut self, e: &ast::Expr) -> Result<Expr> {
         Ok(match &*e.kind {
             ExprKind::Const(value) => Expr::Const(i64::from(*value as i32)),
             ExprKind::Var(var) => self.variable_value(var)?,
@@ -151,6 +236,11 @@ impl Lower<'_> {
                 unary(*op, x).ok_or_else(|| temporal_outside(e.span))?
             }
             ExprKind::Binary(op, x, y) => {
+                if let Binary::Arithmetic(op @ (BinaryOp::Equal | BinaryOp::NotEqual)) = op
+                    && let Some(compared) = self.comparison_of_pointers(*op, x, y)?
+                {
+                    return Ok(compared);
+                }
                 let (left, right) = (self.expression_with_run(x)?, self.expression_with_run(y)?);
                 let is_formula = x.is_temporal() || y.is_temporal();
                 match *op {
@@ -255,7 +345,10 @@ impl Lower<'_> {
             return Err(Diagnostic::error(name.span, format!("`{}` is a claim and cannot be run", name.text)));
         }
         let mut arguments = Vec::new();
-        for arg in args {
+        for (number, arg) in args.iter().enumerate() {
+            if self.widths.is_some() {
+                self.check_argument(process, number, arg)?;
+            }
             self.flat_values(arg, &mut arguments)?;
         }
         let expected = self.parameter_slots[process.index()];
@@ -269,6 +362,29 @@ impl Lower<'_> {
             Some(e) => Some(self.priority(e)?),
         };
         Ok(Action::Spawn { process, arguments, priority })
+    }
+
+    /// Numbers go to numbers, and pointers to pointers of their type.
+    fn check_argument(&mut self, process: ample_model::ProcessId, number: usize, arg: &ast::Expr) -> Result<()> {
+        let Some((name, ty)) = self.parameters[process.index()].get(number).cloned() else { return Ok(()) };
+        let expected = if let Type::Scalar(Scalar::Reference(record)) = ty { Some(record) } else { None };
+        let given = match (&*arg.kind, &ty) {
+            (_, Type::Record(_) | Type::Array { .. }) => return Ok(()),
+            (ExprKind::Var(_), _) => reference(&self.any_expression(arg)?),
+            _ => None,
+        };
+        if expected == given || expected.is_some() && self.is_null(arg) {
+            return Ok(());
+        }
+        let record = |id: RecordId| &self.system.records[id.index()].name;
+        let message = match (expected, given) {
+            (Some(expected), Some(given)) => {
+                format!("`{name}` is a pointer to `{}`, not to `{}`", record(expected), record(given))
+            }
+            (Some(expected), None) => format!("`{name}` is a pointer to `{}`, not a number", record(expected)),
+            (None, _) => format!("`{name}` is a number, not a pointer"),
+        };
+        Err(Diagnostic::error(arg.span, message))
     }
 
     /// A priority as it is written: 1 to 255.
@@ -292,16 +408,16 @@ impl Lower<'_> {
                 return Ok(());
             }
         }
-        out.push(self.expression(arg)?);
+        out.push(if self.widths.is_some() { self.any_expression(arg)? } else { self.expression(arg)? });
         Ok(())
     }
 
     pub(super) fn flat_places(&self, target: &Target) -> Vec<Place> {
         let scalars = self.system.scalars(&target.ty);
-        let places = scalars.into_iter().enumerate().map(|(slot, scalar)| {
-            let mut place = target.place(scalar);
+        let places = scalars.into_iter().enumerate().filter_map(|(slot, scalar)| {
+            let mut place = target.place(scalar)?;
             place.offset += slot as u32;
-            place
+            Some(place)
         });
         places.collect()
     }
@@ -339,14 +455,25 @@ impl Lower<'_> {
                 _ => {}
             }
         }
-        Ok(Expr::Read(self.cell(var)?))
+        let target = self.target(var)?;
+        let scalar = self.scalar_of(&target, var)?;
+        target.read(scalar).ok_or_else(|| Diagnostic::error(var.span, "this has no value"))
     }
 
-    /// The cell that a reference names; an error if it names a whole record or array.
+    /// The cell of a variable that a reference names; an error if it names a whole record or array.
     pub(super) fn cell(&mut self, var: &VarRef) -> Result<Place> {
         let target = self.target(var)?;
+        let scalar = self.scalar_of(&target, var)?;
+        target.place(scalar).ok_or_else(|| {
+            let error = Diagnostic::error(var.span, "expected a variable, found a part of an object");
+            error.with_help("assign its value to a variable first")
+        })
+    }
+
+    /// The type of a cell; an error if it is a whole record or array.
+    pub(super) fn scalar_of(&self, target: &Target, var: &VarRef) -> Result<Scalar> {
         match target.ty {
-            Type::Scalar(scalar) => Ok(target.place(scalar)),
+            Type::Scalar(scalar) => Ok(scalar),
             Type::Array { .. } => {
                 let name = &var.parts.last().expect("a reference has a name").0.text;
                 Err(Diagnostic::error(var.span, format!("`{name}` is an array: an index is missing")))
@@ -372,7 +499,7 @@ impl Lower<'_> {
             });
         };
         let ty = self.variable(scope, variable).ty.clone();
-        let mut target = Target { scope, variable, offset: 0, indices: Vec::new(), ty };
+        let mut target = Target { root: Root::Variable(scope, variable), offset: 0, indices: Vec::new(), ty };
         let index = match index {
             Some(e) => Some((self.expression(e)?, e.span)),
             None => None,
@@ -386,7 +513,28 @@ impl Lower<'_> {
             };
             self.select_element(&mut target, &field.text, index)?;
         }
+        if var.deref {
+            self.dereference(&mut target, var)?;
+        }
         Ok(target)
+    }
+
+    /// `*v`
+    fn dereference(&self, target: &mut Target, var: &VarRef) -> Result<()> {
+        let name = var.parts.iter().map(|(name, _)| name.text.as_str()).collect::<Vec<_>>().join(".");
+        let Some(record) = target.refers_to() else {
+            return Err(Diagnostic::error(var.span, format!("`{name}` is not a pointer")));
+        };
+        if !self.is_basic(record) {
+            let message = format!("`{name}` refers to a record");
+            return Err(
+                Diagnostic::error(var.span, message).with_help(format!("its fields are written `{name}.field`"))
+            );
+        }
+        follow(target);
+        let field = &self.system.records[record.index()].fields[0];
+        target.ty = field.1.clone();
+        Ok(())
     }
 
     pub(super) fn select_element(&self, target: &mut Target, name: &str, index: Option<(Expr, Span)>) -> Result<()> {
@@ -407,6 +555,14 @@ impl Lower<'_> {
     }
 
     pub(super) fn select_field(&self, target: &mut Target, field: &ast::Name) -> Result<()> {
+        if let Some(record) = target.refers_to() {
+            let name = &self.system.records[record.index()].name;
+            if self.is_basic(record) {
+                let message = format!("a pointer to `{name}` has no field `{}`", field.text);
+                return Err(Diagnostic::error(field.span, message).with_help("what it refers to is written `*p`"));
+            }
+            follow(target);
+        }
         let Type::Record(id) = target.ty else {
             let message = format!("this is not a record and has no field `{}`", field.text);
             return Err(Diagnostic::error(field.span, message));
@@ -493,6 +649,28 @@ impl Lower<'_> {
         }
         Ok(())
     }
+}
+
+/// From a pointer to the object that it refers to.
+fn follow(target: &mut Target) {
+    let Type::Scalar(scalar @ Scalar::Reference(record)) = target.ty else { return };
+    if let Some(object) = target.read(scalar) {
+        *target =
+            Target { root: Root::Object(object, record), offset: 0, indices: Vec::new(), ty: Type::Record(record) };
+    }
+}
+
+/// The type of the objects that an expression refers to.
+pub(super) fn reference(e: &Expr) -> Option<RecordId> {
+    match e {
+        Expr::Read(Place { scalar: Scalar::Reference(record), .. })
+        | Expr::Field(_, Field { scalar: Scalar::Reference(record), .. }) => Some(*record),
+        _ => None,
+    }
+}
+
+pub(super) fn not_a_pointer(span: Span) -> Diagnostic {
+    Diagnostic::error(span, "expected a pointer")
 }
 
 fn temporal_outside(span: Span) -> Diagnostic {

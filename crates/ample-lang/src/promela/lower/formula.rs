@@ -18,6 +18,7 @@ use super::{Lower, Result};
 use crate::diagnostic::{Diagnostic, Rejected, Severity};
 use crate::promela::ast::{self, Binary, ExprKind, Unary};
 use crate::promela::parser::{Names, Notation, parse_formula};
+use crate::promplus::Widths;
 use crate::watch::Watch;
 
 /// What the text of a formula is called in messages.
@@ -125,6 +126,7 @@ fn over_system(
         sources: &system.sources,
         variables: globals.chain(constants).collect(),
         processes: system.processes.iter().map(|process| process.name.as_str()).collect(),
+        pointers: system.language == crate::promplus::NAME,
     };
     let watch = Watch::new(budget);
     let (parsed, sources) = watch.finish(parse_formula(LABEL, text.into(), &names, notation, &watch))?;
@@ -158,6 +160,8 @@ impl<'a> Lower<'a> {
         lower.globals = Globals::of(system);
         lower.roles = system.processes.iter().map(|p| p.role).collect();
         lower.parameter_slots = vec![0; system.processes.len()];
+        lower.parameters = vec![Vec::new(); system.processes.len()];
+        lower.widths = (system.language == crate::promplus::NAME).then(Widths::default);
         lower.system.enumerations = system.enumerations.clone();
         lower.system.records = system.records.clone();
         lower.system.channels = system.channels.clone();

@@ -18,12 +18,13 @@ use ample_budget::Budget;
 use ample_model::{
     Action, BinaryOp, Communication, Coupling, DeadStatement, Edge, EdgeId, EventKind, Expr, Instance, Instruction,
     Location, LocationId, Monitor, MonitorEdge, Pattern, ProcessId, ProcessType, Property, Question, Role, Source,
-    Span, System, VariableId,
+    Span, System, Type, VariableId,
 };
 
 use super::ast::{self, Name, Unit, VarRef};
 use super::parser::{Notation, Parsed};
 use crate::diagnostic::{Diagnostic, Rejected, Severity, closest};
+use crate::promplus::Widths;
 use crate::watch::Watch;
 pub use formula::{ctl, ctl_within, expression, expression_within, ltl, ltl_within};
 
@@ -71,6 +72,8 @@ struct Lower<'a> {
     globals: Globals,
     /// The parameters' cells of every process type.
     parameter_slots: Vec<usize>,
+    /// The names and types of the parameters of every process type.
+    parameters: Vec<Vec<(String, Type)>>,
     roles: Vec<Role>,
     body: Option<Body>,
     run_slot: RunSlot,
@@ -78,6 +81,8 @@ struct Lower<'a> {
     notation: Notation,
     references: Vec<Reference>,
     diagnostics: Vec<Diagnostic>,
+    /// The text is one of PROM+, with these widths of process ids and references.
+    widths: Option<Widths>,
 }
 
 /// A body that was read, before its automaton is built.
@@ -93,8 +98,24 @@ pub fn lower(parsed: Parsed, name: &str) -> std::result::Result<Lowered, Rejecte
 
 /// As [`lower`]; what it gives when the budget is exhausted is of no use.
 pub(super) fn lower_within(parsed: Parsed, name: &str, watch: &Watch<'_>) -> std::result::Result<Lowered, Rejected> {
+    lower_as(parsed, name, None, watch)
+}
+
+/// As [`lower_within`]: Promela, or PROM+ with these widths of process ids and references.
+pub(crate) fn lower_as(
+    parsed: Parsed,
+    name: &str,
+    widths: Option<Widths>,
+    watch: &Watch<'_>,
+) -> std::result::Result<Lowered, Rejected> {
     let Parsed { model, sources, diagnostics } = parsed;
     let mut lower = Lower::new(&sources, name, diagnostics, watch);
+    if let Some(widths) = widths {
+        lower.widths = Some(widths);
+        lower.system.language = crate::promplus::NAME.into();
+        lower.system.max_processes = widths.processes();
+        lower.system.max_objects = widths.objects();
+    }
     lower.model(&model);
     let Lower { mut system, mut diagnostics, .. } = lower;
     if diagnostics.iter().any(|d| d.severity == Severity::Error) {
@@ -124,6 +145,7 @@ impl<'a> Lower<'a> {
             processes: Vec::new(),
             start: Vec::new(),
             max_processes: MAX_PROCESSES,
+            max_objects: ample_model::interpret::MAX_OBJECTS,
             monitor: None,
             properties: Vec::new(),
             uses_last: false,
@@ -142,12 +164,14 @@ impl<'a> Lower<'a> {
             system,
             globals: Globals::default(),
             parameter_slots: Vec::new(),
+            parameters: Vec::new(),
             roles: Vec::new(),
             body: None,
             run_slot: RunSlot::Forbidden,
             notation: Notation::Model,
             references: Vec::new(),
             diagnostics,
+            widths: None,
         }
     }
 
@@ -258,7 +282,10 @@ impl<'a> Lower<'a> {
             self.body = Some(Body::new(role == Role::Claim, false));
             let slots = self.parameters(proctype);
             self.parameter_slots.push(slots);
-            bodies.extend(self.body.take());
+            let body = self.body.take();
+            let parameters = body.iter().flat_map(|body| &body.locals.variables);
+            self.parameters.push(parameters.map(|variable| (variable.name.clone(), variable.ty.clone())).collect());
+            bodies.extend(body);
         }
         bodies
     }
@@ -355,14 +382,21 @@ impl<'a> Lower<'a> {
         }
         let runnable = self.roles.contains(&Role::Process);
         if self.system.start.is_empty() && !self.diagnostics.iter().any(|d| d.severity == Severity::Error) {
-            let message = if runnable {
+            let is_promela = self.widths.is_none();
+            let message = if runnable && is_promela {
                 "no process is ever started: there is no `init` and no `active` proctype"
+            } else if runnable {
+                "no process is ever started: there is no `active` proctype"
             } else {
                 "the model has no processes"
             };
             let top = Span { source: ample_model::SourceId(0), start: 0, end: 0 };
             let span = self.system.processes.first().and_then(|p| p.span).or(Some(top));
-            let help = Some("write `init { … }` or put `active` before a proctype".to_string());
+            let help = match is_promela {
+                true => "write `init { … }` or put `active` before a proctype",
+                false => "write `active [1]` before a proctype",
+            };
+            let help = Some(help.to_string());
             let severity = Severity::Error;
             self.diagnostics.push(Diagnostic { severity, message: message.into(), span, help });
         }
@@ -382,8 +416,9 @@ impl<'a> Lower<'a> {
                     return Err(Diagnostic::error(e.span, format!("there cannot be {count} processes")));
                 }
                 let all = count + self.system.start.len() as i64;
-                if all > i64::from(MAX_PROCESSES) {
-                    let message = format!("{all} processes are started: there can be at most {MAX_PROCESSES}");
+                let most = self.system.max_processes;
+                if all > i64::from(most) {
+                    let message = format!("{all} processes are started: there can be at most {most}");
                     return Err(Diagnostic::error(e.span, message));
                 }
                 count
@@ -532,8 +567,7 @@ impl<'a> Lower<'a> {
                     });
                 };
                 let mut target = expression::Target {
-                    scope: ample_model::Scope::Local,
-                    variable: VariableId::from(position),
+                    root: expression::Root::Variable(ample_model::Scope::Local, VariableId::from(position)),
                     offset: 0,
                     indices: Vec::new(),
                     ty: process.locals[position].ty.clone(),
@@ -543,6 +577,10 @@ impl<'a> Lower<'a> {
                         self.select_field(&mut target, field)?;
                     }
                     self.select_element(&mut target, &field.text, index.map(|e| (e, field.span)))?;
+                }
+                if var.deref || matches!(target.root, expression::Root::Object(..)) || target.refers_to().is_some() {
+                    let message = format!("the pointer `{}` of `{}` is not seen from outside", name.text, process.name);
+                    return Err(Diagnostic::error(var.span, message));
                 }
                 match self.flat_places(&target).into_iter().next() {
                     Some(place) if matches!(target.ty, ample_model::Type::Scalar(_)) => Ok(Resolved::Place(place)),

@@ -4,12 +4,15 @@ use std::collections::HashMap;
 
 use ample_model::{
     Channel, ChannelId, Enumeration, EnumerationId, Expr, Initial, ProcessId, ProcessType, Record, RecordId, Scalar,
-    Scope, System, Type, Variable, VariableId, VariableKind,
+    Scope, Span, System, Type, Variable, VariableId, VariableKind,
 };
 
 use super::{Lower, Result};
 use crate::diagnostic::{Diagnostic, closest};
 use crate::promela::ast::{self, Declaration, Initializer, Name, TypeName, Unit, Visibility};
+
+/// The only field of an object of a basic type.
+pub(super) const VALUE: &str = "value";
 
 /// More cells than this in one variable cannot become a state that anybody searches.
 const MAX_SLOTS: u32 = 1 << 20;
@@ -22,6 +25,9 @@ pub(super) struct Globals {
     pub(super) records: HashMap<String, RecordId>,
     /// For every record: how its slots start, beside 0.
     record_initial: Vec<Vec<(u32, Initial)>>,
+    /// In PROM+, the types of objects: all records by their names, before their fields are known, and for a pointer to a
+    /// basic type a record with one field.
+    pub(super) objects: HashMap<String, RecordId>,
     pub(super) variables: HashMap<String, VariableId>,
     pub(super) processes: HashMap<String, ProcessId>,
     /// The constants that globals start with (else 0): they may serve as array lengths.
@@ -37,6 +43,8 @@ impl Globals {
             globals.mtypes.extend(enumeration.values.iter().map(|(name, value)| (name.clone(), (id, *value))));
             globals.subtypes.insert(enumeration.name.clone(), id);
         }
+        let named = |(index, record): (usize, &Record)| (record.name.clone(), RecordId::from(index));
+        globals.objects = system.records.iter().enumerate().map(named).collect();
         let named = |(index, variable): (usize, &Variable)| (variable.name.clone(), VariableId::from(index));
         globals.variables = system.globals.iter().enumerate().map(named).collect();
         let named = |(index, process): (usize, &ProcessType)| (process.name.clone(), ProcessId::from(index));
@@ -115,6 +123,9 @@ impl Lower<'_> {
                 let done = self.add_mtype(subtype.as_ref(), names);
                 self.keep_error(done);
             }
+        }
+        if self.widths.is_some() {
+            self.declare_objects(model);
         }
         for unit in &model.units {
             if self.watch.step().is_err() {
@@ -226,14 +237,70 @@ impl Lower<'_> {
                 format!("`{}` has {offset} cells, more than a state can have", name.text),
             ));
         }
-        let id = RecordId::from(self.system.records.len());
         if self.globals.records.contains_key(&name.text) {
             return Err(Diagnostic::error(name.span, format!("type `{}` is declared twice", name.text)));
         }
+        let id = match self.globals.objects.get(&name.text) {
+            Some(id) => *id,
+            None => {
+                self.system.records.push(Record { name: name.text.clone(), fields: Vec::new() });
+                RecordId::from(self.system.records.len() - 1)
+            }
+        };
         self.globals.records.insert(name.text.clone(), id);
-        self.system.records.push(Record { name: name.text.clone(), fields });
-        self.globals.record_initial.push(initial);
+        self.system.records[id.index()].fields = fields;
+        self.globals.record_initial.resize(self.system.records.len(), Vec::new());
+        self.globals.record_initial[id.index()] = initial;
         Ok(())
+    }
+
+    /// Gives all records their numbers, so that pointers may refer to those that come later.
+    fn declare_objects(&mut self, model: &ast::Model) {
+        for unit in &model.units {
+            let Unit::Typedef { name, .. } = unit else { continue };
+            let id = RecordId::from(self.system.records.len());
+            if self.globals.objects.insert(name.text.clone(), id).is_none() {
+                self.system.records.push(Record { name: name.text.clone(), fields: Vec::new() });
+            }
+        }
+    }
+
+    /// Objects of that type have a single value, of a basic type.
+    pub(super) fn is_basic(&self, record: RecordId) -> bool {
+        let name = self.system.records[record.index()].name.as_str();
+        matches!(name, "bit" | "bool" | "byte" | "short" | "int" | "pid")
+    }
+
+    /// The type of the objects that a pointer to this type refers to.
+    pub(super) fn object_type(&mut self, ty: &TypeName, span: Span) -> Result<RecordId> {
+        let name = match ty {
+            TypeName::User(name) => {
+                let unknown = || Diagnostic::error(name.span, format!("unknown type `{}`", name.text));
+                return self.globals.objects.get(&name.text).copied().ok_or_else(unknown);
+            }
+            TypeName::Bit => "bit",
+            TypeName::Bool => "bool",
+            TypeName::Byte => "byte",
+            TypeName::Short => "short",
+            TypeName::Int => "int",
+            TypeName::Pid => "pid",
+            TypeName::Unsigned | TypeName::Mtype(_) | TypeName::Chan => {
+                let message = "a pointer refers to a bit, bool, byte, pid, short, int or a record";
+                return Err(Diagnostic::error(span, message));
+            }
+        };
+        if let Some(id) = self.globals.objects.get(name) {
+            return Ok(*id);
+        }
+        let Some(scalar) = self.scalar(ty, None, true) else {
+            return Err(Diagnostic::error(span, "unknown type"));
+        };
+        let id = RecordId::from(self.system.records.len());
+        self.globals.objects.insert(name.into(), id);
+        let fields = vec![(VALUE.into(), Type::Scalar(scalar))];
+        self.system.records.push(Record { name: name.into(), fields });
+        self.globals.record_initial.resize(self.system.records.len(), Vec::new());
+        Ok(id)
     }
 
     /// The type of one cell. `alone`: neither an array element nor the only field of a message, where Spin
@@ -276,8 +343,17 @@ impl Lower<'_> {
             (_, None) => None,
         };
         let element = match &declaration.ty {
+            ty if declarator.pointer.is_some() => {
+                let object = self.object_type(ty, declarator.pointer.unwrap_or(declarator.name.span))?;
+                Type::Scalar(Scalar::Reference(object))
+            }
             TypeName::User(name) => match self.globals.records.get(&name.text) {
                 Some(id) => Type::Record(*id),
+                None if self.globals.objects.contains_key(&name.text) => {
+                    let message = format!("a record of type `{}` cannot contain itself", name.text);
+                    let help = "a pointer to another one can be part of it: put a `*` before the name";
+                    return Err(Diagnostic::error(name.span, message).with_help(help));
+                }
                 None => return Err(Diagnostic::error(name.span, format!("unknown type `{}`", name.text))),
             },
             ty => {
@@ -424,7 +500,7 @@ impl Lower<'_> {
             Type::Array { length, .. } => *length,
             _ => 1,
         };
-        if let TypeName::User(name) = &declaration.ty {
+        if let (TypeName::User(name), None) = (&declaration.ty, declarator.pointer) {
             if declarator.initial.is_some() {
                 let message = format!("the first value of a variable of type `{}` is ignored", name.text);
                 self.warn(declarator.name.span, message);

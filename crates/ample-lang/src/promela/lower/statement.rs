@@ -1,8 +1,8 @@
 //! Statements: a body becomes a [`Flow`] whose leaves say what a step does.
 
-use ample_model::{Action, BinaryOp, Communication, Expr, Place, Scalar, Scope, Span, Type, VariableId};
+use ample_model::{Action, BinaryOp, Communication, Expr, Place, RecordId, Scalar, Scope, Span, Type, VariableId};
 
-use super::expression::{binary, negation};
+use super::expression::{Target, binary, negation, reference};
 use super::flow::{Closing, ElementId, Flow, LabelName, Node, ScopePath, SequenceId};
 use super::names::Locals;
 use super::{Lower, Result};
@@ -543,7 +543,30 @@ impl Lower<'_> {
                 leaf.communication =
                     Some(Communication::Receive { channel: handle, patterns, anywhere: *random, keep: *keep });
             }
+            StmtKind::Assign(var, value) if self.widths.is_some() => {
+                self.assignment_with_pointers(var, value, &mut leaf)?
+            }
             StmtKind::Assign(var, value) => self.assignment(var, value, &mut leaf)?,
+            StmtKind::New(var, ty, span) => {
+                let target = self.pointer(var)?;
+                let record = self.object_type(ty, *span)?;
+                let expected = target.refers_to().unwrap_or(record);
+                if record != expected {
+                    let name = |id: RecordId| &self.system.records[id.index()].name;
+                    let message = format!(
+                        "`{}` is a pointer to `{}`, not to `{}`",
+                        self.text(var.span),
+                        name(expected),
+                        name(record)
+                    );
+                    return Err(Diagnostic::error(*span, message));
+                }
+                self.allocate(&target, record, &mut leaf)?;
+            }
+            StmtKind::Reset(var) => {
+                let target = self.pointer(var)?;
+                self.store(&target, var, Expr::Const(0), &mut leaf)?;
+            }
             StmtKind::SetPriority(process, priority) => {
                 self.system.uses_priorities = true;
                 let (process, priority) = (self.expression(process)?, self.expression(priority)?);
@@ -566,6 +589,10 @@ impl Lower<'_> {
             }
             StmtKind::Expr(e) => {
                 let (value, spawned) = self.running_expression(e)?;
+                if let (Some(_), Some(widths)) = (&spawned, self.widths) {
+                    let most = Expr::Const(widths.processes().into());
+                    leaf.guard.push(Expr::binary(BinaryOp::Less, Expr::ProcessCount, most));
+                }
                 // A new process never has the id 0, so a bare 'run' is always executable.
                 if !(spawned.is_some() && value == Expr::ProcessCount) {
                     conjuncts(value, &mut leaf.guard);
@@ -575,6 +602,96 @@ impl Lower<'_> {
             _ => return Err(Diagnostic::error(stmt.span, "this cannot stand here")),
         }
         Ok(leaf)
+    }
+
+    /// A pointer that is assigned to.
+    fn pointer(&mut self, var: &VarRef) -> Result<Target> {
+        let target = self.target(var)?;
+        if target.refers_to().is_none() {
+            let message = format!("`{}` is not a pointer", self.text(var.span));
+            return Err(Diagnostic::error(var.span, message));
+        }
+        Ok(target)
+    }
+
+    /// Creates an object. Where the pointer is part of another one, it is kept in between, in a variable of its own.
+    fn allocate(&mut self, target: &Target, record: RecordId, leaf: &mut Leaf) -> Result<()> {
+        let scalar = Scalar::Reference(record);
+        if let Some(place) = target.place(scalar) {
+            leaf.actions.push(Action::Allocate(place, record));
+            return Ok(());
+        }
+        let Some((object, field)) = target.field(scalar) else { return Ok(()) };
+        let id = self.fresh_object(record)?;
+        let fresh = Place { scope: Scope::Local, variable: id, offset: 0, indices: Vec::new(), scalar };
+        leaf.actions.push(Action::Allocate(fresh.clone(), record));
+        leaf.actions.push(Action::AssignField(Box::new((object, field, Expr::Read(fresh.clone())))));
+        leaf.actions.push(Action::Assign(fresh, Expr::Const(0)));
+        Ok(())
+    }
+
+    /// The variable of the process that holds a new object for the time of a step.
+    fn fresh_object(&mut self, record: RecordId) -> Result<VariableId> {
+        let text = format!("new {}", self.system.records[record.index()].name);
+        let known = self.body().locals.variables.iter().position(|variable| variable.name == text);
+        match known {
+            Some(known) => Ok(VariableId::from(known)),
+            None => {
+                let span = Span { source: ample_model::SourceId(0), start: 0, end: 0 };
+                self.add_hidden_local(ast::Name { text, span }, Scalar::Reference(record))
+            }
+        }
+    }
+
+    /// Stores a value in a cell of a variable or of an object.
+    fn store(&mut self, target: &Target, var: &VarRef, value: Expr, leaf: &mut Leaf) -> Result<()> {
+        let scalar = self.scalar_of(target, var)?;
+        if let Some(place) = target.place(scalar) {
+            leaf.actions.push(Action::Assign(place, value));
+        } else if let Some((object, field)) = target.field(scalar) {
+            leaf.actions.push(Action::AssignField(Box::new((object, field, value))));
+        }
+        Ok(())
+    }
+
+    /// An assignment of PROM+: of a number to a number, or of a pointer to one of its type.
+    fn assignment_with_pointers(&mut self, var: &VarRef, value: &ast::Expr, leaf: &mut Leaf) -> Result<()> {
+        if let [(name, None)] = &var.parts[..]
+            && self.find_variable(&name.text).is_none()
+        {
+            // What is predefined, and what is not declared.
+            return self.assignment(var, value, leaf);
+        }
+        let target = self.target(var)?;
+        self.scalar_of(&target, var)?;
+        let Some(expected) = target.refers_to() else {
+            if target.place(Scalar::INT).is_some() {
+                return self.assignment(var, value, leaf);
+            }
+            let value = self.expression(value)?;
+            return self.store(&target, var, value, leaf);
+        };
+        let new = self.any_expression(value)?;
+        match reference(&new) {
+            Some(given) if given == expected => {}
+            None if self.is_null(value) => {}
+            given => {
+                let name = |id: RecordId| &self.system.records[id.index()].name;
+                let found = match given {
+                    Some(given) => format!("a pointer to `{}`", name(given)),
+                    None => "a number".into(),
+                };
+                let message = format!("`{}` is a pointer to `{}`, not {found}", self.text(var.span), name(expected));
+                let error = Diagnostic::error(value.span, message);
+                let basic = self.is_basic(expected) && given.is_none();
+                return Err(if basic {
+                    error.with_help(format!("what it refers to is `*{}`", self.text(var.span)))
+                } else {
+                    error
+                });
+            }
+        }
+        self.store(&target, var, new, leaf)
     }
 
     fn assignment(&mut self, var: &VarRef, value: &ast::Expr, leaf: &mut Leaf) -> Result<()> {

@@ -42,7 +42,8 @@ impl Parser<'_> {
     }
 
     fn at_user_type(&self) -> bool {
-        self.name_at(0).is_some_and(|name| self.typedefs.contains(&name)) && self.name_at(1).is_some()
+        let is_pointer = self.pointers && self.op_at(1, Op::Star) && self.name_at(2).is_some();
+        self.name_at(0).is_some_and(|name| self.typedefs.contains(&name)) && (self.name_at(1).is_some() || is_pointer)
     }
 
     pub(super) fn unknown_type(&mut self, ty: Symbol) -> Failed {
@@ -77,7 +78,7 @@ impl Parser<'_> {
         Ok(Declaration { visibility, ty, variables, span: self.span_from(start) })
     }
 
-    fn type_name(&mut self) -> Parse<TypeName> {
+    pub(super) fn type_name(&mut self) -> Parse<TypeName> {
         let kind = self.peek().kind;
         if let Some(basic) = basic_type(kind) {
             self.take();
@@ -104,6 +105,12 @@ impl Parser<'_> {
                 "declarations of different types are separated by `;`",
             ));
         }
+        let star = self.peek().span;
+        let pointer = (self.pointers && self.eat(Op::Star)).then_some(star);
+        if pointer.is_some() && self.at(Op::Star) {
+            let span = self.peek().span;
+            return Err(self.error(span, "PROM+ has no pointers to pointers"));
+        }
         let name = self.expect_name("the name of a variable")?;
         let width = if self.eat(Op::Colon) { Some(self.width()?) } else { None };
         let length = if self.eat(Op::OpenBracket) {
@@ -114,7 +121,7 @@ impl Parser<'_> {
             None
         };
         let initial = if self.eat(Op::Assign) { Some(self.initializer()?) } else { None };
-        Ok(Declarator { name, width, length, initial })
+        Ok(Declarator { name, pointer, width, length, initial })
     }
 
     fn width(&mut self) -> Parse<(i64, Span)> {
@@ -184,6 +191,10 @@ impl Parser<'_> {
         let symbol = self.name_at(0);
         let name = self.expect_name("the name of the type")?;
         self.expect(Op::OpenBrace, "before the fields")?;
+        if self.pointers {
+            // An object may refer to others of its type.
+            self.typedefs.extend(symbol);
+        }
         let mut fields = vec![self.declaration()?];
         loop {
             let separated = self.separators() || self.peek().newline;

@@ -210,6 +210,7 @@ impl Parser<'_> {
         self.height = 1;
         let kind = match self.peek().kind {
             Kind::Op(Op::OpenParen) => return self.parenthesis(),
+            Kind::Op(Op::Star) if self.pointers => return self.reference(),
             Kind::Name(_) if matches!(self.word(self.peek()), Some(logic::Word::Infix(..))) => {
                 let word = self.peek();
                 return Err(match self.help_in_block(word) {
@@ -418,7 +419,7 @@ impl Parser<'_> {
         let text = self.symbols.spelling(token.kind);
         if !text.bytes().all(|byte| byte.is_ascii_digit()) {
             let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
-            let message = format!("`{text}` is not a number of Promela");
+            let message = format!("`{text}` is not a number of {}", self.language());
             return Err(match hexadecimal.and_then(|digits| u32::from_str_radix(digits, 16).ok()) {
                 Some(value) => self.error_with_help(token.span, message, format!("write `{value}`")),
                 None => self.error(token.span, message),
@@ -426,7 +427,7 @@ impl Parser<'_> {
         }
         if self.op_at(1, Op::Dot) && matches!(self.token_at(2).kind, Kind::Number(_)) {
             let span = super::join(token.span, self.token_at(2).span);
-            return Err(self.error(span, "the numbers of Promela are whole"));
+            return Err(self.error(span, format!("the numbers of {} are whole", self.language())));
         }
         let exact = text.parse::<i64>().unwrap_or(i64::MAX);
         let value = i64::from(exact as i32);
@@ -462,6 +463,11 @@ impl Parser<'_> {
         let start = self.next;
         let mut parts = Vec::new();
         let mut height = 0;
+        let deref = self.pointers && self.eat(Op::Star);
+        if deref && self.at(Op::Star) {
+            let span = self.peek().span;
+            return Err(self.error(span, "PROM+ has no pointers to pointers"));
+        }
         loop {
             let name = self.expect_name(if parts.is_empty() { what } else { "the name of a field" })?;
             let index = if self.at(Op::OpenBracket) { Some(self.index()?) } else { None };
@@ -472,7 +478,7 @@ impl Parser<'_> {
             }
         }
         self.height = height + 1;
-        Ok(VarRef { parts, span: self.span_from(start) })
+        Ok(VarRef { parts, deref, span: self.span_from(start) })
     }
 
     fn index(&mut self) -> Parse<Expr> {
@@ -504,7 +510,7 @@ impl Parser<'_> {
             let args = self.receive_args()?;
             self.expect(Op::CloseBracket, "after the arguments")?;
             ExprKind::Poll { channel: variable, args, random }
-        } else if self.at(Op::At) && variable.parts.len() == 1 {
+        } else if self.at(Op::At) && variable.parts.len() == 1 && !variable.deref {
             self.take();
             let label = self.expect_name("the name of a label")?;
             let (proctype, index) = single_part(variable);
@@ -524,6 +530,7 @@ impl Parser<'_> {
 
     /// Whether a variable before a `:` is really a process: then it is no label, nor part of a conditional.
     pub(super) fn names_process(&self, variable: &VarRef, start: usize) -> bool {
+        // The name is the first token; of what `*` stands before, it is not.
         let Some(Kind::Name(name)) = self.tokens.get(start).map(|token| token.kind) else { return false };
         let [(_, index)] = variable.parts.as_slice() else { return false };
         // Beside a model, what is no variable can only be meant as a process.

@@ -43,6 +43,8 @@ pub struct Names<'a> {
     pub variables: Vec<&'a str>,
     /// Its process types.
     pub processes: Vec<&'a str>,
+    /// It is one of PROM+, with pointers.
+    pub pointers: bool,
 }
 
 impl Notation {
@@ -120,6 +122,7 @@ pub fn parse_formula(
     let mut input = preprocess_formula(label, text.clone(), names.sources, &mut cut, watch);
     input.diagnostics.extend(ambiguous.into_iter().map(|word| word.diagnostic(&text)));
     let mut parser = Parser::new(input, watch);
+    parser.pointers = names.pointers;
     parser.notation = notation;
     parser.names = known.iter().map(|name| parser.symbols.intern(name)).collect();
     parser.proctypes = names.processes.iter().map(|name| parser.symbols.intern(name)).collect();

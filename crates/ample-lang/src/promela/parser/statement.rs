@@ -11,6 +11,11 @@ impl Parser<'_> {
         Stmt { kind, span: self.span_from(start), inline: self.inline }
     }
 
+    fn skip(&self, span: Span) -> Stmt {
+        let skip = Expr { kind: Box::new(ExprKind::Const(1)), span };
+        Stmt { kind: StmtKind::Expr(skip), span, inline: self.inline }
+    }
+
     fn at_sequence_end(&self) -> bool {
         match self.peek().kind {
             Kind::End => true,
@@ -97,6 +102,11 @@ impl Parser<'_> {
     fn unguarded_statement(&mut self) -> Parse<Stmt> {
         let start = self.next;
         let kind = match self.peek().kind {
+            Kind::Op(Op::Star) if self.pointers => return self.variable_statement(),
+            Kind::Name(_) if self.pointers && self.at_word("reset") => {
+                self.take();
+                StmtKind::Reset(self.variable("the name of a pointer")?)
+            }
             Kind::Name(name) => {
                 if self.op_at(1, Op::Colon) && !self.declared.contains(&name) {
                     return self.labelled();
@@ -170,12 +180,7 @@ impl Parser<'_> {
             let span = name.span;
             return Err(self.error(span, format!("the label `{}` stands before a declaration", name.text)));
         }
-        let statement = if nothing_follows {
-            let skip = Expr { kind: Box::new(ExprKind::Const(1)), span: name.span };
-            Stmt { kind: StmtKind::Expr(skip), span: name.span, inline: self.inline }
-        } else {
-            self.statement()?
-        };
+        let statement = if nothing_follows { self.skip(name.span) } else { self.statement()? };
         Ok(self.statement_from(start, StmtKind::Label(name, Box::new(statement))))
     }
 
@@ -187,10 +192,16 @@ impl Parser<'_> {
         let kind = match self.peek().kind {
             Kind::Op(Op::Assign) => {
                 self.take();
-                if self.name_at(0).is_some() && self.op_at(1, Op::OpenParen) && !self.token_at(1).newline {
+                if self.pointers && self.at_word("new") {
+                    self.take();
+                    let at = self.next;
+                    let ty = self.type_name()?;
+                    StmtKind::New(variable, ty, self.span_from(at))
+                } else if self.name_at(0).is_some() && self.op_at(1, Op::OpenParen) && !self.token_at(1).newline {
                     return self.inline_call(start, Some(variable));
+                } else {
+                    StmtKind::Assign(variable, self.expression()?)
                 }
-                StmtKind::Assign(variable, self.expression()?)
             }
             Kind::Op(Op::Increment) => self.step_by_one(variable, BinaryOp::Add),
             Kind::Op(Op::Decrement) => self.step_by_one(variable, BinaryOp::Subtract),
@@ -283,7 +294,8 @@ impl Parser<'_> {
         let mut options = Vec::new();
         while self.at(Op::Option) {
             let span = self.take().span;
-            let body = self.nested(Self::sequence)?;
+            let is_empty = self.pointers && self.at_sequence_end() && self.peek().kind != Kind::End;
+            let body = if is_empty { vec![self.skip(span)] } else { self.nested(Self::sequence)? };
             options.push(OptionSequence { body, span });
         }
         if options.is_empty() && end == Keyword::Fi && self.at(Op::OpenParen) {

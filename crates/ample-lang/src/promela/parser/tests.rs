@@ -78,6 +78,8 @@ fn statement(stmt: &Stmt) -> String {
         StmtKind::Do(list) => format!("do {} od", options(list)),
         StmtKind::Break => "break".to_owned(),
         StmtKind::Goto(name) => format!("goto {}", name.text),
+        StmtKind::New(to, ty, _) => format!("{} = new {ty:?}", variable(to)),
+        StmtKind::Reset(pointer) => format!("reset {}", variable(pointer)),
         StmtKind::Assign(to, value) => format!("{} = {}", variable(to), expression(value)),
         StmtKind::SetPriority(p, n) => format!("set_priority({},{})", expression(p), expression(n)),
         StmtKind::Printf(format, args) => format!("printf({format:?} {})", expressions(args)),
