@@ -35,6 +35,7 @@ pub mod effort;
 pub mod guards;
 pub mod objects;
 pub mod scheme;
+pub mod symmetry;
 pub mod traces;
 pub mod transform;
 pub mod unfold;

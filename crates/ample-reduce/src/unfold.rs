@@ -9,7 +9,7 @@
 //! An edge that begins an atomic sequence is a transition that may do all that the sequence may do.
 
 mod anonymous;
-mod fold;
+pub(crate) mod fold;
 mod operations;
 mod tests;
 mod variant;
@@ -20,7 +20,8 @@ use std::sync::Arc;
 
 use ample_model::facts::Lens;
 use ample_model::{
-    Budget, ChannelId, Communication, Edge, EdgeId, Expr, Feature, Initial, ProcessId, System, VariableId,
+    Budget, ChannelId, Communication, Edge, EdgeId, Expr, Feature, Initial, ProcessId, RecordId, Scalar, System,
+    VariableId,
 };
 
 use crate::bits::Bits;
@@ -75,6 +76,10 @@ enum Key {
     Processes,
     /// The state of the monitor.
     Monitor,
+    /// The cells of all objects of a type.
+    Objects(RecordId),
+    /// Which objects there are: there may be too many.
+    Heap,
     /// All local variables of a process together.
     Locals(ProcessNumber),
 }
@@ -399,7 +404,9 @@ impl<'a> Unfolding<'a> {
         for (number, variable) in ty.locals.iter().enumerate() {
             let id = VariableId::from(number);
             let slots = self.system.slots(&variable.ty);
-            if variable.hidden || self.lens.is_assigned_local(process, id) {
+            // The number of an object changes when others come and go.
+            let refers = self.system.scalars(&variable.ty).iter().any(|scalar| matches!(scalar, Scalar::Reference(_)));
+            if variable.hidden || refers || self.lens.is_assigned_local(process, id) {
                 continue;
             }
             if constants.len() + slots as usize <= MAX_CONSTANTS {
@@ -585,6 +592,8 @@ impl<'a> Unfolding<'a> {
             Key::Channel(handle, kind) => format!("{}#{handle}", self.system.channels[kind.index()].name),
             Key::Processes => "the processes there are".into(),
             Key::Monitor => "the monitor".into(),
+            Key::Objects(record) => format!("the objects of type {}", self.system.records[record.index()].name),
+            Key::Heap => "the objects there are".into(),
             Key::Locals(process) => format!("the variables of {}", self.scheme.processes[process as usize]),
         };
         let number = self.scheme.objects.len() as ObjectNumber;
@@ -778,14 +787,14 @@ fn vain(
 }
 
 /// How many channels are created with a process of the type.
-fn own_channels(system: &System, process: ProcessId) -> u32 {
+pub(crate) fn own_channels(system: &System, process: ProcessId) -> u32 {
     let locals = &system.process(process).locals;
     let initials = locals.iter().flat_map(|variable| &variable.initial);
     initials.filter(|(_, initial)| matches!(initial, Initial::Channel(_))).count() as u32
 }
 
 /// Per location: what may come after it.
-fn reach(ty: &ample_model::ProcessType) -> Vec<Bits> {
+pub(crate) fn reach(ty: &ample_model::ProcessType) -> Vec<Bits> {
     reach_by(ty, |_| true)
 }
 
@@ -885,9 +894,8 @@ fn refuse(system: &System) -> Result<(), Irreducible> {
         return no(match feature {
             Feature::Synchronous => "everything moves at once, and no two steps are independent",
             Feature::Actions => "processes take actions together, of which the reduction knows nothing yet",
-            Feature::Heap => "the model has objects on a heap, of which the reduction knows nothing yet",
-            // They make no difference to what steps do.
-            Feature::LocalChoices => continue,
+            // They make no difference to what steps do; what is done to objects is known.
+            Feature::LocalChoices | Feature::Heap => continue,
         });
     }
     Ok(())

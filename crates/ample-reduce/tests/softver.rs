@@ -181,3 +181,66 @@ fn variables_of_fairness_conditions_are_visible() {
     let with = with.map_or_else(|| stands_at(&system), |with| stands_at(&with.system));
     assert!(stands_at(&without.system).len() < with.len());
 }
+
+/// The values of a variable in the states after one step from the initial state.
+fn values_after_one_step(system: &System, global: usize) -> HashSet<i64> {
+    let interpreter = Interpreter::new(system);
+    let starts = interpreter.initial_states().map(|start| start.expect("no fault"));
+    let after = starts.flat_map(|start| interpreter.successors(&start));
+    after.map(|(_, to)| to.state.expect("no fault").globals[global]).collect()
+}
+
+/// Paths are merged, so that `AX v = 1` holds initially and did not before: `X` is not preserved. Dead variables are reset in
+/// steps that there are anyway, and `X` is preserved.
+#[test]
+fn next_is_preserved_by_dead_variables_and_not_by_paths() {
+    let system = load("#INTEGER_LENGTH# 1 int x = 0, y = 0, v = 0; { x := 1; y := x; x := 0; v := 1; }");
+    let asked = [ctl(&system, "AF v = 1")];
+    assert_eq!(values_after_one_step(&system, 2), HashSet::from([0]));
+    let merged = reduced(&system, &asked, PATHS);
+    // `v := 1` is a breaking point, and one more step leads to it.
+    assert_eq!(values_after_one_step(&merged.system, 2), HashSet::from([0]));
+    assert_eq!(stands_at(&merged.system), [0, 3, 4]);
+    let interpreter = Interpreter::new(&merged.system);
+    let start = interpreter.initial_states().next().expect("a start").expect("no fault");
+    let second = interpreter.successors(&start).remove(0).1.state.expect("no fault");
+    let third = interpreter.successors(&second).remove(0).1.state.expect("no fault");
+    // `AX AX v = 1` is true now; in the program it takes four steps.
+    assert_eq!(third.globals[2], 1);
+    let steps = |system: &System| {
+        let interpreter = Interpreter::new(system);
+        let mut state = interpreter.initial_states().next().expect("a start").expect("no fault");
+        (0..)
+            .take_while(|_| {
+                let is_before = state.globals[2] == 0;
+                state = interpreter.successors(&state).remove(0).1.state.expect("no fault");
+                is_before
+            })
+            .count()
+    };
+    assert_eq!((steps(&system), steps(&merged.system)), (4, 2));
+    let reset = reduce(&system, &asked, &[], DEAD, &Budget::unlimited());
+    assert_eq!(steps(reset.as_ref().map_or(&system, |reset| &reset.system)), 4);
+}
+
+/// Before a value is received, a variable is dead only if it is so whatever is received.
+#[test]
+fn a_received_value_may_be_any() {
+    let text = |other: &str| {
+        format!(
+            "#INTEGER_LENGTH# 1 process P int v = 0; {{ v := {{0, 1}}; send(Q, v); }} \
+             process Q int y = 0, x = 0, z = 0; {{ x := {{0, 1}}; receive(P, y); if y = 0 then z := {other}; else z := 1; fi; \
+             x := 0; label end; }}"
+        )
+    };
+    let kept = |text: String| {
+        let system = load(&text);
+        let asked = ctl(&system, "AF (label(Q.end) && Q.z = 1)");
+        let merged = reduce(&system, &[asked], &[], DEAD, &Budget::unlimited());
+        let found = states(merged.as_ref().map_or(&system, |merged| &merged.system));
+        let before = found.iter().filter(|state| state.processes[1].location.index() == 1);
+        before.map(|state| state.globals[2]).collect::<HashSet<i64>>().len()
+    };
+    // Where one of the values leads to a use, both values of `x` are kept; where none does, one of them.
+    assert_eq!((kept(text("x")), kept(text("0"))), (2, 1));
+}

@@ -373,13 +373,31 @@ impl Unfolding<'_> {
         for instruction in &edge.effect {
             let (Instruction::Do(action) | Instruction::Try(action, _)) = instruction else { continue };
             match action {
-                Action::Assign(place, value) => self.assign(site, place, value, is_straight, looks, &mut once),
+                Action::Assign(place, value) => {
+                    self.assign(site, place, value, is_straight, looks, &mut once);
+                    self.refers(place.scalar, looks);
+                }
                 // The cells are written somehow, whatever the values are.
                 Action::AssignAll(pairs) => {
                     pairs.iter().for_each(|(place, value)| self.assign(site, place, value, false, looks, &mut once));
+                    pairs.iter().for_each(|(place, _)| self.refers(place.scalar, looks));
                 }
-                // Systems with objects are not unfolded.
-                Action::AssignField(_) | Action::Allocate(..) => looks.is_global = true,
+                Action::AssignField(parts) => {
+                    let (object, field, value) = &**parts;
+                    let read = Expr::Field(Box::new(object.clone()), field.clone());
+                    for expr in [&read, value] {
+                        let usage = self.lens.expr(site.process, expr);
+                        self.look(site, &usage, looks);
+                    }
+                    let cells = self.object(Key::Objects(field.record));
+                    looks.push(cells, Verb::Write);
+                    self.refers(field.scalar, looks);
+                }
+                Action::Allocate(place, _) => {
+                    // Whatever is assigned, it is not known before.
+                    self.assign(site, place, &Expr::SelfId, false, looks, &mut once);
+                    self.refers(place.scalar, looks);
+                }
                 Action::Test(expr) | Action::Assert { condition: expr, .. } => {
                     let usage = self.lens.expr(site.process, expr);
                     self.look(site, &usage, looks);
@@ -395,6 +413,9 @@ impl Unfolding<'_> {
                 Action::SetPriority(..) => looks.is_global = true,
                 Action::End => {
                     detail.ends = true;
+                    let scalars = self.system.process(site.process).locals.iter();
+                    let scalars: Vec<Scalar> = scalars.flat_map(|variable| self.system.scalars(&variable.ty)).collect();
+                    scalars.into_iter().for_each(|scalar| self.refers(scalar, looks));
                     self.end(site, looks);
                 }
             }
@@ -408,6 +429,14 @@ impl Unfolding<'_> {
         if usage.monitored {
             let monitor = self.object(Key::Monitor);
             looks.push(monitor, Verb::Write);
+        }
+    }
+
+    /// A reference is changed: the object that it referred to may be garbage, and so there may be room for another one.
+    fn refers(&mut self, scalar: Scalar, looks: &mut Looks) {
+        if matches!(scalar, Scalar::Reference(_)) {
+            let heap = self.object(Key::Heap);
+            looks.push(heap, Verb::Write);
         }
     }
 
@@ -551,6 +580,7 @@ impl Unfolding<'_> {
             all.locations_of.extend(usage.locations_of);
             all.channels.extend(usage.channels);
             all.blocked.extend(usage.blocked);
+            all.objects.extend(usage.objects);
             all.traits.enabled |= usage.traits.enabled;
             all.traits.timeout |= usage.traits.timeout;
             all.traits.location_of |= usage.traits.location_of;
@@ -577,6 +607,10 @@ impl Unfolding<'_> {
         }
         for (process, cells) in &usage.remote_reads {
             let object = self.object(Key::Remote(*process, cells.variable));
+            looks.push(object, Verb::Read);
+        }
+        for record in &usage.objects {
+            let object = self.object(Key::Objects(*record));
             looks.push(object, Verb::Read);
         }
         let types: Vec<ProcessId> = if traits.location_of {
