@@ -2,7 +2,7 @@
 //!
 //! It is a [`Feedback`] and leaves the walking to the strategies of [`search`](crate::search).
 //! [`breadth_first`] gives shortest counterexamples; [`depth_first`] needs no links between the stored
-//! states. Both go on after a violation until everything that was asked is decided or the state space is
+//! states. The [directed] searches go where a violation seems near. All go on after a violation until everything that was asked is decided or the state space is
 //! exhausted, and keep what they found when a limit ends them.
 //!
 //! The counts mean what they mean in Spin: states of atomic sequences do not count, a transition is an
@@ -84,14 +84,18 @@
 //! assert!(report.invariants[0].as_ref().is_some_and(|violation| violation.path.len() >= 6));
 //! ```
 
+pub mod directed;
+
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ample_budget::{Budget, Progress};
 use ample_model::outcome::{Reason, Statistics};
 
 use crate::pacing::Pacing;
-use crate::search::{Backtrack, BreadthFirst, DepthFirst, Explore, Feedback, InsertionOrder, Path, Visit};
+use crate::search::{
+    Backtrack, BreadthFirst, DepthFirst, Explore, Feedback, InsertionOrder, Path, Pause, Position, Visit,
+};
 use crate::space::{Buffer, Checked, Culprit};
 use crate::store::{ExactStore, Inserted, Linked};
 
@@ -185,6 +189,41 @@ where
     safety.report(store.bytes(), store.state_bytes())
 }
 
+/// What a search has counted so far, if it has found nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tally {
+    pub(crate) statistics: Statistics,
+    pub(crate) cuts: Vec<Cut>,
+}
+
+/// Checks breadth-first, from the beginning or from where another search was, and looks at it now and then.
+pub(crate) fn breadth_first_from<S, St>(
+    begun: Option<(Position, Tally)>,
+    space: &mut S,
+    store: &mut St,
+    options: &Options,
+    budget: &Budget,
+    pause: &mut impl for<'a> Pause<St, Safety<'a, S::Transition>>,
+) -> Report<S::Transition>
+where
+    S: Checked,
+    St: ExactStore<S::State>,
+    St::Side: Linked,
+    Buffer<S>: Default,
+{
+    let mut safety = Safety::new(options, budget);
+    let (position, tally) = begun.unzip();
+    if let Some(tally) = tally {
+        let earlier = Duration::try_from_secs_f64(tally.statistics.time_s).unwrap_or_default();
+        safety.start = safety.start.checked_sub(earlier).unwrap_or(safety.start);
+        safety.cuts = tally.cuts.into_iter().map(|cut| (cut.by, cut)).collect();
+        safety.statistics = tally.statistics;
+    }
+    let strategy = BreadthFirst { max_depth: options.max_depth, window: WINDOW };
+    strategy.run_from(position, space, store, &mut safety, pause);
+    safety.report(store.bytes(), store.state_bytes())
+}
+
 /// Checks depth-first. The store must be empty.
 pub fn depth_first<S, St>(space: &mut S, store: &mut St, options: &Options, budget: &Budget) -> Report<S::Transition>
 where
@@ -219,6 +258,15 @@ pub(crate) struct Safety<'a, T> {
     pub(crate) held: usize,
     /// Depth-first: the steps up to each state on the stack.
     stack: Option<Vec<u64>>,
+    /// Directed: the search ends when this is found to be violated.
+    aim: Option<directed::Aim>,
+    /// A\*: a violation that is found is kept only until there is a shorter path to one, and final when there cannot be.
+    is_shortest: bool,
+    /// The violated assertion is not final yet.
+    is_candidate: bool,
+    /// Directed: how many states were expanded, and how many of them again.
+    expanded: u64,
+    reopened: u64,
 }
 
 impl<'a, T> Safety<'a, T> {
@@ -240,6 +288,11 @@ impl<'a, T> Safety<'a, T> {
             pacing,
             held: 0,
             stack: None,
+            aim: None,
+            is_shortest: false,
+            is_candidate: false,
+            expanded: 0,
+            reopened: 0,
         }
     }
 
@@ -252,6 +305,8 @@ impl<'a, T> Safety<'a, T> {
             complete: self.ended.is_none(),
             counts_transitions: true,
             counts_depth: true,
+            expanded: (self.expanded > 0).then_some(self.expanded),
+            reopened: self.is_shortest.then_some(self.reopened),
             ..self.statistics
         };
         Report {
@@ -265,19 +320,52 @@ impl<'a, T> Safety<'a, T> {
         }
     }
 
+    /// What was counted; none if something was found, or was left out.
+    pub(crate) fn tally(&self) -> Option<Tally> {
+        let found = self.deadlock.is_some() || self.assertions.is_some() || self.invariants.iter().any(Option::is_some);
+        if found || self.ended.is_some() {
+            return None;
+        }
+        let time_s = self.start.elapsed().as_secs_f64();
+        let statistics = Statistics { time_s, ..self.statistics.clone() };
+        Some(Tally { statistics, cuts: self.cuts.values().cloned().collect() })
+    }
+
     pub(crate) fn asks_deadlock(&self) -> bool {
         self.options.deadlock && self.deadlock.is_none()
     }
 
     pub(crate) fn asks_assertions(&self) -> bool {
-        self.options.assertions && self.assertions.is_none()
+        self.options.assertions && (self.assertions.is_none() || self.is_candidate)
     }
 
     /// After a violation: is there nothing left to look for?
     pub(crate) fn is_done(&mut self) -> bool {
-        self.is_decided =
-            self.options.stop_at_first || !(self.asks_deadlock() || self.asks_assertions() || !self.open.is_empty());
+        let is_aim_met = self.aim.is_some_and(|aim| self.is_met(aim));
+        self.is_decided = self.options.stop_at_first
+            || is_aim_met
+            || !(self.asks_deadlock() || self.asks_assertions() || !self.open.is_empty());
         self.is_decided
+    }
+
+    /// What the search aims at is found, and final.
+    fn is_met(&self, aim: directed::Aim) -> bool {
+        match aim {
+            directed::Aim::Deadlock => !self.asks_deadlock(),
+            directed::Aim::Assertions => !self.asks_assertions(),
+            directed::Aim::Invariant(number) => !self.open.contains(&number),
+        }
+    }
+
+    /// Makes violations final to which there cannot be a shorter path than this. True if there were some.
+    #[inline]
+    fn confirm(&mut self, least: u64) -> bool {
+        let is_final = |found: &Option<Violation<T>>| found.as_ref().is_some_and(|one| one.path.len() as u64 <= least);
+        let assertions = self.is_candidate && is_final(&self.assertions);
+        self.is_candidate &= !assertions;
+        let before = self.open.len();
+        self.open.retain(|number| !is_final(&self.invariants[*number]));
+        assertions || self.open.len() < before
     }
 
     /// What the state space says of the step it has just taken.
@@ -331,9 +419,12 @@ impl<'a, T> Safety<'a, T> {
         T: Copy,
         Buffer<S>: Default,
     {
-        if !self.asks_assertions() {
+        if !self.asks_assertions()
+            || self.assertions.as_ref().is_some_and(|found| found.path.len() as u64 <= visit.depth())
+        {
             return false;
         }
+        self.is_candidate = self.is_shortest;
         self.assertions = Some(Violation { message, path: visit.path_avoiding(S::is_dead) });
         true
     }
@@ -386,7 +477,7 @@ impl<'a, T> Safety<'a, T> {
         T: Copy,
         Buffer<S>: Default,
     {
-        let before = self.open.len();
+        let mut is_violated = false;
         let mut next = 0;
         while let Some(&number) = self.open.get(next) {
             let (space, state) = visit.parts();
@@ -394,11 +485,21 @@ impl<'a, T> Safety<'a, T> {
                 next += 1;
                 continue;
             }
+            // In A* those that are open may have a candidate.
+            if self.invariants[number].as_ref().is_some_and(|found| found.path.len() as u64 <= visit.depth()) {
+                next += 1;
+                continue;
+            }
             let message = "invariant violated".to_owned();
             self.invariants[number] = Some(Violation { message, path: visit.path_avoiding(S::is_dead) });
-            self.open.remove(next);
+            is_violated = true;
+            if self.is_shortest {
+                next += 1;
+            } else {
+                self.open.remove(next);
+            }
         }
-        self.open.len() < before
+        is_violated
     }
 }
 
@@ -435,6 +536,7 @@ where
         let mut violated = note.violation.is_some_and(|message| self.assertion_violated(visit, message));
         let mut answer = match inserted {
             Some(Inserted::New(_)) => Explore::New,
+            Some(Inserted::Seen(_)) if visit.reopen() => Explore::Reopen,
             Some(Inserted::Seen(_)) | None => Explore::Skip,
             Some(Inserted::Full) => Explore::Interrupt,
         };
@@ -445,11 +547,25 @@ where
             Some(Inserted::Full) => self.ended = Some(Reason::Memory),
             None => {}
         }
+        if answer == Explore::Reopen {
+            self.reopened += 1;
+            let (space, state) = visit.parts();
+            violated |= !space.is_transient(state) && self.breaks_invariant(visit);
+        }
         self.countdown -= 1;
         if self.countdown == 0 && self.report_progress(visit.pending(), visit.store.bytes() + self.held) {
             answer = Explore::Interrupt;
         }
-        if violated && self.is_done() { Explore::Interrupt } else { answer }
+        if violated && !self.is_shortest && self.is_done() { Explore::Interrupt } else { answer }
+    }
+
+    #[inline]
+    fn expand(&mut self, least: u64) -> Backtrack {
+        self.expanded += 1;
+        if self.is_shortest && self.confirm(least) && self.is_done() {
+            return Backtrack::Interrupt;
+        }
+        Backtrack::Continue
     }
 
     #[inline]

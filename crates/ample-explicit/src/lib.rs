@@ -115,12 +115,15 @@
 //! - [`compile`]: the state space of an [`ample_model`] system, as bytes.
 //! - [`simulate`](mod@simulate): one run, chosen by a person, by chance or by a counterexample.
 //! - [`transform`]: state spaces made of others: parallel composition, for one.
+//! - [`software`]: an abstract layer over all of this for processes, functions and data, put together in Rust.
 //!
 //! The examples `two_phase_commit`, `philosophers` and `sliding_puzzle` are models to start from, `river` and `counters`
 //! state spaces; `modularity` measures what the
 //! generic strategies cost over a search written by hand, and `inserts` what an insertion costs.
 
+pub mod batch;
 pub mod check;
+pub mod checkpoint;
 pub mod compile;
 pub mod ctl;
 pub mod engine;
@@ -130,6 +133,12 @@ mod pacing;
 pub mod partial;
 pub mod search;
 pub mod simulate;
+pub mod software;
 pub mod space;
 pub mod store;
 pub mod transform;
+
+/// The examples of the manual.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/search-library.md")]
+struct Manual;

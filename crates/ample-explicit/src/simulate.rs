@@ -83,6 +83,24 @@ pub trait SimulationObserver<S: StateSpace> {
 /// Looks away.
 impl<S: StateSpace> SimulationObserver<S> for () {}
 
+/// Both are told.
+impl<S: StateSpace, A: SimulationObserver<S>, B: SimulationObserver<S>> SimulationObserver<S> for (A, B) {
+    fn started(&mut self, state: &S::State) {
+        self.0.started(state);
+        self.1.started(state);
+    }
+
+    fn taken(&mut self, transition: &S::Transition, state: &S::State) {
+        self.0.taken(transition, state);
+        self.1.taken(transition, state);
+    }
+
+    fn ended(&mut self) {
+        self.0.ended();
+        self.1.ended();
+    }
+}
+
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {

@@ -137,6 +137,12 @@ pub enum Op {
     NonProgress { to: Register },
     Accepting { to: Register },
 
+    // Objects. One that was found is its offset, in a register.
+    /// The object of the type at that place that the value refers to; a fault if there is none.
+    Object { to: Register, from: Register, object: u16 },
+    /// A cell of it, that many bytes further on.
+    LoadField { to: Register, object: Register, distance: Register, cell: Cell, limit: u32 },
+
     // Channels. An open channel is its offset and its kind, in a register.
     /// A fault if there is no such handle.
     Open { to: Register, handle: Register },
@@ -193,6 +199,9 @@ pub enum Op {
     Store { from: Register, cell: Cell },
     StoreAt { from: Register, index: Register, array: Array },
     StoreTo { from: Register, distance: Register, cell: Cell, limit: u32 },
+    StoreField { from: Register, object: Register, distance: Register, cell: Cell, limit: u32 },
+    /// A reference to a new object; a fault if there are too many.
+    Allocate { to: Register, object: u16 },
     /// The handle of one of the process's own channels.
     StoreHandle { cell: Cell, number: u32 },
     /// A field of a received message, where storing is enough.

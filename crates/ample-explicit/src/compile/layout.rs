@@ -11,6 +11,7 @@ use ample_model::{Action, Channel, Initial, Overflow, ProcessId, Scalar, System,
 
 use super::CompileError;
 use super::compiler::actions;
+use super::heap::{HeapLayout, ObjectLayout, referenced};
 
 /// A state may be this long.
 pub const MAX_STATE_BYTES: u32 = 1 << 20;
@@ -289,7 +290,7 @@ fn lay_out(
         // which may lie outside its range) is taken to hold for all of them.
         let all_listed = number < parameters || are_all_listed(variable, scalars.len());
         for (scalar, in_array) in scalars {
-            let mut values = Interval::of_scalar(scalar);
+            let mut values = values_of(system, scalar);
             if !all_listed {
                 values = values.hull(Interval::of(0));
             }
@@ -300,6 +301,37 @@ fn lay_out(
     let inputs = length.map_or(0, |length| hidden.length - length);
     hidden.length -= inputs;
     Ok((layouts, inputs))
+}
+
+/// The values that a cell of this type takes in this system.
+fn values_of(system: &System, scalar: Scalar) -> Interval {
+    match scalar {
+        Scalar::Reference(_) => Interval { low: 0, high: system.max_objects.into() },
+        other => Interval::of_scalar(other),
+    }
+}
+
+/// Where the objects of the record types that something refers to are; how many of them there are is part of a state.
+fn lay_out_objects(system: &System, visible: &mut Region) -> Result<HeapLayout, CompileError> {
+    let mut heap = HeapLayout { most: system.max_objects, ..HeapLayout::default() };
+    for record in referenced(system) {
+        let ty = Type::Record(record);
+        if system.slots(&ty) > MAX_STATE_BYTES {
+            return Err(CompileError::StateTooLong);
+        }
+        let mut scalars = Vec::new();
+        collect_slots(system, &ty, false, &mut scalars);
+        let mut region = Region::new(Base::Global, 0);
+        let mut slots = Vec::with_capacity(scalars.len());
+        for (scalar, in_array) in scalars {
+            let values = values_of(system, scalar).hull(Interval::of(0));
+            slots.push(region.slot(scalar, values, !in_array)?);
+        }
+        let kind = Layout::counting(system.max_objects);
+        let count = Cell::whole(Base::Global, kind, visible.bytes(kind.bytes())?);
+        heap.objects.push(ObjectLayout { record, slots, bytes: region.length.max(1), count, references: Vec::new() });
+    }
+    Ok(heap)
 }
 
 /// A field of a message.
@@ -451,6 +483,8 @@ pub struct Layout {
     pub segments: Vec<Segment>,
     /// Per kind of channel.
     pub channels: Vec<ChannelLayout>,
+    /// Where the objects are.
+    pub heap: HeapLayout,
 }
 
 impl Layout {
@@ -473,6 +507,7 @@ impl Layout {
         let last = header(system.uses_last, false)?;
         let wide = system.monitor.as_ref().is_some_and(|m| m.locations.len() > 256);
         let monitor = header(system.monitor.is_some(), wide)?;
+        let mut heap = lay_out_objects(system, &mut visible)?;
         let (globals, inputs) = lay_out(system, &system.globals, 0, &mut visible, &mut hidden)?;
         let global_channels = own_channels(&system.globals, 0, &channels, &mut visible)?;
         let keeps_priority = keeps_priority(system);
@@ -508,7 +543,11 @@ impl Layout {
                 })
             })
             .collect::<Result<Vec<_>, CompileError>>()?;
+        heap.find_references(&globals, segments.iter().map(|segment| segment.locals.clone()))?;
         let (length, hidden) = (visible.length, hidden.length);
+        if !heap.objects.is_empty() && (hidden > 0 || segments.iter().any(|segment| segment.hidden > 0)) {
+            return Err(CompileError::HiddenReferences);
+        }
         Ok(Layout {
             number_bytes,
             control,
@@ -521,6 +560,7 @@ impl Layout {
             inputs,
             segments,
             channels,
+            heap,
         })
     }
 }

@@ -5,6 +5,8 @@
 //! borrowed state and cannot write; effects run on a buffer that may grow and shrink as processes come
 //! and go. What goes wrong is put aside as a [`Fault`], and the code that asked hears [`Verdict::Fault`].
 
+use std::sync::atomic::Ordering;
+
 use ample_model::interpret::MAX_INSTRUCTIONS;
 use ample_model::{EventKind, Fault};
 
@@ -544,6 +546,19 @@ impl Machine {
                     reg!(to) =
                         reading.layout.frames.iter().any(|f| program.locations[reading.location(f)].accept).into();
                 }
+                Op::Object { to, from, object } => {
+                    let reading = memory.reading();
+                    let found = program.layout.heap.find(reading.bytes(), reading.layout.length, object, reg!(from));
+                    match found {
+                        Some(at) => reg!(to) = at as i64,
+                        None => return self.fail(Fault::NoObject),
+                    }
+                }
+                Op::LoadField { to, object, distance, cell, limit } => {
+                    let distance = (reg_or_zero!(distance) as u64).min(limit.into());
+                    let base = reg!(object) as u64 + distance;
+                    reg!(to) = memory.reading().cell(base as u32, &cell);
+                }
                 Op::Open { to, handle } => {
                     let handle = reg!(handle);
                     match memory.reading().channel(handle) {
@@ -724,6 +739,23 @@ impl Machine {
                     // SAFETY: as for loading from a distance.
                     unsafe { store(address!(cell.base, offset), cell.kind, cell.shift, cell.mask, reg!(from)) };
                 }
+                Op::StoreField { from, object, distance, cell, limit } if M::WRITES => {
+                    let distance = (reg_or_zero!(distance) as u64).min(limit.into());
+                    let at = (reg!(object) as u64 + distance) as usize + cell.offset as usize;
+                    assert!(
+                        at + cell.kind.bytes() as usize <= memory.reading().bytes().len(),
+                        "an object of the state"
+                    );
+                    // SAFETY: all bytes of the cell lie inside the state, which is writable.
+                    unsafe { store(state.add(at), cell.kind, cell.shift, cell.mask, reg!(from)) };
+                }
+                Op::Allocate { to, object } if M::WRITES => match memory.allocate(&program.layout, object) {
+                    Some(reference) => {
+                        reg!(to) = reference;
+                        state = memory.pointer();
+                    }
+                    None => return self.fail(Fault::TooManyObjects { limit: program.layout.heap.most }),
+                },
                 Op::StoreHandle { cell, number } if M::WRITES => {
                     let reading = memory.reading();
                     let frame = reading.frame(self.surroundings.me);
@@ -928,6 +960,9 @@ impl Machine {
             self.limit = Some(limit);
             self.fail(Fault::Fail(limit.to_string()));
             return Err(Faulted);
+        }
+        if me + 1 == program.max_processes {
+            program.is_full.store(true, Ordering::Relaxed);
         }
         let code = &program.processes[usize::from(process)];
         let segment = &program.layout.segments[usize::from(process)];

@@ -3,6 +3,7 @@
 //! Both kinds make sure once, when they are made, that there are as many bytes as the state's layout says.
 //! From then on a cell of a segment is known to be there, and is read and written without looking.
 
+use super::heap::Discovery;
 use super::layout::{Cell, Kind, Layout};
 use super::state_layout::{ChannelPlace, Frame, LayoutError, LayoutPlace, StateLayout, StateLayouts};
 
@@ -21,6 +22,10 @@ pub trait Memory {
     fn spawn(&mut self, layout: &Layout, process: u16) -> Result<(), LayoutError>;
     /// Removes the youngest process.
     fn end(&mut self);
+    /// Creates an object of the type at that place: a reference to it, or none if there are too many.
+    fn allocate(&mut self, _: &Layout, _: u16) -> Option<i64> {
+        None
+    }
 }
 
 /// A state that is looked at. It has as many bytes as its layout says.
@@ -86,6 +91,12 @@ impl<'a> Reading<'a> {
     #[inline(always)]
     pub fn channel(&self, handle: i64) -> Option<ChannelPlace> {
         self.layout.channels.get(handle.wrapping_sub(1) as usize).copied()
+    }
+
+    /// All bytes.
+    #[inline(always)]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
     }
 
     /// The first byte.
@@ -243,8 +254,14 @@ impl Memory for Writing<'_> {
     fn spawn(&mut self, layout: &Layout, process: u16) -> Result<(), LayoutError> {
         let child = self.layouts.child(layout, self.place, process)?;
         let (old, new) = (self.layouts.at(self.place), self.layouts.at(child));
-        self.bytes.resize(new.length as usize, 0);
-        if new.tail < new.length {
+        let objects = self.bytes.len() - old.length as usize;
+        self.bytes.resize(new.length as usize + objects, 0);
+        if objects > 0 {
+            // Where there are objects, there is no hidden tail.
+            let from = old.length as usize;
+            self.bytes.copy_within(from..from + objects, new.length as usize);
+            self.bytes[from..new.length as usize].fill(0);
+        } else if new.tail < new.length {
             self.bytes.copy_within(old.tail as usize..old.length as usize, new.tail as usize);
             self.bytes[old.tail as usize..new.tail as usize].fill(0);
             let kept = new.tail + (old.length - old.tail);
@@ -258,14 +275,30 @@ impl Memory for Writing<'_> {
         let old = self.layouts.at(self.place);
         let new = self.layouts.at(old.parent);
         let hidden = new.length - new.tail;
-        self.bytes.copy_within(old.tail as usize..(old.tail + hidden) as usize, new.tail as usize);
-        self.bytes.truncate(new.length as usize);
+        let objects = self.bytes.len() - old.length as usize;
+        if objects > 0 {
+            self.bytes.copy_within(old.length as usize.., new.length as usize);
+        } else {
+            self.bytes.copy_within(old.tail as usize..(old.tail + hidden) as usize, new.tail as usize);
+        }
+        self.bytes.truncate(new.length as usize + objects);
         let parent = old.parent;
         self.change_layout(parent);
+    }
+
+    fn allocate(&mut self, layout: &Layout, object: u16) -> Option<i64> {
+        let from = self.layouts.at(self.place).length;
+        layout.heap.allocate(self.bytes, from, object)
     }
 }
 
 impl Writing<'_> {
+    /// Brings the objects into canonical form.
+    pub fn canonicalise(&mut self, layout: &Layout, scratch: &mut Discovery) {
+        layout.heap.canonicalise(self.bytes, self.layouts.at(self.place), scratch);
+        self.layouts.note_length(self.bytes.len());
+    }
+
     fn change_layout(&mut self, place: LayoutPlace) {
         self.place = place;
         self.layouts.write_number(place, self.bytes);
@@ -276,7 +309,7 @@ impl Writing<'_> {
 #[inline(always)]
 fn known_place(layouts: &StateLayouts, state: &[u8]) -> LayoutPlace {
     match layouts.place_of(state) {
-        Some(place) if layouts.at(place).length as usize == state.len() => place,
+        Some(place) if layouts.fits(layouts.at(place), state) => place,
         _ => panic!("{NO_STATE}"),
     }
 }

@@ -28,6 +28,7 @@ mod bytecode;
 mod compiler;
 mod convert;
 mod executed;
+mod heap;
 mod joint;
 mod layout;
 mod machine;
@@ -37,6 +38,7 @@ mod reduced;
 mod sequences;
 mod state_layout;
 mod successors;
+mod symmetric;
 mod verify;
 
 #[cfg(test)]
@@ -46,9 +48,12 @@ mod tests;
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use ample_engine::unreached::Coverage;
 use ample_model::{Budget, EdgeId, Expr, Fault, Feature, Interrupted, Move, ProcessId, Reason, StartNumber, System};
+use ample_reduce::symmetry::Symmetry;
+use rapidhash::RapidHashMap;
 use thiserror::Error;
 
 use crate::liveness::{Concurrent, Processes};
@@ -56,13 +61,15 @@ use crate::space::{Checked, Culprit, StateSpace};
 use bytecode::NOWHERE;
 use compiler::Compilation;
 use executed::Executed;
+use heap::Discovery;
 use joint::{Context, Joint};
 use machine::{Faulted, Machine, Timeout};
 use memory::{Reading, Writing};
 use program::{EdgeCode, Program};
 pub use reduced::{Algorithm, Ample, Dependency, NotReduced, Reduced, Tally};
-use state_layout::StateLayouts;
+use state_layout::{LayoutPlace, StateLayouts};
 pub use successors::Transition;
+pub use symmetric::{Choice, Representatives};
 
 /// How many steps of an atomic sequence are taken in one go. An endless one is cut into pieces that the
 /// store can tell apart.
@@ -90,6 +97,9 @@ pub enum CompileError {
     /// A kind of system that cannot be compiled.
     #[error("the explicit engine does not know {0}")]
     Feature(Feature),
+    /// Hidden variables beside objects.
+    #[error("the explicit engine does not know hidden variables in a model with objects")]
+    HiddenReferences,
     /// Too many of something else.
     #[error("more than {limit} {what}: the explicit engine cannot keep so many")]
     TooMany {
@@ -157,6 +167,11 @@ impl<'a> CompiledSystem<'a> {
         self.system
     }
 
+    /// Some search has met a state with as many processes as there may be.
+    pub fn is_full(&self) -> bool {
+        self.compilation.program.is_full.load(Ordering::Relaxed)
+    }
+
     /// Its state space, with expressions over its states that [`Checked::invariant`] evaluates.
     pub fn space(&self, invariants: &[Expr], budget: &Budget) -> Result<Compiled, CompileError> {
         self.with_conditions(invariants, &[], budget)
@@ -183,6 +198,8 @@ impl<'a> CompiledSystem<'a> {
             participants: None,
             executed: Executed::default(),
             most_steps: MAX_ATOMIC_STEPS,
+            representatives: None,
+            discovery: Discovery::default(),
         })
     }
 }
@@ -208,6 +225,10 @@ pub struct Compiled {
     executed: Executed,
     /// How many steps of an atomic sequence are taken in one go.
     most_steps: u32,
+    /// States are replaced by their representatives under a symmetry.
+    representatives: Option<Box<Representatives>>,
+    /// For the canonical form of objects.
+    discovery: Discovery,
 }
 
 impl Compiled {
@@ -215,6 +236,31 @@ impl Compiled {
     pub fn new(system: &System, invariants: &[Expr]) -> Result<Compiled, CompileError> {
         let budget = Budget::unlimited();
         CompiledSystem::new(system, &budget)?.space(invariants, &budget)
+    }
+
+    /// What computes representatives of its states; `None` if its states cannot be permuted.
+    pub fn representatives(&self, symmetry: &Symmetry, choice: Choice) -> Option<Representatives> {
+        Representatives::new(&self.program, &self.layouts, symmetry, choice)
+    }
+
+    /// The quotient: from now on every state is replaced by its representative. Moves are then those of
+    /// representatives; a run of the system itself is found by following it without them.
+    pub fn represent_by(&mut self, representatives: Option<Representatives>) {
+        self.representatives = representatives.map(Box::new);
+    }
+
+    /// What replaces states, if something does.
+    pub fn representing(&self) -> Option<&Representatives> {
+        self.representatives.as_deref()
+    }
+
+    #[inline]
+    fn represent(&mut self, out: &mut Vec<u8>) {
+        if let Some(representatives) = &mut self.representatives
+            && !self.dead
+        {
+            representatives.represent(out);
+        }
     }
 
     /// A limit of this representation that a step ran into, for good: that step was reported as a fault,
@@ -260,6 +306,27 @@ impl Compiled {
         }
     }
 
+    /// What a state begins with says by itself which processes are alive in it. If there are too many combinations to number
+    /// them, it does so only to spaces that have met it.
+    pub fn is_self_contained(&self) -> bool {
+        self.layouts.are_numbered()
+    }
+
+    /// Tells where the components of a state begin that a store may keep apart: the channels and the processes, behind
+    /// the globals. Goes on to do so while the space is busy.
+    pub fn components(&self) -> impl Fn(&[u8], &mut Vec<usize>) + use<> {
+        let program = Arc::clone(&self.program);
+        let layouts = RefCell::new(self.layouts.clone());
+        let known = RefCell::new(RapidHashMap::<LayoutPlace, Box<[usize]>>::default());
+        move |state, out| {
+            let mut layouts = layouts.borrow_mut();
+            let Some(place) = layouts.derived(&program.layout, state) else { return };
+            let mut known = known.borrow_mut();
+            let starts = known.entry(place).or_insert_with(|| layouts.at(place).components());
+            out.extend(starts.iter().copied().take_while(|&start| start < state.len()));
+        }
+    }
+
     /// How many processes are alive.
     pub fn process_count(&self, state: &[u8]) -> u32 {
         self.layouts.of(state).map_or(0, |known| known.frames.len() as u32)
@@ -268,6 +335,16 @@ impl Compiled {
     /// Who holds exclusive control.
     pub fn control(&self, state: &[u8]) -> Option<u32> {
         successors::control(&self.program, &Reading::new(state, &self.layouts))
+    }
+
+    /// Calls a function with the type and the location of each live process, and a function that says whether it can move.
+    pub(crate) fn each_process(&mut self, state: &[u8], mut visit: impl FnMut(u16, usize, &mut dyn FnMut() -> bool)) {
+        let memory = Reading::open(state, &mut self.layouts, &self.program.layout);
+        for (number, frame) in memory.layout.frames.iter().enumerate() {
+            let location = memory.location(frame) - frame.first_location as usize;
+            let mut can_move = || self.machine.can_move(&self.program, &memory, number as u32);
+            visit(frame.process, location, &mut can_move);
+        }
     }
 
     /// The value of the invariant of that number in the state.
@@ -309,6 +386,9 @@ impl Compiled {
         self.machine.step(&mut memory, &code.step);
         if code.effect != NOWHERE && self.machine.effect(&self.program, &mut memory, code.effect).is_err() {
             return Err(self.machine.fault.take());
+        }
+        if code.disturbs_objects {
+            memory.canonicalise(&self.program.layout, &mut self.discovery);
         }
         Ok(self.machine.violations.is_empty())
     }
@@ -383,6 +463,8 @@ impl Compiled {
         self.executed.note(transition, self.dead);
         if self.dead {
             self.culprit = Some(transition.edge());
+        } else {
+            self.renumber_objects(transition, out);
         }
         if self.program.layout.control.is_some_and(|cell| out[cell.offset as usize] != 0) && !self.dead {
             self.run_on(out, note);
@@ -413,7 +495,44 @@ impl Compiled {
                 self.culprit = Some(next.edge());
                 return;
             }
+            self.renumber_objects(&next, out);
         }
+    }
+
+    /// Brings the objects into canonical form if the transition may have disturbed it.
+    #[inline]
+    fn renumber_objects(&mut self, transition: &Transition, out: &mut Vec<u8>) {
+        let disturbs = |edge: u32| self.program.edges[edge as usize].disturbs_objects;
+        if disturbs(transition.edge()) || transition.partner().is_some_and(|(_, edge)| disturbs(edge)) {
+            Writing::new(out, &mut self.layouts).canonicalise(&self.program.layout, &mut self.discovery);
+        }
+    }
+
+    /// Brings the objects of a state into canonical form: numbered in the order in which they are discovered from the
+    /// globals and then from the processes, without garbage.
+    ///
+    /// Every step leaves them so. Whoever permutes the segments of processes in a packed state, for the sake of a symmetry,
+    /// permutes the order of discovery too: two states that are equal up to such a permutation are equal bytes only after
+    /// this. The layout of the state (its sequence of process types) must be known, and its references must be those of the
+    /// state before, each in the cell that has moved with its process. Without objects nothing happens.
+    ///
+    /// ```
+    /// # use ample_explicit::compile::Compiled;
+    /// # fn representative(space: &mut Compiled, state: &mut Vec<u8>, permute: impl Fn(&mut [u8])) {
+    /// permute(state);
+    /// space.canonicalise_objects(state);
+    /// # }
+    /// ```
+    pub fn canonicalise_objects(&mut self, state: &mut Vec<u8>) {
+        if !self.program.layout.heap.objects.is_empty() {
+            self.layouts.learn(&self.program.layout, state);
+            Writing::new(state, &mut self.layouts).canonicalise(&self.program.layout, &mut self.discovery);
+        }
+    }
+
+    /// How many objects the state has.
+    pub fn object_count(&self, state: &[u8]) -> u32 {
+        self.program.layout.heap.total(state)
     }
 
     /// The joint step after that one.
@@ -492,6 +611,9 @@ impl StateSpace for Compiled {
         }
         let started = self.start(index, out);
         self.dead = started == Some(Err(Faulted));
+        if started.is_some() {
+            self.represent(out);
+        }
         started.is_some()
     }
 
@@ -519,7 +641,8 @@ impl StateSpace for Compiled {
             return self.joint_target(state, transition, out);
         }
         if self.participants.is_none() {
-            return self.run(state, transition, out, |_, _| {});
+            self.run(state, transition, out, |_, _| {});
+            return self.represent(out);
         }
         let mut participants = Processes::NONE;
         self.run(state, transition, out, |_, taken| {
@@ -529,6 +652,7 @@ impl StateSpace for Compiled {
             }
         });
         self.participants = Some(participants);
+        self.represent(out);
     }
 }
 
@@ -613,6 +737,7 @@ impl Checked for Compiled {
         self.most_steps = steps - 1;
         self.run(state, transition, out, |_, _| {});
         self.most_steps = MAX_ATOMIC_STEPS;
+        self.represent(out);
     }
 
     #[inline]

@@ -5,6 +5,7 @@
 //! [`machine`](super::machine) is one way to run it, native code could be another.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use ample_model::{Choice, Combinations, EventKind, Fault, Scalar};
 
@@ -57,6 +58,8 @@ pub struct Program {
     pub conditions: Vec<(u16, Pc)>,
     /// At most this many processes may be alive.
     pub max_processes: u32,
+    /// So many were, in some state: of all spaces of the system.
+    pub is_full: Arc<AtomicBool>,
     /// Some guard asks for `timeout`.
     pub uses_timeout: bool,
     /// Higher priorities go first.
@@ -182,6 +185,8 @@ pub struct EdgeCode {
     pub keeps_control: bool,
     /// Its process must be the youngest.
     pub ends: bool,
+    /// Afterwards objects may have to be numbered anew.
+    pub disturbs_objects: bool,
 }
 
 /// How one cell of the globals starts.

@@ -51,6 +51,7 @@ fn empty(seed: u64) -> System {
         processes: Vec::new(),
         start: Vec::new(),
         max_processes: 4,
+        max_objects: ample_model::interpret::MAX_OBJECTS,
         monitor: None,
         properties: Vec::new(),
         uses_last: seed.is_multiple_of(3),

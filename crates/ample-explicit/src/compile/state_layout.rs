@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rapidhash::RapidHashMap;
 
-use super::layout::{Base, Kind, Layout, MAX_STATE_BYTES, OwnChannel};
+use super::layout::{Base, Cell, Kind, Layout, MAX_STATE_BYTES, OwnChannel};
 use super::sequences::{SequenceNumber, Sequences};
 
 /// The place of a layout in the table of one thread.
@@ -85,6 +85,18 @@ pub struct StateLayout {
 }
 
 impl StateLayout {
+    /// Where its processes and channels begin, in ascending order.
+    pub fn components(&self) -> Box<[usize]> {
+        let processes = self.frames.iter().map(|frame| frame.offset());
+        let channels = self.channels.iter().map(|channel| channel.offset);
+        let mut starts: Vec<usize> = processes.chain(channels).map(|start| start as usize).collect();
+        starts.push(self.tail as usize);
+        starts.sort_unstable();
+        starts.dedup();
+        starts.retain(|&start| start > 0);
+        starts.into()
+    }
+
     fn sequence(&self) -> Vec<u16> {
         self.frames.iter().map(|frame| frame.process).collect()
     }
@@ -104,6 +116,8 @@ pub struct StateLayouts {
     hashed: Hashed,
     count: usize,
     longest: u32,
+    /// Per type of objects: how many there are, and the bytes of one.
+    objects: Arc<[(Cell, u32)]>,
 }
 
 /// Why there is no such layout.
@@ -130,7 +144,20 @@ impl StateLayouts {
             number: 0,
         };
         let places = (layout.number_bytes > 2).then(|| RapidHashMap::from_iter([(0, 0)]));
-        StateLayouts { layouts: vec![empty], places, sequences, hashed: Hashed::default(), count: 1, longest: length }
+        StateLayouts {
+            layouts: vec![empty],
+            places,
+            sequences,
+            hashed: Hashed::default(),
+            count: 1,
+            longest: length,
+            objects: layout.heap.objects.iter().map(|object| (object.count, object.bytes)).collect(),
+        }
+    }
+
+    /// All sequences have numbers, none of which is a hash.
+    pub fn are_numbered(&self) -> bool {
+        self.places.is_none()
     }
 
     /// The number that a state begins with.
@@ -165,7 +192,35 @@ impl StateLayouts {
     #[inline(always)]
     pub fn of(&self, state: &[u8]) -> Option<&StateLayout> {
         let layout = self.layouts.get(self.place_of(state)? as usize)?;
-        (layout.length as usize == state.len()).then_some(layout)
+        self.fits(layout, state).then_some(layout)
+    }
+
+    /// The state has as many bytes as its layout says, with those of its objects.
+    #[inline(always)]
+    pub fn fits(&self, layout: &StateLayout, state: &[u8]) -> bool {
+        let length = layout.length as usize;
+        length == state.len() && self.objects.is_empty() || length > 0 && self.fits_with_objects(length, state)
+    }
+
+    fn fits_with_objects(&self, length: usize, state: &[u8]) -> bool {
+        if self.objects.is_empty() || state.len() < length {
+            return false;
+        }
+        let bytes = |(cell, bytes): &(Cell, u32)| {
+            let at = cell.offset as usize;
+            let count = match cell.kind {
+                Kind::U16 => usize::from(u16::from_le_bytes([state[at], state[at + 1]])),
+                Kind::Bits => usize::from(state[at]),
+                _ => u32::from_le_bytes([state[at], state[at + 1], state[at + 2], state[at + 3]]) as usize,
+            };
+            count * *bytes as usize
+        };
+        length + self.objects.iter().map(bytes).sum::<usize>() == state.len()
+    }
+
+    /// A state of that length was met.
+    pub fn note_length(&mut self, length: usize) {
+        self.longest = self.longest.max(length as u32);
     }
 
     /// Makes sure that the layout of a state is there.
@@ -174,6 +229,20 @@ impl StateLayouts {
         if self.of(state).is_none() {
             self.derive(layout, state);
         }
+    }
+
+    /// The place of the layout of a state, which may lack its hidden tail.
+    pub fn derived(&mut self, layout: &Layout, state: &[u8]) -> Option<LayoutPlace> {
+        let fits = |layouts: &StateLayouts| {
+            let place = layouts.place_of(state)?;
+            let known = layouts.layouts.get(place as usize)?;
+            let is_that = [known.length, known.tail].contains(&(state.len() as u32)) && known.length > 0;
+            is_that.then_some(place)
+        };
+        if fits(self).is_none() {
+            self.derive(layout, state);
+        }
+        fits(self)
     }
 
     /// The layout at that place.

@@ -149,6 +149,11 @@ impl Machine {
         self.evaluate(program, memory, code) != Ok(0)
     }
 
+    /// The process has an executable edge, and a partner where it needs one. It is not asked who holds control.
+    pub fn can_move(&mut self, program: &Program, memory: &Reading<'_>, process: u32) -> bool {
+        self.first_of(program, memory, process, 0).is_some()
+    }
+
     /// No process can move without `timeout`.
     #[cold]
     pub fn is_stuck(&mut self, program: &Program, memory: &Reading<'_>) -> bool {

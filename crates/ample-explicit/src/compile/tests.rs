@@ -3,6 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 
 use ample_lang::promela::{self, preprocess::FileLoader};
+use ample_lang::promplus::{self, Widths};
 use ample_model::interpret::Interpreter;
 use ample_model::random::{self, Features};
 use ample_model::{
@@ -742,4 +743,110 @@ fn faults_in_shared_expressions_come_up_where_they_always_did() {
     assert!(agree("faults", &system, &invariants, 100) > 5);
     system.processes[0].edges[0].guard.push(Expr::Shared(Shared::new(both)));
     agree("faults in a guard", &system, &invariants, 100);
+}
+
+/// A model in PROM+.
+fn with_objects(text: &str, widths: Widths) -> System {
+    match promplus::read_within("test.promp", text.into(), &mut FileLoader, &[], widths, &Budget::unlimited()) {
+        Ok(lowered) => lowered.system,
+        Err(why) => panic!("{why:?}\n{text}"),
+    }
+}
+
+#[test]
+fn objects_are_those_of_the_interpreter_in_random_programs() {
+    let mut objects = 0;
+    for seed in 0..120 {
+        let text = promplus::random::program(seed);
+        let system = with_objects(&text, Widths { pid_bits: 2, ref_bits: [2, 4, 8, 12][seed as usize % 4] });
+        assert_eq!(ample_model::check::check(&system), Ok(()), "{seed}\n{text}");
+        agree(&format!("program {seed}\n{text}"), &system, &[], 300);
+        let mut space = Compiled::new(&system, &[]).unwrap();
+        let states = reach(&mut space, 100);
+        objects = states.iter().map(|state| space.object_count(state)).max().unwrap_or(0).max(objects);
+    }
+    assert!(objects > 3, "{objects}");
+}
+
+#[test]
+fn the_models_of_the_thesis_have_its_numbers_of_states() {
+    let all = [
+        ("peterson", 64),
+        ("peterson_objects", 126),
+        ("dekker", 288),
+        ("dekker_objects", 356),
+        ("dijkstra", 860),
+        ("dijkstra_objects", 942),
+        ("philosophers_3", 875),
+        ("philosophers_3_objects", 1082),
+        ("philosophers_4", 8545),
+        ("philosophers_4_objects", 11124),
+        ("aliases", 9),
+        ("counters", 32),
+    ];
+    for (name, states) in all {
+        let path = format!("{}/../../models/promplus/{name}.promp", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let system = with_objects(&text, Widths::default());
+        let found = agree(name, &system, &[], if states > 2_000 { 2_000 } else { 20_000 });
+        if states <= 2_000 {
+            assert_eq!(found, states, "{name}");
+        }
+        let mut space = Compiled::new(&system, &[]).unwrap();
+        let (mut seen, mut open, mut out) = (HashSet::new(), vec![initial(&mut space)], Vec::new());
+        while let Some(state) = open.pop() {
+            if !seen.insert(state.clone()) {
+                continue;
+            }
+            for transition in transitions(&mut space, &state) {
+                space.target(&state, &transition, &mut out);
+                open.push(out.clone());
+            }
+        }
+        assert_eq!(seen.len(), states, "{name}");
+    }
+}
+
+#[test]
+fn a_state_is_the_same_however_its_objects_came_to_be() {
+    // Both orders of creation, and garbage in between.
+    let text = "byte *p, *q; bit *b;
+        active [1] proctype P() {
+            if
+            :: skip -> p = new byte; q = new byte; b = new bit;
+            :: skip -> b = new bit; q = new byte; p = new byte; p = new byte;
+            fi;
+            *p = 1; *q = 2; *b = 1;
+        }";
+    let system = with_objects(text, Widths::default());
+    let mut space = Compiled::new(&system, &[]).unwrap();
+    let states = reach(&mut space, 1000);
+    assert_eq!(agree("two orders", &system, &[], 1000), states.len());
+    // Whichever branch was taken, there are the same heaps with three objects.
+    let heaps: HashSet<_> = states.iter().map(|state| space.decode(state).heap).collect();
+    assert_eq!(heaps.iter().filter(|heap| heap.len() == 3).count(), 4);
+    for state in &states {
+        let mut again = state.clone();
+        space.canonicalise_objects(&mut again);
+        assert_eq!(again, *state);
+    }
+}
+
+#[test]
+fn too_many_objects_and_references_to_none_are_faults() {
+    let text = "typedef Node { Node *next } Node *n, *top;
+        active [1] proctype P() { do :: n = new Node; n.next = top; top = n; od; }";
+    for bits in [1, 3, 5] {
+        let system = with_objects(text, Widths { pid_bits: 8, ref_bits: bits });
+        let mut space = Compiled::new(&system, &[]).unwrap();
+        let last = reach(&mut space, 10_000).pop().unwrap();
+        assert_eq!(space.object_count(&last), (1 << bits) - 1);
+        agree("a list", &system, &[], 10_000);
+        let faults = ample_model::interpret::explore(&system, 10_000).messages;
+        assert_eq!(faults.into_iter().collect::<Vec<_>>(), [format!("too many objects ({} max)", (1 << bits) - 1)]);
+    }
+    let system = with_objects("int *x; active [1] proctype P() { *x = 1; }", Widths::default());
+    assert_eq!(agree("null", &system, &[], 10), 1);
+    let messages = ample_model::interpret::explore(&system, 10).messages;
+    assert_eq!(messages.into_iter().collect::<Vec<_>>(), ["reference to no object"]);
 }

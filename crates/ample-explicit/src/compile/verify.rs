@@ -128,6 +128,12 @@ impl Verifier<'_> {
                     && matches!(cell.base, Base::Local | Base::HiddenLocal)
                     && inside(layout, Some(usize::from(*of)), cell, *limit)
             }
+            Op::Object { to, from, object } => r(&[*to, *from]) && usize::from(*object) < layout.heap.objects.len(),
+            // Whether the cell is part of the state is seen when it is used.
+            Op::LoadField { to: x, object, distance, .. } | Op::StoreField { from: x, object, distance, .. } => {
+                r(&[*x, *object]) && zero(distance)
+            }
+            Op::Allocate { to, object } => r(&[*to]) && usize::from(*object) < layout.heap.objects.len(),
             Op::Open { to, handle } | Op::OpenOlder { to, handle, .. } => r(&[*to, *handle]),
             Op::Fixed { to, base, kind, offset } => {
                 let Some(channel) = layout.channels.get(usize::from(*kind)) else { return false };

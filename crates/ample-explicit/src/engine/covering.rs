@@ -4,13 +4,14 @@
 //! runs, the longest first: those to edges that lie on them are not needed any more. An edge that a complete search does not
 //! take is not executed in any run.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use ample_model::{Budget, EdgeId, Move, ProcessId, Progress, Reason, StartNumber, System};
 
 use crate::compile::{Compiled, CompiledSystem, Transition};
 use crate::liveness::Concurrent;
 use crate::space::{Checked, StateSpace};
+use crate::store::{ExactStore, FlatStore, Handle, Inserted, Store, Whole};
 
 /// How many new states lie between two looks at the budget.
 const REPORT_EVERY: usize = 64;
@@ -25,8 +26,8 @@ pub struct CoveringRun {
     pub start: StartNumber,
     /// Its moves.
     pub moves: Vec<Move>,
-    /// Which of the wanted edges it takes.
-    pub covers: Vec<Statement>,
+    /// Which of the wanted edges it takes, each with the number of the first step that does so, from 1.
+    pub covers: Vec<(Statement, usize)>,
 }
 
 /// Runs that take edges.
@@ -44,7 +45,7 @@ pub struct Covering {
 
 /// A state that was found, and how.
 struct Found {
-    state: Box<[u8]>,
+    state: Handle,
     /// The state before it and the transition; or the number of an initial state.
     from: Result<(u32, Transition), usize>,
     depth: u32,
@@ -67,7 +68,8 @@ struct Found {
 /// ```
 pub fn cover(system: &System, wanted: &[Statement], budget: &Budget) -> Result<Covering, Reason> {
     let mut space = CompiledSystem::new(system, budget)?.space(&[], budget)?;
-    let mut search = Search { found: Vec::new(), known: HashSet::new(), first: HashMap::new(), missing: Vec::new() };
+    let mut search =
+        Search { found: Vec::new(), known: FlatStore::with_visible(Whole), first: HashMap::new(), missing: Vec::new() };
     search.missing = wanted.to_vec();
     search.missing.sort_unstable();
     search.missing.dedup();
@@ -80,7 +82,7 @@ pub fn cover(system: &System, wanted: &[Statement], budget: &Budget) -> Result<C
     for (edge, (state, transition)) in paths {
         if open.contains(&edge) {
             let run = search.run(&mut space, state, &transition, &open);
-            open.retain(|edge| !run.covers.contains(edge));
+            open.retain(|edge| !run.covers.iter().any(|(covered, _)| covered == edge));
             runs.push(run);
         }
     }
@@ -90,7 +92,7 @@ pub fn cover(system: &System, wanted: &[Statement], budget: &Budget) -> Result<C
 
 struct Search {
     found: Vec<Found>,
-    known: HashSet<Box<[u8]>>,
+    known: FlatStore<(), Whole>,
     /// Where each edge was taken first.
     first: HashMap<Statement, (u32, Transition)>,
     missing: Vec<Statement>,
@@ -103,18 +105,20 @@ impl Search {
         while space.initial(number, &mut out) {
             budget.check()?;
             if !space.is_dead() {
-                self.add(&out, Err(number), 0);
+                self.add(&out, Err(number), 0)?;
             }
             number += 1;
         }
-        let (mut next, mut edges) = (0, Vec::new());
+        let (mut next, mut state, mut edges) = (0, Vec::new(), Vec::new());
         while next < self.found.len() && !self.missing.is_empty() {
             if next.is_multiple_of(REPORT_EVERY) {
                 let (states, depth) = (self.found.len() as u64, u64::from(self.found[next].depth));
                 let pending = (self.found.len() - next) as u64;
                 budget.report(&Progress { states, depth, pending, ..Progress::default() })?;
             }
-            let (state, depth) = (self.found[next].state.clone(), self.found[next].depth);
+            let depth = self.found[next].depth;
+            state.clear();
+            state.extend_from_slice(self.known.get(self.found[next].state));
             let mut transition = space.first(&state);
             while let Some(taken) = transition {
                 space.target_with_edges(&state, &taken, &mut out, &mut edges);
@@ -126,7 +130,7 @@ impl Search {
                     }
                 }
                 if !is_dead {
-                    self.add(&out, Ok((next as u32, taken)), depth + 1);
+                    self.add(&out, Ok((next as u32, taken)), depth + 1)?;
                 }
                 transition = space.next(&state, &taken);
             }
@@ -135,11 +139,13 @@ impl Search {
         Ok(())
     }
 
-    fn add(&mut self, state: &[u8], from: Result<(u32, Transition), usize>, depth: u32) {
-        if !self.known.contains(state) {
-            self.known.insert(state.into());
-            self.found.push(Found { state: state.into(), from, depth });
+    fn add(&mut self, state: &[u8], from: Result<(u32, Transition), usize>, depth: u32) -> Result<(), Reason> {
+        match self.known.insert(state) {
+            Inserted::New(state) => self.found.push(Found { state, from, depth }),
+            Inserted::Seen(_) => {}
+            Inserted::Full => return Err(Reason::Memory),
         }
+        Ok(())
     }
 
     /// The path to a state and on by a transition, and which of the open edges it takes.
@@ -159,13 +165,18 @@ impl Search {
         let (mut moves, mut covers) = (Vec::new(), Vec::new());
         let (mut out, mut edges) = (Vec::new(), Vec::new());
         for (number, transition) in path {
-            let state = &self.found[number as usize].state;
-            moves.extend(space.expand(state, &transition));
+            let state = self.known.get(self.found[number as usize].state);
             space.target_with_edges(state, &transition, &mut out, &mut edges);
-            covers.extend(edges.iter().filter(|edge| open.contains(edge)));
+            let mut taken = edges.iter();
+            for step in space.expand(state, &transition) {
+                let edges = if matches!(step, Move::Handshake { .. }) { 2 } else { 1 };
+                moves.push(step);
+                let open = taken.by_ref().take(edges).filter(|edge| open.contains(edge));
+                covers.extend(open.map(|edge| (*edge, moves.len())));
+            }
         }
         covers.sort_unstable();
-        covers.dedup();
+        covers.dedup_by_key(|(edge, _)| *edge);
         CoveringRun { start: space.start_number(start), moves, covers }
     }
 }

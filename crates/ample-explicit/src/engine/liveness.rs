@@ -8,19 +8,22 @@ use crate::space::Checked;
 use crate::store::{ExactStore, FlatStore, Handle, Marks, Parent, Visible, Whole};
 use ample_model::{Budget, Expr, Move, Reason, Statistics, System};
 
+use super::directed;
 use super::options::{Emptiness, Options, Search};
 use super::partial::trial;
 use super::reduction::{Algorithm, Methods, Reduction};
 use super::subject::Subject;
+use super::symmetry::{self, Expected, Lift, SymmetryReduction, Using};
 use super::two_phase;
 use super::{
-    OfCompiled, Patience, REPORT_EVERY, SEQUENTIAL, atomic, has_hidden_variables, is_sequential, room_for_the_store,
-    start_of,
+    NOT_LIFTED, OfCompiled, Patience, REPORT_EVERY, SEQUENTIAL, atomic, has_hidden_variables, is_sequential,
+    room_for_the_store, start_of,
 };
 use ample_engine::settings::Fairness;
 use ample_model::evidence::{self, Ending};
 
 /// What to look for: the runs that an automaton accepts.
+#[derive(Clone)]
 pub struct Specification<'a> {
     /// The automaton.
     pub automaton: BuchiAutomaton,
@@ -45,6 +48,8 @@ pub struct EmptinessResult {
     pub statistics: Statistics,
     /// Which orders of steps were left out, or why none.
     pub reduction: Option<String>,
+    /// Which symmetry was used, or why none, if it was asked for.
+    pub symmetry: Option<String>,
     /// What the user should know.
     pub note: Option<String>,
     /// The run-time errors that stop runs.
@@ -74,6 +79,67 @@ pub fn look_for(
     if options.explicit.emptiness == Emptiness::Nested && options.settings.fairness != Fairness::None {
         return EmptinessResult::unsupported("the nested search knows no fairness; `--emptiness components` does");
     }
+    if options.explicit.search.is_directed() {
+        return directed::look_for(system, specification, options, budget);
+    }
+    if options.explicit.symmetry != SymmetryReduction::Auto {
+        return look_as_told(system, specification, options, budget);
+    }
+    // Whether a large one is symmetric is found out when it has turned out to be large.
+    let plain = options.with_symmetry(SymmetryReduction::None);
+    let canonical = options.with_symmetry(SymmetryReduction::Canonical);
+    let (small, large) = budget.until(|progress| progress.states > symmetry::LARGE);
+    let first = look_as_told(system, specification.clone(), &plain, &small);
+    if !large.is_cancelled() || first.ended.is_none() || budget.check().is_err() {
+        return first;
+    }
+    let options = if using(system, &specification, &canonical, budget).is_some_and(|using| using.is_ok()) {
+        canonical
+    } else {
+        plain
+    };
+    look_as_told(system, specification, &options, budget)
+}
+
+/// The symmetry that may be used for a property of endless runs; or why none, if it is asked for.
+fn using(
+    system: &Subject<'_>,
+    specification: &Specification<'_>,
+    options: &Options,
+    budget: &Budget,
+) -> Option<Result<Using, String>> {
+    let using = symmetry::wanted(system, specification.atoms, options, budget)?;
+    Some(using.and_then(|using| {
+        if options.settings.fairness != Fairness::None || !options.settings.justice.is_empty() {
+            return Err("fairness tells processes apart".into());
+        }
+        if using.stutters() {
+            return Err("processes come to their end, and when they are removed would count as a step".into());
+        }
+        Ok(using)
+    }))
+}
+
+/// Replaces states by representatives, if that is asked for; which symmetry that is, or why there is none.
+fn attach(
+    system: &Subject<'_>,
+    specification: &Specification<'_>,
+    space: &mut Compiled,
+    options: &Options,
+    budget: &Budget,
+) -> Option<String> {
+    let using = using(system, specification, options, budget)?;
+    let attached = using.and_then(|using| using.attach(space).map(|()| using.describe()));
+    Some(attached.unwrap_or_else(|why| format!("none, because {why}")))
+}
+
+/// Looks with the symmetry that the options name.
+fn look_as_told(
+    system: &Subject<'_>,
+    specification: Specification<'_>,
+    options: &Options,
+    budget: &Budget,
+) -> EmptinessResult {
     let whole = match reduced(system, &specification, options, budget) {
         Ok(found) => return shorten(system, specification, options, budget, found),
         Err(why) => why,
@@ -105,15 +171,18 @@ fn look_everywhere(
     options: &Options,
     budget: &Budget,
 ) -> EmptinessResult {
-    let space = match system.space(specification.atoms, budget) {
+    let mut space = match system.space(specification.atoms, budget) {
         Ok(space) => space,
         Err(error) => return EmptinessResult::not_compiled(error),
     };
-    if !has_hidden_variables(system) {
-        return search(system, space, Whole, specification, options, budget);
-    }
-    let visible = space.visible();
-    search(system, space, visible, specification, options, budget)
+    let symmetry = attach(system, &specification, &mut space, options, budget);
+    let found = if has_hidden_variables(system) {
+        let visible = space.visible();
+        search(system, space, visible, specification, options, budget)
+    } else {
+        search(system, space, Whole, specification, options, budget)
+    };
+    EmptinessResult { symmetry, ..found }
 }
 
 /// Looks at some orders of steps that stand for all; or why not.
@@ -157,11 +226,12 @@ fn reduced(
         Err(NotReduced::Irreducible(why)) => return Err(Everything::Because(why)),
         Err(NotReduced::NotCompiled(error)) => return Ok(EmptinessResult::not_compiled(error)),
     };
-    let space = if weak { space.with_weak_fairness() } else { space };
+    let mut space = if weak { space.with_weak_fairness() } else { space };
     if options.reduction() == Reduction::TwoPhase {
         return in_two_phases(system, space, specification, options, budget);
     }
     let hidden = has_hidden_variables(system);
+    let symmetry = attach(system, specification, space.compiled(), options, budget);
     let visible = space.visible_bytes();
     let tally = space.tally();
     let may_get_lost = atomic::may_be_endless(system);
@@ -180,7 +250,7 @@ fn reduced(
     }
     let fairness = if weak { ", weak fairness" } else { "" };
     let reduction = format!("{}, proviso on cycles{fairness}", options.reduction().algorithm());
-    Ok(EmptinessResult { reduction: Some(reduction), ..found })
+    Ok(EmptinessResult { reduction: Some(reduction), symmetry, ..found })
 }
 
 /// Takes safe steps at once. What is left branches like the whole, so that any search will do that sees a state once.
@@ -326,18 +396,28 @@ fn shortest(
 }
 
 /// The run of a report as moves, unless the search ran into a limit of the representation.
-fn collect<S, St>(
+pub(super) fn collect<S, St>(
     product: &mut Product<S>,
     store: &St,
     report: liveness::Report<Step<S::Transition>>,
     limit: Option<Reason>,
 ) -> EmptinessResult
 where
-    S: Checked<State = [u8]> + Concurrent,
+    S: Checked<State = [u8]> + Concurrent + OfCompiled,
     St: ExactStore<[u8]>,
 {
     let mut ended = report.ended;
-    let mut run = report.found.map(|lasso| run(product, store, &lasso));
+    let is_quotient = product.space().compiled().representing().is_some();
+    let mut run = match report.found {
+        Some(lasso) if is_quotient => {
+            let run = lifted(product, store, &lasso);
+            if run.is_none() {
+                ended.get_or_insert(Reason::Unsupported(NOT_LIFTED.into()));
+            }
+            run
+        }
+        found => found.map(|lasso| run(product, store, &lasso)),
+    };
     if let Some(limit) = limit {
         // A state whose steps were not all looked for is not stuck, even if it seems so.
         let is_whole = matches!(limit, Reason::Unsupported(_));
@@ -364,6 +444,75 @@ where
         (false, false) => Ending::Cycle,
     };
     evidence::Lasso { start, prefix, cycle, ending, prefix_tags, cycle_tags }
+}
+
+/// A cycle of representatives is followed so many times at most.
+const MOST_ROUNDS: usize = 10_000;
+
+/// The run of the system that follows a lasso of representatives. Once round the cycle, processes may have changed their places, so
+/// that it is followed until the system is where it was before.
+fn lifted<S, St>(product: &mut Product<S>, store: &St, lasso: &Lasso<Step<S::Transition>>) -> Option<evidence::Lasso>
+where
+    S: Checked<State = [u8]> + Concurrent + OfCompiled,
+    St: ExactStore<[u8]>,
+{
+    let first = lasso.prefix.first().map_or(lasso.end, |(state, _)| *state);
+    let (mut lift, start) = Lift::start(product.space().compiled(), <[u8]>::plain(store.get(first)))?;
+    let mut tags = Vec::new();
+    follow(product, store, &lasso.prefix, &mut lift, &mut tags)?;
+    let mut before: Vec<(Vec<u8>, usize, usize)> = Vec::new();
+    let (at, tag) = loop {
+        let known = before.iter().find(|(state, ..)| state.as_slice() == lift.state());
+        if let Some((_, moves, tags)) = known {
+            break (*moves, *tags);
+        }
+        before.push((lift.state().to_vec(), lift.moves.len(), tags.len()));
+        if lasso.cycle.is_empty() {
+            break (lift.moves.len(), tags.len());
+        }
+        if before.len() > MOST_ROUNDS {
+            return None;
+        }
+        follow(product, store, &lasso.cycle, &mut lift, &mut tags)?;
+    };
+    let cycle = lift.moves.split_off(at);
+    let cycle_tags = tags.split_off(tag);
+    let ending = match (lasso.cycle.is_empty(), cycle.is_empty()) {
+        (true, _) => Ending::Open,
+        (false, true) => Ending::Stutter,
+        (false, false) => Ending::Cycle,
+    };
+    Some(evidence::Lasso { start, prefix: lift.moves, cycle, ending, prefix_tags: tags, cycle_tags })
+}
+
+/// Follows steps of the product in the system itself.
+fn follow<S, St>(
+    product: &mut Product<S>,
+    store: &St,
+    steps: &[(Handle, Step<S::Transition>)],
+    lift: &mut Lift,
+    tags: &mut Vec<u32>,
+) -> Option<()>
+where
+    S: Checked<State = [u8]> + Concurrent + OfCompiled,
+    St: ExactStore<[u8]>,
+{
+    let mut out = Vec::new();
+    for (state, step) in steps {
+        let state = store.get(*state);
+        if !product.is_transient(state) {
+            tags.push(Product::<S>::automaton_state(state));
+        }
+        if let Some(base) = &step.base {
+            let space = product.space();
+            space.target(<[u8]>::plain(state), base, &mut out);
+            let (is_dead, violates) = (space.is_dead(), space.violation().is_some());
+            if !lift.step(&Expected { state: &out, is_dead, violates }) {
+                return None;
+            }
+        }
+    }
+    Some(())
 }
 
 /// The moves of the system in steps of the product, and where the automaton stands when it reads a state.

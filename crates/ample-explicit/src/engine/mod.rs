@@ -3,21 +3,26 @@
 pub mod atomic;
 pub mod automaton;
 pub mod branching;
+mod checkpointed;
 pub mod claimed;
 pub mod covering;
+mod directed;
+mod heuristic;
 pub mod liveness;
 pub mod options;
 mod partial;
 pub mod reduce;
 pub mod reduction;
+mod stores;
 mod subject;
+pub mod symmetry;
 mod two_phase;
 pub mod work;
 
 use std::time::Instant;
 
 use crate::check::{self as safety, Cut, Violation};
-use crate::compile::{Ample, Compiled};
+use crate::compile::{Ample, Choice, Compiled};
 use crate::liveness::Concurrent;
 use crate::search::Path;
 use crate::space::Checked;
@@ -27,10 +32,11 @@ use ample_engine::unreached::Coverage;
 use ample_model::evidence;
 use ample_model::{Action, Budget, Cancellation, EdgeId, Expr, Instruction, ProcessType, Reason, Statistics, System};
 
-use options::{Options, Search};
+use options::{Options, Search, StoreKind};
 use partial::Attempt;
 use reduction::{Algorithm, Methods, Reduction};
 use subject::Subject;
+use symmetry::{Expected, Keyed, Lift, SymmetryReduction};
 
 /// How many new states lie between two looks at the budget: few enough for a limit to be kept to the tenth of
 /// a second, and enough for the looking to cost nothing.
@@ -96,6 +102,8 @@ pub struct Run {
     pub statistics: Statistics,
     /// Which orders of steps were left out, or why none.
     pub reduction: Option<String>,
+    /// Which symmetry was used, or why none.
+    pub symmetry: Option<String>,
     /// Only deadlocks are decided: of what was not found nothing is known.
     pub only_deadlocks: bool,
     /// The steps that were run-time errors.
@@ -163,6 +171,7 @@ impl Run {
             ended: later.ended,
             statistics: later.statistics,
             reduction: later.reduction,
+            symmetry: later.symmetry.or(self.symmetry),
             only_deadlocks: later.only_deadlocks,
             cuts,
             is_reduced,
@@ -186,6 +195,12 @@ impl Run {
         all.complete &= more.complete;
         all.counts_transitions |= more.counts_transitions;
         all.counts_depth |= more.counts_depth;
+        let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
+            (Some(one), Some(other)) => Some(one + other),
+            (one, other) => one.or(other),
+        };
+        all.expanded = sum(all.expanded, more.expanded);
+        all.reopened = sum(all.reopened, more.reopened);
     }
 
     /// Something is violated.
@@ -195,7 +210,40 @@ impl Run {
 }
 
 /// Searches the state space of the system.
+///
+/// Whether a large one is symmetric is found out when it has turned out to be large.
 fn run(system: &Subject<'_>, request: &Request, options: &Options, budget: &Budget) -> Run {
+    if options.explicit.search.is_directed() {
+        return directed::run(system, request, options, budget);
+    }
+    if let Some(checkpoint) = &options.settings.checkpoint {
+        return checkpointed::run(system, request, options, checkpoint, budget);
+    }
+    let is_required = options.settings.unreached == UnreachedCode::Required;
+    if options.explicit.symmetry != SymmetryReduction::Auto || request.is_empty() && !is_required {
+        return run_as_told(system, request, options, budget);
+    }
+    let plain = options.with_symmetry(SymmetryReduction::None);
+    let canonical = options.with_symmetry(SymmetryReduction::Canonical);
+    let (small, large) = budget.until(|progress| progress.states > symmetry::LARGE);
+    let first = run_as_told(system, request, &plain, &small);
+    if !large.is_cancelled() || first.ended.is_none() || budget.check().is_err() {
+        return first;
+    }
+    match symmetry::wanted(system, &request.invariants, &canonical, budget) {
+        Some(Ok(_)) => {
+            let second = run_as_told(system, &request.without(&first), &canonical, budget);
+            first.completed_by(second)
+        }
+        _ => {
+            let second = run_as_told(system, &request.without(&first), &plain, budget);
+            first.completed_by(second)
+        }
+    }
+}
+
+/// Searches with the symmetry that the options name.
+fn run_as_told(system: &Subject<'_>, request: &Request, options: &Options, budget: &Budget) -> Run {
     let is_required = options.settings.unreached == UnreachedCode::Required;
     let methods = match options.reduction() {
         Reduction::Auto if !request.is_empty() || is_required => {
@@ -207,12 +255,14 @@ fn run(system: &Subject<'_>, request: &Request, options: &Options, budget: &Budg
     };
     let is_auto = options.reduction() == Reduction::Auto;
     let patience = Patience::of(budget);
-    let attempt = if is_sequential(system) && methods.cache.is_none() {
+    let attempt = if options.explicit.store == StoreKind::Disk && options.reduction() != Reduction::TwoPhase {
+        Attempt::Irreducible(ON_DISK.into())
+    } else if is_sequential(system) && methods.cache.is_none() {
         let why = if system.synchronous().is_some() { SYNCHRONOUS } else { SEQUENTIAL };
         Attempt::Irreducible(why.into())
     } else if options.reduction() == Reduction::TwoPhase {
         two_phase::run(system, request, options, budget)
-    } else if is_auto && options.explicit.search == Search::Auto {
+    } else if is_auto && options.explicit.search == Search::Auto && options.explicit.store.is_exact() {
         partial::run(system, request, methods, options, &patience.budget)
     } else {
         partial::run(system, request, methods, options, budget)
@@ -272,8 +322,10 @@ fn shorten(system: &Subject<'_>, request: &Request, options: &Options, budget: &
         invariants: request.invariants.clone(),
     };
     let begun = Instant::now();
-    let wide = options.searching(Search::BreadthFirst);
-    let short = if options.explicit.search == Search::BreadthFirst {
+    // What is near is found with the exact store as well.
+    let is_exact = options.explicit.store.is_exact();
+    let wide = options.exactly().searching(Search::BreadthFirst);
+    let short = if options.explicit.search == Search::BreadthFirst && is_exact {
         run_plain(system, &again, &wide, budget)
     } else {
         run_plain(system, &again, &wide, &Patience::of(budget).budget)
@@ -292,12 +344,35 @@ fn run_plain(system: &Subject<'_>, request: &Request, options: &Options, budget:
     if notes_executed(system, options) {
         space.note_executed();
     }
+    let symmetry = match symmetry::wanted(system, &request.invariants, options, budget) {
+        None => None,
+        Some(Err(why)) => Some(format!("none, because {why}")),
+        Some(Ok(using)) => match using.representatives(&space) {
+            Err(why) => Some(format!("none, because {why}")),
+            Ok(representatives) => {
+                let is_lazy = using.choice() == Choice::Lazy;
+                let run = if is_lazy {
+                    search(Keyed::new(space, representatives), symmetry::key_length, request, options, budget)
+                } else {
+                    space.represent_by(Some(representatives));
+                    search(space, Whole, request, options, budget)
+                };
+                return Run { symmetry: Some(using.describe()), is_reduced: true, ..run };
+            }
+        },
+    };
     if !has_hidden_variables(system) {
-        return search(space, Whole, request, options, budget);
+        let run = search(space, Whole, request, options, budget);
+        return Run { symmetry, ..run };
     }
     let visible = space.visible();
-    search(space, visible, request, options, budget)
+    let run = search(space, visible, request, options, budget);
+    Run { symmetry, ..run }
 }
+
+/// Why nothing is left out with states on disk.
+const ON_DISK: &str = "the store on disk does not tell at once which states are new, which persistent sets need; \
+                       `--por two-phase` can be used with it";
 
 /// Why nothing is left out of a synchronous system.
 const SYNCHRONOUS: &str = "everything moves at once, and there are no orders of steps";
@@ -340,15 +415,18 @@ fn has_hidden_variables(system: &System) -> bool {
     system.globals.iter().chain(locals).any(|variable| variable.hidden)
 }
 
-fn search(
-    mut space: Compiled,
-    visible: impl Visible + Clone,
+fn search<P: Checked<State = [u8]> + Concurrent + OfCompiled>(
+    mut space: P,
+    visible: impl Visible + Clone + 'static,
     request: &Request,
     options: &Options,
     budget: &Budget,
 ) -> Run {
     let safety = request.safety(options);
     let room = room_for_the_store(budget);
+    if !options.explicit.store.is_exact() {
+        return stores::plain(&mut space, visible.key(), request, &safety, options, room, budget);
+    }
     let mut run = |order: Search, room: usize, safety: &safety::Options, budget: &Budget| {
         let visible = visible.clone();
         if order == Search::DepthFirst {
@@ -453,21 +531,58 @@ where
         (false, Some(_)) => Err("the search did not come to its end"),
         (false, None) => Err("the search ended with a violation"),
     };
-    let mut moves =
-        |violation: Option<Violation<P::Transition>>| violation.map(|violation| found(space, store, &violation.path));
+    let mut ended = report.ended;
+    let mut moves = |violation: Option<Violation<P::Transition>>, is_deadlock: bool| {
+        let violation = violation?;
+        if space.compiled().representing().is_none() {
+            return Some(found(space, store, &violation.path));
+        }
+        let run = lifted(space, store, &violation.path, is_deadlock);
+        if run.is_none() {
+            ended.get_or_insert(Reason::Unsupported(NOT_LIFTED.into()));
+        }
+        run
+    };
     Run {
-        deadlock: moves(report.deadlock),
-        assertions: moves(report.assertions),
-        invariants: report.invariants.into_iter().map(moves).collect(),
-        ended: report.ended,
+        deadlock: moves(report.deadlock, true),
+        assertions: moves(report.assertions, false),
+        invariants: report.invariants.into_iter().map(|violation| moves(violation, false)).collect(),
+        ended,
         statistics: report.statistics,
         reduction: None,
+        symmetry: None,
         only_deadlocks: false,
         cuts: report.cuts,
         is_reduced: false,
         may_miss_faults: false,
         coverage: KnownCoverage(coverage),
     }
+}
+
+/// A run of the quotient that no run of the system follows.
+const NOT_LIFTED: &str = "internal error: a counterexample of the symmetry reduction is no run of the model; \
+                          `--symmetry none` does without";
+
+/// The run of the system that follows a path of representatives.
+fn lifted<P, S>(space: &mut P, store: &S, path: &Path<P::Transition>, is_deadlock: bool) -> Option<evidence::Run>
+where
+    P: Checked<State = [u8]> + Concurrent + OfCompiled,
+    S: ExactStore<[u8]>,
+{
+    let first = store.get(path.states().next()?);
+    let (mut lift, start) = Lift::start(space.compiled(), first)?;
+    let mut out = Vec::new();
+    for (state, transition) in &path.steps {
+        space.target(store.get(*state), transition, &mut out);
+        let (is_dead, violates) = (space.is_dead(), space.violation().is_some());
+        if !lift.step(&Expected { state: &out, is_dead, violates }) {
+            return None;
+        }
+    }
+    if is_deadlock {
+        lift.settle();
+    }
+    Some(evidence::Run { start, moves: lift.moves })
 }
 
 fn found<P, S>(space: &mut P, store: &S, path: &Path<P::Transition>) -> evidence::Run
@@ -492,8 +607,11 @@ where
     let mut state = Vec::new();
     let mut position = 0;
     while space.initial(position, &mut state) {
-        let here = if space.is_dead() { None } else { store.find(&state) };
-        if here == first {
+        let is_it = match first {
+            None => space.is_dead(),
+            Some(first) => !space.is_dead() && store.same(store.get(first), &state),
+        };
+        if is_it {
             return position;
         }
         position += 1;

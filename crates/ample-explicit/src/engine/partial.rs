@@ -3,19 +3,23 @@
 //! The verdict comes from a reduced search; a counterexample is then looked for once more without reduction, breadth
 //! first and not too far, because people read it.
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::check as safety;
 use crate::compile::{NotReduced, Reduced, Tally};
 use crate::partial::{self, Counts, Mark};
-use crate::store::{FlatStore, Parent, Visible, Whole};
+use crate::store::{FlatStore, Key, Parent, SetStore, StateSet, Visible, Whole};
 use ample_engine::settings::UnreachedCode;
 use ample_model::facts::Facts;
 use ample_model::{Budget, Cancellation, Reason, System};
 
 use super::options::{Options, Search};
 use super::reduction::{Methods, Proviso, Reduction};
+use super::stores::{Work, estimated, with_set};
 use super::subject::Subject;
+use super::symmetry;
 use super::{KnownCoverage, Request, Run, collect, has_hidden_variables, notes_executed, room_for_the_store};
 
 /// After so many states with a choice a reduction that has left out nothing at all is abandoned.
@@ -63,7 +67,8 @@ pub fn run(system: &Subject<'_>, request: &Request, methods: Methods, options: &
     if notes_executed(system, options) {
         space.note_executed(is_required);
     }
-    let methods = Methods { proviso: proviso(&methods, options, looks_further), ..methods };
+    let mut methods = Methods { proviso: proviso(&methods, options, looks_further), ..methods };
+    let symmetry = symmetry(system, &mut space, request, &mut methods, options, budget);
     // Sleep sets with a proviso need a weakly uniform dependency (Thm. 6.12); nothing else does.
     let is_uniform = methods.sleep && methods.proviso != Proviso::None;
     let space = space.with_dependency(methods.dependency, methods.sleep, is_uniform);
@@ -76,9 +81,38 @@ pub fn run(system: &Subject<'_>, request: &Request, methods: Methods, options: &
     match attempt {
         Attempt::Done(run) => {
             let may_miss_faults = run.only_deadlocks && may_fault;
-            Attempt::Done(Box::new(Run { may_miss_faults, ..*run }))
+            Attempt::Done(Box::new(Run { may_miss_faults, symmetry, ..*run }))
         }
         other => other,
+    }
+}
+
+/// Replaces states by representatives, if that is asked for; which symmetry that is, or why there is none.
+///
+/// A persistent set is that of the representative, and the proviso is about representatives. The one on components asks which
+/// transitions are taken somewhere, by their names; but processes change their places, so that the one on the stack is used.
+fn symmetry(
+    system: &Subject<'_>,
+    space: &mut Reduced<'_>,
+    request: &Request,
+    methods: &mut Methods,
+    options: &Options,
+    budget: &Budget,
+) -> Option<String> {
+    let wanted = symmetry::wanted(system, &request.invariants, options, budget)?;
+    let used = if methods.sleep || methods.cache.is_some() {
+        Err("sleep sets and caches name transitions, and processes change their places".to_owned())
+    } else {
+        wanted.and_then(|using| using.attach(space.compiled()).map(|()| using))
+    };
+    match used {
+        Err(why) => Some(format!("none, because {why}")),
+        Ok(using) => {
+            if methods.proviso == Proviso::Components {
+                methods.proviso = Proviso::Stack;
+            }
+            Some(using.describe())
+        }
     }
 }
 
@@ -95,7 +129,7 @@ fn proviso(methods: &Methods, options: &Options, looks_further: bool) -> Proviso
     match methods.proviso {
         Proviso::Auto if methods.persistent.is_none() || !looks_further => Proviso::None,
         Proviso::Auto if options.explicit.search == Search::BreadthFirst && !methods.sleep => Proviso::Queue,
-        Proviso::Auto if methods.sleep || methods.cache.is_some() => Proviso::Stack,
+        Proviso::Auto if methods.sleep || methods.cache.is_some() || options.explicit.store.is_set() => Proviso::Stack,
         Proviso::Auto => Proviso::Components,
         asked => asked,
     }
@@ -103,7 +137,7 @@ fn proviso(methods: &Methods, options: &Options, looks_further: bool) -> Proviso
 
 fn search(
     mut space: Reduced<'_>,
-    visible: impl Visible + Clone,
+    visible: impl Visible + Clone + 'static,
     request: &Request,
     methods: Methods,
     options: &Options,
@@ -125,7 +159,17 @@ fn search(
     let is_trial = options.reduction() == Reduction::Auto;
     let (trial, useless) = trial(budget, is_trial.then(|| space.tally()));
     let by_queue = reduction.proviso == partial::Proviso::Queue && options.explicit.search != Search::DepthFirst;
-    let (run, counts) = if by_queue || options.explicit.search == Search::BreadthFirst {
+    let is_wide = by_queue || options.explicit.search == Search::BreadthFirst;
+    let (run, counts) = if options.explicit.store.is_set() {
+        let components = Rc::new(space.compiled().components());
+        let (safety, budget) = (&safety, &trial);
+        let work = InSet { space: &mut space, key: visible.key(), safety, reduction, is_wide, room, budget };
+        match with_set(&options.explicit, components, room, work) {
+            Ok(Ok(done)) => done,
+            Ok(Err(incompatible)) => return refused(incompatible),
+            Err(reason) => return Attempt::Done(Box::new(Run { ended: Some(reason), ..Run::default() })),
+        }
+    } else if is_wide {
         let mut store = FlatStore::<Parent, _>::with_visible(visible).limit(room);
         match partial::breadth_first(&mut space, &mut store, &safety, &reduction, &trial) {
             Ok(done) => (collect(space.compiled(), &store, done.report), done.counts),
@@ -156,6 +200,38 @@ fn search(
         reduction.push_str(", given up because there are too many transitions to compare them all");
     }
     Attempt::Done(Box::new(Run { reduction: Some(reduction), only_deadlocks, is_reduced: true, ..run }))
+}
+
+/// A search with a reduction and a set of states of any kind.
+struct InSet<'a, 'b> {
+    space: &'a mut Reduced<'b>,
+    key: Key,
+    safety: &'a safety::Options,
+    reduction: partial::Reduction,
+    /// Breadth first.
+    is_wide: bool,
+    room: usize,
+    budget: &'a Budget,
+}
+
+impl Work for InSet<'_, '_> {
+    type Output = Result<(Run, Counts), partial::Incompatible>;
+
+    fn with<C: StateSet>(self, mut set: C) -> Self::Output {
+        let InSet { space, key, safety, reduction, is_wide, room, budget } = self;
+        reduction.for_set()?;
+        if is_wide {
+            let mut store = SetStore::queue(set, key, true).limit(room);
+            let done = partial::breadth_first(space, &mut store, safety, &reduction, budget)?;
+            let run = collect(space.compiled(), &store, done.report);
+            return Ok((estimated(run, store.set_bytes(), store.omission()), done.counts));
+        }
+        let mut store = FlatStore::<Mark, _>::with_visible(key.clone());
+        let visited = (&mut set, key);
+        let done = partial::depth_first_in_set(space, &mut store, visited, room, safety, &reduction, budget)?;
+        let run = collect(space.compiled(), &store, done.report);
+        Ok((estimated(run, set.bytes(), set.omission()), done.counts))
+    }
 }
 
 fn refused(why: partial::Incompatible) -> Attempt {

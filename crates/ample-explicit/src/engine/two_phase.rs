@@ -16,7 +16,7 @@ use ample_model::{Budget, Expr};
 use super::options::{Options, Search};
 use super::partial::Attempt;
 use super::subject::Subject;
-use super::{Request, Run, collect, has_hidden_variables, notes_executed, room_for_the_store};
+use super::{Request, Run, collect, has_hidden_variables, notes_executed, room_for_the_store, stores};
 
 /// A compiled system with safe steps taken at once.
 pub type Space<'a> = TwoPhase<Reduced<'a>>;
@@ -62,10 +62,18 @@ pub fn visible(space: &Space<'_>) -> impl Visible + Clone + use<> {
     space.inner().visible_bytes()
 }
 
-fn search(mut space: Space<'_>, visible: impl Visible, request: &Request, options: &Options, budget: &Budget) -> Run {
+fn search(
+    mut space: Space<'_>,
+    visible: impl Visible + 'static,
+    request: &Request,
+    options: &Options,
+    budget: &Budget,
+) -> Run {
     let safety = safety::Options { report_every: ASK_EVERY, ..request.safety(options) };
     let room = room_for_the_store(budget);
-    let run = if options.explicit.search == Search::BreadthFirst {
+    let run = if !options.explicit.store.is_exact() {
+        stores::plain(&mut space, visible.key(), request, &safety, options, room, budget)
+    } else if options.explicit.search == Search::BreadthFirst {
         let mut store = FlatStore::<Parent, _>::with_visible(visible).limit(room);
         let report = safety::breadth_first(&mut space, &mut store, &safety, budget);
         collect(&mut space, &store, report)

@@ -18,8 +18,8 @@ use ample_engine::unreached::{Unreached, unreached};
 use ample_engine::workers::run_workers;
 use ample_logic::{Acceptance, StutterError, TranslateError};
 use ample_model::{
-    Certainty, EdgeId, Evidence, Feature, Interrupted, ProcessId, Property, PropertyAutomaton, Question, Reason,
-    Statistics, System, Temporal,
+    Action, Certainty, Edge, EdgeId, Evidence, Expr, Feature, Instruction, Interrupted, ProcessId, Property,
+    PropertyAutomaton, Question, Reason, Statistics, System, Temporal,
 };
 
 use super::automaton::{NoAutomaton, automaton, negation};
@@ -30,6 +30,7 @@ use super::subject::Subject;
 use super::{Request, Run, claimed, has_hidden_variables};
 use crate::liveness::{BuchiAutomaton, Stops};
 use crate::space::Culprit;
+use crate::store::Omission;
 
 /// Who it is.
 const ENGINE: &str = "explicit";
@@ -265,7 +266,8 @@ impl<'a> Work<'a> {
     /// Keeps what a search has found; true if it has to be done again.
     fn keep(&mut self, job: Job, done: Done) -> bool {
         match (job, done.result) {
-            (Job::Temporal(number), JobResult::Temporal(answer, ended)) => {
+            (Job::Temporal(number), JobResult::Temporal(mut answer, ended)) => {
+                self.tell_waiting(&mut answer);
                 self.board.post(number, &answer);
                 self.answers.insert(number, (answer, ended));
             }
@@ -312,9 +314,20 @@ impl<'a> Work<'a> {
             } else if run.may_miss_faults && answer.verdict() == Verdict::Holds {
                 answer.note = Some(MISSED_FAULTS.into());
             }
+            self.tell_waiting(&mut answer);
             answers.push((number, answer));
         }
         answers
+    }
+
+    /// Where statements wait while there are as many processes as there may be, says that this was the case.
+    fn tell_waiting(&self, answer: &mut Answer) {
+        let is_full = self.system.compiled().is_ok_and(|compiled| compiled.is_full());
+        if is_full && answer.verdict() != Verdict::Unknown && run_waits(self.system) {
+            let most = self.system.max_processes;
+            let note = format!("all {most} process ids were taken in some state, and `run` waits then (--pid-bits)");
+            answer.note = Some(answer.note.take().map_or(note.clone(), |before| format!("{before}; {note}")));
+        }
     }
 
     /// The run-time errors that the search for safety properties has met.
@@ -338,6 +351,7 @@ impl<'a> Work<'a> {
                 }
                 run.ended = run.ended.or(ended);
                 run.reduction = run.reduction.or_else(|| answer.reduction.clone());
+                run.symmetry = run.symmetry.or_else(|| answer.symmetry.clone());
                 answers.push(answer);
             }
         }
@@ -360,6 +374,20 @@ impl<'a> Work<'a> {
         };
         Some(Err(unknown.into()))
     }
+}
+
+/// Statements that create processes wait while there are too many.
+fn run_waits(system: &System) -> bool {
+    let creates = |edge: &Edge| {
+        let spawns = |i: &Instruction| matches!(i, Instruction::Do(Action::Spawn { .. }));
+        let counts = |guard: &Expr| {
+            let mut counts = false;
+            guard.walk(&mut |part| counts |= *part == Expr::ProcessCount);
+            counts
+        };
+        edge.effect.iter().any(spawns) && edge.guard.iter().any(counts)
+    };
+    system.processes.iter().any(|process| process.edges.iter().any(creates))
 }
 
 /// The result of a job.
@@ -407,8 +435,8 @@ fn is_temporal(property: &Property) -> bool {
 }
 
 fn report(system: &System, answers: Vec<Answer>, run: Run) -> Report {
-    let Run { ended, statistics, reduction, .. } = run;
-    Report { answers, ended, statistics, reduction, ..Report::of(system) }
+    let Run { ended, statistics, reduction, symmetry, .. } = run;
+    Report { answers, ended, statistics, reduction, symmetry, ..Report::of(system) }
 }
 
 /// The search has not looked at all steps.
@@ -435,7 +463,10 @@ fn undisturbed(run: &Run, options: &Options) -> ValidOutcome {
     match &run.ended {
         Some(reason) => reason.clone().into(),
         None if options.settings.stop_at_first && run.found_something() => stopped(),
-        None => Certainty::Proved.into(),
+        None => match run.statistics.omitted {
+            Some(expected) => Certainty::Probable(Omission { expected }.probability()).into(),
+            None => Certainty::Proved.into(),
+        },
     }
 }
 
@@ -483,7 +514,7 @@ fn evaluable(
         return (fallible.told(system, answer), ended);
     }
     let request = Request { invariants: vec![fallible.invariant()], ..Request::default() };
-    let mut run = super::run(system, &request, options, budget);
+    let mut run = super::run(system, &request, &options.without_checkpoint(), budget);
     if let Some(statistics) = &answer.statistics {
         run.add(statistics);
     }
@@ -553,12 +584,16 @@ fn decide(
     budget: &Budget,
 ) -> Result<(Answer, Option<Reason>), String> {
     knows_fairness(system, &options.settings)?;
+    if !options.explicit.store.is_exact() {
+        return Err(super::stores::ONLY_SAFETY.into());
+    }
     if let Some(why) = justice::refusal(&property.question, &options.settings.justice) {
         return Err(why.into());
     }
     if let Question::Never(claim) = property.question
         && let Some(acting) = Acting::of(system, claim)?
     {
+        refuse_directed(options)?;
         return Ok(acted_upon(system, property, &acting, options, budget));
     }
     let simple = options.explicit.emptiness == Emptiness::Nested;
@@ -602,7 +637,10 @@ fn decide(
             let stutter_invariant = Err("an automaton may count steps");
             Specification { automaton, atoms, stutters: true, is_simple: simple, stutter_invariant }
         }
-        Question::Ctl(temporal) => return branching(system, property, temporal, options, budget),
+        Question::Ctl(temporal) => {
+            refuse_directed(options)?;
+            return branching(system, property, temporal, options, budget);
+        }
         Question::Bound(_) => return Err(NO_BOUNDS.into()),
         Question::Distance(_) => return Err(NO_DISTANCES.into()),
         question => {
@@ -631,7 +669,14 @@ fn decide(
     answer.statistics = Some(found.statistics);
     answer.note = found.note;
     answer.reduction = found.reduction;
+    answer.symmetry = found.symmetry;
     Ok((tell_stops(system, &found.stops, answer), found.ended))
+}
+
+/// What a beginning of a run cannot violate is not for a directed search.
+fn refuse_directed(options: &Options) -> Result<(), String> {
+    let search = options.explicit.search;
+    if search.is_directed() { Err(super::directed::only_safety(search)) } else { Ok(()) }
 }
 
 /// Says at which run-time errors runs stop, if nothing is wrong with those that do.

@@ -43,6 +43,9 @@ impl Arc {
     }
 }
 
+/// A disjunction of conjunctions of literals: an atom, and whether it is true.
+pub type Disjunction = Vec<Vec<(u32, bool)>>;
+
 impl BuchiAutomaton {
     /// From the edges of each state, with acceptance sets `0..sets`.
     pub fn new(initial: u32, sets: u32, edges: &[Vec<Edge>]) -> Result<BuchiAutomaton, TooManyAtoms> {
@@ -104,6 +107,41 @@ impl BuchiAutomaton {
             }
         }
         !marks.into_iter().flatten().any(|marks| marks & self.all_marks == self.all_marks)
+    }
+
+    /// For each state its arcs from which a universal state can be reached: how many arcs it is from there at least, and
+    /// the disjunction of conjunctions of literals under which the arc is taken.
+    pub fn arcs_to_acceptance(&self) -> Vec<Vec<(u32, Disjunction)>> {
+        let mut distances: Vec<Option<u32>> = vec![None; self.states.len()];
+        let after = |distances: &[Option<u32>], arc: &Arc| match arc.universal {
+            true => Some(0),
+            false => distances[arc.to as usize].map(|distance| distance + 1),
+        };
+        loop {
+            let mut is_final = true;
+            for (state, place) in self.states.iter().enumerate() {
+                let nearest = place.arcs.iter().filter_map(|arc| after(&distances, arc)).min();
+                if nearest.is_some() && distances[state].is_none_or(|known| nearest < Some(known)) {
+                    distances[state] = nearest;
+                    is_final = false;
+                }
+            }
+            if is_final {
+                break;
+            }
+        }
+        let literals = |place: &Place, cube: &Cube| {
+            let atoms = place.atoms.iter().enumerate();
+            let used = atoms.filter(|(bit, _)| (cube.positive | cube.negative) >> bit & 1 == 1);
+            used.map(|(bit, atom)| (*atom, cube.positive >> bit & 1 == 1)).collect()
+        };
+        let arcs = |place: &Place| {
+            let arc = |arc: &Arc| {
+                Some((after(&distances, arc)?, arc.label.iter().map(|cube| literals(place, cube)).collect()))
+            };
+            place.arcs.iter().filter_map(arc).collect()
+        };
+        self.states.iter().map(arcs).collect()
     }
 
     /// For each state the number of its strongly connected component, over arcs that do not decide.

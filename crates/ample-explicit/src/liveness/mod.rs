@@ -18,6 +18,7 @@ mod fair;
 mod lasso;
 mod nested;
 mod product;
+mod projections;
 mod stopping;
 mod streett;
 
@@ -27,6 +28,7 @@ pub use fair::{Concurrent, Fairness, Processes};
 pub use lasso::Lasso;
 pub use nested::nested;
 pub use product::{Behind, MAX_STATES, Product, Step, Tagged};
+pub use projections::{AutomatonPart, SystemPart};
 pub use stopping::{Stopping, Stops};
 
 use std::time::Instant;

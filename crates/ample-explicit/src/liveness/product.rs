@@ -19,7 +19,7 @@ const READ: u64 = 1 << 32;
 const STOPPED: u32 = 1 << 15;
 
 /// The automaton stays where it is while the state space passes over states.
-const IDLE: u32 = u32::MAX;
+pub(super) const IDLE: u32 = u32::MAX;
 
 /// A state with a small number beside it: how a product with an automaton keeps its states.
 pub trait Tagged: ToOwned {
@@ -85,7 +85,7 @@ pub struct Step<T> {
     /// The atoms that hold in the state.
     valuation: u64,
     /// The arc that the automaton takes.
-    arc: u32,
+    pub(super) arc: u32,
     universal: bool,
     marks: u32,
 }

@@ -15,9 +15,9 @@ use super::choice::Choice;
 use super::reduction::{Counts, Incompatible, Proviso, Reduced, Reduction};
 use super::{Labelled, Partial};
 use crate::check::{Note, Options, Safety, Violation};
-use crate::search::{Path, Terminated, retrace};
+use crate::search::{Path, Terminated};
 use crate::space::Buffer;
-use crate::store::{ExactStore, Handle, Inserted, Linked, Side};
+use crate::store::{ExactStore, Handle, Inserted, Linked, Retraced, Side};
 
 /// Checks breadth-first with a reduction. The paths to violations are shortest ones of the reduced graph. The store must
 /// be empty.
@@ -104,6 +104,7 @@ where
                 level_end = self.newest;
             }
             next = self.store.after(source);
+            self.store.release(source);
         }
         Ok(())
     }
@@ -273,8 +274,8 @@ where
         if !self.safety.asks_deadlock() || self.space.is_transient(state) || self.space.is_valid_end(state) {
             return Ok(());
         }
-        let steps = retrace(self.space, self.store, handle, S::is_dead);
-        let path = Path { steps, end: Some(handle) };
+        let Retraced { steps, end } = self.store.retrace(self.space, handle, S::is_dead);
+        let path = Path { steps, end };
         self.safety.deadlock = Some(Violation { message: "invalid end state".to_owned(), path });
         if self.safety.is_done() { Err(Terminated) } else { Ok(()) }
     }
@@ -282,8 +283,11 @@ where
     /// The path to where the search arrives.
     #[cold]
     fn path(&mut self, arrival: Option<(Handle, S::Transition)>, end: Option<Handle>) -> Path<S::Transition> {
-        let before = arrival.map(|(source, _)| retrace(self.space, self.store, source, S::is_dead));
-        Path { steps: before.into_iter().flatten().chain(arrival).collect(), end }
+        let end = end.and_then(|end| self.store.keep(end));
+        let Some((source, transition)) = arrival else { return Path { steps: Vec::new(), end } };
+        let Retraced { mut steps, end: last } = self.store.retrace(self.space, source, S::is_dead);
+        steps.extend(last.map(|last| (last, transition)));
+        Path { steps, end }
     }
 
     /// The bytes held beside the store.

@@ -102,11 +102,12 @@ mod labels;
 mod mark;
 mod postponed;
 mod reduction;
+mod set_visited;
 pub mod two_phase;
 mod visited;
 
 pub use breadth_first::breadth_first;
-pub use depth_first::depth_first;
+pub use depth_first::{depth_first, depth_first_in_set};
 pub use mark::Mark;
 pub use postponed::{Postponed, Taken};
 pub use reduction::{Cache, Counts, Incompatible, Proviso, Reduced, Reduction, Replacement};

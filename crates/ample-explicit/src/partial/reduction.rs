@@ -90,6 +90,12 @@ pub enum Incompatible {
     /// All states wait in the store.
     #[error("a cache of states is for depth-first search")]
     CacheBreadthFirst,
+    /// A state that was left is not known any more.
+    #[error(
+        "sleep sets, caches and the proviso on components keep something beside each state, which only the exact store can: \
+         `--store exact`"
+    )]
+    MarksInSet,
 }
 
 impl Reduction {
@@ -110,6 +116,12 @@ impl Reduction {
             Proviso::Components if self.cache.is_some() => Err(Incompatible::CacheWithComponents),
             Proviso::None | Proviso::Stack | Proviso::Components => Ok(()),
         }
+    }
+
+    /// Can this be done with a set that cannot give its states back?
+    pub fn for_set(&self) -> Result<(), Incompatible> {
+        let keeps_marks = self.sleep || self.cache.is_some() || self.proviso == Proviso::Components;
+        if keeps_marks { Err(Incompatible::MarksInSet) } else { Ok(()) }
     }
 
     /// Can a breadth-first search do this?

@@ -133,6 +133,40 @@ impl Frontier for InsertionOrder {
     }
 }
 
+/// Where a breadth-first search is that has the store for its queue, between two expansions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The state that was expanded last.
+    pub expanded: Handle,
+    /// How many have yet to be expanded.
+    pub waiting: usize,
+    /// The state that was found last.
+    pub newest: Option<Handle>,
+    /// The last state of the level that is expanded.
+    pub level_end: Option<Handle>,
+    /// The depth of that level.
+    pub depth: u64,
+}
+
+/// Looks at a breadth-first search now and then, between two expansions.
+pub trait Pause<St, F> {
+    /// Is it time? Asked after each expansion.
+    fn is_due(&mut self) -> bool;
+
+    /// Looks at where the search is.
+    fn pause(&mut self, position: &Position, store: &St, feedback: &F);
+}
+
+/// Never.
+impl<St, F> Pause<St, F> for () {
+    #[inline]
+    fn is_due(&mut self) -> bool {
+        false
+    }
+
+    fn pause(&mut self, _: &Position, _: &St, _: &F) {}
+}
+
 /// The breadth-first strategy.
 #[derive(Clone, Copy, Debug)]
 pub struct BreadthFirst {
@@ -178,18 +212,61 @@ impl BreadthFirst {
         Fr: Frontier,
         Buffer<S>: Default,
     {
+        self.start(frontier, None, space, store, feedback, &mut ())
+    }
+
+    /// Searches from all initial states, or goes on where another search was that had the same store. The feedback answers
+    /// [`New`](Explore::New) exactly when it has put the state into the store.
+    pub fn run_from<S, St, F>(
+        &self,
+        begun: Option<Position>,
+        space: &mut S,
+        store: &mut St,
+        feedback: &mut F,
+        pause: &mut impl Pause<St, F>,
+    ) -> SearchResult<S::Transition>
+    where
+        S: StateSpace,
+        St: ExactStore<S::State>,
+        St::Side: Linked,
+        F: Feedback<S, St>,
+        Buffer<S>: Default,
+    {
+        let last = begun.map(|begun| begun.expanded);
+        let waiting = begun.map_or(0, |begun| begun.waiting);
+        self.start(InsertionOrder { last, waiting }, begun, space, store, feedback, pause)
+    }
+
+    fn start<S, St, F, Fr>(
+        &self,
+        frontier: Fr,
+        begun: Option<Position>,
+        space: &mut S,
+        store: &mut St,
+        feedback: &mut F,
+        pause: &mut impl Pause<St, F>,
+    ) -> SearchResult<S::Transition>
+    where
+        S: StateSpace,
+        St: ExactStore<S::State>,
+        St::Side: Linked,
+        F: Feedback<S, St>,
+        Fr: Frontier,
+        Buffer<S>: Default,
+    {
         let mut search = Search {
             space,
             store,
             feedback,
             frontier,
-            newest: None,
-            depth: 0,
+            newest: begun.and_then(|begun| begun.newest),
+            expanded: None,
+            depth: begun.map_or(0, |begun| begun.depth),
             max_depth: self.max_depth,
             result: SearchResult::Exhausted,
         };
         let mut window = Window { arrivals: Vec::new(), len: 0, size: self.window.max(1) };
-        let _ = search.run(&mut window);
+        let _ = search.run(begun, &mut window, pause);
         search.result
     }
 }
@@ -202,6 +279,8 @@ struct Search<'a, S: StateSpace, St, F, Fr> {
     frontier: Fr,
     /// The state that was added to the frontier last.
     newest: Option<Handle>,
+    /// The last state all of whose transitions have been taken.
+    expanded: Option<Handle>,
     /// The depth of the states that are expanded now.
     depth: u64,
     max_depth: u64,
@@ -246,15 +325,19 @@ where
     Fr: Frontier,
     Buffer<S>: Default,
 {
-    fn run(&mut self, window: &mut Window<S, F::Note>) -> Result<(), Terminated> {
-        for index in 0.. {
-            if !self.space.initial(index, &mut window.next().state) {
-                break;
+    fn run(
+        &mut self,
+        begun: Option<Position>,
+        window: &mut Window<S, F::Note>,
+        pause: &mut impl Pause<St, F>,
+    ) -> Result<(), Terminated> {
+        let mut level_end = match begun {
+            Some(begun) => begun.level_end,
+            None => {
+                self.start_level(window)?;
+                self.newest
             }
-            self.arrive(window, None)?;
-        }
-        self.explore_all(window)?;
-        let mut level_end = self.newest;
+        };
         while let Some(source) = self.frontier.pop(self.store) {
             let mut cursor = self.enter(source)?;
             while let Some(transition) = cursor {
@@ -262,13 +345,31 @@ where
                 self.arrive(window, Some((source, transition)))?;
                 cursor = self.space.next(self.store.get(source), &transition);
             }
+            self.expanded = Some(source);
             if Some(source) == level_end {
                 self.explore_all(window)?;
                 self.depth += 1;
                 level_end = self.newest;
             }
+            if pause.is_due() {
+                self.explore_all(window)?;
+                let (waiting, newest, depth) = (self.frontier.len(), self.newest, self.depth);
+                let position = Position { expanded: source, waiting, newest, level_end, depth };
+                pause.pause(&position, self.store, self.feedback);
+            }
         }
         Ok(())
+    }
+
+    /// Arrives at the initial states.
+    fn start_level(&mut self, window: &mut Window<S, F::Note>) -> Result<(), Terminated> {
+        for index in 0.. {
+            if !self.space.initial(index, &mut window.next().state) {
+                break;
+            }
+            self.arrive(window, None)?;
+        }
+        self.explore_all(window)
     }
 
     /// Puts the state that was just written into the window, and explores all in it if it is full.
@@ -278,14 +379,10 @@ where
         window: &mut Window<S, F::Note>,
         by: Option<(Handle, S::Transition)>,
     ) -> Result<(), Terminated> {
-        let several = window.size > 1;
         let arrival = window.next();
         arrival.by = by;
         arrival.note = self.feedback.arrive(self.space);
-        arrival.hash = F::is_state(&arrival.note).then(|| self.store.hash(arrival.state.borrow()));
-        if several && let Some(hash) = arrival.hash {
-            self.store.prefetch(hash);
-        }
+        arrival.hash = F::is_state(&arrival.note).then(|| self.store.announce(arrival.state.borrow()));
         window.len += 1;
         if window.len == window.size { self.explore_all(window) } else { Ok(()) }
     }
@@ -295,7 +392,11 @@ where
         if arrivals.len() > 1 {
             arrivals.iter().filter_map(|arrival| arrival.hash).for_each(|hash| self.store.prefetch_state(hash));
         }
-        arrivals.iter_mut().try_for_each(|arrival| self.explore(arrival))
+        arrivals.iter_mut().try_for_each(|arrival| self.explore(arrival))?;
+        if let Some(expanded) = self.expanded {
+            self.store.release(expanded);
+        }
+        Ok(())
     }
 
     /// The EXPLORE event.
@@ -314,7 +415,7 @@ where
         };
         let end = match self.feedback.explore(&mut visit, note) {
             Explore::Skip => return Ok(()),
-            Explore::New => match visit.keep() {
+            Explore::New | Explore::Reopen => match visit.keep() {
                 None => SearchResult::Interrupted,
                 Some(new) => {
                     self.frontier.push(new);

@@ -149,7 +149,7 @@ where
         };
         let end = match self.feedback.explore(&mut visit, note) {
             Explore::Skip => return Ok(None),
-            Explore::New => match visit.keep() {
+            Explore::New | Explore::Reopen => match visit.keep() {
                 None => SearchResult::Interrupted,
                 new => return Ok(new),
             },
@@ -184,7 +184,10 @@ where
     fn backtrack(&mut self, state: Handle) -> Result<(), Terminated> {
         let (mut visit, feedback) = self.visit(state);
         let end = match feedback.backtrack(&mut visit) {
-            Backtrack::Continue => return Ok(()),
+            Backtrack::Continue => {
+                self.store.release(state);
+                return Ok(());
+            }
             Backtrack::Interrupt => SearchResult::Interrupted,
             Backtrack::Goal => visit.goal(),
         };

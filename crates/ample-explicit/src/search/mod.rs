@@ -1,6 +1,7 @@
 //! Search: strategies that order the traversal, and feedback that decides.
 //!
-//! A strategy, [`DepthFirst`] or [`BreadthFirst`], knows how to walk a state space and nothing about
+//! A strategy, [`DepthFirst`], [`BreadthFirst`], or one that is directed by a [`Heuristic`] ([`BestFirst`], [`Beam`],
+//! [`RandomWalk`]), knows how to walk a state space and nothing about
 //! what is looked for. At every event it asks a [`Feedback`] what to do: *explore* when it arrives at a
 //! state, *leaf* when a state turns out to have no outgoing transition, and, depth-first only,
 //! *backtrack* when a state has been fully expanded. The feedback sees the moment as a [`Visit`].
@@ -9,16 +10,28 @@
 //! from conditions and actions with [`Handlers`](handlers::Handlers). All of it is resolved when it is
 //! compiled; nothing is virtual.
 
+mod beam;
+mod best_first;
 mod breadth_first;
+mod cycles;
 pub mod dedicated;
 mod depth_first;
 pub mod handlers;
+mod open;
 mod path;
+mod random_walk;
+mod strategy;
 mod visit;
 
-pub use breadth_first::{BreadthFirst, Frontier, InsertionOrder, Queue, breadth_first};
+pub use beam::{Beam, BeamResult};
+pub use best_first::{BestFirst, Evaluation, Heuristic, Zero, a_star, best_first};
+pub use breadth_first::{BreadthFirst, Frontier, InsertionOrder, Pause, Position, Queue, breadth_first};
+pub use cycles::{AcceptingCycle, BackEdge, CycleResult, InsertLevelled, Level, Levelled, breadth_first_cycle};
 pub use depth_first::{DepthFirst, depth_first};
+pub use open::{OpenList, Ties};
 pub use path::{Path, retrace};
+pub use random_walk::RandomWalk;
+pub use strategy::Strategy;
 pub use visit::Visit;
 
 use crate::space::StateSpace;
@@ -28,6 +41,9 @@ use crate::space::StateSpace;
 pub enum Explore {
     /// Go on from here.
     New,
+    /// Go on from here once more: the state is known, but a cheaper path has led to it. Only where the store keeps costs
+    /// ([`Costed`](crate::store::Costed)).
+    Reopen,
     /// Do not.
     Skip,
     /// End the search without an answer: out of memory, or out of time.
@@ -113,6 +129,12 @@ pub trait Feedback<S: StateSpace, St> {
 
     /// The state has outgoing transitions, but lies at the depth limit and is not expanded.
     fn truncated(&mut self, _visit: &mut Visit<'_, S, St>) {}
+
+    /// A state is expanded next. Best-first and beam search only. As far as the heuristic of A\* is admissible, no path that
+    /// has not been looked at costs less than `least`.
+    fn expand(&mut self, _least: u64) -> Backtrack {
+        Backtrack::Continue
+    }
 
     /// The state has been fully expanded. Depth-first only.
     fn backtrack(&mut self, _visit: &mut Visit<'_, S, St>) -> Backtrack {

@@ -11,7 +11,7 @@ pub struct Path<T> {
     /// Each step: the state it starts from, and the transition that it takes there.
     pub steps: Vec<(Handle, T)>,
     /// The state after the last step; none if that step, or the start itself, ended in a fault, or if the
-    /// state could not be stored.
+    /// state is not in the store, or cannot be given back by it.
     pub end: Option<Handle>,
 }
 
@@ -37,7 +37,7 @@ impl<T> Path<T> {
     }
 }
 
-/// The steps to a stored state along the parents that the store remembers; the transitions between
+/// The steps to a stored state along the parents that the store remembers beside its states; the transitions between
 /// them are found again by walking them. A transition is left out of consideration if `skip` says so
 /// right after its target was computed: it has no target.
 pub fn retrace<S, St>(space: &mut S, store: &St, end: Handle, skip: impl Fn(&S) -> bool) -> Vec<(Handle, S::Transition)>

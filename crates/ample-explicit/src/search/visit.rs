@@ -1,9 +1,9 @@
 //! The moment of an event, as the feedback sees it.
 
 use super::SearchResult;
-use super::path::{Path, retrace};
+use super::path::Path;
 use crate::space::{Buffer, StateSpace};
-use crate::store::{ExactStore, Handle, Inserted, Side};
+use crate::store::{ExactStore, Handle, Inserted, Retraced, Side};
 
 /// Where a search is: the current state, the transition that led to it, and what is needed to act on
 /// them.
@@ -73,12 +73,25 @@ impl<'a, S: StateSpace, St: ExactStore<S::State>> Visit<'a, S, St> {
         match self.place {
             Place::Stored(handle) => Inserted::Seen(handle),
             Place::Arriving { state, hash, .. } => {
-                let hash = hash.unwrap_or_else(|| self.store.hash(state));
-                let inserted = self.store.insert_hashed(state, hash, St::Side::fresh(self.source()));
+                let hash = hash.unwrap_or_else(|| self.store.announce(state));
+                let inserted = self.store.insert_announced(state, hash, St::Side::reached(self.source(), self.depth));
                 self.place = Place::Arriving { state, hash: Some(hash), handle: inserted.handle() };
                 inserted
             }
         }
+    }
+
+    /// Has a cheaper path than the one that the store keeps led to the current state, which is in the store? Then it is kept
+    /// from now on.
+    #[inline]
+    pub fn reopen(&mut self) -> bool {
+        if !St::Side::COSTS {
+            return false;
+        }
+        let Some(handle) = self.handle() else { return false };
+        let Some(side) = self.store.side(handle).improved(self.source(), self.depth) else { return false };
+        self.store.set_side(handle, side);
+        true
     }
 
     /// The current state's handle, if it is in the store.
@@ -111,7 +124,8 @@ impl<'a, S: StateSpace, St: ExactStore<S::State>> Visit<'a, S, St> {
         }
     }
 
-    /// How many transitions the path to here has.
+    /// How many transitions the path to here has; in a directed search what it costs, which is the same unless transitions
+    /// [cost](super::Heuristic::cost) more than one.
     #[inline]
     pub fn depth(&self) -> u64 {
         self.depth
@@ -153,17 +167,25 @@ impl<'a, S: StateSpace, St: ExactStore<S::State>> Visit<'a, S, St> {
     where
         Buffer<S>: Default,
     {
-        let steps = match (&self.path_source, &self.place) {
-            (PathSource::Stack(stack), _) => stack.iter().copied().chain(self.arrival).collect(),
-            (PathSource::Links, Place::Stored(state)) => retrace(self.space, self.store, *state, skip),
-            (PathSource::Links, Place::Arriving { .. }) => {
-                let before = self.source().map(|source| retrace(self.space, self.store, source, skip));
-                before.into_iter().flatten().chain(self.arrival).collect()
-            }
-        };
-        let end = match self.place {
+        let handle = match self.place {
             Place::Stored(handle) => Some(handle),
             Place::Arriving { handle, .. } => handle,
+        };
+        let end = handle.and_then(|handle| self.store.keep(handle));
+        let steps = match (&self.path_source, &self.place) {
+            (PathSource::Stack(stack), _) => {
+                let steps = stack.iter().copied().chain(self.arrival);
+                steps.filter_map(|(state, transition)| Some((self.store.keep(state)?, transition))).collect()
+            }
+            (PathSource::Links, Place::Stored(state)) => self.store.retrace(self.space, *state, skip).steps,
+            (PathSource::Links, Place::Arriving { .. }) => {
+                let before = self.arrival.map(|(source, transition)| {
+                    let Retraced { mut steps, end } = self.store.retrace(self.space, source, skip);
+                    steps.extend(end.map(|end| (end, transition)));
+                    steps
+                });
+                before.unwrap_or_default()
+            }
         };
         Path { steps, end }
     }

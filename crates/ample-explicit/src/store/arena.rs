@@ -115,6 +115,26 @@ impl Arena {
         true
     }
 
+    /// The bytes of each chunk.
+    pub(super) fn contents(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.chunks.iter().map(Vec::as_slice)
+    }
+
+    /// Adds a chunk as it was in another arena, behind all others. False if there is no memory for it.
+    pub(super) fn restore(
+        &mut self,
+        size: usize,
+        fill: impl FnOnce(&mut [u8]) -> std::io::Result<()>,
+    ) -> std::io::Result<()> {
+        let mut chunk = Vec::new();
+        chunk.try_reserve_exact(size.max(CHUNK)).map_err(|_| std::io::ErrorKind::OutOfMemory)?;
+        chunk.resize(size, 0);
+        fill(&mut chunk)?;
+        self.bytes += chunk.capacity();
+        self.chunks.push(chunk);
+        Ok(())
+    }
+
     /// Writes to the end of the last chunk, where [`place`](Arena::place) found room.
     #[inline]
     pub(super) fn write(&mut self, bytes: &[u8]) {

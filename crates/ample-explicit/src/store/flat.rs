@@ -5,6 +5,7 @@
 //! data, and 10 to 20 bytes of table. Nothing is allocated for a single state. Records lie in the order
 //! of insertion, so that a breadth-first queue is just a position in the arena.
 
+use std::io::{self, Read, Write};
 use std::marker::PhantomData;
 use std::{iter, mem};
 
@@ -12,7 +13,7 @@ use rapidhash::v3::rapidhash_v3;
 
 use super::arena::Arena;
 use super::table::{Probe, Slot, Table};
-use super::{ExactStore, Handle, Inserted, Side, Store};
+use super::{ExactStore, Handle, Inserted, Key, Side, Store};
 
 /// How much of a state counts: two states are the same if they agree on this many bytes from the front.
 /// The rest (hidden variables, say) is kept as it was when the state was first reached.
@@ -21,6 +22,14 @@ use super::{ExactStore, Handle, Inserted, Side, Store};
 pub trait Visible {
     /// The number of bytes of `state` that count.
     fn visible(&self, state: &[u8]) -> usize;
+
+    /// The same for a store that is made for all kinds of states.
+    fn key(self) -> Key
+    where
+        Self: Sized + 'static,
+    {
+        Key::new(move |state| self.visible(state))
+    }
 }
 
 /// Every byte counts.
@@ -31,6 +40,10 @@ impl Visible for Whole {
     #[inline]
     fn visible(&self, state: &[u8]) -> usize {
         state.len()
+    }
+
+    fn key(self) -> Key {
+        Key::default()
     }
 }
 
@@ -102,6 +115,47 @@ impl<D: Side, V: Visible> FlatStore<D, V> {
         self
     }
 
+    /// Takes at most that many bytes from now on.
+    pub(crate) fn set_limit(&mut self, bytes: usize) {
+        self.limit = bytes;
+    }
+
+    /// Writes all states, with what lies beside them.
+    pub fn save(&self, out: &mut impl Write) -> io::Result<()> {
+        let chunks = self.arena.contents();
+        for number in [chunks.len(), self.table.len(), self.longest] {
+            out.write_all(&(number as u64).to_le_bytes())?;
+        }
+        for chunk in chunks {
+            out.write_all(&(chunk.len() as u64).to_le_bytes())?;
+            out.write_all(chunk)?;
+        }
+        Ok(())
+    }
+
+    /// Reads what was [saved](FlatStore::save) into a store that is empty. Handles stay the same.
+    pub fn restore(&mut self, input: &mut impl Read) -> io::Result<()> {
+        let [chunks, count, longest] = [number(input)?, number(input)?, number(input)?];
+        for _ in 0..chunks {
+            let size = number(input)?;
+            if self.bytes().saturating_add(size) > self.limit {
+                return Err(io::ErrorKind::OutOfMemory.into());
+            }
+            self.arena.restore(size, |bytes| input.read_exact(bytes))?;
+        }
+        self.longest = longest;
+        let mut table = Table::new();
+        while table.capacity() < count {
+            if !table.grow(self.limit.saturating_sub(self.arena.bytes())) {
+                return Err(io::ErrorKind::OutOfMemory.into());
+            }
+        }
+        let handles = iter::successors(self.first(), |&handle| self.after(handle));
+        table.place_all(handles.map(|handle| (self.hash(self.get(handle)), handle)));
+        self.table = table;
+        if self.table.len() == count { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
+    }
+
     #[inline]
     fn key<'a>(&self, state: &'a [u8]) -> &'a [u8] {
         &state[..self.visible.visible(state)]
@@ -151,6 +205,12 @@ impl<D: Side, V: Visible> FlatStore<D, V> {
         self.longest = self.longest.max(state.len());
         Some(handle)
     }
+}
+
+fn number(input: &mut impl Read) -> io::Result<usize> {
+    let mut bytes = [0; 8];
+    input.read_exact(&mut bytes)?;
+    usize::try_from(u64::from_le_bytes(bytes)).map_err(|_| io::ErrorKind::InvalidData.into())
 }
 
 /// Table bytes for a state at the load at which the table grows.

@@ -6,20 +6,48 @@
 //! state it was first reached from, visited marks, or nothing.
 //!
 //! [`FlatStore`] is for states that are bytes and is built for speed and little memory; [`HashStore`]
-//! takes any Rust type that can be hashed and compared.
+//! takes any Rust type that can be hashed and compared. [`RunStore`] is no set: it keeps the states of one run.
+//!
+//! A [`StateSet`] cannot give states back: it compresses them ([`TreeSet`], [`CollapseSet`], [`AutomatonSet`]), or keeps only
+//! a part of their hash and is approximate ([`BitStateSet`], [`CompactionSet`]). With the states that a search is at work on
+//! beside it, it is a [`SetStore`], for any search.
 
+mod active;
 mod arena;
+mod automaton;
+mod bit_state;
+mod collapse;
+mod compact_table;
+mod compaction;
+mod disk;
 mod flat;
 mod hash;
+mod links;
 mod prefetch;
+mod run;
+mod set;
+mod set_store;
 mod side;
 mod table;
+mod tree;
 
+pub use automaton::AutomatonSet;
+pub use bit_state::{BitStateSet, MOST_HASH_FUNCTIONS};
+pub use collapse::{CollapseSet, Components};
+pub use compaction::CompactionSet;
+pub use disk::{DiskStore, Offered};
 pub use flat::{FlatStore, Visible, Whole};
 pub use hash::HashStore;
-pub use side::{Linked, Marked, Marks, Parent, Pathless, Side};
+pub use run::RunStore;
+pub use set::{Entry, Omission, StateSet};
+pub use set_store::{Key, SetStore};
+pub use side::{Costed, Linked, Marked, Marks, Parent, PathCost, Pathless, Side};
+pub use tree::TreeSet;
 
 use std::num::NonZeroU64;
+
+use crate::search::retrace;
+use crate::space::StateSpace;
 
 /// Names a state in the store that gave it out. Handles grow in the order of insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,6 +56,9 @@ pub struct Handle(NonZeroU64);
 impl Handle {
     /// Handles use this many bits, so that a table entry has room for a tag beside one.
     pub(crate) const BITS: u32 = 40;
+
+    /// Of any state that a [`SetStore`] has seen and does not keep.
+    pub const LEFT: Handle = Handle(NonZeroU64::MIN);
 
     /// The handle of a position; none where the position is out of reach.
     #[inline]
@@ -100,6 +131,21 @@ pub trait Store<S: ?Sized> {
     /// compared with.
     fn prefetch_state(&self, _hash: u64) {}
 
+    /// The first step for a state that will be inserted together with others: computes what is needed to find its place,
+    /// and [prefetches](Store::prefetch) that. What it gives is for [`insert_announced`](Store::insert_announced).
+    #[inline]
+    fn announce(&mut self, state: &S) -> u64 {
+        let hash = self.hash(state);
+        self.prefetch(hash);
+        hash
+    }
+
+    /// Takes in a state that was [announced](Store::announce).
+    #[inline]
+    fn insert_announced(&mut self, state: &S, announced: u64, side: Self::Side) -> Inserted {
+        self.insert_hashed(state, announced, side)
+    }
+
     /// Takes in a state with its side data.
     #[inline]
     fn insert_with(&mut self, state: &S, side: Self::Side) -> Inserted {
@@ -128,7 +174,8 @@ pub trait Store<S: ?Sized> {
     fn state_bytes(&self) -> usize;
 }
 
-/// A store that keeps the states themselves, and in the order of their insertion.
+/// A store that keeps the states themselves, in the order of their insertion: all of them, or at least those that the search
+/// has not [released](ExactStore::release).
 pub trait ExactStore<S: ?Sized>: Store<S> {
     /// The state as it was when it was taken in.
     fn get(&self, handle: Handle) -> &S;
@@ -150,4 +197,37 @@ pub trait ExactStore<S: ?Sized>: Store<S> {
 
     /// The state that was taken in after that one.
     fn after(&self, handle: Handle) -> Option<Handle>;
+
+    /// The search is done with a state: it has expanded it, and does not ask for it by its handle any more. A breadth-first
+    /// search is done with all that were taken in before that one, a depth-first search with all that came after it.
+    #[inline]
+    fn release(&mut self, _: Handle) {}
+
+    /// A handle of a state that stays good when the search has released it; none if there is no memory for that, or if it is
+    /// [`Handle::LEFT`]. The state has not been released.
+    fn keep(&mut self, handle: Handle) -> Option<Handle> {
+        Some(handle)
+    }
+
+    /// The steps to a state that has not been released, along the parents that the store knows of; see [`retrace`]. A
+    /// transition is left out of consideration if `skip` says so right after its target was computed: it has no target.
+    fn retrace<P>(&mut self, space: &mut P, end: Handle, skip: impl Fn(&P) -> bool) -> Retraced<P::Transition>
+    where
+        S: ToOwned,
+        S::Owned: Default,
+        P: StateSpace<State = S>,
+        Self: Sized,
+    {
+        let steps = retrace(space, self, end, skip);
+        Retraced { steps, end: Some(end) }
+    }
+}
+
+/// How a state was reached, in handles that stay good.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retraced<T> {
+    /// Each step: the state it starts from, and the transition that it takes there.
+    pub steps: Vec<(Handle, T)>,
+    /// The state itself; none if there was no memory to keep it.
+    pub end: Option<Handle>,
 }

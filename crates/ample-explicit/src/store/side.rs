@@ -21,7 +21,33 @@ pub trait Side: Copy {
     fn parent(self) -> Option<Handle> {
         None
     }
+
+    /// The cost of the path to each state is kept: see [`Costed`].
+    const COSTS: bool = false;
+
+    /// The cost of the path to the state, if that is kept.
+    #[inline]
+    fn cost(self) -> Option<u64> {
+        None
+    }
+
+    /// The data of a state that was just reached by a path of that cost.
+    #[inline]
+    fn reached(parent: Option<Handle>, _cost: u64) -> Self {
+        Self::fresh(parent)
+    }
+
+    /// The data after the state was reached once more, by another path, if that is cheaper than the one that is kept. None
+    /// if it is not, or if no costs are kept.
+    #[inline]
+    fn improved(self, _parent: Option<Handle>, _cost: u64) -> Option<Self> {
+        None
+    }
 }
+
+/// Side data that remembers the cost of the path to each state, for a search that expands a state again when it finds a
+/// cheaper path to it.
+pub trait Costed: Linked {}
 
 /// Side data that remembers the parent of each state, so that a path to it can be found again.
 pub trait Linked: Side {}
@@ -81,6 +107,72 @@ impl Side for Parent {
 }
 
 impl Linked for Parent {}
+
+/// The state that this one was reached from on the cheapest path so far, and what that path costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathCost {
+    /// None for an initial state.
+    pub parent: Option<Handle>,
+    /// The cost; more than fits is as much as fits.
+    pub cost: u32,
+}
+
+impl PathCost {
+    fn of(parent: Option<Handle>, cost: u64) -> PathCost {
+        PathCost { parent, cost: u32::try_from(cost).unwrap_or(u32::MAX) }
+    }
+}
+
+impl Side for PathCost {
+    const SIZE: usize = Parent::SIZE + 4;
+
+    #[inline]
+    fn fresh(parent: Option<Handle>) -> Self {
+        PathCost { parent, cost: 0 }
+    }
+
+    #[inline]
+    fn write(self, bytes: &mut [u8]) {
+        let (parent, cost) = bytes.split_at_mut(Parent::SIZE);
+        Parent(self.parent).write(parent);
+        cost.copy_from_slice(&self.cost.to_le_bytes());
+    }
+
+    #[inline]
+    fn read(bytes: &[u8]) -> Self {
+        let (parent, rest) = bytes.split_at(Parent::SIZE);
+        let mut cost = [0; 4];
+        cost.copy_from_slice(rest);
+        PathCost { parent: Parent::read(parent).0, cost: u32::from_le_bytes(cost) }
+    }
+
+    #[inline]
+    fn parent(self) -> Option<Handle> {
+        self.parent
+    }
+
+    const COSTS: bool = true;
+
+    #[inline]
+    fn cost(self) -> Option<u64> {
+        Some(self.cost.into())
+    }
+
+    #[inline]
+    fn reached(parent: Option<Handle>, cost: u64) -> Self {
+        PathCost::of(parent, cost)
+    }
+
+    #[inline]
+    fn improved(self, parent: Option<Handle>, cost: u64) -> Option<Self> {
+        let other = PathCost::of(parent, cost);
+        (other.cost < self.cost).then_some(other)
+    }
+}
+
+impl Linked for PathCost {}
+
+impl Costed for PathCost {}
 
 /// No links, for a search that looks for nothing and only counts: a path over it would begin anywhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

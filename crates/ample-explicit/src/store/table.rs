@@ -69,6 +69,11 @@ impl Table {
         self.len
     }
 
+    /// How many entries there may be without growing.
+    pub(super) fn capacity(&self) -> usize {
+        self.comfortable
+    }
+
     pub(super) fn bytes(&self) -> usize {
         self.buckets.capacity() * BUCKET_BYTES
     }

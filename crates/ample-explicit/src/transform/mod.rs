@@ -2,18 +2,23 @@
 //!
 //! Each holds what it transforms and is a [`StateSpace`] itself, so that transformations stack and every
 //! search runs on them. [`Reroot`] starts elsewhere, [`Bounded`] counts steps and stops, [`Product`] runs
-//! two spaces in parallel. A [`Projection`] leads back from the transformed states and transitions to the
-//! original ones, and with it [`Through`] takes what was written for the original, an observer or a
-//! predicate, to the transformed space.
+//! two spaces in parallel, [`Quotient`] has one state for all symmetric ones, [`Persistent`] leaves transitions out. A
+//! [`Projection`] leads back from the transformed states and transitions to the original ones, and with it [`Through`]
+//! takes what was written for the original to the transformed space: an observer, a strategy of simulation, a predicate
+//! or an effect, and with [`StoreThrough`] a store.
 
 mod bounded;
+mod persistent;
 mod product;
 mod projection;
+mod quotient;
 mod reroot;
 
 pub use bounded::{Bounded, Original};
+pub use persistent::Persistent;
 pub use product::{Coupling, Interleaved, Labelled, Left, Move, Product, Right, Synchronised};
-pub use projection::{Projection, Through};
+pub use projection::{Projection, StoreThrough, Through};
+pub use quotient::{Orbit, Quotient, Representative};
 pub use reroot::Reroot;
 
 use crate::space::{Buffer, Checked, Culprit, StateSpace};

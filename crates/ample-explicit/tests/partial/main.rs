@@ -1,6 +1,7 @@
 //! Partial-order search on small systems: the examples of P. Godefroid's thesis, and random systems against the plain
 //! search.
 
+mod stores;
 mod system;
 
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! Effects: instructions, actions, assignments.
 
-use ample_model::{Action, BinaryOp, Communication, Expr, Fault, Feature, Instruction, Place, Scalar, Scope};
+use ample_model::{Action, BinaryOp, Communication, Expr, Fault, Instruction, Place, Scalar, Scope};
 
 use super::Compiler;
 use super::known::constant_of;
@@ -54,7 +54,15 @@ impl Compiler<'_> {
             Action::Test(condition) => return self.jump_unless(condition, 0),
             Action::Assign(place, value) => self.assign(place, value)?,
             Action::AssignAll(pairs) => self.assign_all(pairs)?,
-            Action::AssignField(_) | Action::Allocate(..) => return Err(CompileError::Feature(Feature::Heap)),
+            Action::AssignField(parts) => {
+                let (object, field, value) = &**parts;
+                self.store_field(object, field, value)?;
+            }
+            Action::Allocate(place, record) => {
+                let object = self.object_place(*record)?;
+                self.emit(Op::Allocate { to: 0, object })?;
+                self.store(place, 0, Interval { low: 0, high: self.program.layout.heap.most.into() })?;
+            }
             Action::Communicate(communication) => return self.try_communicate(communication),
             Action::Spawn { process, arguments, priority } => {
                 let ty = self.system.processes.get(process.index());
@@ -160,7 +168,7 @@ impl Compiler<'_> {
             free += 1;
             if let Resolved::Indexed { steps, .. } = &resolved {
                 let distance = self.register(free)?;
-                self.distance(place, steps, distance)?;
+                self.distance(&place.indices, steps, distance)?;
                 free += 1;
             }
             stores.push((from, resolved));
@@ -231,7 +239,7 @@ impl Compiler<'_> {
                     self.value(&place.indices[steps[0].index].at, index)?;
                     self.emit(Op::StoreAt { from, index, array })?;
                 } else {
-                    self.distance(place, &steps, index)?;
+                    self.distance(&place.indices, &steps, index)?;
                     self.emit(Op::StoreTo { from, distance: index, cell: first.cell, limit })?;
                 }
                 Ok(())

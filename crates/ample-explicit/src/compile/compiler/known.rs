@@ -21,7 +21,8 @@ impl Compiler<'_> {
                 Ok(Resolved::Slot(slot) | Resolved::Indexed { first: slot, .. }) => slot.values,
                 Err(_) => Interval::ALL,
             },
-            Expr::Field(_, field) => Interval::of_scalar(field.scalar),
+            // An object's cells start with 0, whatever their type.
+            Expr::Field(_, field) => Interval::of_scalar(field.scalar).hull(Interval::of(0)),
             Expr::Unary(UnaryOp::Not, _) => Interval::BOOL,
             Expr::Unary(UnaryOp::Negate, x) => {
                 let x = self.interval(x);

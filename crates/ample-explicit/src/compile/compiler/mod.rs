@@ -9,6 +9,7 @@
 mod channel;
 mod condition;
 mod effect;
+mod heap;
 mod joint;
 mod known;
 mod place;
@@ -22,7 +23,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use ample_budget::{Budget, Pace};
-use ample_model::{Action, Combinations, EdgeId, Expr, Fault, Feature, ProcessId, System};
+use ample_model::{Action, Combinations, EdgeId, Expr, Fault, Feature, ProcessId, Scalar, System};
 
 use self::joint::Reads;
 use self::shared::Sharing;
@@ -103,8 +104,14 @@ pub fn extend(
 
 /// A program without code.
 fn empty(system: &System, layout: Layout, sequences: Sequences) -> Result<Program, CompileError> {
-    if let Some(feature) = system.features().into_iter().find(|feature| *feature != Feature::Synchronous) {
+    let is_known = |feature: &Feature| matches!(feature, Feature::Synchronous | Feature::Heap);
+    if let Some(feature) = system.features().into_iter().find(|feature| !is_known(feature)) {
         return Err(CompileError::Feature(feature));
+    }
+    let is_reference = |scalar: &Scalar| matches!(scalar, Scalar::Reference(_));
+    let mut messages = system.channels.iter().flat_map(|channel| &channel.fields);
+    if system.synchronous().is_some() && !layout.heap.objects.is_empty() || messages.any(is_reference) {
+        return Err(CompileError::Feature(Feature::Heap));
     }
     let grows = actions(system).any(|(_, action)| matches!(action, Action::Spawn { .. }));
     if system.start.len() > MAX_PROCESSES as usize || grows && system.max_processes > MAX_PROCESSES {
@@ -135,6 +142,7 @@ fn empty(system: &System, layout: Layout, sequences: Sequences) -> Result<Progra
         invariants: Vec::new(),
         conditions: Vec::new(),
         max_processes: system.max_processes,
+        is_full: Arc::default(),
         uses_timeout: false,
         uses_priorities: system.uses_priorities,
     })

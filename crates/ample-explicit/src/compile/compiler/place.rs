@@ -1,6 +1,6 @@
 //! Cells: from a place to an offset, or to code that finds one.
 
-use ample_model::{Expr, Fault, Place, Scope};
+use ample_model::{Expr, Fault, Index, Place, Scalar, Scope};
 
 use super::Compiler;
 use super::channel::length_slot;
@@ -56,56 +56,16 @@ impl Compiler<'_> {
             (Scope::Local, Some(process)) => &self.program.layout.segments[process].locals,
             (Scope::Local, None) => return Err(CompileError::Malformed("a local variable outside of its process")),
         };
-        let malformed = CompileError::Malformed("a place outside of its variable");
-        let slots = &layouts.get(place.variable.index()).ok_or(malformed.clone())?.slots;
-        let mut at = u64::from(place.offset);
-        let mut steps = Vec::new();
-        for (number, index) in place.indices.iter().enumerate() {
-            match constant_of(&index.at) {
-                Some(value) if (0..i64::from(index.length)).contains(&value) => {
-                    at += value as u64 * u64::from(index.stride);
-                }
-                _ => steps.push((number, index.length, index.stride)),
-            }
-        }
-        let slot_at = |at: u64| usize::try_from(at).ok().and_then(|at| slots.get(at)).copied();
-        let first = slot_at(at).ok_or(malformed.clone())?;
-        if first.scalar != place.scalar {
-            return Err(CompileError::Malformed("a place of another type than its variable"));
-        }
-        if steps.is_empty() {
-            return Ok(Resolved::Slot(first));
-        }
-        let mut resolved = Vec::new();
-        let (mut last, mut limit) = (at, 0u32);
-        for (index, length, stride) in steps {
-            // Elements look alike: the distance of the first two is the distance of any two neighbours.
-            let bytes = match length {
-                0 | 1 => 0,
-                _ => {
-                    let second = slot_at(at + u64::from(stride)).ok_or(malformed.clone())?;
-                    second.cell.offset.checked_sub(first.cell.offset).ok_or(malformed.clone())?
-                }
-            };
-            last += u64::from(stride) * u64::from(length.saturating_sub(1));
-            limit = limit.saturating_add(bytes.saturating_mul(length.saturating_sub(1)));
-            resolved.push(Step { index, length, stride: bytes });
-        }
-        let end = slot_at(last).ok_or(malformed.clone())?;
-        if u64::from(end.cell.offset) != u64::from(first.cell.offset) + u64::from(limit)
-            || end.scalar != first.scalar
-            || first.cell.mask != 0xff
-        {
-            return Err(malformed);
-        }
-        Ok(Resolved::Indexed { first, steps: resolved, limit })
+        let outside = CompileError::Malformed("a place outside of its variable");
+        let slots = &layouts.get(place.variable.index()).ok_or(outside)?.slots;
+        resolve_among(slots, place.offset, &place.indices, place.scalar)
     }
 
     /// The distance that the subscripts make, in a register.
-    pub(super) fn distance(&mut self, place: &Place, steps: &[Step], to: Register) -> Result<(), CompileError> {
+    pub(super) fn distance(&mut self, indices: &[Index], steps: &[Step], to: Register) -> Result<(), CompileError> {
         for (number, step) in steps.iter().enumerate() {
             let at = if number == 0 { to } else { self.after(to)? };
-            self.value(&place.indices[step.index].at, at)?;
+            self.value(&indices[step.index].at, at)?;
             self.emit(Op::Scale { to: at, length: step.length, stride: step.stride })?;
             if number > 0 {
                 self.emit(Op::Add { to, with: at })?;
@@ -143,7 +103,7 @@ impl Compiler<'_> {
                         self.emit(op)?;
                     }
                     None => {
-                        self.distance(place, &steps, to)?;
+                        self.distance(&place.indices, &steps, to)?;
                         self.emit(Op::LoadFrom { to, distance: to, cell: first.cell, limit })?;
                     }
                 }
@@ -195,4 +155,55 @@ pub(super) fn single(first: &Slot, steps: &[Step]) -> Option<Array> {
     let [step] = steps else { return None };
     let stride = u16::try_from(step.stride).ok()?;
     Some(Array { offset: first.cell.offset, length: step.length, stride, base: first.cell.base, kind: first.cell.kind })
+}
+
+/// The cell among these slots that an offset and subscripts name.
+pub(super) fn resolve_among(
+    slots: &[Slot],
+    offset: u32,
+    indices: &[Index],
+    scalar: Scalar,
+) -> Result<Resolved, CompileError> {
+    let malformed = CompileError::Malformed("a place outside of its variable");
+    let mut at = u64::from(offset);
+    let mut steps = Vec::new();
+    for (number, index) in indices.iter().enumerate() {
+        match constant_of(&index.at) {
+            Some(value) if (0..i64::from(index.length)).contains(&value) => {
+                at += value as u64 * u64::from(index.stride);
+            }
+            _ => steps.push((number, index.length, index.stride)),
+        }
+    }
+    let slot_at = |at: u64| usize::try_from(at).ok().and_then(|at| slots.get(at)).copied();
+    let first = slot_at(at).ok_or(malformed.clone())?;
+    if first.scalar != scalar {
+        return Err(CompileError::Malformed("a place of another type than its variable"));
+    }
+    if steps.is_empty() {
+        return Ok(Resolved::Slot(first));
+    }
+    let mut resolved = Vec::new();
+    let (mut last, mut limit) = (at, 0u32);
+    for (index, length, stride) in steps {
+        // Elements look alike: the distance of the first two is the distance of any two neighbours.
+        let bytes = match length {
+            0 | 1 => 0,
+            _ => {
+                let second = slot_at(at + u64::from(stride)).ok_or(malformed.clone())?;
+                second.cell.offset.checked_sub(first.cell.offset).ok_or(malformed.clone())?
+            }
+        };
+        last += u64::from(stride) * u64::from(length.saturating_sub(1));
+        limit = limit.saturating_add(bytes.saturating_mul(length.saturating_sub(1)));
+        resolved.push(Step { index, length, stride: bytes });
+    }
+    let end = slot_at(last).ok_or(malformed.clone())?;
+    if u64::from(end.cell.offset) != u64::from(first.cell.offset) + u64::from(limit)
+        || end.scalar != first.scalar
+        || first.cell.mask != 0xff
+    {
+        return Err(malformed);
+    }
+    Ok(Resolved::Indexed { first, steps: resolved, limit })
 }

@@ -72,6 +72,8 @@ impl<'a> Compiler<'a> {
                         half: NOWHERE,
                         keeps_control: edge.keeps_control,
                         ends: edge.ends_process(),
+                        disturbs_objects: !self.program.layout.heap.objects.is_empty()
+                            && crate::compile::heap::disturbs(&edge.effect),
                     });
                 }
                 self.all_lists.push(Vec::new());

@@ -1,6 +1,6 @@
 //! Code that leaves the value of an expression in a register.
 
-use ample_model::{BinaryOp, Expr, Fault, Feature, Place, Scalar, UnaryOp};
+use ample_model::{BinaryOp, Expr, Fault, Place, Scalar, UnaryOp};
 
 use super::Compiler;
 use super::known::{accepted, chain, constant_of, constant_right, is_truth};
@@ -30,7 +30,7 @@ impl Compiler<'_> {
             Expr::Const(value) => self.constant(*value, to),
             Expr::Shared(x) => self.shared(x, to),
             Expr::Read(place) => self.read(place, to),
-            Expr::Field(..) => Err(CompileError::Feature(Feature::Heap)),
+            Expr::Field(object, field) => self.load_field(object, field, to),
             Expr::Next(place) => self.read_next(place, to),
             Expr::Unary(op, x) => {
                 let values = self.interval(expr);
@@ -149,7 +149,7 @@ impl Compiler<'_> {
             Resolved::Slot(slot) => (slot, ZERO, 0),
             Resolved::Indexed { first, steps, limit } => {
                 let distance = self.after(to)?;
-                self.distance(place, &steps, distance)?;
+                self.distance(&place.indices, &steps, distance)?;
                 (first, distance, limit)
             }
         };

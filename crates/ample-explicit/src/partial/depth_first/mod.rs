@@ -24,12 +24,13 @@ use super::components::Components;
 use super::labels::{self, LabelSets};
 use super::mark::Mark;
 use super::reduction::{Cache, Counts, Incompatible, Proviso, Reduced, Reduction};
+use super::set_visited::SetVisited;
 use super::visited::{Cached, Kept, Visited};
 use super::{Label, Labelled, Partial};
 use crate::check::{Note, Options, Safety, Violation};
 use crate::search::{Path, Terminated};
 use crate::space::Buffer;
-use crate::store::{ExactStore, Handle, Inserted};
+use crate::store::{ExactStore, Handle, Inserted, Key, StateSet};
 use frames::Frames;
 
 /// Checks depth-first with a reduction. The store must be empty. With a [cache](super::Cache) it holds in the end only
@@ -55,6 +56,28 @@ where
             Search::new(space, Cached::new(store, cache), safety, reduction).run()
         }
     })
+}
+
+/// Checks depth-first with a reduction, and with any set of states, which must be empty and may hold, with the states on
+/// the stack, so many bytes. The store, empty as well, holds in the end the states on the paths of the report.
+pub fn depth_first_in_set<S, St, C>(
+    space: &mut S,
+    store: &mut St,
+    (set, key): (&mut C, Key),
+    limit: usize,
+    options: &Options,
+    reduction: &Reduction,
+    budget: &Budget,
+) -> Result<Reduced<S::Transition>, Incompatible>
+where
+    S: Partial<State = [u8]>,
+    St: ExactStore<[u8], Side = Mark>,
+    C: StateSet,
+{
+    reduction.for_depth_first()?;
+    reduction.for_set()?;
+    let visited = SetVisited::new(store, set, key, limit);
+    Ok(Search::new(space, visited, Safety::new(options, budget), reduction).run())
 }
 
 struct Search<'a, S: Partial, V> {
