@@ -43,6 +43,7 @@ impl Binary {
             max_nodes: &|| (memory / NODE_BYTES) as usize,
             reorders: true,
             reaches: true,
+            unbuilt: &|_, _| (),
         };
         let conditions: Vec<&Expr> = atoms.iter().map(|(_, expr)| expr).collect();
         let mut states = 0;

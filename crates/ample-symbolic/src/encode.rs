@@ -57,6 +57,8 @@ pub struct Options<'a> {
     pub reorders: bool,
     /// The reachable states are wanted; else they are looked for only where something may not fit.
     pub reaches: bool,
+    /// Told of the diagrams, and of the bits of a state, if the work ends before the relations are complete.
+    pub unbuilt: &'a dyn Fn(u32, &Diagrams),
 }
 
 /// A system as diagrams in which all its reachable states fit.
@@ -130,7 +132,8 @@ fn relations(encoding: &Encoding, options: &Options<'_>) -> Maybe<(Diagrams, Bui
         let diagrams = Diagrams::new(encoding.bits, max_nodes, options.budget.clone());
         diagrams.make_room_for(most);
         arrange(encoding, &diagrams, grain);
-        build(encoding, &diagrams).map(|built| (diagrams, built))
+        let built = build(encoding, &diagrams).inspect_err(|_| (options.unbuilt)(encoding.bits, &diagrams));
+        built.map(|built| (diagrams, built))
     };
     match make(Grain::Cells, most.min(ENOUGH_FOR_RELATIONS)) {
         Err(SetError::Memory) => make(Grain::Bits, most),

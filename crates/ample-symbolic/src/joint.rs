@@ -17,9 +17,9 @@ pub(crate) use self::build::conjunction;
 pub use self::build::{Formulas, build};
 pub use self::dynamic::{Parts, Relations, Sizes};
 pub use self::order::arrange;
-pub use self::schedule::{Conjunct, Literal, Schedule};
+pub use self::schedule::{Conjunct, Direction, Literal, Schedule};
 pub use self::sets::JointSets;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 
 use crate::diagram::{Bdd, Diagrams, Maybe};
 
@@ -32,10 +32,10 @@ pub struct JointSpace {
     pub bits: u32,
     /// The initial states.
     pub initial: Bdd,
-    /// The clusters of the step relation, for images.
-    pub forward: Schedule,
+    /// The clusters of the step relation, for images; with dynamic relations they are made when they are first needed.
+    forward: OnceCell<Schedule>,
     /// The same for preimages.
-    pub backward: Schedule,
+    backward: OnceCell<Schedule>,
     /// Every state has a next one.
     pub is_total: bool,
     /// Only infinite runs count.
@@ -53,12 +53,37 @@ pub struct JointSpace {
 }
 
 impl JointSpace {
+    /// The clusters of the step relation, for images.
+    pub fn forward(&self) -> Maybe<&Schedule> {
+        self.scheduled(&self.forward, Direction::Image)
+    }
+
+    /// The same for preimages.
+    pub fn backward(&self) -> Maybe<&Schedule> {
+        self.scheduled(&self.backward, Direction::Preimage)
+    }
+
+    fn scheduled<'a>(&self, known: &'a OnceCell<Schedule>, direction: Direction) -> Maybe<&'a Schedule> {
+        if let Some(schedule) = known.get() {
+            return Ok(schedule);
+        }
+        let parts = self.dynamic.as_ref().ok_or(crate::SetError::Foreign)?;
+        let made = parts.borrow_mut().all(direction)?;
+        Ok(known.get_or_init(|| made))
+    }
+
+    /// The clusters of the step relation, as far as they were made.
+    pub fn relations(&self) -> Vec<&Bdd> {
+        let known = self.forward.get().or(self.backward.get());
+        known.map_or_else(Vec::new, |schedule| schedule.relations().collect())
+    }
+
     /// The states after one step.
     pub fn post(&self, set: &Bdd) -> Maybe<Bdd> {
         if set.is_false() {
             return Ok(set.clone());
         }
-        self.forward.product(set)?.unprimed()
+        self.forward()?.product(set)?.unprimed()
     }
 
     /// The states of `within` before one step. Once the reachable states are known, `within` is part of them.
@@ -73,7 +98,7 @@ impl JointSpace {
         };
         let before = match &self.dynamic {
             Some(parts) => parts.borrow_mut().preimage(&set)?,
-            None => self.backward.product(&set.primed()?)?,
+            None => self.backward()?.product(&set.primed()?)?,
         };
         before.and(within)
     }
@@ -87,7 +112,11 @@ impl JointSpace {
             return set.and(dead);
         }
         // The set is part of the product, so that nothing is found out about other states.
-        set.minus(&self.backward.product(set)?)?.minus(&self.faulty)
+        let moving = match &self.dynamic {
+            Some(parts) => parts.borrow_mut().moving(set)?,
+            None => self.backward()?.product(set)?,
+        };
+        set.minus(&moving)?.minus(&self.faulty)
     }
 
     /// No states but these, which steps do not leave, matter from now on: which of them are dead is found once, and
@@ -98,8 +127,10 @@ impl JointSpace {
             self.is_total = dead.is_false() && reached.is_disjoint(&self.faulty)?;
             self.dead = Some(dead);
         }
-        if self.care.is_none() {
-            self.backward = self.backward.simplified(reached)?;
+        if self.care.is_none() && !reached.is_true() {
+            if let Some(backward) = self.backward.take() {
+                self.backward = backward.simplified(reached)?.into();
+            }
             self.care = Some(reached.clone());
         }
         Ok(())

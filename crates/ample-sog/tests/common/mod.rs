@@ -245,6 +245,7 @@ pub fn system(net: &Net) -> System {
         }],
         start: vec![Instance { process: 0.into(), arguments: vec![], priority: None }],
         max_processes: 1,
+        max_objects: ample_model::interpret::MAX_OBJECTS,
         monitor: None,
         properties: vec![],
         uses_last: false,

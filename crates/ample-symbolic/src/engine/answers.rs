@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use crate::ctl::{Ctl, Evaluator, FairRuns, known_atoms};
-use crate::diagram::Bdd;
+use crate::diagram::{Bdd, Diagrams};
 use crate::evidence::{self, Explainer};
 use crate::ltl::{self, Lasso, Product, Reduction, Runs};
 use crate::partial::{self, areduce, explore, improviso, reduced_space};
@@ -269,6 +269,12 @@ pub(super) fn nothing(properties: &[Property], reason: Reason) -> Done {
         reduction: None,
         cut: None,
     }
+}
+
+/// What is known of diagrams if the work ended before the relations were complete.
+pub(super) fn unbuilt(bits: u32, diagrams: &Diagrams) -> DiagramStatistics {
+    let size = diagrams.size();
+    DiagramStatistics { bits, peak_nodes: size.peak, reorderings: size.reorderings, ..DiagramStatistics::default() }
 }
 
 /// The run-time errors among the steps out of the states that were reached, or of those that an exploration reaches. They

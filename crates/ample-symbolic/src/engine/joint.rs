@@ -7,7 +7,6 @@
 //! branching time `EG` is about those runs.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::sync::atomic::Ordering;
 
 use ample_boolean::{JointEncoding, Lit, NotEncoded};
@@ -21,7 +20,7 @@ use ample_model::{
     Certainty, Distance, Expr, Interpreter, Move, Property, Question, Reason, StartNumber, Statistics, System, Temporal,
 };
 
-use super::answers::{Asked, Conditions, ENGINE, add, answer, asked, may_be_shown_by_runs, nothing};
+use super::answers::{Asked, Conditions, ENGINE, add, answer, asked, may_be_shown_by_runs, nothing, unbuilt};
 use super::options::{Direction, Reach, StepRelations, Symbolic};
 use super::session::NODE_BYTES;
 use super::{Done, Notes, Options};
@@ -30,7 +29,7 @@ use crate::diagram::{Bdd, Diagrams};
 use crate::error::{Maybe, SetError};
 use crate::evidence::{self, Explainer};
 use crate::fair::{Condition, Fairness};
-use crate::joint::{Formulas, JointSets, JointSpace, Parts, Relations, arrange, build};
+use crate::joint::{Formulas, JointSets, JointSpace, arrange, build};
 use crate::product::accepted_fair_run;
 use crate::reach::Effort;
 use crate::sets::Sets;
@@ -48,8 +47,8 @@ const STOPPED: &str =
     "runs of the system stop at run-time errors; `--engine explicit` knows what that means for formulas";
 
 /// Of `--reach`.
-const ONE_RELATION: &str = "the step of a synchronous system is one relation, so that there is nothing to chain, and its \
-                            reachable states are always computed; `--reach frontier` and `--reach bfs` work";
+const ONE_RELATION: &str = "the step of a synchronous system is one relation, so that there is nothing to chain; \
+                            `--reach frontier`, `--reach bfs` and `--reach none` work";
 /// Of `--direction`.
 const ONLY_BACKWARD: &str = "formulas are evaluated backward, within the reachable states, where the system is \
                              synchronous; `--direction forward` is for systems of processes";
@@ -70,6 +69,8 @@ struct Session<'a> {
     keeps_layers: bool,
     /// Images are those of all states so far, not of the last layer.
     from_all: bool,
+    /// Formulas of branching time are evaluated over all states, reachable or not.
+    over_all: bool,
     reached: Bdd,
     effort: Effort,
     notes: &'a Notes,
@@ -102,10 +103,9 @@ impl<'a> Session<'a> {
             diagrams.reorder_early(FIRST_REORDERING);
         }
         let only_infinite = system.synchronous().is_some_and(|synchronous| synchronous.infinite_runs);
-        let mut space = build(&mut encoding, &diagrams, only_infinite)?;
-        if options.symbolic.relations == StepRelations::Dynamic {
-            space.dynamic = Some(RefCell::new(Parts::new(&encoding, &diagrams, Relations::Dynamic)?));
-        }
+        let is_dynamic = options.symbolic.relations == StepRelations::Dynamic;
+        let space = build(&mut encoding, &diagrams, only_infinite, is_dynamic);
+        let space = space.inspect_err(|_| notes.leave(unbuilt(encoding.bits, &diagrams)))?;
         let initial_fault = diagrams_of(&encoding, &diagrams, &[encoding.initial_fault])?;
         if initial_fault.iter().any(|fault| !fault.is_false()) {
             return Err(Reason::Unsupported(JointEncoding::begins_with_fault().0));
@@ -114,7 +114,21 @@ impl<'a> Session<'a> {
         let reached = space.initial.clone();
         let (layers, effort) = (vec![reached.clone()], Effort::default());
         let (keeps_layers, from_all) = (true, options.symbolic.reach == Reach::BreadthFirst);
-        Ok(Session { system, encoding, space, conditions, layers, keeps_layers, from_all, reached, effort, notes })
+        // Where some states have steps that are faults, it matters whether these are reached.
+        let over_all = options.symbolic.reach == Reach::None && space.faulty.is_false();
+        Ok(Session {
+            system,
+            encoding,
+            space,
+            conditions,
+            layers,
+            keeps_layers,
+            from_all,
+            over_all,
+            reached,
+            effort,
+            notes,
+        })
     }
 
     /// All reachable states are known.
@@ -145,11 +159,19 @@ impl<'a> Session<'a> {
         Ok(self.reached.clone())
     }
 
+    /// The states over which formulas of branching time are evaluated: those that are reachable, or all. No others matter from
+    /// now on.
+    fn domain(&mut self) -> Maybe<Bdd> {
+        let is_all = self.over_all && !self.is_complete();
+        let domain = if is_all { self.space.diagrams.constant(true) } else { self.reached()? };
+        self.space.confine(&domain)?;
+        Ok(domain)
+    }
+
     /// All runs of the system are infinite, or others count too. All states are reached to find out, if it is not plain.
     fn all_count(&mut self) -> Maybe<bool> {
         if self.space.only_infinite && !self.space.is_total {
-            let reached = self.reached()?;
-            self.space.confine(&reached)?;
+            self.domain()?;
         }
         Ok(self.space.is_total || !self.space.only_infinite)
     }
@@ -188,7 +210,7 @@ impl<'a> Session<'a> {
 
     fn statistics(&self) -> DiagramStatistics {
         let size = self.space.diagrams.size();
-        let relations: Vec<&Bdd> = self.space.forward.relations().collect();
+        let relations = self.space.relations();
         DiagramStatistics {
             bits: self.encoding.bits,
             relations: relations.len(),
@@ -245,7 +267,7 @@ impl<'a> Session<'a> {
 
 /// What is asked for and only systems of processes have.
 fn refused(options: &Symbolic) -> Option<&'static str> {
-    if matches!(options.reach, Reach::Chaining | Reach::None) {
+    if options.reach == Reach::Chaining {
         return Some(ONE_RELATION);
     }
     if options.direction == Direction::Forward {
@@ -489,7 +511,7 @@ impl Checker<'_, '_> {
         let atoms = self.atoms(numbers);
         // As it is if all paths count.
         let simple = if_all_count(&temporal.formula);
-        if let Some(condition) = always(&simple, Some(Unary::All)) {
+        if let Some(condition) = always(&simple, Some(Unary::All)).filter(|_| !self.session.over_all) {
             // What holds in all reachable states does so on all paths that count.
             let bad = self.plain(condition, &atoms)?.not();
             let Some((start, moves, _)) = self.session.run_into(&bad)? else { return Ok(self.holds()) };
@@ -511,19 +533,18 @@ impl Checker<'_, '_> {
         self.evaluated(temporal, formula, &atoms)
     }
 
-    /// A formula of CTL, backward within the reachable states.
+    /// A formula of CTL, backward within the reachable states or all.
     fn evaluated(&mut self, temporal: &Temporal, formula: &Formula, atoms: &[Bdd]) -> Result<Answer, Reason> {
         let Some(ctl) = Ctl::of(formula) else {
             return Ok(self.unknown("the formula is not CTL: path quantifiers and temporal operators must alternate"));
         };
-        let reached = self.session.reached()?;
-        self.session.space.confine(&reached)?;
+        let domain = self.session.domain()?;
         let fair = self.fair_runs()?;
         let space = &self.session.space;
         let mut sets = JointSets::new(space, &self.session.encoding);
         let known: ctl::Atoms<'_, JointSets<'_>> =
             Box::new(|_, set, atom| atoms.get(atom as usize).ok_or(SetError::Foreign)?.and(set));
-        let mut evaluator = Evaluator::new(&mut sets, known, reached)?.counting(fair.as_ref());
+        let mut evaluator = Evaluator::new(&mut sets, known, domain)?.counting(fair.as_ref());
         let states = evaluator.states(&ctl)?;
         let bad = space.initial.minus(&states)?;
         let holds = bad.is_false();

@@ -4,15 +4,16 @@
 //! That a formula does not hold is found part by part, which leaves no run behind. It is looked for by the symbolic engine, from the one
 //! initial state in which the formula was found not to hold.
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use ample_budget::Budget;
+use ample_budget::{Budget, Progress};
 use ample_engine::board::Board;
 use ample_engine::engine::{Engine, Fit, Suits, Task};
 use ample_engine::evidence::without_run;
 use ample_engine::faults::Survey;
-use ample_engine::registry::{self, Refusal};
+use ample_engine::registry::{self, Choice, Refusal};
 use ample_engine::report::{Answer, DiagramStatistics, ModularStatistics, Report, Verdict};
 use ample_engine::settings::{Fairness, Settings};
 use ample_engine::workers::with_deep_stack;
@@ -72,9 +73,13 @@ impl registry::Options for Modular {
 const ENGINE: &str = "modular";
 
 impl Modular {
-    /// The engine, for a task whose system it takes.
-    pub fn engine(self, task: &Task<'_>) -> Result<Box<dyn Engine>, Refusal> {
-        sequential(task.system).map_err(Refusal::Unsuitable)?;
+    /// The engine, for a task whose system it takes. If nobody asks for it by name, these are programs whose source has a block
+    /// structure.
+    pub fn engine(self, task: &Task<'_>, choice: Choice) -> Result<Box<dyn Engine>, Refusal> {
+        let process = sequential(task.system).map_err(Refusal::Unsuitable)?;
+        if choice == Choice::Auto && process.structure.is_none() {
+            return Err(Refusal::Unsuitable("the source has no block structure".into()));
+        }
         Ok(Box::new(self))
     }
 
@@ -118,14 +123,14 @@ impl Engine for Modular {
         }
         let property = &task.properties[number];
         asked(property, task.settings)?;
-        Ok(if matches!(property.question, Question::Ctl(_)) { Fit::Made } else { Fit::Possible })
+        Ok(if matches!(property.question, Question::Ctl(_)) { Fit::Made } else { Fit::Well })
     }
 
     fn check(&self, task: &Task<'_>, board: &Board, budget: &Budget) -> Report {
         let begun = Instant::now();
-        let notes = Notes::default();
-        let budget = notes.counting_images(budget);
-        let done = with_deep_stack(ENGINE, || Work { engine: self, task, board, budget: &budget, notes: &notes }.all());
+        let parts = Arc::<Parts>::default();
+        let budget = parts.counting(budget);
+        let done = with_deep_stack(ENGINE, || Work { engine: self, task, board, budget: &budget, parts: &parts }.all());
         let done = done.unwrap_or_else(|why| nothing(task.properties, &why));
         super::report(task.system, done, begun.elapsed())
     }
@@ -151,7 +156,40 @@ struct Work<'a> {
     task: &'a Task<'a>,
     board: &'a Board,
     budget: &'a Budget,
-    notes: &'a Notes,
+    parts: &'a Parts,
+}
+
+/// Where checking stands, for whoever shows the progress.
+#[derive(Default)]
+struct Parts {
+    preimages: AtomicU64,
+    part: AtomicU64,
+    done: AtomicU64,
+    all: AtomicU64,
+}
+
+impl Parts {
+    /// The budget of a session, whose progress is told with the part that is checked.
+    fn counting(self: &Arc<Parts>, budget: &Budget) -> Budget {
+        let (parts, whole) = (Arc::clone(self), budget.clone());
+        let read = |number: &AtomicU64| number.load(Ordering::Relaxed);
+        budget.clone().without_sinks().with_sink(move |progress| {
+            whole.tell(&Progress {
+                depth: read(&parts.preimages),
+                part: read(&parts.part),
+                parts_done: read(&parts.done),
+                parts: read(&parts.all),
+                ..*progress
+            });
+        })
+    }
+
+    fn note(&self, statistics: &modular::Statistics) {
+        self.preimages.store(statistics.preimages, Ordering::Relaxed);
+        self.part.store(statistics.node as u64, Ordering::Relaxed);
+        self.done.store(statistics.done as u64, Ordering::Relaxed);
+        self.all.store(statistics.nodes as u64, Ordering::Relaxed);
+    }
 }
 
 impl Work<'_> {
@@ -223,10 +261,7 @@ impl Work<'_> {
         budget: &Budget,
         figures: &mut DiagramStatistics,
     ) -> Result<Answer, Reason> {
-        let notes = self.notes;
-        let checked = session.check(closure, budget, &|statistics| {
-            notes.images.store(statistics.preimages, Ordering::Relaxed);
-        });
+        let checked = session.check(closure, budget, &|statistics| self.parts.note(statistics));
         let Checked { violating, statistics } = checked?;
         add(figures, &statistics);
         let Some(bits) = violating else { return Ok(Answer::to(property, ENGINE, Certainty::Proved)) };

@@ -15,6 +15,7 @@ use ample_model::{Expr, Move, Reason, StartNumber, System};
 
 use ample_engine::report::DiagramStatistics;
 
+use super::answers::unbuilt;
 use super::{AlternativeEncoding, Notes, Reach, StepRelations, Symbolic};
 
 /// Bytes for a node, with its share of the tables around it.
@@ -113,6 +114,7 @@ impl<'a> Session<'a> {
             max_nodes: &|| setting.max_nodes(),
             reorders: !setting.symbolic.no_reorder,
             reaches: setting.symbolic.reach != Reach::None,
+            unbuilt: &|bits, diagrams| setting.notes.leave(unbuilt(bits, diagrams)),
         };
         let mut effort = Effort::default();
         let Reached { encoding, mut space, literals, conditions, reached, restarts } =

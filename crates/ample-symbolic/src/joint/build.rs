@@ -1,10 +1,12 @@
 //! From the formulas of a synchronous system to its diagrams.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use ample_boolean::{Dag, Functional, JointEncoding, Lit, Node};
 
 use super::JointSpace;
+use super::dynamic::{Parts, Relations};
 use super::schedule::{Conjunct, Direction, Schedule, clustered};
 use crate::diagram::{Bdd, Diagrams, Maybe};
 
@@ -78,46 +80,61 @@ impl<'a> Formulas<'a> {
     }
 }
 
-/// The space of an encoding. The order of the variables is that of the diagrams.
-pub fn build(encoding: &mut JointEncoding, diagrams: &Diagrams, only_infinite: bool) -> Maybe<JointSpace> {
+/// The space of an encoding. The order of the variables is that of the diagrams. With static relations the clusters of the step
+/// relation are made at once; with dynamic ones, parts of it are made when they are first needed.
+pub fn build(
+    encoding: &mut JointEncoding,
+    diagrams: &Diagrams,
+    only_infinite: bool,
+    is_dynamic: bool,
+) -> Maybe<JointSpace> {
     let functional = (encoding.fault != Lit::FALSE).then(|| encoding.functional());
-    let relations: Vec<Lit> = encoding.relations.iter().flat_map(|lit| encoding.dag.conjuncts(*lit)).collect();
     let initial: Vec<Lit> = encoding.initial.iter().flat_map(|lit| encoding.dag.conjuncts(*lit)).collect();
-    let functions: Vec<Lit> = encoding.functions.iter().map(|(_, lit)| *lit).collect();
     let fault = functional.as_ref().map_or(Lit::FALSE, |functional| functional.fault);
-    let roots: Vec<Lit> = [&initial[..], &functions, &relations, &[fault]].concat();
+    let mut roots: Vec<Lit> = [&initial[..], &[fault]].concat();
+    let mut relations = Vec::new();
+    if !is_dynamic {
+        relations = encoding.relations.iter().flat_map(|lit| encoding.dag.conjuncts(*lit)).collect();
+        roots.extend(encoding.functions.iter().map(|(_, lit)| *lit).chain(relations.iter().copied()));
+    }
     let mut formulas = Formulas::new(&encoding.dag, diagrams, encoding.next_bits.start, &roots);
     let mut parts = Vec::new();
     for lit in initial {
         parts.push(formulas.diagram(lit)?);
     }
     let initial = conjunction(diagrams, parts)?;
-    let mut conjuncts = Vec::new();
-    for (bit, lit) in &encoding.functions {
-        let value = formulas.diagram(*lit)?;
-        conjuncts.push(diagrams.next(*bit)?.iff(&value)?);
+    let (mut forward, mut backward, mut dynamic) = Default::default();
+    if is_dynamic {
+        dynamic = Some(RefCell::new(Parts::new(encoding, diagrams, Relations::Dynamic)?));
+    } else {
+        let mut conjuncts = Vec::new();
+        for (bit, lit) in &encoding.functions {
+            let value = formulas.diagram(*lit)?;
+            conjuncts.push(diagrams.next(*bit)?.iff(&value)?);
+        }
+        for lit in relations {
+            conjuncts.push(formulas.diagram(lit)?);
+        }
+        let conjuncts: Vec<Conjunct> = conjuncts.into_iter().map(Conjunct::new).collect();
+        let clusters = clustered(diagrams, &conjuncts, encoding.bits)?;
+        forward = Schedule::of(diagrams, &clusters, encoding.bits, Direction::Image)?.into();
+        backward = Schedule::of(diagrams, &clusters, encoding.bits, Direction::Preimage)?.into();
     }
-    for lit in relations {
-        conjuncts.push(formulas.diagram(lit)?);
-    }
-    let conjuncts: Vec<Conjunct> = conjuncts.into_iter().map(Conjunct::new).collect();
-    let clusters = clustered(diagrams, &conjuncts, encoding.bits)?;
-    drop(conjuncts);
     let fault = formulas.diagram(fault)?;
     let faulty = fault.exists(&free_bits(encoding, diagrams, functional.as_ref())?)?;
     Ok(JointSpace {
         diagrams: diagrams.clone(),
         bits: encoding.bits,
         initial,
-        forward: Schedule::of(diagrams, &clusters, encoding.bits, Direction::Image)?,
-        backward: Schedule::of(diagrams, &clusters, encoding.bits, Direction::Preimage)?,
+        forward,
+        backward,
         is_total: encoding.is_total,
         only_infinite,
         faulty,
         fault,
         dead: None,
         care: None,
-        dynamic: None,
+        dynamic,
     })
 }
 

@@ -260,6 +260,17 @@ impl Parts {
         self.schedules.get(&key).ok_or(crate::SetError::Foreign)
     }
 
+    /// The states of the set that have a step: a definition always has a value, so that only constraints are asked.
+    pub fn moving(&mut self, set: &Bdd) -> Maybe<Bdd> {
+        let numbers = self.needed(&[])?;
+        self.schedule(Direction::Preimage, numbers)?.product(set)
+    }
+
+    /// All parts, in clusters.
+    pub fn all(&mut self, direction: Direction) -> Maybe<Schedule> {
+        self.schedule(direction, (0..self.parts.len()).collect()).cloned()
+    }
+
     /// The parts that read bits of the current state, or inputs, among these; and all constraints.
     fn relevant(&mut self, read: &[Literal]) -> Maybe<Vec<usize>> {
         let mut found = Vec::new();

@@ -40,7 +40,7 @@ impl<'a> JointSets<'a> {
     /// The step from one state to another, which is possible.
     fn step(&mut self, before: &[bool], after: &[bool]) -> Maybe<Option<usize>> {
         let mut steps = self.space.initial.only(before)?.and(&self.space.initial.only(after)?.primed()?)?;
-        for relation in self.space.forward.relations() {
+        for relation in self.space.forward()?.relations() {
             steps = steps.and(relation)?;
         }
         let Some(inputs) = steps.pick() else { return Ok(None) };

@@ -11,7 +11,7 @@ fn built(seed: u64, faults: bool) -> (JointEncoding, Diagrams, JointSpace) {
     let system = synchronous(seed, faults);
     let mut encoding = JointEncoding::unproved_within(&system, &Budget::unlimited()).unwrap();
     let diagrams = Diagrams::new(encoding.inputs.end, 1 << 22, Budget::unlimited());
-    let space = build(&mut encoding, &diagrams, false).unwrap();
+    let space = build(&mut encoding, &diagrams, false, false).unwrap();
     (encoding, diagrams, space)
 }
 

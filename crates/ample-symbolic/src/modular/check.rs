@@ -1,6 +1,6 @@
 //! `CheckGraph`: what holds at the entry of a part, given what holds at its exit (§3.2.3).
 //!
-//! The parts of a sequence are checked from the last to the first, both branches of a condition with the same assumptions, and the body of
+//! The parts of a sequence are checked from the last to the first, all branches of a choice with the same assumptions, and the bodies of
 //! a loop again and again: a formula with `U` is a least fixpoint over the states at the head of the loop. Only one node is in memory as
 //! diagrams at a time. What was found for a node is kept, by subformula, with the assumptions that it was found under: a
 //! call with the same ones reads it, and one with larger ones goes on from there.
@@ -10,10 +10,10 @@ use ample_model::LocationId;
 use super::assumptions::{Assumptions, Keeper, Saved};
 use super::closure::{Closure, Subformula};
 use super::head::{Head, Sets};
-use super::partition::{Kind, Part};
+use super::partition::{Fork, Kind, Part, To};
 use super::structure::{Limits, Source, States, Structure, order};
 use super::{Failure, Options, Reachability, Statistics};
-use crate::diagram::Bdd;
+use crate::diagram::{Bdd, Maybe};
 
 /// What is known of a part.
 #[derive(Default)]
@@ -28,6 +28,10 @@ struct Known {
     order: Option<Vec<u32>>,
     /// With local reachability: the valuations that matter, by location.
     domains: Vec<Saved>,
+    /// For a node: its number among the nodes, from 1.
+    node: usize,
+    /// It was checked.
+    is_done: bool,
 }
 
 /// The node that is in memory.
@@ -56,6 +60,9 @@ pub struct Checker<'a> {
     /// What was done.
     pub statistics: Statistics,
     tell: &'a dyn Fn(&Statistics),
+    /// The iterates at the heads of loops, one after the other: part, subformula, whether it is the first one, and the set.
+    #[cfg(test)]
+    pub iterates: Vec<(usize, usize, bool, Saved)>,
 }
 
 impl<'a> Checker<'a> {
@@ -76,13 +83,16 @@ impl<'a> Checker<'a> {
         };
         let mut is_in_loop = vec![false; graph.count()];
         note_loops(graph, false, &mut is_in_loop);
-        let nodes = graph.nodes().len();
+        let mut parts: Vec<Known> = (0..graph.count()).map(|_| known()).collect();
+        let nodes = graph.nodes();
+        nodes.iter().zip(1..).for_each(|(node, number)| parts[node.number].node = number);
+        let nodes = nodes.len();
         Ok(Checker {
             source,
             limits,
             options,
             keeper: Keeper::new(options.in_files),
-            known: (0..graph.count()).map(|_| known()).collect(),
+            known: parts,
             loaded: None,
             is_in_loop,
             is_operand: source.closure.is_operand(),
@@ -90,7 +100,15 @@ impl<'a> Checker<'a> {
             heads: 0,
             statistics: Statistics { nodes, largest_node: graph.largest(), ..Statistics::default() },
             tell,
+            #[cfg(test)]
+            iterates: Vec::new(),
         })
+    }
+
+    /// The valuations that matter at the locations of a node.
+    #[cfg(test)]
+    pub fn domains(&self, part: &Part) -> &[Saved] {
+        &self.known[part.number].domains
     }
 
     /// The assumptions with which the last part of a program is checked: there are no states at its exit.
@@ -122,8 +140,8 @@ impl<'a> Checker<'a> {
             self.limits.budget.check().map_err(crate::SetError::from)?;
             match &part.kind {
                 Kind::Node(locations) => self.node(part, locations, given, &misses)?,
-                Kind::Choice(branches) => self.choice(part, branches, given, &misses)?,
-                Kind::Loop(body) => self.loops(part, body, given, &misses)?,
+                Kind::Choice(fork) => self.choice(part, fork, given, &misses)?,
+                Kind::Loop(fork) => self.loops(part, fork, given, &misses)?,
                 Kind::Empty | Kind::Sequence(_) => {}
             }
             self.note(part.number, given, &misses);
@@ -183,9 +201,14 @@ impl<'a> Checker<'a> {
         given: &Assumptions,
         misses: &[bool],
     ) -> Result<(), Failure> {
+        self.statistics.node = self.known[part.number].node;
+        (self.tell)(&self.statistics);
         let mut loaded = self.load(part, locations, order_of(given))?;
         self.statistics.checks += 1;
         let result = self.node_loaded(part.number, &mut loaded, given, misses);
+        if !std::mem::replace(&mut self.known[part.number].is_done, true) {
+            self.statistics.done += 1;
+        }
         self.note_size(&loaded);
         self.loaded = Some(loaded);
         result
@@ -302,7 +325,7 @@ impl<'a> Checker<'a> {
         let mut structure = Structure::of(self.source, locations, part.exit, order, self.limits)?;
         if !known.domains.is_empty() {
             let domains = known.domains.iter().map(|set| set.load(&structure.diagrams)).collect::<Result<_, _>>()?;
-            structure.confine(domains);
+            structure.confine(domains)?;
         }
         let nodes = structure.relation_nodes();
         self.statistics.relation_nodes = self.statistics.relation_nodes.max(nodes);
@@ -357,23 +380,33 @@ impl<'a> Checker<'a> {
         Head::of(self.source, part.entry, self.known[part.number].domains.first(), order, self.limits)
     }
 
-    fn choice(
-        &mut self,
-        part: &Part,
-        branches: &[Part; 2],
-        given: &Assumptions,
-        misses: &[bool],
-    ) -> Result<(), Failure> {
-        let results = [self.check(&branches[0], given)?, self.check(&branches[1], given)?];
-        let head = self.head(part, order_of(&results[0]))?;
+    fn choice(&mut self, part: &Part, fork: &Fork, given: &Assumptions, misses: &[bool]) -> Result<(), Failure> {
+        let mut results = Vec::new();
+        for branch in &fork.parts {
+            results.push(self.check(branch, given)?);
+        }
+        let head = self.head(part, order_of(results.first().unwrap_or(given)))?;
         let closure = self.closure();
-        let yes = head.step_edge(closure, 0, &head.load(&results[0])?)?;
-        let no = head.step_edge(closure, 1, &head.load(&results[1])?)?;
-        for (number, (yes, no)) in yes.iter().zip(&no).enumerate() {
-            if let (true, Some(yes), Some(no)) = (misses[number], yes, no) {
-                let saved = self.keeper.save(&yes.or(no)?, &head.diagrams)?;
-                self.known[part.number].result[number] = Some(saved);
+        let mut edges = Vec::new();
+        for (step, to) in fork.edges.iter().enumerate() {
+            let there = match to {
+                To::Part(number) => &results[*number],
+                To::Exit | To::Head => given,
+            };
+            edges.push(head.step_edge(closure, step, &head.load(there)?)?);
+        }
+        let none = || head.diagrams.constant(false);
+        let mut found: Sets = vec![None; given.len()];
+        for (number, subformula) in
+            closure.subformulas.iter().enumerate().filter(|(number, _)| given[*number].is_some())
+        {
+            let set = head.joined(closure, subformula, &|f| found[f].clone().unwrap_or_else(none), &|step| {
+                Ok(edges[step][number].clone().unwrap_or_else(none))
+            })?;
+            if misses[number] {
+                self.known[part.number].result[number] = Some(self.keeper.save(&set, &head.diagrams)?);
             }
+            found[number] = Some(set);
         }
         self.note_head(&head);
         Ok(())
@@ -388,14 +421,16 @@ impl<'a> Checker<'a> {
         statistics.reorderings += head.diagrams.size().reorderings;
     }
 
-    fn loops(&mut self, part: &Part, body: &Part, given: &Assumptions, misses: &[bool]) -> Result<(), Failure> {
+    fn loops(&mut self, part: &Part, fork: &Fork, given: &Assumptions, misses: &[bool]) -> Result<(), Failure> {
         let head = self.head(part, order_of(given))?;
         let closure = self.closure();
-        let mut at_head = AtHead {
-            past: head.step_edge(closure, 1, &head.load(given)?)?,
-            sets: vec![None; given.len()],
-            given: vec![None; given.len()],
-        };
+        let after = head.load(given)?;
+        let mut past = Vec::new();
+        for (step, to) in fork.edges.iter().enumerate() {
+            past.push(if *to == To::Exit { head.step_edge(closure, step, &after)? } else { Vec::new() });
+        }
+        drop(after);
+        let mut at_head = AtHead { fork, past, sets: vec![None; given.len()], given: vec![None; given.len()] };
         for batch in closure.batches() {
             let mut untils = Vec::new();
             for number in batch.into_iter().filter(|number| given[*number].is_some()) {
@@ -414,14 +449,14 @@ impl<'a> Checker<'a> {
                         continue;
                     }
                     None => {
-                        let into = self.body(&head, body, &at_head.given)?;
-                        at_head.step(&head, subformula, number, &into)?
+                        let into = self.bodies(&head, fork, &at_head.given)?;
+                        at_head.step(&head, closure, number, &into)?
                     }
                 };
                 at_head.set(number, set, &head, &mut self.keeper)?;
             }
             if !untils.is_empty() {
-                self.least(part, body, &head, &mut at_head, &untils, (given, misses))?;
+                self.least(part, &head, &mut at_head, &untils, (given, misses))?;
             }
         }
         for (number, is_missed) in misses.iter().enumerate() {
@@ -433,22 +468,21 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// What holds where the body begins.
-    fn body(&mut self, head: &Head, body: &Part, given: &Assumptions) -> Result<Sets, Failure> {
+    /// What holds where the bodies begin.
+    fn bodies(&mut self, head: &Head, fork: &Fork, given: &Assumptions) -> Result<Vec<Sets>, Failure> {
         let nodes = head.diagrams.size().nodes;
         self.heads += nodes;
-        let into = self.check(body, given);
+        let into: Result<Vec<Assumptions>, Failure> = fork.parts.iter().map(|body| self.check(body, given)).collect();
         self.heads -= nodes;
-        head.load(&into?)
+        into?.iter().map(|into| head.load(into)).collect()
     }
 
     /// The least fixpoints of formulas of equal length with `U`, at the head of a loop.
     fn least(
         &mut self,
         part: &Part,
-        body: &Part,
         head: &Head,
-        at_head: &mut AtHead,
+        at_head: &mut AtHead<'_>,
         untils: &[usize],
         (given, misses): (&Assumptions, &[bool]),
     ) -> Result<(), Failure> {
@@ -456,8 +490,13 @@ impl<'a> Checker<'a> {
         for number in untils {
             let subformula = &closure.subformulas[*number];
             let goal = subformula.operands().last().map_or_else(|| at_head.known(head, 0), |g| at_head.known(head, g));
-            let past = at_head.past[*number].clone().unwrap_or_else(|| head.diagrams.constant(false));
-            let mut start = past.or(&goal.and(&head.outcomes[0])?)?;
+            // What holds past the loop, and where it is not entered again.
+            let known = |f: usize| at_head.known(head, f);
+            let mut start =
+                head.joined(closure, subformula, &known, &|step| match at_head.past[step].get(*number) {
+                    Some(past) => Ok(past.clone().unwrap_or_else(|| head.diagrams.constant(false))),
+                    None => goal.and(&head.guards[step]),
+                })?;
             if self.may_go_on(part.number, *number, misses)
                 && let (Some(old), Some(new)) = (&self.known[part.number].given[*number], &given[*number])
                 && let Some(result) = &self.known[part.number].result[*number]
@@ -466,18 +505,22 @@ impl<'a> Checker<'a> {
                 start = start.or(&result.load(&head.diagrams)?)?;
             }
             at_head.set(*number, start, head, &mut self.keeper)?;
+            #[cfg(test)]
+            self.iterates.extend(at_head.given[*number].clone().map(|set| (part.number, *number, true, set)));
         }
         loop {
             self.statistics.iterations += 1;
-            let into = self.body(head, body, &at_head.given)?;
+            let into = self.bodies(head, at_head.fork, &at_head.given)?;
             let mut is_stable = true;
             for number in untils {
                 let before = at_head.known(head, *number);
-                let after = at_head.step(head, &closure.subformulas[*number], *number, &into)?;
+                let after = at_head.step(head, closure, *number, &into)?;
                 debug_assert!(before.is_subset(&after)?, "iterates grow");
                 if after != before {
                     is_stable = false;
                     at_head.set(*number, after, head, &mut self.keeper)?;
+                    #[cfg(test)]
+                    self.iterates.extend(at_head.given[*number].clone().map(|set| (part.number, *number, false, set)));
                 }
             }
             if is_stable {
@@ -494,18 +537,34 @@ impl<'a> Checker<'a> {
             Kind::Empty => Ok(entry.clone()),
             Kind::Sequence(parts) => parts.iter().try_fold(entry.clone(), |entry, part| self.reach(part, &entry)),
             Kind::Node(locations) => self.reach_node(part, locations, entry),
-            Kind::Choice(branches) => {
+            Kind::Choice(fork) => {
                 self.known[part.number].domains = vec![entry.clone()];
                 let head = self.head(part, Some(entry.order()))?;
-                let mut exits = head.diagrams.constant(false);
-                for (outcome, branch) in branches.iter().enumerate() {
-                    let entry = self.keeper.save(&head.image(outcome)?, &head.diagrams)?;
-                    exits = exits.or(&self.reach(branch, &entry)?.load(&head.diagrams)?)?;
-                }
-                self.keeper.save(&exits, &head.diagrams)
+                let [back, past] = self.reach_parts(fork, &head)?;
+                self.keeper.save(&back.or(&past)?, &head.diagrams)
             }
-            Kind::Loop(body) => self.reach_loop(part, body, entry),
+            Kind::Loop(fork) => self.reach_loop(part, fork, entry),
         }
+    }
+
+    /// The valuations at the exits of the parts that are decided for at a head, and those that its steps lead past them with.
+    fn reach_parts(&mut self, fork: &Fork, head: &Head) -> Result<[Bdd; 2], Failure> {
+        let none = head.diagrams.constant(false);
+        let (mut into, mut back, mut past) = (vec![none.clone(); fork.parts.len()], none.clone(), none);
+        for (step, to) in fork.edges.iter().enumerate() {
+            let image = head.image(step)?;
+            let set = match to {
+                To::Part(number) => &mut into[*number],
+                To::Head => &mut back,
+                To::Exit => &mut past,
+            };
+            *set = set.or(&image)?;
+        }
+        for (part, into) in fork.parts.iter().zip(&into) {
+            let entry = self.keeper.save(into, &head.diagrams)?;
+            back = back.or(&self.reach(part, &entry)?.load(&head.diagrams)?)?;
+        }
+        Ok([back, past])
     }
 
     fn reach_node(&mut self, part: &Part, locations: &[LocationId], entry: &Saved) -> Result<Saved, Failure> {
@@ -522,7 +581,7 @@ impl<'a> Checker<'a> {
                 known[0] = known[0].or(&entry)?;
                 structure.reachable(known)?
             }
-            Reachability::None | Reachability::Local => structure.reachable_locally(&entry)?,
+            Reachability::Auto | Reachability::None | Reachability::Local => structure.reachable_locally(&entry)?,
         };
         let mut domains = Vec::new();
         for set in &reached {
@@ -536,7 +595,7 @@ impl<'a> Checker<'a> {
         Ok(exit)
     }
 
-    fn reach_loop(&mut self, part: &Part, body: &Part, entry: &Saved) -> Result<Saved, Failure> {
+    fn reach_loop(&mut self, part: &Part, fork: &Fork, entry: &Saved) -> Result<Saved, Failure> {
         if self.options.reachability == Reachability::Full {
             let mut domain = entry.clone();
             let mut before = self.known[part.number].domains.pop();
@@ -546,21 +605,19 @@ impl<'a> Checker<'a> {
                 if let Some(before) = before.take() {
                     head.domain = head.domain.or(&before.load(&head.diagrams)?)?;
                 }
-                let into = self.keeper.save(&head.image(0)?, &head.diagrams)?;
-                let back = self.reach(body, &into)?.load(&head.diagrams)?;
+                let [back, past] = self.reach_parts(fork, &head)?;
                 let grown = head.domain.or(&back)?;
                 let is_stable = grown == head.domain;
                 domain = self.keeper.save(&grown, &head.diagrams)?;
                 if is_stable {
                     self.known[part.number].domains = vec![domain];
-                    return self.keeper.save(&head.image(1)?, &head.diagrams);
+                    return self.keeper.save(&past, &head.diagrams);
                 }
             }
         }
         let head = self.head(part, Some(entry.order()))?;
-        let into = self.keeper.save(&head.image(0)?, &head.diagrams)?;
-        self.reach(body, &into)?;
-        self.keeper.save(&head.image(1)?, &head.diagrams)
+        let [_, past] = self.reach_parts(fork, &head)?;
+        self.keeper.save(&past, &head.diagrams)
     }
 
     /// The valuations that a program begins with, for other tables.
@@ -580,16 +637,17 @@ impl<'a> Checker<'a> {
 }
 
 /// What is known at the head of a loop.
-struct AtHead {
-    /// By the step edge past the loop.
-    past: Sets,
+struct AtHead<'f> {
+    fork: &'f Fork,
+    /// By step: what holds along it, if it leads past the loop.
+    past: Vec<Sets>,
     /// So far.
     sets: Sets,
-    /// The same, for the body.
+    /// The same, for the bodies.
     given: Assumptions,
 }
 
-impl AtHead {
+impl AtHead<'_> {
     fn known(&self, head: &Head, subformula: usize) -> Bdd {
         self.sets[subformula].clone().unwrap_or_else(|| head.diagrams.constant(false))
     }
@@ -600,13 +658,19 @@ impl AtHead {
         Ok(())
     }
 
-    /// What holds at the head by both step edges, given what holds where the body begins.
-    fn step(&self, head: &Head, subformula: &Subformula, number: usize, into: &Sets) -> Result<Bdd, Failure> {
+    /// What holds at the head by all step edges, given what holds where the bodies begin.
+    fn step(&self, head: &Head, closure: &Closure, number: usize, into: &[Sets]) -> Maybe<Bdd> {
         let none = || head.diagrams.constant(false);
-        let there = into[number].clone().unwrap_or_else(none);
-        let next = |f: usize| into[f].clone().unwrap_or_else(none);
-        let by_body = head.step(subformula, 0, &|f| self.known(head, f), &next, &there)?;
-        Ok(by_body.or(&self.past[number].clone().unwrap_or_else(none))?)
+        let known = |f: usize| self.known(head, f);
+        let subformula = &closure.subformulas[number];
+        head.joined(closure, subformula, &known, &|step| match self.fork.edges[step] {
+            To::Exit => Ok(self.past[step][number].clone().unwrap_or_else(none)),
+            To::Head => head.step(subformula, step, &known, &known, &known(number)),
+            To::Part(body) => {
+                let next = |f: usize| into[body][f].clone().unwrap_or_else(none);
+                head.step(subformula, step, &known, &next, &next(number))
+            }
+        })
     }
 }
 
@@ -617,10 +681,6 @@ fn order_of(given: &Assumptions) -> Option<&[u32]> {
 
 fn note_loops(part: &Part, is_inside: bool, is_in_loop: &mut [bool]) {
     is_in_loop[part.number] = is_inside;
-    match &part.kind {
-        Kind::Empty | Kind::Node(_) => {}
-        Kind::Sequence(parts) => parts.iter().for_each(|part| note_loops(part, is_inside, is_in_loop)),
-        Kind::Choice(branches) => branches.iter().for_each(|part| note_loops(part, is_inside, is_in_loop)),
-        Kind::Loop(body) => note_loops(body, true, is_in_loop),
-    }
+    let is_inside = is_inside || matches!(part.kind, Kind::Loop(_));
+    part.kind.parts().iter().for_each(|part| note_loops(part, is_inside, is_in_loop));
 }

@@ -12,6 +12,7 @@ pub mod closure;
 pub mod head;
 pub mod partition;
 pub mod program;
+pub mod recover;
 pub mod structure;
 
 #[cfg(test)]
@@ -19,12 +20,11 @@ mod tests;
 
 use ample_boolean::NotEncoded;
 use ample_budget::{Budget, Interrupted};
-use ample_model::{LocationId, Reason, System};
+use ample_model::{Reason, System};
 
 pub use self::assumptions::Saved;
 use self::check::Checker;
 use self::closure::Closure;
-use self::head::Head;
 use self::partition::{Part, Partitioning, partition};
 use self::program::Program;
 use self::structure::{Limits, Source};
@@ -105,8 +105,10 @@ impl Default for Options {
 /// Which valuations are left out because they are not reachable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Reachability {
-    /// None
+    /// None and all in turn, with diagrams that may become larger each time
     #[default]
+    Auto,
+    /// None
     None,
     /// Those that a walk through the source does not find, without fixpoints: at the head of a loop all are possible
     Local,
@@ -121,6 +123,10 @@ pub struct Statistics {
     pub nodes: usize,
     /// Locations of the largest of them.
     pub largest_node: usize,
+    /// The node that was checked last: they are counted from 1, in the order of the source.
+    pub node: usize,
+    /// How many nodes were checked, once or more often.
+    pub done: usize,
     /// Calls of model checking under assumptions.
     pub checks: u64,
     /// Calls whose result was known.
@@ -145,6 +151,12 @@ pub struct Statistics {
     pub written: u64,
 }
 
+/// With [`Reachability::Auto`] the first tables have so many nodes at most.
+const SMALL: usize = 25_000;
+
+/// How much larger they may be the next time.
+const GROWTH: usize = 4;
+
 /// Without a limit on memory there is room for so many nodes.
 const DEFAULT_NODES: usize = (4 << 30) / 10 * 8 / crate::diagram::NODE_BYTES;
 
@@ -155,6 +167,8 @@ pub struct Session<'a> {
     graph: Part,
     limits: Limits,
     options: Options,
+    /// With [`Reachability::Auto`] there are so many nodes at most the first time.
+    small: usize,
 }
 
 /// What a check comes to.
@@ -169,27 +183,17 @@ impl<'a> Session<'a> {
     /// The program of a system, partitioned.
     pub fn new(system: &'a System, options: Options, budget: &Budget) -> Result<Session<'a>, Failure> {
         let program = Program::of(system, budget)?;
-        let limits = Limits { budget: budget.clone(), default_nodes: DEFAULT_NODES, reorders: !options.no_reorder };
-        let nothing = Closure::default();
-        let no_conditions = vec![Vec::new(); program.locations.len()];
-        let source = Source { program: &program, closure: &nothing, conditions: &no_conditions };
-
-        let order = structure::order(source, &limits)?;
-        let mut failure = None;
-        let mut is_condition = |at: LocationId| {
-            let found = Head::of(source, at, None, &order, &limits).and_then(|head| Ok(head.is_condition()?));
-            found.unwrap_or_else(|why| {
-                failure = Some(why);
-                false
-            })
+        let limits = Limits {
+            budget: budget.clone(),
+            default_nodes: DEFAULT_NODES,
+            reorders: !options.no_reorder,
+            first_reordering: structure::FIRST_REORDERING,
+            most_nodes: usize::MAX,
         };
-        let graph = partition(&program, options.partitioning, options.size, &mut is_condition);
-        if let Some(failure) = failure {
-            return Err(failure);
-        }
+        let graph = partition(&program, options.partitioning, options.size);
         let graph =
             graph.ok_or_else(|| Failure::Unsupported("control does not follow the nesting of statements".into()))?;
-        Ok(Session { system, program, graph, limits, options })
+        Ok(Session { system, program, graph, limits, options, small: SMALL })
     }
 
     /// The partition graph.
@@ -212,8 +216,35 @@ impl<'a> Session<'a> {
         self.limits.budget = budget.clone();
         let conditions = self.program.conditions(self.system, closure, budget)?;
         let source = Source { program: &self.program, closure, conditions: &conditions };
-        let mut checker = Checker::new(source, &self.graph, &self.limits, self.options, tell)?;
-        if self.options.reachability != Reachability::None {
+        if self.options.reachability != Reachability::Auto {
+            return self.check_within(source, &self.limits, self.options, tell);
+        }
+        // Which of the two takes less cannot be told in advance, and the difference is large.
+        let mut most_nodes = self.small;
+        while most_nodes < self.limits.default_nodes {
+            let limits = Limits { most_nodes, ..self.limits.clone() };
+            for reachability in [Reachability::None, Reachability::Full] {
+                match self.check_within(source, &limits, Options { reachability, ..self.options }, tell) {
+                    Err(Failure::Sets(SetError::Memory)) => {}
+                    result => return result,
+                }
+            }
+            most_nodes = most_nodes.saturating_mul(GROWTH);
+        }
+        let full = Options { reachability: Reachability::Full, ..self.options };
+        self.check_within(source, &self.limits, full, tell)
+    }
+
+    fn check_within(
+        &self,
+        source: Source<'_>,
+        limits: &Limits,
+        options: Options,
+        tell: &dyn Fn(&Statistics),
+    ) -> Result<Checked, Failure> {
+        let closure = source.closure;
+        let mut checker = Checker::new(source, &self.graph, limits, options, tell)?;
+        if options.reachability != Reachability::None {
             let start = checker.start()?;
             checker.reach(&self.graph, &start)?;
         }

@@ -1,8 +1,9 @@
 //! Partition graphs over the block structure of a program (§3.2.2).
 //!
 //! A node is a part of the program that is checked as a whole: some locations, an entry, and an exit, which is the location
-//! after it and no part of it. Nodes are put together in sequence, under a condition and in loops; a condition has a step edge
-//! for each of its two outcomes, all other edges are null edges, at which parts share their border states.
+//! after it and no part of it. Nodes are put together in sequence, in choices and in loops; where one of these is decided, there
+//! is a step edge for each step, all other edges are null edges, at which parts share their border states. The thesis has
+//! conditions with two outcomes of which exactly one is possible; here any number of steps may be, or none.
 
 use std::collections::HashSet;
 
@@ -14,7 +15,7 @@ use super::program::Program;
 /// How a program is partitioned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Partitioning {
-    /// As the source marks its modules; by size where it marks none.
+    /// As the source marks its modules, by size where it marks none, but no loop is split.
     #[default]
     Auto,
     /// Not at all: the program is one node.
@@ -47,32 +48,63 @@ pub enum Kind {
     Node(Vec<LocationId>),
     /// One after the other.
     Sequence(Vec<Part>),
-    /// One of two, by a condition at the entry: the first step edge leads to the first of them.
-    Choice(Box<[Part; 2]>),
-    /// Again and again, while the condition at the entry holds: the first step edge leads to this.
-    Loop(Box<Part>),
+    /// One of several, by the step that is taken at the entry.
+    Choice(Fork),
+    /// Again and again one of several, by the step that is taken at the entry, until one leads past it.
+    Loop(Fork),
+}
+
+/// What is decided at a location.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fork {
+    /// The branches of a choice, the bodies of a loop.
+    pub parts: Vec<Part>,
+    /// Where each step of the location leads.
+    pub edges: Vec<To>,
+}
+
+/// Where a step edge leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum To {
+    /// To the entry of that part.
+    Part(usize),
+    /// To the exit.
+    Exit,
+    /// To the location where it is decided itself.
+    Head,
+}
+
+impl Kind {
+    /// The parts directly inside.
+    pub fn parts(&self) -> &[Part] {
+        match self {
+            Kind::Empty | Kind::Node(_) => &[],
+            Kind::Sequence(parts) => parts,
+            Kind::Choice(fork) | Kind::Loop(fork) => &fork.parts,
+        }
+    }
+
+    fn parts_mut(&mut self) -> &mut [Part] {
+        match self {
+            Kind::Empty | Kind::Node(_) => &mut [],
+            Kind::Sequence(parts) => parts,
+            Kind::Choice(fork) | Kind::Loop(fork) => &mut fork.parts,
+        }
+    }
 }
 
 impl Part {
     /// The nodes, in the order of the source.
     pub fn nodes(&self) -> Vec<&Part> {
         match &self.kind {
-            Kind::Empty => Vec::new(),
             Kind::Node(_) => vec![self],
-            Kind::Sequence(parts) => parts.iter().flat_map(Part::nodes).collect(),
-            Kind::Choice(branches) => branches.iter().flat_map(Part::nodes).collect(),
-            Kind::Loop(body) => body.nodes(),
+            kind => kind.parts().iter().flat_map(Part::nodes).collect(),
         }
     }
 
     /// How many parts there are, itself included.
     pub fn count(&self) -> usize {
-        1 + match &self.kind {
-            Kind::Empty | Kind::Node(_) => 0,
-            Kind::Sequence(parts) => parts.iter().map(Part::count).sum::<usize>(),
-            Kind::Choice(branches) => branches.iter().map(Part::count).sum::<usize>(),
-            Kind::Loop(body) => body.count(),
-        }
+        1 + self.kind.parts().iter().map(Part::count).sum::<usize>()
     }
 
     /// How many locations its largest node has.
@@ -84,12 +116,8 @@ impl Part {
     fn numbered(mut self, next: &mut usize) -> Part {
         self.number = *next;
         *next += 1;
-        let mut each = |part: &mut Part| *part = std::mem::replace(part, empty(part.entry, None)).numbered(next);
-        match &mut self.kind {
-            Kind::Empty | Kind::Node(_) => {}
-            Kind::Sequence(parts) => parts.iter_mut().for_each(each),
-            Kind::Choice(branches) => branches.iter_mut().for_each(each),
-            Kind::Loop(body) => each(body),
+        for part in self.kind.parts_mut() {
+            *part = std::mem::replace(part, empty(part.entry, None)).numbered(next);
         }
         self
     }
@@ -102,14 +130,8 @@ fn empty(entry: LocationId, exit: Option<LocationId>) -> Part {
 /// A node that is larger than this is split where nobody says how.
 pub const DEFAULT_SIZE: usize = 12;
 
-/// A partition graph of the program; `None` if control does not follow its block structure. `is_condition` says of a
-/// location with two steps whether they are the outcomes of a condition: exactly one is possible, whatever the values.
-pub fn partition(
-    program: &Program,
-    how: Partitioning,
-    size: usize,
-    is_condition: &mut dyn FnMut(LocationId) -> bool,
-) -> Option<Part> {
+/// A partition graph of the program; `None` if control does not follow its block structure.
+pub fn partition(program: &Program, how: Partitioning, size: usize) -> Option<Part> {
     let has_marks = has_marks(&program.structure);
     let wanted = match how {
         Partitioning::None => Wanted::Whole,
@@ -117,7 +139,7 @@ pub fn partition(
         Partitioning::Auto if has_marks => Wanted::Marks,
         Partitioning::Auto | Partitioning::Size => Wanted::Size(size.max(1)),
     };
-    let mut splitter = Splitter { program, wanted, is_condition };
+    let splitter = Splitter { program, wanted, splits_loops: how != Partitioning::Auto };
     let part = splitter.part(&program.structure, None)?;
     (part.entry == program.initial).then(|| part.numbered(&mut 0))
 }
@@ -130,10 +152,9 @@ pub(super) fn part_of(
     exit: LocationId,
     how: Partitioning,
     size: usize,
-    is_condition: &mut dyn FnMut(LocationId) -> bool,
 ) -> Option<Part> {
     let wanted = if how == Partitioning::None { Wanted::Whole } else { Wanted::Size(size) };
-    let part = Splitter { program, wanted, is_condition }.part(block, Some(exit))?;
+    let part = Splitter { program, wanted, splits_loops: true }.part(block, Some(exit))?;
     Some(part.numbered(&mut 0))
 }
 
@@ -147,12 +168,13 @@ enum Wanted {
 struct Splitter<'a> {
     program: &'a Program,
     wanted: Wanted,
-    is_condition: &'a mut dyn FnMut(LocationId) -> bool,
+    /// A loop that is split is checked again and again, whole ones are faster.
+    splits_loops: bool,
 }
 
 impl Splitter<'_> {
     /// The part that a block is; `None` if control leaves it for other places than its exit.
-    fn part(&mut self, block: &Block, exit: Option<LocationId>) -> Option<Part> {
+    fn part(&self, block: &Block, exit: Option<LocationId>) -> Option<Part> {
         if self.is_split(block)
             && let Some(part) = self.split(block, exit)
         {
@@ -162,6 +184,9 @@ impl Splitter<'_> {
     }
 
     fn is_split(&self, block: &Block) -> bool {
+        if matches!(block, Block::Loop(..)) && !self.splits_loops {
+            return false;
+        }
         match self.wanted {
             Wanted::Whole => false,
             Wanted::Marks => has_marks(block),
@@ -185,40 +210,55 @@ impl Splitter<'_> {
         Some(Part { entry, exit, number: 0, kind: Kind::Node(locations) })
     }
 
-    fn split(&mut self, block: &Block, exit: Option<LocationId>) -> Option<Part> {
+    fn split(&self, block: &Block, exit: Option<LocationId>) -> Option<Part> {
         match block {
             Block::Leaf(_) => None,
             Block::Module(inner) => self.part(inner, exit),
             Block::Sequence(blocks) => self.sequence(blocks, exit),
             Block::Choice(at, branches) => {
-                let [first, second] = branches.as_slice() else { return None };
-                let branches = [self.part(first, Some(exit?))?, self.part(second, Some(exit?))?];
-                let [to_first, to_second] = self.outcomes(*at)?;
-                if [to_first, to_second] != [branches[0].entry, branches[1].entry] {
+                let fork = self.fork(*at, branches, exit, exit)?;
+                if fork.edges.contains(&To::Head) {
                     return None;
                 }
-                Some(Part { entry: *at, exit, number: 0, kind: Kind::Choice(Box::new(branches)) })
+                Some(Part { entry: *at, exit, number: 0, kind: Kind::Choice(fork) })
             }
             Block::Loop(at, bodies) => {
-                let [body] = bodies.as_slice() else { return None };
-                let body = self.part(body, Some(*at))?;
-                let [into, past] = self.outcomes(*at)?;
-                if into != body.entry || past != exit? {
-                    return None;
-                }
-                Some(Part { entry: *at, exit, number: 0, kind: Kind::Loop(Box::new(body)) })
+                let fork = self.fork(*at, bodies, Some(*at), exit)?;
+                Some(Part { entry: *at, exit, number: 0, kind: Kind::Loop(fork) })
             }
         }
     }
 
-    /// Where the two outcomes of a condition lead.
-    fn outcomes(&mut self, at: LocationId) -> Option<[LocationId; 2]> {
-        let [first, second] = self.program.locations.get(at.index())?.steps.as_slice() else { return None };
-        (self.is_condition)(at).then_some([first.to, second.to])
+    /// The blocks that are decided for at a location, with their common exit, and where each of its steps leads.
+    fn fork(
+        &self,
+        at: LocationId,
+        blocks: &[Block],
+        after: Option<LocationId>,
+        exit: Option<LocationId>,
+    ) -> Option<Fork> {
+        let mut parts = Vec::new();
+        for block in blocks {
+            let part = self.part(block, after)?;
+            if part.kind != Kind::Empty {
+                parts.push(part);
+            }
+        }
+        let mut edges = Vec::new();
+        for step in &self.program.locations.get(at.index())?.steps {
+            let part = parts.iter().position(|part| part.entry == step.to);
+            edges.push(match part {
+                Some(part) => To::Part(part),
+                None if step.to == at => To::Head,
+                None if Some(step.to) == exit => To::Exit,
+                None => return None,
+            });
+        }
+        Some(Fork { parts, edges })
     }
 
     /// The blocks one after the other, from the last. Neighbours that are not split are one node.
-    fn sequence(&mut self, blocks: &[Block], exit: Option<LocationId>) -> Option<Part> {
+    fn sequence(&self, blocks: &[Block], exit: Option<LocationId>) -> Option<Part> {
         let mut parts: Vec<Part> = Vec::new();
         let mut after = exit;
         let mut end = blocks.len();

@@ -10,7 +10,8 @@ use ample_random::Random;
 
 use super::assumptions::Keeper;
 use super::closure::{Condition, Quantifier, Subformula};
-use super::partition::Kind;
+use super::head::Head;
+use super::partition::{Kind, To};
 use super::structure::{States, Structure};
 use super::*;
 use crate::diagram::Bdd;
@@ -206,7 +207,7 @@ fn options(random: &mut Random) -> Options {
             Partitioning::Size,
         ]),
         size: 1 + random.below(6usize),
-        reachability: random.pick(&[Reachability::None, Reachability::Local, Reachability::Full]),
+        reachability: random.pick(&[Reachability::Auto, Reachability::None, Reachability::Local, Reachability::Full]),
         no_reorder: random.one_in(3),
         in_files: random.one_in(8),
         no_cache: random.one_in(6),
@@ -216,6 +217,10 @@ fn options(random: &mut Random) -> Options {
 fn checked(system: &System, temporal: &Temporal, options: Options) -> (Option<State>, Statistics) {
     let budget = Budget::unlimited();
     let mut session = Session::new(system, options, &budget).unwrap();
+    if options.size.is_multiple_of(2) {
+        // Diagrams are large soon.
+        session.small = 60;
+    }
     let closure = Closure::of(temporal).unwrap();
     let checked = session.check(&closure, &budget, &|_| {}).unwrap();
     let state = |bits: Vec<bool>| session.program().encoding.state(system, &|bit| bits[bit as usize]);
@@ -226,7 +231,11 @@ fn checked(system: &System, temporal: &Temporal, options: Options) -> (Option<St
 fn modular_checking_agrees_with_the_definition_on_random_programs() {
     let formulas = 6;
     for seed in 0..pairs().div_ceil(formulas) {
-        let system = sequential(seed, seed % 3 == 0);
+        let mut system = sequential(seed, seed % 3 == 0);
+        if seed % 4 == 1 {
+            // It is recovered from the control-flow graph.
+            system.processes[0].structure = None;
+        }
         let graph = Graph::of(&system);
         let interpreter = Interpreter::new(&system);
         let mut random = Random::new(seed ^ 0x5eed);
@@ -283,27 +292,56 @@ fn known_results_save_calls_and_change_nothing() {
     assert!(saved > 0);
 }
 
-/// The pieces of a partition graph are the program: each location is in one node or is a condition.
-#[test]
-fn every_location_is_in_one_part() {
-    fn locations(part: &Part, all: &mut Vec<LocationId>) {
-        match &part.kind {
-            Kind::Empty => {}
-            Kind::Node(inner) => all.extend(inner),
-            Kind::Sequence(parts) => parts.iter().for_each(|part| locations(part, all)),
-            Kind::Choice(branches) => {
-                all.push(part.entry);
-                branches.iter().for_each(|part| locations(part, all));
+/// The locations of the pieces of a partition graph, and their steps.
+fn pieces(part: &Part, program: &Program, locations: &mut Vec<LocationId>, steps: &mut Vec<(LocationId, LocationId)>) {
+    match &part.kind {
+        Kind::Empty | Kind::Sequence(_) => {}
+        Kind::Node(inner) => {
+            for from in inner {
+                let targets = program.locations[from.index()].steps.iter().map(|step| step.to);
+                for to in targets {
+                    assert!(inner.contains(&to) || part.exit == Some(to), "a step leaves its node for the exit alone");
+                    steps.push((*from, to));
+                }
             }
-            Kind::Loop(body) => {
-                all.push(part.entry);
-                locations(body, all);
+            locations.extend(inner);
+        }
+        Kind::Choice(fork) | Kind::Loop(fork) => {
+            locations.push(part.entry);
+            for to in &fork.edges {
+                let to = match to {
+                    To::Part(number) => fork.parts[*number].entry,
+                    To::Exit => part.exit.unwrap(),
+                    To::Head => part.entry,
+                };
+                steps.push((part.entry, to));
             }
         }
     }
+    for inner in part.kind.parts() {
+        pieces(inner, program, locations, steps);
+    }
+}
+
+/// The pieces of a partition graph are the program: each location is in one node or is one where something is decided, and
+/// each step is in one of them or is a step edge. Null edges join a part to the one that begins at its exit.
+#[test]
+fn the_pieces_of_a_partition_graph_are_the_program() {
+    fn follow(part: &Part) {
+        if let Kind::Sequence(parts) = &part.kind {
+            for pair in parts.windows(2) {
+                assert_eq!(pair[0].exit, Some(pair[1].entry));
+            }
+            assert_eq!(parts.last().unwrap().exit, part.exit);
+        }
+        part.kind.parts().iter().for_each(follow);
+    }
     let mut sizes = Vec::new();
     for seed in 0..60 {
-        let system = sequential(seed, false);
+        let mut system = sequential(seed, false);
+        if seed % 3 == 0 {
+            system.processes[0].structure = None;
+        }
         for (partitioning, size) in [
             (Partitioning::None, 1),
             (Partitioning::Marks, 1),
@@ -313,11 +351,23 @@ fn every_location_is_in_one_part() {
         ] {
             let options = Options { partitioning, size, ..Options::default() };
             let session = Session::new(&system, options, &Budget::unlimited()).unwrap();
-            let mut all = Vec::new();
-            locations(session.graph(), &mut all);
+            let (mut all, mut steps) = (Vec::new(), Vec::new());
+            pieces(session.graph(), session.program(), &mut all, &mut steps);
+            follow(session.graph());
             all.sort_unstable();
-            let expected: Vec<LocationId> = (0..system.processes[0].locations.len()).map(LocationId::from).collect();
+            steps.sort_unstable();
+            // What control cannot come to is in no recovered structure.
+            let is_there = |at: &LocationId| seed % 3 != 0 || all.contains(at);
+            let locations = session.program().locations.iter();
+            let numbers = (0..locations.len()).map(LocationId::from);
+            let expected: Vec<LocationId> = numbers.filter(is_there).collect();
             assert_eq!(all, expected, "seed {seed}, {partitioning:?}");
+            let numbered = locations.enumerate().map(|(number, location)| (LocationId::from(number), location));
+            let there = numbered.filter(|(number, _)| is_there(number));
+            let mut expected: Vec<_> =
+                there.flat_map(|(from, location)| location.steps.iter().map(move |step| (from, step.to))).collect();
+            expected.sort_unstable();
+            assert_eq!(steps, expected, "seed {seed}, {partitioning:?}");
             if partitioning == Partitioning::None {
                 assert_eq!(session.graph().nodes().len(), 1);
             }
@@ -367,7 +417,13 @@ fn random_assumptions(closure: &Closure, diagrams: &crate::diagram::Diagrams, ra
 }
 
 fn limits() -> Limits {
-    Limits { budget: Budget::unlimited(), default_nodes: 1 << 20, reorders: false }
+    Limits {
+        budget: Budget::unlimited(),
+        default_nodes: 1 << 20,
+        reorders: false,
+        first_reordering: structure::FIRST_REORDERING,
+        most_nodes: usize::MAX,
+    }
 }
 
 /// `CheckStepEdge` is model checking in the structure of the edge: a single location whose only step is the edge.
@@ -410,7 +466,7 @@ fn step_edges_are_checked_as_their_structures() {
                 let source = Source { program: &program, closure: &closure, conditions: &conditions };
                 let bits: Vec<u32> = (0..program.encoding.bits).collect();
                 let mut structure = Structure::of(source, &[at], Some(step.to), &bits, &limits()).unwrap();
-                let guard = condition.outcomes[outcome].clone();
+                let guard = condition.guards[outcome].clone();
                 let known = checked_in(&mut structure, &closure, &saved);
                 for (number, (found, known)) in found.iter().zip(&known).enumerate() {
                     let expected = known.as_ref().map(|states| {
@@ -452,18 +508,13 @@ fn parts_are_checked_as_one_node_under_any_assumptions() {
         let conditions = program.conditions(&system, &closure, &Budget::unlimited()).unwrap();
         let Block::Sequence(mut blocks) = program.structure.clone() else { panic!() };
         let Some(Block::Leaf(end)) = blocks.pop() else { panic!() };
+        if seed % 3 == 2 {
+            add_steps(&mut program);
+        }
         let source = Source { program: &program, closure: &closure, conditions: &conditions };
         let mut random = Random::new(seed);
         let block = Block::Sequence(blocks);
-        let split = |how, size| {
-            let mut is_condition = |at| {
-                Head::of(source, at, None, &structure::order(source, &limits()).unwrap(), &limits())
-                    .unwrap()
-                    .is_condition()
-                    .unwrap()
-            };
-            partition::part_of(&program, &block, end, how, size, &mut is_condition).unwrap()
-        };
+        let split = |how, size| partition::part_of(&program, &block, end, how, size).unwrap();
         let whole = split(Partitioning::None, 1);
         let Kind::Node(locations) = &whole.kind else { continue };
         let parts = split(Partitioning::Size, 1 + seed as usize % 4);
@@ -490,6 +541,48 @@ fn parts_are_checked_as_one_node_under_any_assumptions() {
     assert!(unknown > 0);
 }
 
+/// Where something is decided, both steps may be possible now, and none where neither was.
+fn add_steps(program: &mut Program) {
+    for location in &mut program.locations {
+        if let [first, second] = location.steps.as_mut_slice()
+            && first.to != second.to
+        {
+            (first.guard, second.guard) = (program.valuations, program.encoding.dag.and(second.guard, !first.guard));
+        }
+    }
+}
+
+#[test]
+fn iterates_at_the_heads_of_loops_grow() {
+    let closure = every_operator();
+    let mut grown = 0;
+    for seed in 0..40 {
+        let system = if seed == 0 { nested() } else { sequential(seed, seed % 4 == 0) };
+        let mut program = Program::of(&system, &Budget::unlimited()).unwrap();
+        let conditions = program.conditions(&system, &closure, &Budget::unlimited()).unwrap();
+        let source = Source { program: &program, closure: &closure, conditions: &conditions };
+        let parts = partition::partition(&program, Partitioning::Size, 1).unwrap();
+        let limits = limits();
+        let options = Options { no_cache: seed % 2 == 0, ..Options::default() };
+        let mut checker = Checker::new(source, &parts, &limits, options, &|_| {}).unwrap();
+        let nothing = checker.nothing().unwrap();
+        checker.check(&parts, &nothing).unwrap();
+        let bits: Vec<u32> = (0..program.encoding.bits).collect();
+        let diagrams = limits.table(program.encoding.bits, &bits);
+        let mut last: HashMap<(usize, usize), Bdd> = HashMap::new();
+        for (part, subformula, is_first, set) in &checker.iterates {
+            let set = set.load(&diagrams).unwrap();
+            if !is_first {
+                let before = &last[&(*part, *subformula)];
+                assert!(before.is_subset(&set).unwrap() && *before != set, "seed {seed}");
+                grown += 1;
+            }
+            last.insert((*part, *subformula), set);
+        }
+    }
+    assert!(grown > 20, "{grown}");
+}
+
 #[test]
 fn one_node_is_in_memory_at_a_time() {
     let system = nested();
@@ -507,4 +600,125 @@ fn the_operators_are_rewritten_into_next_and_until() {
     let until = |subformula: &Subformula| matches!(subformula, Subformula::Until(Quantifier::Some, ..));
     assert!(closure.subformulas.iter().any(until));
     assert_eq!(closure.batches().concat(), (0..closure.subformulas.len()).collect::<Vec<_>>());
+}
+
+/// The reachable states by location, as bits.
+fn reachable(system: &System, program: &Program) -> Vec<std::collections::HashSet<Vec<bool>>> {
+    let interpreter = Interpreter::new(system);
+    let mut found = vec![std::collections::HashSet::new(); program.locations.len()];
+    for state in &Graph::of(system).states {
+        let state = interpreter.identity(state);
+        let at = state.processes[0].location.index();
+        found[at].insert(program.encoding.bits_of(system, &state).unwrap());
+    }
+    found
+}
+
+/// Local reachability (§5.5) is exact on programs without loops, and leaves out nothing that is reachable on others; full
+/// reachability is exact on all.
+#[test]
+fn reachability_is_exact_without_loops_and_leaves_out_nothing() {
+    fn has_loop(block: &Block) -> bool {
+        match block {
+            Block::Leaf(_) => false,
+            Block::Loop(..) => true,
+            Block::Module(inner) => has_loop(inner),
+            Block::Sequence(all) | Block::Choice(_, all) => all.iter().any(has_loop),
+        }
+    }
+    let closure = every_operator();
+    let [mut loop_free, mut wider] = [0; 2];
+    for seed in 0..150 {
+        let system = sequential(seed, seed % 5 == 0);
+        let mut program = Program::of(&system, &Budget::unlimited()).unwrap();
+        let conditions = program.conditions(&system, &closure, &Budget::unlimited()).unwrap();
+        let source = Source { program: &program, closure: &closure, conditions: &conditions };
+        let parts = partition::partition(&program, Partitioning::Size, 1 + seed as usize % 3).unwrap();
+        let expected = reachable(&system, &program);
+        let free = program.encoding.location_bits(0, program.initial).unwrap().len();
+        let limits = limits();
+        for reachability in [Reachability::Local, Reachability::Full] {
+            let options = Options { reachability, ..Options::default() };
+            let mut checker = Checker::new(source, &parts, &limits, options, &|_| {}).unwrap();
+            let start = checker.start().unwrap();
+            checker.reach(&parts, &start).unwrap();
+            let bits: Vec<u32> = (0..program.encoding.bits).collect();
+            let diagrams = limits.table(program.encoding.bits, &bits);
+            let is_exact = reachability == Reachability::Full || !has_loop(&program.structure);
+            loop_free += usize::from(reachability == Reachability::Local && is_exact);
+            for node in parts.nodes() {
+                let Kind::Node(locations) = &node.kind else { panic!() };
+                for (at, domain) in locations.iter().zip(checker.domains(node)) {
+                    let domain = domain.load(&diagrams).unwrap();
+                    let states = &expected[at.index()];
+                    assert!(states.iter().all(|state| domain.contains(state)), "seed {seed}, {reachability:?}, {at:?}");
+                    let count = crate::BigUint::from(states.len()) << free;
+                    if is_exact {
+                        assert_eq!(domain.count(), count, "seed {seed}, {reachability:?}, {at:?}");
+                    } else {
+                        wider += usize::from(domain.count() > count);
+                    }
+                }
+            }
+        }
+    }
+    assert!(loop_free > 10 && wider > 10, "{loop_free} {wider}");
+}
+
+#[test]
+fn sets_are_read_from_files_in_any_order() {
+    let mut random = Random::new(7);
+    let bits = 40;
+    let (order, reverse): (Vec<u32>, Vec<u32>) = ((0..bits).collect(), (0..bits).rev().collect());
+    let (one, other) = (limits().table(bits, &order), limits().table(bits, &reverse));
+    let mut set = one.constant(false);
+    for _ in 0..300 {
+        let state: Vec<bool> = (0..bits).map(|_| random.one_in(2)).collect();
+        set = set.or(&set.only(&state).unwrap()).unwrap();
+    }
+    let mut keeper = Keeper::new(true);
+    let saved = keeper.save(&set, &one).unwrap();
+    assert!(keeper.written > 0, "it is large enough for a file");
+    let there = saved.load(&other).unwrap();
+    assert_eq!(there.count(), set.count());
+    let again = keeper.save(&there, &other).unwrap();
+    assert_ne!(saved.order(), again.order());
+    assert_eq!(again.load(&one).unwrap(), set);
+}
+
+/// Nodes whose variables are moved come to orders of their own, and what holds in them stays as it is.
+#[test]
+fn the_orders_of_nodes_differ_and_change_nothing() {
+    let closure = every_operator();
+    let mut differing = 0;
+    for seed in 0..20 {
+        let system = if seed == 0 { nested() } else { sequential(seed, false) };
+        let mut program = Program::of(&system, &Budget::unlimited()).unwrap();
+        let conditions = program.conditions(&system, &closure, &Budget::unlimited()).unwrap();
+        let source = Source { program: &program, closure: &closure, conditions: &conditions };
+        let parts = partition::partition(&program, Partitioning::Size, 3).unwrap();
+        let bits: Vec<u32> = (0..program.encoding.bits).collect();
+        let mut random = Random::new(seed);
+        let mut keeper = Keeper::new(false);
+        let mut orders = Vec::new();
+        for node in parts.nodes() {
+            let Kind::Node(locations) = &node.kind else { panic!() };
+            let mut structure = Structure::of(source, locations, node.exit, &bits, &limits()).unwrap();
+            let given = random_assumptions(&closure, &structure.diagrams, &mut random);
+            let mut save = |set: &Bdd| keeper.save(set, &structure.diagrams).unwrap();
+            let given: Vec<Option<Saved>> = given.iter().map(|set| set.as_ref().map(&mut save)).collect();
+            let before: Vec<Option<States>> = checked_in(&mut structure, &closure, &given);
+            structure.diagrams.sift().unwrap();
+            orders.push(structure.diagrams.order());
+            let mut moved =
+                Structure::of(source, locations, node.exit, &structure.diagrams.order(), &limits()).unwrap();
+            for (before, after) in before.iter().zip(checked_in(&mut moved, &closure, &given)) {
+                let after = after.map(|states| keeper.save(&states.inner[0], &moved.diagrams).unwrap());
+                let after = after.map(|set| set.load(&structure.diagrams).unwrap());
+                assert_eq!(before.as_ref().map(|states| states.inner[0].clone()), after, "seed {seed}");
+            }
+        }
+        differing += usize::from(orders.iter().any(|order| *order != orders[0]));
+    }
+    assert!(differing > 5, "{differing}");
 }
