@@ -1,6 +1,7 @@
 //! Checking: properties in, a [`Report`] out, whichever engine does the work.
 
 use std::borrow::Cow;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -13,7 +14,8 @@ use ample_engine::justice;
 use ample_engine::portfolio;
 use ample_engine::registry::{self, Asked, Choice, Team};
 use ample_engine::report::{Answer, Report};
-use ample_engine::settings::{Fairness, PartialOrder, Settings, UnreachedCode};
+use ample_engine::settings::{Checkpoint, Fairness, PartialOrder, Settings, UnreachedCode};
+use ample_explicit::checkpoint::{CheckpointError, verify};
 use ample_explicit::engine::options::{Explicit, Search};
 use ample_model::{Expr, Outcome, Property, Question, Reason, Role, System};
 
@@ -23,6 +25,19 @@ use crate::load::language_of;
 use crate::reductions::{self, StaticReduction};
 use crate::runs;
 use crate::vacuity;
+
+/// A number that stands for a text.
+struct Fingerprint(u64);
+
+impl fmt::Write for Fingerprint {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for byte in text.bytes() {
+            // The hash of Fowler, Noll and Vo.
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_add(0xcbf2_9ce4_8422_2325).wrapping_mul(0x0100_0000_01b3);
+        }
+        Ok(())
+    }
+}
 
 /// What to check, and how.
 #[derive(Clone, Debug)]
@@ -39,10 +54,14 @@ pub struct CheckOptions {
     pub fairness: Fairness,
     /// Only runs on which each of these holds again and again count for temporal properties.
     pub justice: Vec<Expr>,
+    /// A directed search goes first where this is smaller; `None` is what [`Explicit::heuristic`] names.
+    pub heuristic: Option<Expr>,
     /// What is made of the model before it is checked, as far as the properties allow.
     pub reductions: Vec<StaticReduction>,
     /// States that many steps from the start are not expanded.
     pub max_depth: Option<u64>,
+    /// Where the explicit engine saves its search from time to time, to go on from there.
+    pub checkpoint: Option<Checkpoint>,
     /// What all phases may take, those before and after the searches included, and who hears of the progress. The time is
     /// for all properties together: their searches share it, so that none has to wait for one that does not end.
     pub budget: Budget,
@@ -65,8 +84,10 @@ impl Default for CheckOptions {
             partial_order: PartialOrder::default(),
             fairness: Fairness::default(),
             justice: Vec::new(),
+            heuristic: None,
             reductions: StaticReduction::ALL.to_vec(),
             max_depth: None,
+            checkpoint: None,
             budget: Budget::default(),
             board: None,
             stop_at_first: false,
@@ -77,13 +98,29 @@ impl Default for CheckOptions {
 }
 
 impl CheckOptions {
+    /// Gives the [checkpoint](CheckOptions::checkpoint), if there is one, the number that stands for the model and the options,
+    /// and makes sure that the file, if it exists, is one that the search can go on from.
+    pub fn prepare_checkpoint(&mut self, system: &System) -> Result<(), CheckpointError> {
+        let Some(checkpoint) = &self.checkpoint else { return Ok(()) };
+        let mut subject = Fingerprint(0);
+        let asked = (&self.properties, &self.engines.explicit, self.partial_order, &self.reductions);
+        let bounds = (self.max_depth, self.stop_at_first, env!("CARGO_PKG_VERSION"));
+        // Writing to a number does not fail.
+        let _ = write!(subject, "{system:?} {asked:?} {bounds:?}");
+        verify(&checkpoint.path, subject.0)?;
+        self.checkpoint = Some(Checkpoint { subject: subject.0, ..checkpoint.clone() });
+        Ok(())
+    }
+
     /// What all engines are told.
     pub(crate) fn settings(&self) -> Settings {
         Settings {
             fairness: self.fairness,
             justice: self.justice.clone(),
+            heuristic: self.heuristic.clone(),
             partial_order: self.partial_order,
             max_depth: self.max_depth,
+            checkpoint: self.checkpoint.clone(),
             stop_at_first: self.stop_at_first,
             // If the searches for the properties do not tell, there is one of its own.
             unreached: match self.unreached {
@@ -100,7 +137,7 @@ impl CheckOptions {
             Ok(Choice::Named("bounded")) => {
                 !matches!(self.engines.bounded.method, SatMethod::Partial | SatMethod::Steps | SatMethod::Processes)
             }
-            _ => self.engines.explicit.search == Search::BreadthFirst,
+            _ => matches!(self.engines.explicit.search, Search::BreadthFirst | Search::AStar),
         };
         let fits = |reduction: &&StaticReduction| !is_shortest || **reduction != StaticReduction::Paths;
         self.reductions.iter().filter(fits).copied().collect()
@@ -173,7 +210,8 @@ pub fn check(system: &System, options: &CheckOptions) -> Report {
     };
     let (apart, others) = (0..properties.len()).partition(is_apart);
     groups::check(&[others, apart], &properties, &board, |asked, board| {
-        let system = &*adapted(system, asked, &options.justice);
+        let read: Vec<Expr> = options.justice.iter().chain(&options.heuristic).cloned().collect();
+        let system = &*adapted(system, asked, &read);
         check_together(system, asked, options, board, begun)
     })
 }

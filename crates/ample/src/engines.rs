@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ample_bounded::engine::Bounded;
 use ample_engine::portfolio::Later;
-use ample_engine::registry::{Choice, Entry};
+use ample_engine::registry::{Choice, Entry, Refusal};
 use ample_explicit::engine::options::Explicit;
 use ample_petri::engine::{Petri, PetriOptions};
 use ample_sog::engine::Sog;
@@ -72,7 +72,10 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         leads: |_| true,
         joins: &[],
         options: |all| &all.petri,
-        engine: |all, task, choice, budget| Petri::engine(all.petri, all.symbolic, task, choice, budget),
+        engine: |all, task, choice, budget| match all.explicit.search.is_directed() {
+            true => Err(Refusal::Unsuitable(DIRECTED.to_owned())),
+            false => Petri::engine(all.petri, all.symbolic, task, choice, budget),
+        },
     },
     Entry {
         name: "explicit",
@@ -84,6 +87,15 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         engine: |all, _, _, _| Ok(Box::new(all.explicit)),
     },
     Entry {
+        name: "modular",
+        about: "Sequential programs, part by part: CTL, decision diagrams for each part",
+        stands_for: &[],
+        leads: |_| false,
+        joins: &[("explicit", BEFORE_SYMBOLIC)],
+        options: |all| &all.modular,
+        engine: |all, task, choice, _| all.modular.engine(task, choice),
+    },
+    Entry {
         name: "symbolic",
         about: "Decision diagrams: sets of states at once",
         stands_for: &[],
@@ -91,15 +103,6 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
         joins: &[("explicit", AFTER_EXPLICIT)],
         options: |all| &all.symbolic,
         engine: |all, _, _, _| Ok(Box::new(all.symbolic)),
-    },
-    Entry {
-        name: "modular",
-        about: "Sequential programs, part by part: CTL, decision diagrams for each part",
-        stands_for: &[],
-        leads: |_| false,
-        joins: &[("explicit", BEFORE_SYMBOLIC)],
-        options: |all| &all.modular,
-        engine: |all, task, _, _| all.modular.engine(task),
     },
     Entry {
         name: "sog",
@@ -121,29 +124,42 @@ pub(crate) const ENGINES: &[Entry<EngineOptions>] = &[
     },
 ];
 
+/// Of searches that the engine for nets has too, in another form.
+const DIRECTED: &str = "directed searches are those of the explicit engine for all models";
+
 /// When the symbolic engine joins the explicit one.
-const AFTER_EXPLICIT: Later =
-    Later { after: Duration::from_millis(1500), patience: Duration::from_millis(6000), memory_share: 4, time_share: 4 };
-/// When the modular engine joins the explicit one: where it takes a program, its diagrams are small.
-const BEFORE_SYMBOLIC: Later =
-    Later { after: Duration::from_millis(200), patience: Duration::ZERO, memory_share: 4, time_share: 2 };
+const AFTER_EXPLICIT: Later = Later {
+    after: Duration::from_millis(1500),
+    patience: Duration::from_millis(6000),
+    memory_share: 4,
+    time_share: 4,
+    slice: Duration::MAX,
+};
+/// When the modular engine joins the explicit one: where it takes a program, its diagrams are small, and it is mostly done
+/// within its slice. Else the symbolic engine joins at once.
+const BEFORE_SYMBOLIC: Later = Later {
+    after: Duration::from_millis(20),
+    patience: Duration::ZERO,
+    memory_share: 4,
+    time_share: 2,
+    slice: Duration::from_millis(60),
+};
 /// When the explicit engine joins the symbolic one, which begins where the system is synchronous: a state has as many
 /// successors as there are inputs then.
 const AFTER_DIAGRAMS: Later = Later { after: Duration::from_millis(5000), patience: Duration::ZERO, ..AFTER_EXPLICIT };
 /// When observation graphs join the explicit engine: later than the symbolic engine, and with less.
 const AFTER_SYMBOLIC: Later =
-    Later { after: Duration::from_millis(3000), patience: Duration::from_millis(6000), memory_share: 6, time_share: 2 };
+    Later { after: Duration::from_millis(3000), memory_share: 6, time_share: 2, ..AFTER_EXPLICIT };
 /// When observation graphs join the engine for nets.
 const AFTER_PETRI: Later =
-    Later { after: Duration::from_millis(300), patience: Duration::ZERO, memory_share: 5, time_share: 2 };
+    Later { after: Duration::from_millis(300), memory_share: 5, time_share: 2, ..AFTER_DIAGRAMS };
 
 /// When the bounded engine joins the symbolic one, which begins where the system is synchronous: soon, because diagrams may
 /// be large from the beginning.
 const BESIDE_DIAGRAMS: Later =
-    Later { after: Duration::from_millis(200), patience: Duration::ZERO, memory_share: 2, time_share: 1 };
+    Later { after: Duration::from_millis(200), memory_share: 2, time_share: 1, ..AFTER_DIAGRAMS };
 /// When the bounded engine joins the explicit one on other systems: after all others.
-const AFTER_OTHERS: Later =
-    Later { after: Duration::from_millis(5000), patience: Duration::from_millis(6000), memory_share: 4, time_share: 2 };
+const AFTER_OTHERS: Later = Later { after: Duration::from_millis(5000), time_share: 2, ..AFTER_EXPLICIT };
 
 /// The engines and what they are, as `--engine` names them.
 ///
@@ -234,6 +250,14 @@ mod tests {
         assert_eq!(on_promela(None, Asked::Answers, 2), without);
         assert_eq!(on_promela(Some("[] <> (x == 0)"), Asked::Count, 2), all[..2]);
         assert_eq!(on_promela(Some("[] <> (x == 0)"), Asked::Answers, 1), all[..1]);
+    }
+
+    #[test]
+    fn sequential_programs_with_blocks_are_for_the_modular_engine_before_the_symbolic_one() {
+        let softver = "int x; { x := 1; while x < 3 do x := x + 1; od; } SPEC AF x = 3";
+        assert_eq!(team("m.softver", softver, None, Asked::Answers, 2), ["explicit", "modular", "symbolic", "bounded"]);
+        assert_eq!(team("m.softver", softver, None, Asked::Count, 2), ["explicit", "symbolic"]);
+        assert_eq!(team("m.softver", softver, None, Asked::Answers, 1), ["explicit"]);
     }
 
     #[test]

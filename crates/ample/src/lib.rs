@@ -69,10 +69,11 @@ pub use ample_engine::report::{
     Answer, Cut, CutBy, DiagramStatistics, DynamicStatistics, ModularStatistics, Report, SCHEMA, SolvingStatistics,
     Verdict,
 };
-pub use ample_engine::settings::{Fairness, PartialOrder, UnreachedCode};
+pub use ample_engine::settings::{Checkpoint, Fairness, PartialOrder, UnreachedCode};
 pub use ample_engine::unreached::Unreached;
+pub use ample_explicit::checkpoint::CheckpointError;
 pub use ample_explicit::engine::options::OWN_DEPENDENCY;
-pub use ample_explicit::engine::options::{Emptiness, Explicit, Search};
+pub use ample_explicit::engine::options::{Emptiness, Explicit, HeuristicKind, Search, SignatureBits, StoreKind};
 pub use ample_explicit::engine::reduction::{Algorithm, Dependency, Proviso, Replacement};
 pub use ample_explicit::model;
 pub use ample_lang::pnml::{Examination, Formulas, Refused};

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use ample_budget::{Budget, Interrupted};
 use ample_lang::language::{Given, LANGUAGES, Language, Promela, Read};
+use ample_lang::promplus::Widths;
 use ample_lang::source::{self, Files, NotRead};
 use ample_lang::{Diagnostic, RefusedFormula, Rejected, Severity, pnml};
 use ample_model::{Expr, Property, PropertyAutomaton, Source, SourceId, Span, System, Temporal};
@@ -21,6 +22,8 @@ pub struct LoadOptions {
     /// Read a model without those of its formulas that are refused, which are then [`Loaded::refused`]. Otherwise one
     /// of them is enough to refuse the model.
     pub without_refused: bool,
+    /// How many bits process ids and references of PROM+ have.
+    pub widths: Widths,
     /// The languages that are known; if it is only one, every text is taken for it.
     pub languages: Vec<&'static dyn Language>,
 }
@@ -29,7 +32,8 @@ impl Default for LoadOptions {
     fn default() -> Self {
         let (defines, max_source_bytes) = (Vec::new(), source::DEFAULT_MAX_BYTES);
         let languages = LANGUAGES.to_vec();
-        LoadOptions { defines, max_source_bytes, budget: Budget::unlimited(), without_refused: false, languages }
+        let (budget, widths) = (Budget::unlimited(), Widths::default());
+        LoadOptions { defines, max_source_bytes, budget, without_refused: false, widths, languages }
     }
 }
 
@@ -162,8 +166,9 @@ fn read(
     mut files: Files,
     options: &LoadOptions,
 ) -> Result<Loaded, LoadError> {
-    let LoadOptions { defines, budget, without_refused, .. } = options;
-    let given = Given { name, text, loader: &mut files, defines, budget, without_refused: *without_refused };
+    let LoadOptions { defines, budget, without_refused, widths, .. } = options;
+    let (loader, without_refused, widths) = (&mut files, *without_refused, *widths);
+    let given = Given { name, text, loader, defines, budget, widths, without_refused };
     let read = language.read(given).map_err(LoadError::from).map_err(|error| match error {
         LoadError::Interrupted { reason, .. } => LoadError::Interrupted { path: name.to_owned(), reason },
         error => error,

@@ -1,7 +1,7 @@
 //! Static reductions: what is made of a model before engines see it, as far as the properties allow.
 
 use ample_engine::settings::{Fairness, Settings, UnreachedCode};
-use ample_model::{Budget, Property, Question, System};
+use ample_model::{Budget, Expr, Property, Question, System};
 use ample_reduce::transform::{Preserve, Reduced, Reductions, reduce};
 use clap::ValueEnum;
 
@@ -46,7 +46,9 @@ pub(crate) fn reduced(
         processes: slice && preserved.is_some() && settings.unreached != UnreachedCode::Required,
         blocks: keeps_blocks,
     };
-    reduce(system, properties, &settings.justice, reductions, budget)
+    // What a heuristic reads is seen like what a property reads.
+    let seen: Vec<Expr> = settings.justice.iter().chain(&settings.heuristic).cloned().collect();
+    reduce(system, properties, &seen, reductions, budget)
 }
 
 /// What a path reduction has to preserve for these properties; `None` if one of them can tell steps apart that nobody sees.

@@ -129,6 +129,11 @@ impl<'a> Simulation<'a> {
         EndState::of(&self.interpreter, &self.state)
     }
 
+    /// The state as a graph of processes and objects, in the language of Graphviz.
+    pub fn picture(&self) -> String {
+        self.interpreter.picture(&self.state)
+    }
+
     /// Where the run is.
     pub fn bookmark(&self) -> Bookmark {
         Bookmark { state: self.state.clone(), fault: self.fault.clone() }

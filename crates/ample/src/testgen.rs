@@ -134,7 +134,7 @@ pub enum Outcome {
     Reached {
         /// The number of the test, from 0.
         test: usize,
-        /// The cycle in which its first condition holds, or the step that executes it.
+        /// The cycle in which its first condition holds, or the number of the step that executes it, from 1.
         cycle: usize,
     },
     /// No run reaches it.
@@ -579,24 +579,56 @@ pub fn statements(system: &System, coverage: CodeCoverage, budget: &Budget) -> R
     let begun = Instant::now();
     let wanted = wanted(system, coverage);
     let edges: Vec<(ProcessId, EdgeId)> = wanted.iter().flat_map(|(_, edges)| edges.clone()).collect();
-    let found = covering::cover(system, &edges, budget)?;
+    let mut found = covering::cover(system, &edges, &most_of(budget))?;
+    let of_use = of_use(&found.runs, &wanted);
+    let mut number = 0;
+    found.runs.retain(|_| {
+        number += 1;
+        of_use[number - 1]
+    });
     let interpreter = Interpreter::new(system);
     let mut runs = Vec::new();
     for run in &found.runs {
-        budget.check()?;
+        if let Err(why) = budget.check() {
+            found.ended.get_or_insert(why.into());
+            break;
+        }
         let trace = interpreter.run_trace(run.start.clone(), &run.moves);
         runs.push(trace.map_err(|error| Reason::Internal(format!("a run cannot be replayed: {error}")))?);
     }
+    found.runs.truncate(runs.len());
     let outcome = |edges: &[(ProcessId, EdgeId)]| {
-        let covers = |run: &covering::CoveringRun| edges.iter().any(|edge| run.covers.contains(edge));
-        match (found.runs.iter().position(covers), &found.ended) {
-            (Some(test), _) => Outcome::Reached { test, cycle: found.runs[test].moves.len() },
+        let step = |run: &covering::CoveringRun| {
+            run.covers.iter().filter(|(edge, _)| edges.contains(edge)).map(|(_, step)| *step).min()
+        };
+        let first = found.runs.iter().enumerate().find_map(|(test, run)| Some((test, step(run)?)));
+        match (first, &found.ended) {
+            (Some((test, cycle)), _) => Outcome::Reached { test, cycle },
             (None, Some(why)) => Outcome::Unknown(why.clone()),
             (None, None) => Outcome::Unreachable,
         }
     };
     let results = wanted.into_iter().map(|(name, edges)| TargetResult { outcome: outcome(&edges), name }).collect();
     Ok(Runs { results, runs, states: found.states, took: begun.elapsed() })
+}
+
+/// The budget of a search after which what it has found is replayed and shown.
+fn most_of(budget: &Budget) -> Budget {
+    let Some(deadline) = budget.deadline() else { return budget.clone() };
+    let now = Instant::now();
+    budget.clone().with_deadline(now + deadline.saturating_duration_since(now) * 7 / 8)
+}
+
+/// Which runs execute something that no run before them does.
+fn of_use(runs: &[covering::CoveringRun], wanted: &[(String, Vec<(ProcessId, EdgeId)>)]) -> Vec<bool> {
+    let mut of_use = vec![false; runs.len()];
+    for (_, edges) in wanted {
+        let executes = |run: &covering::CoveringRun| run.covers.iter().any(|(edge, _)| edges.contains(edge));
+        if let Some(first) = runs.iter().position(executes) {
+            of_use[first] = true;
+        }
+    }
+    of_use
 }
 
 const ONLY_PROCESSES: &str = "statements and branches are those of processes; of circuits and SMV models `--target`, \

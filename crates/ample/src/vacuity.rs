@@ -56,6 +56,7 @@ pub fn warn(report: &mut Report, system: &System, properties: &[Property], optio
             partial_order: PartialOrder::Auto,
             stop_at_first: false,
             max_depth: None,
+            checkpoint: None,
             no_vacuity: true,
             unreached: UnreachedCode::Ignored,
             budget,

@@ -232,7 +232,7 @@ fn options_for_systems_of_processes_are_refused_where_all_move_at_once() {
         (&["--reach", "frontier"][..], "holds"),
         (&["--reach", "bfs"], "holds"),
         (&["--reach", "chaining"], "unknown"),
-        (&["--reach", "none"], "unknown"),
+        (&["--reach", "none"], "holds"),
         (&["--direction", "forward"], "unknown"),
         (&["--liveness-to-safety"], "unknown"),
     ] {

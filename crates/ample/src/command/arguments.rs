@@ -76,6 +76,11 @@ pub struct Check {
     /// Show all of a long counterexample, and of a large state
     #[arg(long)]
     pub full: bool,
+    /// What a directed search (`--search best-first`, `a-star`, `beam`, `random-walk`) goes by: `auto`, the distance from a
+    /// violation of the property; `deadlock`, `assertion` or `formula`, that from one of these; or an expression over the
+    /// model's variables, which is smaller nearer to a violation [default: auto]
+    #[arg(long, value_name = "HEURISTIC", allow_hyphen_values = true, help_heading = "Explicit engine")]
+    pub heuristic: Option<String>,
     #[command(flatten)]
     pub common: Common,
 }
@@ -203,6 +208,12 @@ pub struct Search {
     /// Do not expand states that many steps from the start
     #[arg(long, value_name = "N")]
     pub max_depth: Option<u64>,
+    /// Save the explicit search to a file from time to time, and go on from there if the file exists
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// The time between two savings
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "60s", requires = "checkpoint")]
+    pub checkpoint_every: Duration,
     /// Show the progress on standard error: auto is a line on a terminal
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Progress::Auto)]
     pub progress: Progress,
@@ -236,6 +247,9 @@ pub struct Simulate {
     /// Show the run as a message sequence chart
     #[arg(long)]
     pub msc: bool,
+    /// Write the last state as a graph, for Graphviz: processes, objects, and what refers to what
+    #[arg(long, value_name = "FILE")]
+    pub dot: Option<PathBuf>,
     /// Show all of a long trace, and of a large state
     #[arg(long)]
     pub full: bool,
@@ -498,10 +512,16 @@ pub struct Common {
     /// Define a macro, as `#define NAME VALUE` would (VALUE is 1 if left out)
     #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = define)]
     pub defines: Vec<(String, String)>,
-    /// Read models in that language, whatever their names and contents look like: promela, milestones, pnml, smv,
-    /// softver, aiger, blif, bench
+    /// Read models in that language, whatever their names and contents look like: promela, prom+, milestones, pnml,
+    /// smv, softver, aiger, blif, bench
     #[arg(long, value_name = "NAME", value_parser = language)]
     pub language: Option<&'static str>,
+    /// Process ids of PROM+ have so many bits; while all of them are taken, `run` waits
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(0..=8))]
+    pub pid_bits: u8,
+    /// References of PROM+ have so many bits; one object more than they can name is a run-time error
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub ref_bits: u8,
     /// End after that time: 500ms, 60s, 2m, 1h; a plain number is seconds
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub time_limit: Option<Duration>,

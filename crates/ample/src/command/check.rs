@@ -6,10 +6,13 @@ use std::time::Instant;
 
 use ample::witness_circuits;
 use ample::{
-    Asked, Board, Budget, CheckOptions, LoadError, Property, Question, Report, System, UnreachedCode, Verdict,
+    Asked, Board, Budget, CheckOptions, Checkpoint, HeuristicKind, LoadError, Property, Question, Report, System,
+    UnreachedCode, Verdict,
 };
 use ample_lang::export::aig::Aig;
 use ample_lang::export::witness::{Status, label, witness};
+use ample_model::Expr;
+use clap::ValueEnum;
 
 use super::arguments::{self, Check, States};
 use super::progress::Display;
@@ -41,6 +44,10 @@ pub fn check(arguments: &Check, context: &Context) -> Exit {
         && is_circuit(path)
     {
         let why = format!("--certificate {} is for one circuit, and there is another one", path.display());
+        return failed(context, second, &why);
+    }
+    if let (Some(path), [_, second, ..]) = (&arguments.search.checkpoint, &arguments.files[..]) {
+        let why = format!("--checkpoint {} is for one model, and there is another one", path.display());
         return failed(context, second, &why);
     }
     let mut exit = Exit::Fine;
@@ -118,7 +125,15 @@ fn write_witness_circuit(
 }
 
 fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Report, Exit), Exit> {
-    is_consistent(&arguments.search, Asked::Answers, file, context)?;
+    // An expression is read when there is a model; until then any will do.
+    let kind = arguments.heuristic.as_deref().map(|text| HeuristicKind::from_str(text.trim(), false).map_err(|_| text));
+    let heuristic = if matches!(kind, Some(Err(_))) { Some(Expr::TRUE) } else { None };
+    let mut asked = options(&arguments.search, &Budget::unlimited());
+    if let Some(Ok(kind)) = kind {
+        asked.engines.explicit.heuristic = kind;
+    }
+    let consistent = CheckOptions { heuristic, ..asked.clone() }.chosen_engine(Asked::Answers);
+    consistent.map_err(|why| failed(context, file, &why))?;
     let budget = context.budget(file, &arguments.common);
     let mut loaded = load_model(file, &arguments.common, context, &budget)?;
     let questions = Questions::of(&loaded, arguments, &load_options(&arguments.common, &budget));
@@ -135,9 +150,15 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
     for refused in questions.refused() {
         complain(|out| diagnostics::load_error(out, &refused.error, context.err));
     }
+    let heuristic = match kind {
+        Some(Err(text)) => {
+            Some(loaded.expression_within(text, &budget).map_err(|error| refused(context, file, &error))?)
+        }
+        _ => None,
+    };
     let properties = questions.properties();
     ample::adapt(&mut loaded.system, &properties);
-    for condition in &justice {
+    for condition in justice.iter().chain(&heuristic) {
         ample::adapt(&mut loaded.system, &[typed("", Question::Invariant(condition.clone()))]);
     }
     let (system, questions) = (Arc::new(loaded.system), Arc::new(questions));
@@ -154,6 +175,7 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
         stop_at_first: arguments.stop_at_first,
         fairness: arguments.temporal.fairness,
         justice,
+        heuristic,
         no_vacuity: arguments.temporal.no_vacuity,
         unreached: match (arguments.unreached.unreached, arguments.unreached.no_unreached) {
             (true, _) => UnreachedCode::Required,
@@ -164,6 +186,8 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
         ..options(&arguments.search, &budget)
     };
     let mut options = options;
+    options.engines.explicit = asked.engines.explicit;
+    prepare_checkpoint(&mut options, &system, context)?;
     options.engines.bounded.invariants_only = arguments.certificate.as_ref().is_some_and(|path| is_circuit(path));
     let mut report = match nothing_left {
         true => empty_report(&system),
@@ -226,7 +250,10 @@ pub fn states(arguments: &States, context: &Context) -> Exit {
     };
     let system = Arc::new(loaded.system);
     let board = supervised(&system, &Arc::default(), View::Steps, context);
-    let options = options(&arguments.search, &budget);
+    let mut options = options(&arguments.search, &budget);
+    if let Err(exit) = prepare_checkpoint(&mut options, &system, context) {
+        return exit;
+    }
     let report = search(options, &board, &arguments.search, context, |options| ample::states(&system, options));
     show(&system, &report, View::Steps, context);
     show_diagrams(&report, &arguments.search, context);
@@ -239,12 +266,23 @@ fn options(search: &arguments::Search, budget: &Budget) -> CheckOptions {
         engines: search.engines,
         partial_order: search.por,
         max_depth: search.max_depth,
+        checkpoint: search.checkpoint.as_ref().map(|path| Checkpoint {
+            path: path.clone(),
+            every: search.checkpoint_every,
+            subject: 0,
+        }),
         budget: match search.threads {
             Some(threads) => budget.clone().with_threads(threads),
             None => budget.clone(),
         },
         ..CheckOptions::default()
     }
+}
+
+/// Makes sure that the search can go on from its checkpoint, if it has one.
+fn prepare_checkpoint(options: &mut CheckOptions, system: &System, context: &Context) -> Result<(), Exit> {
+    let path = options.checkpoint.as_ref().map(|checkpoint| checkpoint.path.clone()).unwrap_or_default();
+    options.prepare_checkpoint(system).map_err(|why| failed(context, &path, &why.to_string()))
 }
 
 /// Options that contradict each other, or an engine that cannot do what is asked, are refused.

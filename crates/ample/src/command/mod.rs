@@ -28,6 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use ample::{Budget, Interrupted, LoadError, LoadOptions, Loaded, RefusedFormula, Verdict};
+use ample_lang::promplus::Widths;
 use ample_lang::source::DEFAULT_MAX_BYTES;
 use ample_lang::{LANGUAGES, Language};
 use serde_json::{Value, json};
@@ -189,6 +190,7 @@ fn load_options(common: &Common, budget: &Budget) -> LoadOptions {
         defines: common.defines.clone(),
         max_source_bytes: common.max_source_size.unwrap_or(DEFAULT_MAX_BYTES),
         budget: budget.clone(),
+        widths: Widths { pid_bits: common.pid_bits, ref_bits: common.ref_bits },
         ..LoadOptions::default()
     }
 }

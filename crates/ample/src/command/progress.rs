@@ -68,7 +68,7 @@ impl Display {
 }
 
 fn in_json(progress: &Progress, elapsed: Duration) -> serde_json::Value {
-    json!({"progress": {
+    let mut told = json!({"progress": {
         "states": progress.states,
         "transitions": progress.transitions,
         "depth": progress.depth,
@@ -79,7 +79,13 @@ fn in_json(progress: &Progress, elapsed: Duration) -> serde_json::Value {
         "conflicts": progress.conflicts,
         "frames": progress.frames,
         "time_s": elapsed.as_secs_f64(),
-    }})
+    }});
+    if progress.parts > 0 {
+        told["progress"]["part"] = progress.part.into();
+        told["progress"]["parts_done"] = progress.parts_done.into();
+        told["progress"]["parts"] = progress.parts.into();
+    }
+    told
 }
 
 fn line(progress: &Progress, elapsed: Duration) -> String {
@@ -90,6 +96,17 @@ fn line(progress: &Progress, elapsed: Duration) -> String {
             progress.frames,
             count(progress.clauses),
             count(progress.conflicts),
+            elapsed.as_secs_f64()
+        );
+    }
+    if progress.states == 0 && progress.parts > 0 {
+        return format!(
+            "part {} of {}, {} done, {} nodes, {} images, {:.0} s",
+            progress.part,
+            progress.parts,
+            progress.parts_done,
+            count(progress.nodes),
+            progress.depth,
             elapsed.as_secs_f64()
         );
     }
@@ -107,4 +124,19 @@ fn line(progress: &Progress, elapsed: Duration) -> String {
         elapsed.as_secs_f64(),
         count(rate as u64),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_part_that_is_checked_is_told_where_there_are_parts() {
+        let progress = Progress { part: 2, parts_done: 3, parts: 5, nodes: 10, ..Progress::default() };
+        assert!(line(&progress, Duration::ZERO).starts_with("part 2 of 5, 3 done, 10 nodes"));
+        let told = in_json(&progress, Duration::ZERO);
+        assert_eq!((&told["progress"]["part"], &told["progress"]["parts"]), (&json!(2), &json!(5)));
+        let told = in_json(&Progress { nodes: 10, ..Progress::default() }, Duration::ZERO);
+        assert_eq!(told["progress"].get("part"), None);
+    }
 }

@@ -180,6 +180,7 @@ pub fn empty_report(system: &System) -> Report {
         ended: None,
         statistics: Statistics { complete: true, ..Statistics::default() },
         reduction: None,
+        symmetry: None,
         static_reduction: None,
         diagrams: None,
         solving: None,

@@ -154,6 +154,12 @@ fn walk(
     if let Some(given) = given {
         trace.cycle = trace.prefix.split_off(given.trace.prefix.len().min(trace.prefix.len()));
     }
+    if let Some(path) = &arguments.dot
+        && let Err(error) = std::fs::write(path, simulation.picture())
+    {
+        let message = format!("{} cannot be written: {error}", path.display());
+        return Ok(failed(context, &arguments.file, &message));
+    }
     let end = simulation.state();
     let (ending, reason, exit) = described(&run_end);
     if context.json {

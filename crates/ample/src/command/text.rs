@@ -48,6 +48,9 @@ pub fn report(
     if let Some(reduction) = &report.static_reduction {
         writeln!(out, "Static reductions: {reduction}")?;
     }
+    if let Some(symmetry) = &report.symmetry {
+        writeln!(out, "Symmetry: {symmetry}")?;
+    }
     match (&report.diagrams, &report.solving) {
         (Some(diagrams), _) => symbolic_statistics(out, report, diagrams)?,
         (None, Some(solving)) => solving_statistics(out, report, solving)?,
@@ -282,7 +285,10 @@ fn symbolic_statistics(out: &mut impl Write, report: &Report, diagrams: &Diagram
         writeln!(out, "{states:>9} states{so_far}, in {} nodes", diagrams.reached_nodes)?;
     }
     let DiagramStatistics { bits, relations, relation_nodes, peak_nodes, .. } = diagrams;
-    if *bits > 0 {
+    if *bits > 0 && *relations == 0 {
+        // The work ended before they were complete, or none was needed.
+        writeln!(out, "{bits:>9} bits, {peak_nodes} nodes at the peak")?;
+    } else if *bits > 0 {
         writeln!(
             out,
             "{bits:>9} bits, {relations} relations of {relation_nodes} nodes, {peak_nodes} nodes at the peak"
@@ -451,6 +457,14 @@ pub fn statistics(
         writeln!(out, "{:>9} states, matched", transitions.saturating_sub(*states))?;
         writeln!(out, "{transitions:>9} transitions (= stored+matched)")?;
         writeln!(out, "{atomic_steps:>9} atomic steps")?;
+    }
+    if let Some(expanded) = statistics.expanded {
+        let again = statistics.reopened.filter(|again| *again > 0).map(|again| format!(", {again} of them reopened"));
+        writeln!(out, "{expanded:>9} states, expanded{}", again.unwrap_or_default())?;
+    }
+    if let Some(omitted) = statistics.omitted {
+        let coverage = 100.0 * *states as f64 / (*states as f64 + omitted);
+        writeln!(out, "{omitted:>9.1e} states omitted by estimate, coverage {coverage:.3} %")?;
     }
     if *atomic_states > 0 {
         writeln!(out, "{atomic_states:>9} states inside atomic sequences, stored beside the others")?;
