@@ -19,7 +19,15 @@
   SPDX-License-Identifier: MIT OR Apache-2.0
 */
 
+#ifndef SLOTS
 #define SLOTS  2
+#endif
+#ifndef PRODUCERS
+#define PRODUCERS  2
+#endif
+#ifndef CONSUMERS
+#define CONSUMERS  2
+#endif
 
 byte spaces = SLOTS;
 byte items  = 0;
@@ -31,7 +39,7 @@ byte head, tail;
 inline wait(s)   { atomic { s > 0 -> s-- } }
 inline signal(s) { s++ }
 
-active [2] proctype producer()
+active [PRODUCERS] proctype producer()
 {
 	do
 	:: wait(mutex);             /* wrong: ...                      */
@@ -44,7 +52,7 @@ active [2] proctype producer()
 	od
 }
 
-active [2] proctype consumer()
+active [CONSUMERS] proctype consumer()
 {
 	do
 	:: wait(items);

@@ -20,11 +20,11 @@
   SPDX-License-Identifier: MIT OR Apache-2.0
 */
 
+#ifndef N
 #define N  5
-
+#endif
 bool taken[N];      /* fork i lies to the left of philosopher i */
 bool eating[N];     /* ghost */
-
 #define left   _pid
 #define right  ((_pid + 1) % N)
 
