@@ -46,6 +46,103 @@ fn statements(statements: &str) -> String {
     )
 }
 
+/// A program with this text behind functions, in line 2.
+fn with_functions(text: &str) -> String {
+    format!(
+        "byte x, *p; function f(byte n) : byte {{ return n; }} function g(byte *q) {{ skip; }}\n{text}\n\
+         active [1] proctype M() {{ skip; }}"
+    )
+}
+
+#[test]
+fn functions_are_called_as_they_are_defined() {
+    check(
+        &[
+            (
+                "active [1] proctype P() { f(); }",
+                &["2:27: the function `f` takes 1 argument, not 0 (every parameter gets one argument)"],
+            ),
+            (
+                "active [1] proctype P() { x = g(p); }",
+                &[
+                    "2:27: the function `g` has no result (its type is written behind the parameters: `function f() : byte`)",
+                ],
+            ),
+            (
+                "active [1] proctype P() { g(x); }",
+                &["2:29: `q` is a pointer to `byte`, not a number (what it refers to is `*q`)"],
+            ),
+            (
+                "active [1] proctype P() { x = f(p); }",
+                &["2:33: `p` is a pointer and not a number (what it refers to is `*p`)"],
+            ),
+            (
+                "active [1] proctype P() { p = f(1); }",
+                &["2:31: `p` is a pointer to `byte`, not a number (what it refers to is `*p`)"],
+            ),
+            (
+                "active [1] proctype P() { h(1); }",
+                &["2:27: `h` is not an inline (an inline must be defined before it is called)"],
+            ),
+            (
+                "active [1] proctype P() { atomic { x = f(1); } }",
+                &["2:36: `f` is called in an atomic sequence (put the atomic sequence into the function)"],
+            ),
+            (
+                "active [1] proctype P() { x = f(1) + 1; }",
+                &["2:36: expected `;` or `->` between two statements, found `+`"],
+            ),
+            (
+                "active [1] proctype P() { return 1; }",
+                &[
+                    "2:27: there is nothing to return to (`return e` stands in an inline that is called as `v = name(…)`)",
+                ],
+            ),
+            (
+                "function h() { return 1; } active [1] proctype P() { h(); }",
+                &[
+                    "2:23: the function `h` has no result (its type is written behind the parameters: `function f() : byte`)",
+                ],
+            ),
+            (
+                "function h() : byte { return; } active [1] proctype P() { h(); }",
+                &["2:23: the function `h` has a result (write `return e`)"],
+            ),
+            ("function f() { skip; }", &["2:10: the name `f` is used twice (a function needs a name of its own)"]),
+            ("function x() { skip; }", &["2:10: the name `x` is used twice (a function needs a name of its own)"]),
+            (
+                "function h(byte caller) { skip; }",
+                &[
+                    "2:17: a variable of a function cannot be called `caller` (every instance of a function has such a field already)",
+                ],
+            ),
+            (
+                "function h() { byte f; skip; }",
+                &["2:21: `f` is the name of a function (call the variable something else)"],
+            ),
+            (
+                "function h() { y = 1; } active [1] proctype P() { byte y; h(); }",
+                &[
+                    "2:16: `y` is not a variable of this function (pass the value as an argument, or rename one of the variables)",
+                ],
+            ),
+            (
+                "function h() { x = 1; } active [1] proctype P() { byte x; h(); }",
+                &[
+                    "2:16: `x` is also a variable of `P`, which calls this function (pass the value as an argument, or rename one of the variables)",
+                ],
+            ),
+            (
+                "function h() { }",
+                &["2:16: expected a statement, found `}` (a statement that does nothing is written `skip`)"],
+            ),
+            ("function h( { skip; }", &["2:13: expected a type, found `{`"]),
+            ("function { skip; }", &["2:10: expected the name of the function, found `{`"]),
+        ],
+        with_functions,
+    );
+}
+
 #[test]
 fn pointers_are_no_numbers() {
     check(
@@ -156,7 +253,9 @@ fn declarations_come_first_and_have_no_values() {
         &[
             (
                 "skip; byte z;",
-                &["2:7: a declaration stands behind a statement (declarations stand at the beginning of a proctype)"],
+                &[
+                    "2:7: a declaration stands behind a statement (declarations stand at the beginning of a proctype or a function)",
+                ],
             ),
             (
                 "byte z = 1; skip;",
@@ -172,7 +271,9 @@ fn declarations_come_first_and_have_no_values() {
             ),
             (
                 "if :: byte z; skip; fi;",
-                &["2:7: a declaration stands behind a statement (declarations stand at the beginning of a proctype)"],
+                &[
+                    "2:7: a declaration stands behind a statement (declarations stand at the beginning of a proctype or a function)",
+                ],
             ),
             ("byte **z; skip;", &["2:7: PROM+ has no pointers to pointers"]),
             ("byte l; skip;", &["2:6: `l` is declared twice"]),

@@ -186,3 +186,64 @@ fn random_programs_are_read() {
         explore(&system, 100);
     }
 }
+
+/// A function that calls itself, in two processes.
+const FACTORIAL: &str = "byte out;\n\
+    function factorial(byte n) : byte { byte below;\n\
+      if :: n == 0 -> return 1; :: else -> below = factorial(n - 1); return n * below; fi; }\n\
+    active [2] proctype Main() { byte x; x = factorial(4); out = x; assert(x == 24); }";
+
+#[test]
+fn a_function_calls_itself() {
+    let found = explored(FACTORIAL);
+    assert_eq!((found.deadlocks, found.violations), (0, 0));
+    let wrong = explored(&FACTORIAL.replace("x == 24", "x == 25"));
+    assert!(wrong.violations > 0);
+}
+
+#[test]
+fn every_call_and_every_return_is_one_step() {
+    // The call, the statement, the return, the assignment behind it, the end.
+    let found = explored("byte x; function f() { x = 1; } active [1] proctype P() { f(); x = 2; }");
+    assert_eq!((found.states, found.transitions, found.violations), (6, 5, 0));
+    // With a result, `return e` is a step, too.
+    let found =
+        explored("byte x; function f() : byte { return 7; } active [1] proctype P() { x = f(); assert(x == 7); }");
+    assert_eq!((found.states, found.transitions, found.violations), (6, 5, 0));
+    // Nothing is left of an instance that has returned.
+    let system = read("byte x; function f(byte n) { x = n; } active [1] proctype P() { do :: f(1); :: f(2); od; }");
+    let found = explore(&system, 1000);
+    // At the head of the loop, after a call, and before a return.
+    assert_eq!((found.states, found.deadlocks), (3 + 2 * 3 + 2, 0));
+}
+
+#[test]
+fn functions_have_pointers_and_call_each_other() {
+    let text = "typedef Node { byte value; Node *next }\n\
+        function push(Node *below; byte value) : Node * { Node *made; made = new Node; made.value = value; made.next = below; return made; }\n\
+        function length(Node *list) : byte { byte rest; if :: list == null -> return 0; :: else -> rest = length(list.next); return rest + 1; fi; }\n\
+        function even(byte n) : bool { bool r; if :: n == 0 -> return true; :: else -> r = odd(n - 1); return r; fi; }\n\
+        function odd(byte n) : bool { bool r; if :: n == 0 -> return false; :: else -> r = even(n - 1); return r; fi; }\n\
+        active [1] proctype Main() { Node *list; byte n; bool b;\n\
+          list = push(list, 3); list = push(list, 4); n = length(list); assert(n == 2); assert(list.value == 4);\n\
+          b = even(n); assert(b); b = odd(n); assert(!b); push(list, 1); assert(list.next.next == null); }";
+    let found = explored(text);
+    assert_eq!((found.deadlocks, found.violations), (0, 0));
+}
+
+/// The philosophers of listing 4.1, with functions, and the same without.
+#[test]
+fn philosophers_take_forks_by_functions() {
+    let model = |functions: &str, body: &str| {
+        format!(
+            "typedef Fork {{ bool taken }} Fork *f1, *f2, *f3; bool start;\n{functions}\n\
+             active [0] proctype Philosopher(Fork *left; Fork *right) {{ start; do :: {body} od; }}\n\
+             active [1] proctype Init() {{ f1 = new Fork; f2 = new Fork; f3 = new Fork; run Philosopher(f1, f2);\n\
+             run Philosopher(f2, f3); run Philosopher(f3, f1); reset f1; reset f2; reset f3; start = true; }}"
+        )
+    };
+    let functions = "function take(Fork *fork) { atomic { !fork.taken -> fork.taken = true; } }\n\
+                     function release(Fork *fork) { fork.taken = false; }";
+    let found = explored(&model(functions, "take(left); take(right); release(right); release(left);"));
+    assert_eq!((found.deadlocks, found.violations), (1, 0));
+}

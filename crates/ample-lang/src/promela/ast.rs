@@ -49,6 +49,8 @@ pub enum Unit {
         /// The fields.
         fields: Vec<Declaration>,
     },
+    /// `function …`, of PROM+ only.
+    Function(Function),
     /// `mtype [:sub] [=] { a, b, c }`
     Mtype {
         /// The subtype.
@@ -74,6 +76,21 @@ pub struct Proctype {
     /// The body.
     pub body: Vec<Stmt>,
     /// The closing brace, where the process ends.
+    pub end: Span,
+}
+
+/// A function, of PROM+ only: `function name(parameters) [: type] { … }`.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: Name,
+    /// The parameters, in order.
+    pub parameters: Vec<Declaration>,
+    /// The type of its result, and the `*` behind it.
+    pub result: Option<(TypeName, Option<Span>)>,
+    /// The body.
+    pub body: Vec<Stmt>,
+    /// The closing brace, where it returns.
     pub end: Span,
 }
 
@@ -271,6 +288,17 @@ pub enum StmtKind {
     New(VarRef, TypeName, Span),
     /// `reset p`, of PROM+ only.
     Reset(VarRef),
+    /// `f(…)` or `v = f(…)`, of PROM+ only: a call of a function.
+    Call {
+        /// Where the result goes.
+        result: Option<VarRef>,
+        /// The function.
+        function: Name,
+        /// The arguments.
+        args: Vec<Expr>,
+    },
+    /// `return` or `return e` in a function, of PROM+ only.
+    Return(Option<Expr>),
     /// `v = e`; `v++` and `v--` are parsed as `v = v + 1` and `v = v - 1`.
     Assign(VarRef, Expr),
     /// `set_priority(p, n)`

@@ -23,7 +23,7 @@ use ample_budget::Budget;
 use ample_logic::grammar::{self, Context};
 use ample_model::{Source, Span};
 
-use super::ast::{Expr, ExprKind, Model, Name, Proctype, Stmt, Unit, VarRef};
+use super::ast::{Expr, ExprKind, Function, Model, Name, Proctype, Stmt, Unit, VarRef};
 use super::lexer::{Bad, Keyword, Kind, Op, Symbol, Symbols, Token};
 use super::preprocess::{Loader, MAX_ERRORS, Preprocessed, join, preprocess_within};
 use crate::cursor::{Cursor, Failed, Parse};
@@ -93,8 +93,8 @@ pub(crate) fn parse_with_pointers(
 }
 
 fn parse_input(input: Preprocessed, pointers: bool, watch: &Watch<'_>) -> Result<Parsed, Rejected> {
-    let mut parser = Parser::new(input, watch);
-    parser.pointers = pointers;
+    let parser = Parser::new(input, watch);
+    let mut parser = if pointers { parser.with_pointers() } else { parser };
     // What a failed preprocessing leaves is not what was meant: its errors would only mislead.
     let model = if parser.errors() == 0 { parser.model() } else { Model::default() };
     if parser.errors() > 0 {
@@ -143,6 +143,10 @@ struct Parser<'w> {
     formulas: usize,
     /// PROM+ is read: there are pointers, and `new` and `reset` are words of the language.
     pointers: bool,
+    /// The functions of PROM+, wherever they are defined.
+    functions: HashSet<Symbol>,
+    /// The body of a function is read.
+    in_function: bool,
 }
 
 impl Cursor for Parser<'_> {
@@ -207,7 +211,23 @@ impl<'w> Parser<'w> {
             claims: 0,
             formulas: 0,
             pointers: false,
+            functions: HashSet::new(),
+            in_function: false,
         }
+    }
+
+    /// Reads PROM+. A function may be called before its definition.
+    fn with_pointers(mut self) -> Self {
+        self.pointers = true;
+        for at in 0..self.tokens.len() {
+            let is_definition =
+                matches!(self.tokens[at].kind, Kind::Name(word) if self.symbols.text(word) == "function");
+            let kind = |ahead: usize| self.tokens.get(at + ahead).map(|token| token.kind);
+            if let (true, Some(Kind::Name(name)), Some(Kind::Op(Op::OpenParen))) = (is_definition, kind(1), kind(2)) {
+                self.functions.insert(name);
+            }
+        }
+        self
     }
 
     /// What is read.
@@ -446,6 +466,9 @@ impl<'w> Parser<'w> {
 
     /// A unit; an inline definition leaves none.
     fn unit(&mut self) -> Parse<Option<Unit>> {
+        if self.pointers && self.at_word("function") {
+            return self.function().map(|function| Some(Unit::Function(function)));
+        }
         let Kind::Keyword(keyword) = self.peek().kind else { return self.global() };
         Ok(match keyword {
             Keyword::Active | Keyword::Proctype | Keyword::DProctype => Some(Unit::Proctype(self.proctype()?)),
@@ -515,6 +538,27 @@ impl<'w> Parser<'w> {
         let provided = self.provided()?;
         let (body, end) = self.body()?;
         Ok(Proctype { name, active, parameters, priority, provided, body, end })
+    }
+
+    /// `function name(parameters) [: type] { … }`
+    fn function(&mut self) -> Parse<Function> {
+        self.take();
+        let name = self.expect_name("the name of the function")?;
+        self.expect(Op::OpenParen, "before the parameters")?;
+        let parameters = self.parameters()?;
+        self.expect(Op::CloseParen, "after the parameters")?;
+        let result = if self.eat(Op::Colon) {
+            let ty = self.type_name()?;
+            let star = self.peek().span;
+            Some((ty, self.eat(Op::Star).then_some(star)))
+        } else {
+            None
+        };
+        self.in_function = true;
+        let body = self.body();
+        self.in_function = false;
+        let (body, end) = body?;
+        Ok(Function { name, parameters, result, body, end })
     }
 
     fn active(&mut self) -> Parse<Option<Expr>> {

@@ -5,9 +5,10 @@
 //! expressions, control flow, formulas. Its own are pointers (`byte *p`, `*p`), `p = new byte`, `reset p`, and a `run` that
 //! waits while all process ids are taken. What it does not have is refused by `restrict`.
 //!
-//! An object of a basic type is one of a record with a single field. Beyond the thesis, objects may be records
-//! (`typedef`), whose fields may be pointers.
+//! An object of a basic type is one of a record with a single field. Beyond the thesis's tool, objects may be records
+//! (`typedef`), whose fields may be pointers, and there are the [functions](functions) of its abstract layer.
 
+mod functions;
 pub mod random;
 mod restrict;
 
@@ -88,11 +89,15 @@ pub fn read_within(
 ) -> Result<Lowered, Rejected> {
     let watch = Watch::new(budget);
     let parsed = parser::parse_with_pointers(path, text, loader, defines, &watch);
-    let parsed = watch.finish(parsed)?;
+    let mut parsed = watch.finish(parsed)?;
     let errors = restrict::errors(&parsed.model);
     if !errors.is_empty() {
         return Err(Rejected::new(parsed.sources, errors));
     }
+    parsed.model = match functions::expand(parsed.model) {
+        Ok(model) => model,
+        Err(errors) => return Err(Rejected::new(parsed.sources, errors)),
+    };
     watch.finish(lower::lower_as(parsed, path, Some(widths), &watch))
 }
 

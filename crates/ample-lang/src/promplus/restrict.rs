@@ -42,6 +42,10 @@ impl Restrict {
             Unit::Trace { span, .. } => {
                 self.refuse(*span, "PROM+ has no channels, and so no traces", "write an `ltl` block, or use --ltl");
             }
+            Unit::Function(function) => {
+                function.parameters.iter().for_each(|parameter| self.declaration(parameter));
+                self.body(&function.body, function.end);
+            }
             Unit::Declaration(declaration) => self.declaration(declaration),
             Unit::Typedef { fields, .. } => fields.iter().for_each(|field| self.declaration(field)),
             Unit::Ltl { .. } | Unit::Mtype { .. } => {}
@@ -57,14 +61,19 @@ impl Restrict {
             self.refuse(provided.span, "PROM+ has no `provided`", help);
         }
         proctype.parameters.iter().for_each(|parameter| self.declaration(parameter));
-        let mut statements = proctype.body.iter().peekable();
+        self.body(&proctype.body, proctype.end);
+    }
+
+    /// Declarations, and then statements.
+    fn body(&mut self, body: &[Stmt], end: Span) {
+        let mut statements = body.iter().peekable();
         while let Some(Stmt { kind: StmtKind::Declaration(declaration), .. }) = statements.peek() {
             self.declaration(declaration);
             statements.next();
         }
         if statements.peek().is_none() {
             let help = "a statement that does nothing is written `skip`";
-            self.refuse(proctype.end, "expected a statement, found the end of the body", help);
+            self.refuse(end, "expected a statement, found the end of the body", help);
         }
         self.statements(statements);
     }
@@ -105,7 +114,7 @@ impl Restrict {
     fn statement(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::Declaration(_) => {
-                let help = "declarations stand at the beginning of a proctype";
+                let help = "declarations stand at the beginning of a proctype or a function";
                 self.refuse(stmt.span, "a declaration stands behind a statement", help);
             }
             StmtKind::Exclusive { .. } | StmtKind::Send { .. } | StmtKind::Receive { .. } => self.channel(stmt.span),
@@ -141,6 +150,11 @@ impl Restrict {
                 self.variable(var);
                 self.expression(value);
             }
+            StmtKind::Call { result, args, .. } => {
+                result.iter().for_each(|var| self.variable(var));
+                self.expressions(args);
+            }
+            StmtKind::Return(value) => self.expressions(value),
             StmtKind::Printf(_, arguments) => self.expressions(arguments),
             StmtKind::Printm(value) | StmtKind::Assert(value, _) => self.expression(value),
             StmtKind::Expr(e) => match &*e.kind {

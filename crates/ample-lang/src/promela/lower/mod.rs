@@ -243,6 +243,8 @@ impl<'a> Lower<'a> {
                     self.keep_error(done);
                 }
                 Unit::Declaration(_) | Unit::Typedef { .. } | Unit::Mtype { .. } => {}
+                // Its calls have been expanded.
+                Unit::Function(_) => {}
             }
         }
         self.start(model);

@@ -92,6 +92,9 @@ impl Parser<'_> {
     pub(super) fn inline_call(&mut self, start: usize, result: Option<VarRef>) -> Parse<Stmt> {
         let name_token = self.peek();
         let Kind::Name(symbol) = name_token.kind else { return Err(self.unexpected("an inline")) };
+        if self.functions.contains(&symbol) {
+            return self.function_call(start, result);
+        }
         let Some(inline) = self.inlines.get(&symbol).cloned() else { return Err(self.not_callable(symbol)) };
         self.take();
         let arguments = self.arguments(&inline, symbol)?;
@@ -110,6 +113,15 @@ impl Parser<'_> {
         let (number, body) = self.expansion(tokens.into(), symbol, result)?;
         self.closed_at = Some(self.next);
         Ok(Stmt { kind: StmtKind::Block(body), span, inline: number })
+    }
+
+    /// The same of a function of PROM+.
+    fn function_call(&mut self, start: usize, result: Option<VarRef>) -> Parse<Stmt> {
+        let function = self.expect_name("a function")?;
+        self.expect(Op::OpenParen, "before the arguments")?;
+        let args = if self.at(Op::CloseParen) { Vec::new() } else { self.expressions()? };
+        self.expect(Op::CloseParen, "after the arguments")?;
+        Ok(self.statement_from(start, StmtKind::Call { result, function, args }))
     }
 
     /// Reads an expansion in place of the tokens; the call's number and the statements.
@@ -174,6 +186,10 @@ impl Parser<'_> {
     pub(super) fn return_statement(&mut self) -> Parse<StmtKind> {
         let span = self.take().span;
         let Some(result) = self.result.clone() else {
+            if self.in_function {
+                let is_alone = self.at_sequence_end() || self.at(Op::Semicolon) || self.at(Op::Arrow);
+                return Ok(StmtKind::Return(if is_alone { None } else { Some(self.expression()?) }));
+            }
             let help = "`return e` stands in an inline that is called as `v = name(…)`";
             return Err(self.error_with_help(span, "there is nothing to return to", help));
         };

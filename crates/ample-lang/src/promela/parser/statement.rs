@@ -7,7 +7,7 @@ use crate::cursor::Cursor;
 use ample_model::{BinaryOp, Span};
 
 impl Parser<'_> {
-    fn statement_from(&self, start: usize, kind: StmtKind) -> Stmt {
+    pub(super) fn statement_from(&self, start: usize, kind: StmtKind) -> Stmt {
         Stmt { kind, span: self.span_from(start), inline: self.inline }
     }
 
@@ -16,7 +16,7 @@ impl Parser<'_> {
         Stmt { kind: StmtKind::Expr(skip), span, inline: self.inline }
     }
 
-    fn at_sequence_end(&self) -> bool {
+    pub(super) fn at_sequence_end(&self) -> bool {
         match self.peek().kind {
             Kind::End => true,
             Kind::Op(op) => matches!(op, Op::CloseBrace | Op::Option),

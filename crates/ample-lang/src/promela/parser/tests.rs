@@ -79,6 +79,11 @@ fn statement(stmt: &Stmt) -> String {
         StmtKind::Break => "break".to_owned(),
         StmtKind::Goto(name) => format!("goto {}", name.text),
         StmtKind::New(to, ty, _) => format!("{} = new {ty:?}", variable(to)),
+        StmtKind::Call { result, function, args } => {
+            let result = result.as_ref().map_or(String::new(), |var| format!("{} = ", variable(var)));
+            format!("{result}{}({})", function.text, expressions(args))
+        }
+        StmtKind::Return(value) => format!("return {}", value.as_ref().map_or(String::new(), expression)),
         StmtKind::Reset(pointer) => format!("reset {}", variable(pointer)),
         StmtKind::Assign(to, value) => format!("{} = {}", variable(to), expression(value)),
         StmtKind::SetPriority(p, n) => format!("set_priority({},{})", expression(p), expression(n)),
@@ -348,6 +353,7 @@ fn unit(unit: &Unit) -> String {
         Unit::Ltl { name, .. } => format!("ltl {}", name.text),
         Unit::Declaration(d) => declaration(d),
         Unit::Typedef { name, fields } => format!("typedef {} {}", name.text, list(fields)),
+        Unit::Function(function) => format!("function {} {}", function.name.text, statements(&function.body)),
         Unit::Mtype { subtype, names } => {
             let subtype = subtype.as_ref().map_or(String::new(), |name| format!(" {}", name.text));
             let names: Vec<_> = names.iter().map(|name| name.text.as_str()).collect();
