@@ -213,6 +213,11 @@ impl Bounds {
         bounds
     }
 
+    /// How many cells of variables there are.
+    pub(crate) fn cells(&self) -> usize {
+        self.globals.len() + self.slots.iter().map(|slot| slot.locals.len()).sum::<usize>()
+    }
+
     /// No room at all.
     fn none(system: &System, exact: bool) -> Bounds {
         let cells = system.globals.iter().flat_map(|variable| system.scalars(&variable.ty));

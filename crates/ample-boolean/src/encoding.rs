@@ -19,6 +19,9 @@ use crate::{MAX_BITS, Unsupported};
 /// The most partitions.
 const MAX_PARTITIONS: usize = 200_000;
 
+/// What a cell of a state takes, roughly, while it is encoded: its name, its place, and its words in copies of the state.
+const BYTES_PER_CELL: u64 = 256;
+
 /// What a run of state bits belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
@@ -102,7 +105,8 @@ impl Encoding {
 
     /// As [`of`](Self::of), within a budget.
     pub fn within(system: &System, bounds: &Bounds, budget: &Budget) -> Result<Encoding, NotEncoded> {
-        budget.check()?;
+        // Cells are laid out, named and copied before the first formula asks the budget.
+        budget.check_allocation((bounds.cells() as u64).saturating_mul(BYTES_PER_CELL))?;
         let mut dag = Dag::within(budget);
         let mut made = Encoding::make(system, bounds, &mut dag);
         // What was made of formulas that mean nothing means nothing, whatever it is.
