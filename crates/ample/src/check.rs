@@ -285,7 +285,14 @@ pub(crate) fn adapted<'s>(system: &'s System, properties: &[Property], justice: 
 pub(crate) fn check_all(system: &System, properties: &[Property], options: &CheckOptions, board: &Board) -> Report {
     let settings = options.settings();
     let wanted = options.static_reductions();
-    let keeps_blocks = options.chosen_engine(Asked::Answers) == Ok(Choice::Named("modular"));
+    let keeps_blocks = match options.chosen_engine(Asked::Answers) {
+        // The modular engine joins for its formulas. Blocks cost the explicit search a third more states.
+        Ok(Choice::Auto) => {
+            let is_structured = matches!(&system.processes[..], [only] if only.structure.is_some());
+            is_structured && properties.iter().any(|property| matches!(property.question, Question::Ctl(_)))
+        }
+        chosen => chosen == Ok(Choice::Named("modular")),
+    };
     let Some(reduced) = reductions::reduced(system, properties, &settings, &wanted, keeps_blocks, &options.budget)
     else {
         return check_as_it_is(system, properties, options, board);
