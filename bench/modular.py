@@ -12,7 +12,7 @@ Each program is checked in a process of its own, in several ways:
     moderate   `--modular-partition marks`: the modules of the source
     extensive  `--modular-size 4`: split until no node has more locations
 
-the modular ones without and with reachability (lr: local as in the thesis, or full) and reordering (reo). Times are seconds of processor time, user
+the modular ones with every kind of reachability (lr: none and local as in the thesis, full, or auto, which tries none and full) and reordering (reo). Times are seconds of processor time, user
 and system. Memory is the largest resident set beyond that of a trivial program; nodes are the most in use at one time in
 all tables of diagrams together. Prints a Markdown table, the best result of each partitioning against that of the whole,
 and says where answers differ. With `--portfolio`: seconds of wall-clock time of `--engine auto` and of each engine alone, with
@@ -120,9 +120,9 @@ def settings(base):
     """Partitionings, each without and with local reachability and reordering."""
     for partition, words in (("none", ["--modular-partition", "none"]), ("moderate", ["--modular-partition", "marks"]),
                              ("extensive", ["--modular-size", "4"])):
-        for lr in ("", "local", "full"):
+        for lr in ("auto", "none", "local", "full"):
             for reo in (False, True):
-                more = (["--modular-reach", lr] if lr else []) + ["--modular-no-reorder"] * (not reo)
+                more = ["--modular-reach", lr] + ["--modular-no-reorder"] * (not reo)
                 yield partition, lr, reo, ["--engine", "modular", *words, *more]
     for reo in (False, True):
         yield "whole", "full", reo, ["--engine", "symbolic"] + ["--no-reorder"] * (not reo)
@@ -218,13 +218,13 @@ def main():
                     done = run(arguments.ample, file, words, arguments.limit, arguments.memory)
                     sign = lambda flag: "+" if flag else "−"
                     if isinstance(done, list):
-                        print(f"| {name} {number} | {partition} | {lr or '−'} | {sign(reo)} | {' '.join(done)} |||", flush=True)
+                        print(f"| {name} {number} | {partition} | {lr} | {sign(reo)} | {' '.join(done)} |||", flush=True)
                         continue
                     seconds, resident, nodes, answers = done
                     told = ", ".join(sorted(set(answers.values())))
                     mb = max(resident - base, 0) / 1e6
                     rows.append((name, number, partition, lr, reo, seconds, mb, nodes, told))
-                    print(f"| {name} {number} | {partition} | {lr or '−'} | {sign(reo)} | {seconds:.2f} | {mb:.1f} "
+                    print(f"| {name} {number} | {partition} | {lr} | {sign(reo)} | {seconds:.2f} | {mb:.1f} "
                           f"| {nodes} | {told} |", flush=True)
     tell_best(rows)
     if arguments.csv:
