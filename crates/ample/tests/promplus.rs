@@ -68,6 +68,7 @@ fn the_models_have_their_verdicts() {
         ("dijkstra_objects", "holds", "holds"),
         ("philosophers_3_objects", "violated", "holds"),
         ("philosophers_4_objects", "violated", "holds"),
+        ("philosophers_functions", "violated", "holds"),
         ("aliases", "holds", "holds"),
     ] {
         for options in [&["--por", "none", "--reductions", "none"][..], &[]] {
@@ -77,6 +78,16 @@ fn the_models_have_their_verdicts() {
             assert_eq!(result(&report, "assertions")["verdict"], assertions, "{name} {options:?}");
         }
     }
+}
+
+#[test]
+fn a_recursion_without_end_is_told() {
+    let folder = Folder::new("promplus-recursion");
+    let text = "byte x; function f() { f(); } active [1] proctype P() { f(); }";
+    let report = json(&ample(&["check", "--json", "--ref-bits", "4"], &folder.file("m.promp", text)));
+    let result = result(&report, "assertions");
+    assert_eq!(result["verdict"], "violated", "{report}");
+    assert!(result.to_string().contains("too many objects"), "{report}");
 }
 
 #[test]
