@@ -23,6 +23,7 @@ mod disk;
 mod flat;
 mod hash;
 mod links;
+mod pair_table;
 mod prefetch;
 mod run;
 mod set;
