@@ -25,6 +25,7 @@ mod hash;
 mod links;
 mod pair_table;
 mod prefetch;
+mod recent;
 mod run;
 mod set;
 mod set_store;

@@ -87,6 +87,8 @@ impl TreeSet {
 }
 
 impl StateSet for TreeSet {
+    const IS_SLOW: bool = true;
+
     /// Says which of the announced states it is: their roots are found together.
     #[inline]
     fn signature(&mut self, state: &[u8]) -> u64 {
