@@ -173,7 +173,7 @@ end:
 """
 
 
-def peak(command, limit):
+def peak(command):
     """What a process printed as JSON, its processor time, and the most memory that it held, in bytes."""
     with tempfile.TemporaryFile() as out:
         process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
@@ -194,12 +194,12 @@ def disk(arguments):
         print("|---|---:|---:|---:|---:|---:|---|")
         for model in arguments.models or [counters]:
             base = [str(arguments.ample), "states", str(model), "--json", "--quiet", "--search", "bfs", "--time-limit", f"{arguments.limit}s"]
-            exact, is_whole, seconds, held = peak([*base, "--store", "exact"], arguments.limit)
+            exact, is_whole, seconds, held = peak([*base, "--store", "exact"])
             other, is_complete, other_seconds, other_held = peak(
-                [*base, "--store", "disk", "--memory-limit", f"{arguments.memory}M"], arguments.limit)
+                [*base, "--store", "disk", "--memory-limit", f"{arguments.memory}M"])
             counts = [(stats["states"], stats["transitions"], stats["depth"]) for stats in (exact, other)]
             is_same = is_whole and is_complete and counts[0] == counts[1]
-            wrong += not is_same or other_held > arguments.memory * 1e6
+            wrong += not is_same or other_held > arguments.memory * 2**20
             states = exact["states"] * exact["state_bytes"] / 1e6
             print(f"| {model.name} | {exact['states']:,} | {states:,.0f} | {arguments.memory} MB | {held / 1e6:,.0f} MB, {seconds:.0f} | "
                   f"{other_held / 1e6:,.0f} MB, {other_seconds:.0f} | {'yes' if is_same else 'no'} |", flush=True)
