@@ -13,8 +13,14 @@ with at least --min-states states. An exact store that counts other states than 
 compares the coverage of bit-state hashing with its estimate: for each model the array has about as many bits as `--ratio`
 times the number of states, so that states are omitted. `estimated` is the part of the states that the estimate says was
 visited, `actual` the part that was.
+
+    bench/stores.py --disk [--memory 160] [MODEL…]
+
+counts with the exact store and without a limit, then on disk with that many megabytes of memory: states of at least three
+times the limit should give the same counts, and the process should stay within the limit. Without a model, one is made
+whose 4,826,809 states have 110 bytes each.
 """
-import argparse, csv, json, math, pathlib, re, resource, statistics, subprocess, sys, tempfile
+import argparse, csv, json, math, os, pathlib, re, resource, statistics, subprocess, sys, tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EXACT = ["exact", "collapse", "tree", "automaton", "disk"]
@@ -154,9 +160,55 @@ def bitstate(arguments):
     return 0
 
 
+COUNTERS = """
+byte count[6];
+int constants[24];
+active [6] proctype Count() {
+end:
+  do
+  :: d_step { count[_pid] < 12 -> count[_pid]++ }
+  :: d_step { count[_pid] == 12 -> count[_pid] = 0 }
+  od
+}
+"""
+
+
+def peak(command):
+    """What a process printed as JSON, its processor time, and the most memory that it held, in bytes."""
+    with tempfile.TemporaryFile() as out:
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
+        _, _, usage = os.wait4(process.pid, 0)
+        process.returncode = 0
+        out.seek(0)
+        answer = json.load(out)
+    return answer["stats"], answer["complete"], usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+
+
+def disk(arguments):
+    """Exit code 1 if a count differs, or if the limit was not kept."""
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        counters = pathlib.Path(folder) / "counters.pml"
+        counters.write_text(COUNTERS)
+        print("| model | states | MB of states | limit | exact: peak, s | disk: peak, s | same counts |")
+        print("|---|---:|---:|---:|---:|---:|---|")
+        for model in arguments.models or [counters]:
+            base = [str(arguments.ample), "states", str(model), "--json", "--quiet", "--search", "bfs", "--time-limit", f"{arguments.limit}s"]
+            exact, is_whole, seconds, held = peak([*base, "--store", "exact"])
+            other, is_complete, other_seconds, other_held = peak(
+                [*base, "--store", "disk", "--memory-limit", f"{arguments.memory}M"])
+            counts = [(stats["states"], stats["transitions"], stats["depth"]) for stats in (exact, other)]
+            is_same = is_whole and is_complete and counts[0] == counts[1]
+            wrong += not is_same or other_held > arguments.memory * 2**20
+            states = exact["states"] * exact["state_bytes"] / 1e6
+            print(f"| {model.name} | {exact['states']:,} | {states:,.0f} | {arguments.memory} MB | {held / 1e6:,.0f} MB, {seconds:.0f} | "
+                  f"{other_held / 1e6:,.0f} MB, {other_seconds:.0f} | {'yes' if is_same else 'no'} |", flush=True)
+    return 1 if wrong else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("models", nargs="+", type=pathlib.Path)
+    parser.add_argument("models", nargs="*", type=pathlib.Path)
     parser.add_argument("--ample", type=pathlib.Path, default=ROOT / "target/release/ample")
     parser.add_argument("--stores", default=",".join(ALL))
     parser.add_argument("--search", default="bfs")
@@ -167,7 +219,11 @@ def main():
     parser.add_argument("--bitstate", action="store_true")
     parser.add_argument("--bits", type=int)
     parser.add_argument("--ratio", type=float, default=16)
+    parser.add_argument("--disk", action="store_true")
+    parser.add_argument("--memory", type=int, default=160)
     arguments = parser.parse_args()
+    if arguments.disk:
+        return disk(arguments)
     return bitstate(arguments) if arguments.bitstate else compare(arguments)
 
 

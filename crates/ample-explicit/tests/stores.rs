@@ -10,8 +10,9 @@ use ample_engine::report::{Answer, Report, Verdict};
 use ample_engine::settings::{PartialOrder, Settings};
 use ample_explicit::engine::options::{Explicit, Options, Search, SignatureBits, StoreKind};
 use ample_explicit::engine::work;
+use ample_logic::{Atoms, Dialect, parse};
 use ample_model::random::{self, Features};
-use ample_model::{Certainty, Outcome, Property, System};
+use ample_model::{BinaryOp, Certainty, Expr, Outcome, Place, Property, Question, Scope, System, Temporal, VariableId};
 
 const SETS: [StoreKind; 6] = [
     StoreKind::Collapse,
@@ -134,4 +135,83 @@ fn every_store_agrees_with_the_exact_one_on_random_systems() {
 fn every_store_agrees_with_the_exact_one_on_many_random_systems() {
     let models = std::env::var("AMPLE_MODELS").ok().and_then(|models| models.parse().ok()).unwrap_or(2_000);
     println!("{} comparisons", compare_random(1_000..1_000 + models));
+    println!("{:?} that hold and that are violated", compare_endless(1_000..1_000 + models));
+}
+
+/// Formulas over two atoms, most of which say something of endless runs.
+const FORMULAS: [&str; 10] = [
+    "[] <> p",
+    "<> [] p",
+    "[] (p -> <> q)",
+    "[] <> p -> [] <> q",
+    "([] <> p) && ([] <> q)",
+    "p U q",
+    "[] !(p && q)",
+    "<> q",
+    "X X (p || q)",
+    "[] (q -> (q U p) || <> [] !p)",
+];
+
+/// A global variable is not zero.
+fn is_set(system: &System, number: usize) -> Expr {
+    let scalar = system.scalars(&system.globals[number].ty)[0];
+    let place =
+        Place { scope: Scope::Global, variable: VariableId::from(number), offset: 0, indices: Vec::new(), scalar };
+    Expr::binary(BinaryOp::NotEqual, Expr::Read(place), Expr::Const(0))
+}
+
+/// Properties of endless runs of a random system.
+fn endless(system: &System) -> Vec<Property> {
+    let formula = |text: &&str| {
+        let mut atoms = Atoms::from_iter(["p", "q"]);
+        let formula = parse(text, Dialect::Spin, &mut atoms).expect("a formula");
+        Question::Ltl(Temporal { formula, atoms: vec![is_set(system, 0), is_set(system, 1)] })
+    };
+    let questions = FORMULAS.iter().map(formula).chain([Question::Acceptance, Question::Progress]);
+    let named = |(number, question)| Property { name: format!("{number}"), question, ..Property::deadlock() };
+    questions.enumerate().map(named).collect()
+}
+
+/// Compares all stores on properties of endless runs; how many hold and how many are violated.
+fn compare_endless(seeds: std::ops::Range<u64>) -> (usize, usize) {
+    let sets = [Features::ALL, Features::NONE, Features { faults: false, looks: false, ..Features::ALL }];
+    let (mut holding, mut violated) = (0, 0);
+    for seed in seeds {
+        let system = random::system(seed, sets[seed as usize % sets.len()]);
+        let properties = endless(&system);
+        let checked = |explicit: Explicit| {
+            let options = options(explicit, PartialOrder::Auto);
+            work::check(&system, &properties, &options, &Board::of(&properties), &budget())
+        };
+        let expected = checked(Explicit::default());
+        if expected.ended.is_some() {
+            continue;
+        }
+        let count = |verdict| expected.answers.iter().filter(|answer| answer.verdict() == verdict).count();
+        holding += count(Verdict::Holds);
+        violated += count(Verdict::Violated);
+        for store in SETS.into_iter().filter(|store| *store != StoreKind::Disk) {
+            let small = is_approximate(store) && seed.is_multiple_of(3);
+            let explicit = Explicit {
+                store,
+                hash_bits: (store == StoreKind::BitState).then_some(if small { 10 } else { 22 }),
+                signature_bits: (store == StoreKind::Compact && small).then_some(SignatureBits::Short),
+                ..Explicit::default()
+            };
+            let name = format!("seed {seed}, {explicit:?}");
+            let report = checked(explicit);
+            if is_approximate(store) {
+                approximates(&report, &expected, &name);
+            } else {
+                assert_eq!(verdicts(&report), verdicts(&expected), "{name}");
+            }
+        }
+    }
+    (holding, violated)
+}
+
+#[test]
+fn endless_runs_are_found_with_every_store() {
+    let (holding, violated) = compare_endless(0..60);
+    assert!(holding > 50 && violated > 100, "{holding} hold, {violated} are violated");
 }

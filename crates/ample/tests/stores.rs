@@ -54,9 +54,37 @@ fn what_does_not_go_together_is_refused() {
     let output = support::ample(&["check", "--store", "tree", "--por", "sleep"], &file);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(code(&output) == 3 && text.contains("--store exact"), "{text}");
-    let ltl = ["check", "--store", "tree", "--ltl", "[] true"];
-    let text = String::from_utf8_lossy(&support::ample(&ltl, &file).stdout).into_owned();
-    assert!(text.contains("`--store exact` everything"), "{text}");
+    for (words, part) in [
+        (&["check", "--store", "disk", "--ltl", "[] true"][..], "assertions, invariants and deadlocks"),
+        (&["check", "--store", "tree", "--ltl", "[] true", "--fairness", "weak"], "`--store exact`"),
+        (&["check", "--store", "tree", "--ltl", "[] true", "--emptiness", "components"], "`--store exact`"),
+        (&["check", "--store", "tree", "--ctl", "AG true"], "`--store exact`"),
+    ] {
+        let text = String::from_utf8_lossy(&support::ample(words, &file).stdout).into_owned();
+        assert!(text.contains(part), "{words:?}: {text}");
+    }
+}
+
+#[test]
+fn endless_runs_are_checked_with_every_store() {
+    let folder = Folder::new("endless");
+    let text = "byte x; bool up;\nactive proctype P() { do :: x < 50 -> x++ :: x > 0 -> x = 0 od }\n\
+                active proctype Q() { do :: up = !up od }\n\
+                ltl again { [] <> (x == 0) }\nltl bounded { [] (x <= 50) }\nltl returns { [] (up -> <> !up) || <> [] up }";
+    let file = folder.file("m.pml", text);
+    let verdicts = |report: &serde_json::Value| -> Vec<(String, String)> {
+        let results = report["results"].as_array().unwrap().iter();
+        results.map(|answer| (answer["property"].to_string(), answer["verdict"].to_string())).collect()
+    };
+    let exact = json(&["check", "--json", "--engine", "explicit"], &file);
+    for store in ["collapse", "tree", "automaton", "bitstate", "compact"] {
+        let report = json(&["check", "--json", "--engine", "explicit", "--store", store], &file);
+        assert_eq!(verdicts(&report), verdicts(&exact), "{store}");
+        let is_approximate = ["bitstate", "compact"].contains(&store);
+        for answer in report["results"].as_array().unwrap().iter().filter(|answer| answer["verdict"] == "holds") {
+            assert_eq!(answer["certainty"], if is_approximate { "probable" } else { "proved" }, "{store}: {answer}");
+        }
+    }
 }
 
 /// Counters that run freely, with as many states as there are ways to combine them.

@@ -12,6 +12,7 @@ use super::directed;
 use super::options::{Emptiness, Options, Search};
 use super::partial::trial;
 use super::reduction::{Algorithm, Methods, Reduction};
+use super::stores::{self, NestedSearch};
 use super::subject::Subject;
 use super::symmetry::{self, Expected, Lift, SymmetryReduction, Using};
 use super::two_phase;
@@ -208,7 +209,7 @@ fn reduced(
     if weak && (options.reduction() == Reduction::TwoPhase || algorithm != Algorithm::Guards) {
         return Err(Everything::Plainly("only stubborn sets by guards can be used with weak fairness".into()));
     }
-    if options.explicit.emptiness == Emptiness::Nested {
+    if options.explicit.emptiness == Emptiness::Nested || options.explicit.store.is_set() {
         return Err(Everything::Plainly("the nested search looks at states twice".into()));
     }
     if let Err(why) = &specification.stutter_invariant {
@@ -325,7 +326,7 @@ pub(super) fn limits(options: &Options) -> liveness::Options {
 fn search(
     system: &System,
     space: Compiled,
-    visible: impl Visible + Clone,
+    visible: impl Visible + Clone + 'static,
     specification: Specification<'_>,
     options: &Options,
     budget: &Budget,
@@ -335,6 +336,11 @@ fn search(
     let beginning = specification.automaton.is_terminal() && hasty && options.explicit.emptiness == Emptiness::Auto;
     let mut product = Product::new(space, specification.automaton).stutters(specification.stutters).hasty(hasty);
     let visible = Behind(visible);
+    if options.explicit.store.is_set() {
+        let limits = &limits(options);
+        let search = NestedSearch { product: &mut product, visible, limits, room, budget };
+        return stores::nested(search, &options.explicit);
+    }
     if beginning && options.explicit.search != Search::DepthFirst {
         let patient = options.explicit.search == Search::BreadthFirst;
         if let Some(found) = shortest(&mut product, visible.clone(), room, patient, options, budget) {

@@ -6,15 +6,16 @@ use std::rc::Rc;
 
 use ample_model::{Budget, Reason};
 
+use super::liveness::EmptinessResult;
 use super::options::{Explicit, Options, Search, SignatureBits, StoreKind};
 use super::{KnownCoverage, OfCompiled, Request, Run, collect};
 use crate::batch;
 use crate::check as safety;
-use crate::liveness::Concurrent;
+use crate::liveness::{self, Behind, Coloured, Concurrent, Product};
 use crate::space::Checked;
 use crate::store::{
-    AutomatonSet, BitStateSet, CollapseSet, CompactionSet, Components, DiskStore, Key, Omission, SetStore, StateSet,
-    TreeSet,
+    AutomatonSet, BitStateSet, CollapseSet, CompactionSet, Components, DiskStore, FlatStore, Key, Marks, Omission,
+    SetStore, StateSet, TreeSet, Visible,
 };
 
 /// A store on disk holds at most so many bytes in memory without a limit.
@@ -29,9 +30,24 @@ const HASH_FUNCTIONS: u32 = 3;
 /// Why it is not known which statements are never executed.
 const OMITTED: &str = "an approximate store may have omitted states";
 
-/// Of properties of endless runs.
-pub const ONLY_SAFETY: &str = "this store keeps nothing beside a state, which the search for endless runs and CTL need; \
-                               it checks assertions, invariants and deadlocks, and `--store exact` everything";
+/// Of a store that looks states up many at a time.
+pub const ONLY_SAFETY: &str = "`--store disk` checks assertions, invariants and deadlocks; the search for endless runs and \
+                               CTL need to know at once which states are new";
+
+/// Of branching time.
+pub const NO_BRANCHING: &str = "formulas in branching time (CTL) are evaluated with `--store exact`: their values are kept \
+                                beside the states. This store checks LTL, assertions, invariants and deadlocks";
+
+/// Of fairness.
+pub const NO_FAIRNESS: &str = "fairness is checked by strongly connected components, with `--store exact`: this store knows \
+                               of a state only that it was seen";
+
+/// Of never claims that change the state.
+pub const NO_ACTING: &str = "a never claim that changes the state is checked with `--store exact`";
+
+/// Of the search by components.
+pub const NO_COMPONENTS: &str = "`--emptiness components` keeps a number beside each state: it needs `--store exact`; \
+                                 with this store, `--emptiness nested` looks for endless runs";
 
 /// Something that is done with a set of states of any kind.
 pub trait Work {
@@ -146,6 +162,60 @@ where
             let why = format!("the states could not be kept on disk: {error}");
             Run { ended: Some(Reason::Unsupported(why)), ..Run::default() }
         }
+    }
+}
+
+/// A nested search for endless runs.
+pub struct NestedSearch<'a, P: Checked<State = [u8]>, V> {
+    pub product: &'a mut Product<P>,
+    /// What counts of the states of the product.
+    pub visible: V,
+    pub limits: &'a liveness::Options,
+    pub room: usize,
+    pub budget: &'a Budget,
+}
+
+/// This part of the memory is for the states of a counterexample.
+const FOR_THE_RUN: usize = 8;
+
+impl<P, V> Work for NestedSearch<'_, P, V>
+where
+    P: Checked<State = [u8]> + Concurrent + OfCompiled,
+    V: Visible + Clone + 'static,
+{
+    type Output = EmptinessResult;
+
+    fn with<C: StateSet>(self, set: C) -> EmptinessResult {
+        let NestedSearch { product, visible, limits, room, budget } = self;
+        let mut store = SetStore::stack(set, Coloured(visible.clone()).key()).limit(room - room / FOR_THE_RUN);
+        let mut found = FlatStore::<Marks, _>::with_visible(visible).limit(room / FOR_THE_RUN);
+        let report = liveness::nested_with_set(product, &mut store, &mut found, limits, budget);
+        let limit = product.space().compiled().limit_reached();
+        let mut result = super::liveness::collect(product, &found, report, limit);
+        result.statistics.store_bytes = store.set_bytes() as u64;
+        result.statistics.omitted = store.omission().map(|omission| omission.expected);
+        result
+    }
+}
+
+/// Looks for endless runs.
+pub fn nested<P, V>(search: NestedSearch<'_, P, V>, explicit: &Explicit) -> EmptinessResult
+where
+    P: Checked<State = [u8]> + Concurrent + OfCompiled,
+    V: Visible + Clone + 'static,
+{
+    let inner = components(search.product.space());
+    // The colour and the state of the automaton belong to the first component.
+    let before = Coloured::<V>::BYTES + Behind::<V>::BYTES;
+    let components: Components = Rc::new(move |state: &[u8], starts: &mut Vec<usize>| {
+        let known = starts.len();
+        inner(&state[before..], starts);
+        starts[known..].iter_mut().for_each(|start| *start += before);
+    });
+    let room = search.room - search.room / FOR_THE_RUN;
+    match with_set(explicit, components, room, search) {
+        Ok(found) => found,
+        Err(reason) => EmptinessResult { ended: Some(reason), ..EmptinessResult::default() },
     }
 }
 

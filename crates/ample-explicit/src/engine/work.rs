@@ -25,7 +25,7 @@ use ample_model::{
 use super::automaton::{NoAutomaton, automaton, negation};
 use super::branching::look_at;
 use super::liveness::{Specification, look_for};
-use super::options::{Emptiness, Explicit, Options};
+use super::options::{Emptiness, Explicit, Options, StoreKind};
 use super::subject::Subject;
 use super::{Request, Run, claimed, has_hidden_variables};
 use crate::liveness::{BuchiAutomaton, Stops};
@@ -463,10 +463,15 @@ fn undisturbed(run: &Run, options: &Options) -> ValidOutcome {
     match &run.ended {
         Some(reason) => reason.clone().into(),
         None if options.settings.stop_at_first && run.found_something() => stopped(),
-        None => match run.statistics.omitted {
-            Some(expected) => Certainty::Probable(Omission { expected }.probability()).into(),
-            None => Certainty::Proved.into(),
-        },
+        None => without_violation(&run.statistics),
+    }
+}
+
+/// The answer of a search that came to its end and found nothing.
+fn without_violation(statistics: &Statistics) -> ValidOutcome {
+    match statistics.omitted {
+        Some(expected) => Certainty::Probable(Omission { expected }.probability()).into(),
+        None => Certainty::Proved.into(),
     }
 }
 
@@ -584,8 +589,8 @@ fn decide(
     budget: &Budget,
 ) -> Result<(Answer, Option<Reason>), String> {
     knows_fairness(system, &options.settings)?;
-    if !options.explicit.store.is_exact() {
-        return Err(super::stores::ONLY_SAFETY.into());
+    if let Some(why) = no_endless_runs(property, options) {
+        return Err(why.into());
     }
     if let Some(why) = justice::refusal(&property.question, &options.settings.justice) {
         return Err(why.into());
@@ -593,10 +598,13 @@ fn decide(
     if let Question::Never(claim) = property.question
         && let Some(acting) = Acting::of(system, claim)?
     {
+        if options.explicit.store.is_set() {
+            return Err(super::stores::NO_ACTING.into());
+        }
         refuse_directed(options)?;
         return Ok(acted_upon(system, property, &acting, options, budget));
     }
-    let simple = options.explicit.emptiness == Emptiness::Nested;
+    let simple = options.explicit.emptiness == Emptiness::Nested || options.explicit.store.is_set();
     let claim;
     let specification = match &property.question {
         Question::Ltl(temporal) => {
@@ -663,7 +671,7 @@ fn decide(
     };
     let found = look_for(system, specification, options, budget);
     let mut answer = match found.run {
-        None => answer(property, found.ended.clone().map_or(Certainty::Proved.into(), ValidOutcome::from)),
+        None => answer(property, found.ended.clone().map_or_else(|| without_violation(&found.statistics), Into::into)),
         Some(lasso) => violated(system, property, &Evidence::Lasso(lasso), &options.settings, budget),
     };
     answer.statistics = Some(found.statistics);
@@ -671,6 +679,25 @@ fn decide(
     answer.reduction = found.reduction;
     answer.symmetry = found.symmetry;
     Ok((tell_stops(system, &found.stops, answer), found.ended))
+}
+
+/// Why the store cannot be used for a property of endless runs.
+fn no_endless_runs(property: &Property, options: &Options) -> Option<&'static str> {
+    use super::stores::{NO_BRANCHING, NO_COMPONENTS, NO_FAIRNESS, ONLY_SAFETY};
+    let explicit = &options.explicit;
+    if explicit.store == StoreKind::Disk {
+        return Some(ONLY_SAFETY);
+    }
+    if !explicit.store.is_set() {
+        return None;
+    }
+    if matches!(property.question, Question::Ctl(_)) {
+        return Some(NO_BRANCHING);
+    }
+    if options.settings.fairness != Fairness::None {
+        return Some(NO_FAIRNESS);
+    }
+    (explicit.emptiness == Emptiness::Components).then_some(NO_COMPONENTS)
 }
 
 /// What a beginning of a run cannot violate is not for a directed search.

@@ -523,6 +523,11 @@ where
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Behind<V>(pub V);
 
+impl<V> Behind<V> {
+    /// How many bytes come before the state.
+    pub(crate) const BYTES: usize = TAG;
+}
+
 impl<V: Visible> Visible for Behind<V> {
     #[inline]
     fn visible(&self, state: &[u8]) -> usize {

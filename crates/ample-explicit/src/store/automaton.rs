@@ -267,6 +267,8 @@ fn hash_of(edges: impl Iterator<Item = (u8, u32)>) -> u32 {
 }
 
 impl StateSet for AutomatonSet {
+    const IS_SLOW: bool = true;
+
     #[inline]
     fn signature(&mut self, _: &[u8]) -> u64 {
         0

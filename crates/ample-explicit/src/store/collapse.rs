@@ -147,6 +147,8 @@ fn write(mut number: u32, out: &mut Vec<u8>) {
 }
 
 impl StateSet for CollapseSet {
+    const IS_SLOW: bool = true;
+
     /// Of no use: a vector is made when it is needed.
     #[inline]
     fn signature(&mut self, _: &[u8]) -> u64 {

@@ -184,14 +184,19 @@ impl Shard {
     #[inline]
     fn probe<const W: usize>(&self, mut bucket: usize, number: u64) -> Option<(usize, usize)> {
         loop {
+            // All places are compared, and only then is it decided: one jump that may be guessed wrong instead of many.
+            let line = &self.buckets[bucket];
+            let (mut same, mut free) = (0_u32, 0_u32);
             for index in 0..width(W) {
-                let there = read::<W>(&self.buckets[bucket], index);
-                if there == number {
-                    return None;
-                }
-                if there == 0 {
-                    return Some((bucket, index));
-                }
+                let there = read::<W>(line, index);
+                same |= u32::from(there == number) << index;
+                free |= u32::from(there == 0) << index;
+            }
+            if same != 0 {
+                return None;
+            }
+            if free != 0 {
+                return Some((bucket, free.trailing_zeros() as usize));
             }
             bucket = if bucket + 1 == self.buckets.len() { 0 } else { bucket + 1 };
         }
@@ -206,9 +211,10 @@ impl Shard {
 
 #[inline]
 fn read<const W: usize>(bucket: &Bucket, index: usize) -> u64 {
-    let mut bytes = [0; 8];
-    bytes[..W].copy_from_slice(&bucket.0[index * W..][..W]);
-    u64::from_le_bytes(bytes)
+    // Eight bytes in which the number lies; the last ones of a line lie at their end.
+    let start = (index * W).min(LINE - size_of::<u64>());
+    let Some(bytes) = bucket.0[start..].first_chunk() else { return 0 };
+    u64::from_le_bytes(*bytes) >> (8 * (index * W - start)) & (u64::MAX >> (64 - 8 * W))
 }
 
 #[cfg(test)]

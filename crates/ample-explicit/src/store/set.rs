@@ -54,6 +54,10 @@ impl fmt::Display for Omission {
 /// An insertion has two parts, so that memory can be asked for in advance: [`signature`](StateSet::signature), and
 /// [`insert`](StateSet::insert) with what that gave.
 pub trait StateSet {
+    /// To insert a state takes so long that it pays to look first whether it was inserted lately. A signature is never
+    /// [`u64::MAX`] then.
+    const IS_SLOW: bool = false;
+
     /// A number that stands for the state when it is [inserted](StateSet::insert): a hash, or the number of the parts that
     /// the state consists of, which the set may take in for it.
     fn signature(&mut self, state: &[u8]) -> u64;

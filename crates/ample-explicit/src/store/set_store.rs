@@ -15,12 +15,16 @@ use rapidhash::v3::rapidhash_v3;
 
 use super::active::Active;
 use super::links::Links;
+use super::recent::RecentStates;
 use super::set::{Entry, Omission, StateSet};
 use super::{ExactStore, FlatStore, Handle, Inserted, Parent, Retraced, Side, Store, Visible};
 use crate::space::StateSpace;
 
 /// Handles of states that are kept for a path begin here.
 const KEPT: u64 = 1 << (Handle::BITS - 1);
+
+/// Announces a state that was inserted lately.
+const RECENT: u64 = u64::MAX;
 
 /// In which order a search returns to its states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +76,8 @@ impl Visible for Key {
 /// ```
 pub struct SetStore<C> {
     set: C,
+    /// For a set that is slow.
+    recent: Option<RecentStates>,
     key: Key,
     active: Active,
     order: Order,
@@ -85,7 +91,8 @@ pub struct SetStore<C> {
 impl<C: StateSet> SetStore<C> {
     fn new(set: C, key: Key, order: Order, links: Option<Links>) -> Self {
         let kept = FlatStore::with_visible(key.clone());
-        SetStore { set, key, active: Active::new(), order, links, kept, limit: usize::MAX, longest: 0 }
+        let recent = C::IS_SLOW.then(RecentStates::new);
+        SetStore { set, recent, key, active: Active::new(), order, links, kept, limit: usize::MAX, longest: 0 }
     }
 
     /// For a depth-first search.
@@ -112,14 +119,14 @@ impl<C: StateSet> SetStore<C> {
 
     /// The bytes that the set holds, without the states that the search is at work on.
     pub fn set_bytes(&self) -> usize {
-        self.set.bytes()
+        self.set.bytes() + self.recent.as_ref().map_or(0, RecentStates::bytes)
     }
 
     /// Makes room for a state of that size beside the set.
     #[cold]
     fn extend(&mut self, more: usize) -> bool {
         let beside = self.active.bytes() + self.links_bytes() + self.kept.bytes() + more;
-        if self.limit.saturating_sub(beside) < self.set.bytes() {
+        if self.limit.saturating_sub(beside) < self.set_bytes() {
             return false;
         }
         self.set.set_limit(self.limit - beside);
@@ -174,20 +181,36 @@ impl<C: StateSet> Store<[u8]> for SetStore<C> {
 
     #[inline]
     fn insert_hashed(&mut self, state: &[u8], _: u64, side: Parent) -> Inserted {
-        let signature = self.set.signature(self.key.of(state));
+        let signature = self.announce(state);
         self.insert_announced(state, signature, side)
     }
 
     #[inline]
     fn announce(&mut self, state: &[u8]) -> u64 {
-        let signature = self.set.signature(self.key.of(state));
+        let key = self.key.of(state);
+        if let Some(recent) = &self.recent
+            && recent.contains(key)
+        {
+            return RECENT;
+        }
+        let signature = self.set.signature(key);
         self.set.prefetch(signature);
         signature
     }
 
     #[inline]
     fn insert_announced(&mut self, state: &[u8], announced: u64, side: Parent) -> Inserted {
-        match self.set.insert(self.key.of(state), announced) {
+        if C::IS_SLOW && announced == RECENT {
+            return Inserted::Seen(Handle::LEFT);
+        }
+        let key = self.key.of(state);
+        let entry = self.set.insert(key, announced);
+        if let Some(recent) = &mut self.recent
+            && entry != Entry::Full
+        {
+            recent.note(key, self.set.len());
+        }
+        match entry {
             Entry::New => self.push(state, side),
             Entry::Seen => Inserted::Seen(Handle::LEFT),
             Entry::Full => Inserted::Full,
@@ -199,7 +222,7 @@ impl<C: StateSet> Store<[u8]> for SetStore<C> {
     }
 
     fn bytes(&self) -> usize {
-        self.set.bytes() + self.active.bytes() + self.links_bytes() + self.kept.bytes()
+        self.set_bytes() + self.active.bytes() + self.links_bytes() + self.kept.bytes()
     }
 
     fn state_bytes(&self) -> usize {

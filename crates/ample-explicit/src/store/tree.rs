@@ -5,17 +5,22 @@
 //! make pairs in turn, up to a last one, the *root*. Pairs are kept once, so that states share whatever they have in
 //! common, and a new state that differs from others in few places costs little more than its root: eight bytes.
 //!
-//! The set remembers the pairs of the last state that it was asked for. The states that a search offers one after the
-//! other are successors of one state and mostly equal, so that only the pairs above changed words have to be looked up.
+//! The set remembers the tree of the last state of each length. The states that a search offers one after the other are
+//! successors of one state and mostly equal, so that only the pairs above changed words have to be looked up. States that
+//! are announced together are looked up together, level by level, so that the memory is asked for all pairs of a level
+//! before the first of them is needed.
+
+use std::num::NonZeroU32;
 
 use super::compact_table::CompactTable;
-use super::set::{Entry, StateSet, mix};
+use super::pair_table::PairTable;
+use super::set::{Entry, StateSet};
 
-/// Bytes of a word.
-const WORD: usize = 4;
+/// Bytes of a pair of words.
+const PAIR: usize = 8;
 
-/// There are at most so many pairs that are not roots.
-const MOST_PAIRS: usize = u32::MAX as usize - 1;
+/// So many states are remembered between their announcement and their insertion; the tree of an older one is made again.
+const MOST_ANNOUNCED: usize = 64;
 
 /// A set of states that are kept as trees of pairs.
 ///
@@ -32,46 +37,13 @@ const MOST_PAIRS: usize = u32::MAX as usize - 1;
 /// assert_eq!(insert(b"a state of some length"), Entry::Seen);
 /// ```
 pub struct TreeSet {
-    pairs: Pairs,
+    trees: Trees,
     /// For each length of states: its roots.
-    forests: Vec<Forest>,
-    /// Which of them has states of that length, if it is known.
-    by_length: Vec<u32>,
-    /// The tree of the last state: its words, the numbers of their pairs, and so on, level by level.
-    last: Vec<u32>,
-    last_length: usize,
-    /// Which of the values of a level have changed, one in each bit.
-    changed: Vec<u64>,
+    roots: Vec<CompactTable<8>>,
     len: usize,
     /// The bytes of all roots.
     roots_bytes: usize,
     limit: usize,
-    /// There was no memory for a pair.
-    is_full: bool,
-}
-
-/// The states of one length.
-struct Forest {
-    roots: CompactTable<8>,
-    /// Where each level begins in the list of all values, and how many values it has; at the last one there are two.
-    levels: Vec<(usize, usize)>,
-}
-
-impl Forest {
-    fn new(length: usize) -> Forest {
-        let mut levels = vec![(0, length.div_ceil(WORD).max(2))];
-        while let Some(&(start, size)) = levels.last()
-            && size > 2
-        {
-            levels.push((start + size, size.div_ceil(2)));
-        }
-        Forest { roots: CompactTable::new(), levels }
-    }
-
-    /// How many values a tree has.
-    fn values(&self) -> usize {
-        self.levels.last().map_or(0, |&(start, size)| start + size)
-    }
 }
 
 impl Default for TreeSet {
@@ -83,158 +55,68 @@ impl Default for TreeSet {
 impl TreeSet {
     /// An empty set.
     pub fn new() -> TreeSet {
-        TreeSet {
-            pairs: Pairs::new(),
-            forests: Vec::new(),
-            by_length: Vec::new(),
-            last: Vec::new(),
-            last_length: usize::MAX,
-            changed: Vec::new(),
-            len: 0,
-            roots_bytes: 0,
-            limit: usize::MAX,
-            is_full: false,
-        }
+        TreeSet { trees: Trees::new(), roots: Vec::new(), len: 0, roots_bytes: 0, limit: usize::MAX }
     }
 
     /// How many pairs there are that are not roots.
     pub fn inner_pairs(&self) -> usize {
-        self.pairs.list.len()
+        self.trees.pairs.len()
     }
 
-    /// The number of the states of a length.
-    #[inline]
-    fn forest(&self, length: usize) -> Option<usize> {
-        match self.by_length.get(length) {
-            None | Some(&u32::MAX) => None,
-            Some(&number) => Some(number as usize),
-        }
-    }
-
+    /// Inserts a root into a table that is to grow, if there is memory for it.
     #[cold]
-    fn plant(&mut self, length: usize) -> usize {
-        if self.by_length.len() <= length {
-            self.by_length.resize(length + 1, u32::MAX);
-        }
-        self.by_length[length] = self.forests.len() as u32;
-        self.forests.push(Forest::new(length));
-        self.forests.len() - 1
+    fn insert_in_larger(&mut self, shape: usize, root: u64) -> Entry {
+        let roots = &mut self.roots[shape];
+        let before = roots.bytes();
+        let room = self.limit.saturating_sub(self.trees.bytes() + self.roots_bytes);
+        let entry = roots.insert(root, room);
+        self.roots_bytes += roots.bytes() - before;
+        entry
     }
 
-    /// The root of a state, after taking in the pairs below it.
-    #[inline]
-    fn root(&mut self, state: &[u8]) -> Option<u64> {
-        let forest = match self.forest(state.len()) {
-            Some(forest) => forest,
-            None => self.plant(state.len()),
-        };
-        if self.last_length != state.len() {
-            self.last.clear();
-            self.last.resize(self.forests[forest].values(), 0);
-            self.last_length = usize::MAX;
+    /// Finds the roots of all states that were announced.
+    fn settle(&mut self) -> Option<()> {
+        let begin = self.trees.settled;
+        self.trees.settle(self.limit.saturating_sub(self.roots_bytes))?;
+        self.roots.resize_with(self.trees.shapes.len(), CompactTable::new);
+        for announced in &self.trees.announced[begin..] {
+            self.roots[announced.shape].prefetch(announced.root);
         }
-        let Forest { levels, .. } = &self.forests[forest];
-        let is_fresh = self.last_length == usize::MAX;
-        let words = levels[0].1;
-        let limit = self.limit.saturating_sub(self.roots_bytes);
-        self.changed.clear();
-        self.changed.resize(words.div_ceil(64), 0);
-        for (index, word) in words_of(state).enumerate() {
-            let changed = is_fresh || self.last[index] != word;
-            self.last[index] = word;
-            self.changed[index / 64] |= u64::from(changed) << (index % 64);
-        }
-        // Whatever goes wrong now, the values do not belong together until all are there.
-        self.last_length = usize::MAX;
-        for level in levels.windows(2) {
-            let [(start, size), (above, _)] = *level else { continue };
-            for part in 0..size.div_ceil(64) {
-                let bits = std::mem::take(&mut self.changed[part]);
-                // Neighbours fall together, and their bits are those of the level above.
-                let mut pairs = (bits | bits >> 1) & 0x5555_5555_5555_5555;
-                while pairs != 0 {
-                    let even = part * 64 + pairs.trailing_zeros() as usize;
-                    pairs &= pairs - 1;
-                    let value = if even + 1 == size {
-                        self.last[start + even]
-                    } else {
-                        let (left, right) = (self.last[start + even], self.last[start + even + 1]);
-                        self.pairs.number(join(left, right), limit)?
-                    };
-                    let (place, index) = (above + even / 2, even / 2);
-                    if is_fresh || self.last[place] != value {
-                        self.last[place] = value;
-                        self.changed[index / 64] |= 1 << (index % 64);
-                    }
-                }
-            }
-        }
-        self.last_length = state.len();
-        let &(start, _) = levels.last()?;
-        Some(join(self.last[start], self.last[start + 1]))
+        Some(())
     }
-}
-
-/// The words of a state; there are at least two, and the last ones are filled up with zeros.
-#[inline]
-fn words_of(state: &[u8]) -> impl Iterator<Item = u32> {
-    let (whole, rest) = state.as_chunks::<WORD>();
-    let mut last = [0; WORD];
-    last[..rest.len()].copy_from_slice(rest);
-    let rest = (!rest.is_empty()).then_some(last);
-    let missing = 2_usize.saturating_sub(state.len().div_ceil(WORD));
-    whole.iter().copied().chain(rest).map(u32::from_le_bytes).chain(std::iter::repeat_n(0, missing))
-}
-
-#[inline]
-fn join(left: u32, right: u32) -> u64 {
-    u64::from(left) << 32 | u64::from(right)
 }
 
 impl StateSet for TreeSet {
+    const IS_SLOW: bool = true;
+
+    /// Says which of the announced states it is: their roots are found together.
     #[inline]
     fn signature(&mut self, state: &[u8]) -> u64 {
-        match self.root(state) {
-            Some(root) => root,
-            None => {
-                self.is_full = true;
-                0
-            }
-        }
-    }
-
-    #[inline]
-    fn prefetch(&self, signature: u64) {
-        if let Some(forest) = self.forest(self.last_length) {
-            self.forests[forest].roots.prefetch(signature);
-        }
+        self.trees.announce(state)
     }
 
     #[inline]
     fn insert(&mut self, state: &[u8], signature: u64) -> Entry {
-        let Some(forest) = self.forest(state.len()).filter(|_| !self.is_full) else { return Entry::Full };
-        let roots = &mut self.forests[forest].roots;
-        let before = roots.bytes();
-        let room = self.limit.saturating_sub(self.pairs.bytes() + self.roots_bytes);
-        let entry = roots.insert(signature, room);
-        self.roots_bytes += roots.bytes() - before;
+        let mut signature = signature;
+        if !self.trees.is_announced(signature) {
+            signature = self.trees.announce(state);
+        }
+        if !self.trees.is_settled() && self.settle().is_none() {
+            return Entry::Full;
+        }
+        let Announced { shape, root } = self.trees.take(signature);
+        // How much room there is for the table to grow matters only if it has to.
+        let mut entry = self.roots[shape].insert(root, 0);
+        if entry == Entry::Full {
+            entry = self.insert_in_larger(shape, root);
+        }
         self.len += usize::from(entry == Entry::New);
         entry
     }
 
     fn contains(&self, state: &[u8]) -> bool {
-        let Some(forest) = self.forest(state.len()) else { return false };
-        let forest = &self.forests[forest];
-        let mut values: Vec<u32> = words_of(state).collect();
-        while values.len() > 2 {
-            let pair = |pair: &[u32]| match *pair {
-                [left, right] => self.pairs.find(join(left, right)),
-                _ => pair.first().copied(),
-            };
-            let Some(above) = values.chunks(2).map(pair).collect() else { return false };
-            values = above;
-        }
-        forest.roots.contains(join(values[0], values[1]))
+        let Some((shape, root)) = self.trees.find(state) else { return false };
+        self.roots.get(shape).is_some_and(|roots| roots.contains(root))
     }
 
     fn len(&self) -> usize {
@@ -242,8 +124,7 @@ impl StateSet for TreeSet {
     }
 
     fn bytes(&self) -> usize {
-        let forests = self.forests.capacity() * size_of::<Forest>() + self.by_length.capacity() * size_of::<u32>();
-        self.pairs.bytes() + self.roots_bytes + forests
+        self.trees.bytes() + self.roots_bytes + self.roots.capacity() * size_of::<CompactTable<8>>()
     }
 
     fn set_limit(&mut self, bytes: usize) {
@@ -251,94 +132,384 @@ impl StateSet for TreeSet {
     }
 }
 
-/// Pairs that have a number.
-struct Pairs {
-    list: Vec<u64>,
-    /// One more than the number of a pair, at or after the place that its hash says; zero where nothing is.
-    table: Vec<u32>,
+/// Trees of pairs: what leads from a state to its root and back.
+pub(super) struct Trees {
+    pairs: PairTable,
+    recent: Recent,
+    shapes: Vec<Shape>,
+    /// Which of the shapes states of that length have, if it is known.
+    by_length: Vec<u32>,
+    announced: Vec<Announced>,
+    /// So many of them have their roots.
+    settled: usize,
+    /// So many of them have been asked for.
+    taken: usize,
+    /// The number of the first one.
+    first: u64,
+    /// The pairs to look up at a level and at the one above, and where those of each announced state end.
+    pending: Vec<Pending>,
+    ends: Vec<usize>,
+    next_pending: Vec<Pending>,
+    next_ends: Vec<usize>,
+    /// The places of the values that have changed.
+    changed: Vec<u32>,
+    /// There was no memory for a pair.
+    is_full: bool,
 }
 
-impl Pairs {
-    fn new() -> Pairs {
-        Pairs { list: Vec::new(), table: vec![0; 64] }
+/// A state that will be asked for.
+#[derive(Clone, Copy)]
+pub(super) struct Announced {
+    pub(super) shape: usize,
+    /// Not known before it is settled.
+    pub(super) root: u64,
+}
+
+/// A pair that is looked for: its number goes to that place of its level.
+#[derive(Clone, Copy)]
+struct Pending {
+    place: u32,
+    /// Its number, if that is known.
+    number: Option<NonZeroU32>,
+    pair: u64,
+}
+
+/// The trees of the states of one length.
+struct Shape {
+    /// The pairs of words of the last state.
+    words: Vec<u64>,
+    /// Their numbers, the numbers of the pairs of these, and so on, level by level.
+    values: Vec<u32>,
+    /// Where each level begins among the values, and how many it has; at the last one there are two, or one if that is all.
+    levels: Vec<(usize, usize)>,
+    is_fresh: bool,
+}
+
+impl Shape {
+    fn new(length: usize) -> Shape {
+        let words = length.div_ceil(PAIR).max(1);
+        let mut levels = vec![(0, words)];
+        while let Some(&(start, size)) = levels.last()
+            && size > 2
+        {
+            levels.push((start + size, size.div_ceil(2)));
+        }
+        let values = levels.last().map_or(0, |&(start, size)| start + size);
+        Shape { words: vec![0; words], values: vec![0; values], levels, is_fresh: true }
+    }
+
+    /// The root, when all values belong to one state.
+    #[inline]
+    fn root(&self) -> u64 {
+        match *self.levels.last().unwrap_or(&(0, 0)) {
+            (start, 2) => join(self.values[start], self.values[start + 1]),
+            _ => self.words[0],
+        }
+    }
+}
+
+/// The pairs of words of a state, the last one filled up with zeros.
+#[inline]
+fn pairs_of(state: &[u8]) -> impl Iterator<Item = u64> {
+    let (whole, rest) = state.as_chunks::<PAIR>();
+    let mut last = [0; PAIR];
+    last[..rest.len()].copy_from_slice(rest);
+    let rest = (!rest.is_empty() || whole.is_empty()).then_some(last);
+    whole.iter().copied().chain(rest).map(u64::from_le_bytes)
+}
+
+#[inline]
+fn join(left: u32, right: u32) -> u64 {
+    u64::from(right) << 32 | u64::from(left)
+}
+
+impl Trees {
+    pub(super) fn new() -> Trees {
+        Trees {
+            pairs: PairTable::new(),
+            recent: Recent::new(),
+            shapes: Vec::new(),
+            by_length: Vec::new(),
+            announced: Vec::new(),
+            settled: 0,
+            taken: 0,
+            first: 0,
+            pending: Vec::new(),
+            ends: Vec::new(),
+            next_pending: Vec::new(),
+            next_ends: Vec::new(),
+            changed: Vec::new(),
+            is_full: false,
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let lengths = self.by_length.capacity() * size_of::<u32>();
+        self.pairs.bytes() + self.recent.bytes() + self.shapes.capacity() * size_of::<Shape>() + lengths
+    }
+
+    #[inline]
+    fn shape(&self, length: usize) -> Option<usize> {
+        match self.by_length.get(length) {
+            None | Some(&u32::MAX) => None,
+            Some(&number) => Some(number as usize),
+        }
+    }
+
+    #[cold]
+    fn add_shape(&mut self, length: usize) -> usize {
+        if self.by_length.len() <= length {
+            self.by_length.resize(length + 1, u32::MAX);
+        }
+        self.by_length[length] = self.shapes.len() as u32;
+        self.shapes.push(Shape::new(length));
+        self.shapes.len() - 1
+    }
+
+    /// Notes a state whose root will be asked for; its number.
+    #[inline]
+    pub(super) fn announce(&mut self, state: &[u8]) -> u64 {
+        if self.is_settled() && (self.taken == self.announced.len() || self.announced.len() >= MOST_ANNOUNCED) {
+            self.first += self.announced.len() as u64;
+            self.announced.clear();
+            (self.settled, self.taken) = (0, 0);
+        }
+        let number = match self.shape(state.len()) {
+            Some(number) => number,
+            None => self.add_shape(state.len()),
+        };
+        let shape = &mut self.shapes[number];
+        if shape.words.len() > 1 {
+            for (place, (pair, last)) in pairs_of(state).zip(&mut shape.words).enumerate() {
+                if pair != *last || shape.is_fresh {
+                    *last = pair;
+                    let number = self.recent.find(pair);
+                    if number.is_none() {
+                        self.pairs.prefetch(pair);
+                    }
+                    self.pending.push(Pending { place: place as u32, number, pair });
+                }
+            }
+            shape.is_fresh = false;
+        }
+        let root = if shape.words.len() == 1 { pairs_of(state).next().unwrap_or(0) } else { 0 };
+        self.ends.push(self.pending.len());
+        self.announced.push(Announced { shape: number, root });
+        self.first + self.announced.len() as u64 - 1
+    }
+
+    #[inline]
+    pub(super) fn is_announced(&self, number: u64) -> bool {
+        number.checked_sub(self.first).is_some_and(|index| index < self.announced.len() as u64)
+    }
+
+    #[inline]
+    pub(super) fn is_settled(&self) -> bool {
+        self.settled == self.announced.len() && !self.is_full
+    }
+
+    /// An announced state that has its root.
+    #[inline]
+    pub(super) fn take(&mut self, number: u64) -> Announced {
+        self.taken += 1;
+        self.announced[(number - self.first) as usize]
+    }
+
+    /// Finds the roots of all announced states, after taking in the pairs below them. None if there is no memory for one.
+    pub(super) fn settle(&mut self, limit: usize) -> Option<()> {
+        // The last values do not belong together any more if this ends early, and then nothing is taken in any more.
+        if std::mem::replace(&mut self.is_full, true) {
+            return None;
+        }
+        let mut level = 0;
+        let mut is_done = false;
+        while !is_done {
+            is_done = self.settle_level(level, limit)?;
+            level += 1;
+        }
+        self.pending.clear();
+        self.ends.clear();
+        self.settled = self.announced.len();
+        self.is_full = false;
+        Some(())
+    }
+
+    /// Looks up the pairs whose numbers are the values of a level. True if there is no level above in any tree.
+    #[inline]
+    fn settle_level(&mut self, level: usize, limit: usize) -> Option<bool> {
+        let (mut begin, mut is_done) = (0, true);
+        self.next_pending.clear();
+        self.next_ends.clear();
+        for (announced, &end) in self.announced[self.settled..].iter_mut().zip(&self.ends) {
+            let shape = &mut self.shapes[announced.shape];
+            let pending = &self.pending[std::mem::replace(&mut begin, end)..end];
+            if shape.words.len() == 1 || level >= shape.levels.len() {
+                self.next_ends.push(self.next_pending.len());
+                continue;
+            }
+            let (start, size) = shape.levels[level];
+            // A last value without a neighbour is its own pair's number.
+            let single = if level > 0 && shape.levels[level - 1].1 % 2 == 1 { size - 1 } else { usize::MAX };
+            self.changed.clear();
+            for &Pending { place, number, pair } in pending {
+                let value = match number {
+                    Some(number) => number.get(),
+                    None if place as usize == single => pair as u32,
+                    None => {
+                        let number = self.pairs.number(pair, limit)? + 1;
+                        self.recent.note(pair, number, self.pairs.len());
+                        number
+                    }
+                };
+                let there = &mut shape.values[start + place as usize];
+                if *there != value || level == 0 {
+                    *there = value;
+                    self.changed.push(place);
+                }
+            }
+            if level + 1 == shape.levels.len() {
+                announced.root = shape.root();
+            } else {
+                is_done = false;
+                let mut last = u32::MAX;
+                for &place in &self.changed {
+                    let above = place / 2;
+                    if std::mem::replace(&mut last, above) == above {
+                        continue;
+                    }
+                    let left = start + 2 * above as usize;
+                    let is_single = 2 * above as usize + 1 == size;
+                    let right = if is_single { 0 } else { shape.values[left + 1] };
+                    let pair = join(shape.values[left], right);
+                    let number = if is_single { None } else { self.recent.find(pair) };
+                    if number.is_none() && !is_single {
+                        self.pairs.prefetch(pair);
+                    }
+                    self.next_pending.push(Pending { place: above, number, pair });
+                }
+            }
+            self.next_ends.push(self.next_pending.len());
+        }
+        std::mem::swap(&mut self.pending, &mut self.next_pending);
+        std::mem::swap(&mut self.ends, &mut self.next_ends);
+        Some(is_done)
+    }
+
+    /// The shape and the root of a state, if all its pairs are there.
+    pub(super) fn find(&self, state: &[u8]) -> Option<(usize, u64)> {
+        let shape = self.shape(state.len())?;
+        let mut pairs: Vec<u64> = pairs_of(state).collect();
+        let mut single = None;
+        while pairs.len() > 1 || single.is_some() {
+            let mut values: Vec<u32> =
+                pairs.iter().map(|&pair| Some(self.pairs.find(pair)? + 1)).collect::<Option<_>>()?;
+            values.extend(single.take());
+            if let &[left, right] = &values[..] {
+                return Some((shape, join(left, right)));
+            }
+            let (whole, rest) = values.as_chunks::<2>();
+            pairs = whole.iter().map(|&[left, right]| join(left, right)).collect();
+            single = rest.first().copied();
+        }
+        Some((shape, pairs[0]))
+    }
+}
+
+/// The smallest and the largest number of pairs that are at hand.
+const FEWEST_RECENT: usize = 1 << 8;
+const MOST_RECENT: usize = 1 << 13;
+
+/// The numbers of pairs that were asked for lately. It is small enough for the processor's own memory, and most pairs that
+/// are asked for are in it: those of the state that is expanded, and of its siblings.
+struct Recent {
+    entries: Vec<(u64, Option<NonZeroU32>)>,
+}
+
+impl Recent {
+    fn new() -> Recent {
+        Recent { entries: vec![(0, None); FEWEST_RECENT] }
     }
 
     fn bytes(&self) -> usize {
-        self.list.capacity() * size_of::<u64>() + self.table.capacity() * size_of::<u32>()
+        self.entries.capacity() * size_of::<(u64, Option<NonZeroU32>)>()
     }
 
     #[inline]
-    fn home(&self, pair: u64) -> usize {
-        (mix(pair) >> 32) as usize & (self.table.len() - 1)
+    fn place(&self, pair: u64) -> usize {
+        (pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & (self.entries.len() - 1)
     }
 
-    /// The number of a pair, or the place where it belongs.
     #[inline]
-    fn probe(&self, pair: u64) -> Result<u32, usize> {
-        let mut place = self.home(pair);
-        loop {
-            let Some(number) = self.table[place].checked_sub(1) else { return Err(place) };
-            if self.list[number as usize] == pair {
-                return Ok(number);
-            }
-            place = (place + 1) & (self.table.len() - 1);
-        }
+    fn find(&self, pair: u64) -> Option<NonZeroU32> {
+        let (there, number) = self.entries[self.place(pair)];
+        if there == pair { number } else { None }
     }
 
-    fn find(&self, pair: u64) -> Option<u32> {
-        self.probe(pair).ok()
-    }
-
-    /// The number of a pair, which is taken in if it is new. None if there is no memory for it.
+    /// Puts a pair in the place of another one. The more pairs there are, the more are kept at hand.
     #[inline]
-    fn number(&mut self, pair: u64, limit: usize) -> Option<u32> {
-        match self.probe(pair) {
-            Ok(number) => Some(number),
-            Err(place) => self.add(pair, place, limit),
+    fn note(&mut self, pair: u64, number: u32, pairs: usize) {
+        if pairs > 8 * self.entries.len() && self.entries.len() < MOST_RECENT {
+            let more = self.entries.len();
+            self.entries.extend(std::iter::repeat_n((0, None), more));
+        }
+        let place = self.place(pair);
+        self.entries[place] = (pair, NonZeroU32::new(number));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// States of all lengths, many of which are alike.
+    fn states() -> impl Iterator<Item = Vec<u8>> {
+        (0..20_000_u64).map(|number| {
+            let length = (number / 7 % 71) as usize;
+            let mut state = vec![(number % 3) as u8; length];
+            for (place, byte) in number.to_le_bytes().into_iter().enumerate() {
+                if let Some(there) = state.get_mut(place * 5 % length.max(1)) {
+                    *there ^= byte;
+                }
+            }
+            state
+        })
+    }
+
+    #[test]
+    fn it_makes_no_difference_how_many_states_are_announced_together() {
+        let all: Vec<Vec<u8>> = states().collect();
+        let mut seen = std::collections::HashSet::new();
+        let expected: Vec<bool> = all.iter().map(|state| seen.insert(state.clone())).collect();
+        for together in [1, 2, 16, 63, 64, 65, 200] {
+            let mut set = TreeSet::new();
+            let mut is_new = Vec::new();
+            for window in all.chunks(together) {
+                let signatures: Vec<u64> = window.iter().map(|state| set.signature(state)).collect();
+                // Some are inserted late, or never.
+                for (index, (state, signature)) in window.iter().zip(signatures).enumerate() {
+                    if index % 5 == 1 {
+                        set.signature(&all[index]);
+                    }
+                    is_new.push(set.insert(state, signature) == Entry::New);
+                    assert!(set.contains(state));
+                }
+            }
+            assert_eq!(is_new, expected, "{together} together");
+            assert_eq!(set.len(), seen.len());
         }
     }
 
-    fn add(&mut self, pair: u64, place: usize, limit: usize) -> Option<u32> {
-        let number = self.list.len();
-        if number >= MOST_PAIRS {
-            return None;
+    #[test]
+    fn a_full_set_says_so() {
+        let mut set = TreeSet::new();
+        set.set_limit(20_000);
+        let mut full = false;
+        for number in 0..100_000_u64 {
+            let mut state = [0; 40];
+            state[..8].copy_from_slice(&number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
+            let signature = set.signature(&state);
+            full |= set.insert(&state, signature) == Entry::Full;
         }
-        if number == self.list.capacity() {
-            let more = (number / 2).max(64);
-            // Both are alive while the pairs are moved.
-            let fits = self.bytes() + (number + more) * size_of::<u64>() <= limit;
-            if !fits || self.list.try_reserve_exact(more).is_err() {
-                return None;
-            }
-        }
-        self.list.push(pair);
-        self.table[place] = number as u32 + 1;
-        if self.list.len() > self.table.len() / 4 * 3 && !self.rehash(limit) {
-            // The table must have a free place to end a search at.
-            if self.list.len() >= self.table.len() / 16 * 15 {
-                return None;
-            }
-        }
-        Some(number as u32)
-    }
-
-    /// A table of twice the size. False if there is no memory for it.
-    #[cold]
-    fn rehash(&mut self, limit: usize) -> bool {
-        let size = 2 * self.table.len();
-        if self.list.capacity() * size_of::<u64>() + size * size_of::<u32>() > limit {
-            return false;
-        }
-        // The old one goes before the new one comes.
-        self.table = Vec::new();
-        self.table = vec![0; size];
-        for (number, &pair) in self.list.iter().enumerate() {
-            let mut place = self.home(pair);
-            while self.table[place] != 0 {
-                place = (place + 1) & (size - 1);
-            }
-            self.table[place] = number as u32 + 1;
-        }
-        true
+        assert!(full && set.bytes() <= 20_000 + 4096, "{}", set.bytes());
     }
 }
