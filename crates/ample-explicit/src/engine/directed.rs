@@ -14,6 +14,7 @@ use super::liveness::{self, EmptinessResult, Specification};
 use super::options::{Emptiness, HeuristicKind, Options, Search};
 use super::reduction::Reduction;
 use super::subject::Subject;
+use super::symmetry::{self, SymmetryReduction};
 use super::{
     OfCompiled, REPORT_EVERY, Request, Run, atomic, collect, has_hidden_variables, notes_executed, room_for_the_store,
     run_plain,
@@ -29,6 +30,9 @@ use ample_engine::settings::Fairness;
 
 /// Why nothing is left out.
 const NO_REDUCTION: &str = "none, because the search is directed";
+
+/// Why no states are taken for the same.
+const NO_SYMMETRY: &str = "none, because the search is directed by a formula";
 
 /// The width of a beam.
 const WIDTH: u32 = 1_000;
@@ -169,17 +173,24 @@ impl Work<'_, '_> {
 
     /// A search, and whether it has visited all states.
     fn search(&self, request: &Request, aim: Option<Aim>, estimate: Estimate, budget: &Budget) -> (Run, bool) {
-        let space = match self.space(budget) {
+        let mut space = match self.space(budget) {
             Ok(space) => space,
             Err(reason) => return (Run { ended: Some(reason), ..Run::default() }, false),
         };
         let safety = request.safety(self.options);
+        let using = symmetry::wanted(self.system, &self.request.invariants, self.options, budget);
+        let attached = using.map(|using| using.and_then(|using| using.attach(&mut space).map(|()| using.describe())));
+        let is_reduced = matches!(attached, Some(Ok(_)));
+        let symmetry = attached.map(|attached| attached.unwrap_or_else(|why| format!("none, because {why}")));
         // A path that is found later may come to a stored state with other values of hidden variables.
-        if has_hidden_variables(self.system) && self.options.explicit.search != Search::AStar {
+        let (run, is_exhausted) = if has_hidden_variables(self.system) && self.options.explicit.search != Search::AStar
+        {
             let visible = space.visible();
-            return perform(space, visible, estimate, aim, &safety, self.options, budget);
-        }
-        perform(space, Whole, estimate, aim, &safety, self.options, budget)
+            perform(space, visible, estimate, aim, &safety, self.options, budget)
+        } else {
+            perform(space, Whole, estimate, aim, &safety, self.options, budget)
+        };
+        (Run { symmetry, is_reduced, ..run }, is_exhausted)
     }
 
     fn walk(&self, mut estimates: Vec<Estimate>, budget: &Budget) -> Run {
@@ -226,6 +237,11 @@ fn perform(
         Search::AStar => {
             let mut store = FlatStore::<PathCost, _>::with_visible(visible).limit(room_for_the_store(budget));
             let report = directed::a_star(&mut space, &mut store, &mut estimate, aim, safety, budget);
+            known(&mut space, &store, report)
+        }
+        Search::HillClimbing => {
+            let mut store = FlatStore::<(), _>::with_visible(visible).limit(room_for_the_store(budget));
+            let report = directed::hill_climbing(&mut space, &mut store, &mut estimate, aim, safety, budget);
             known(&mut space, &store, report)
         }
         _ => {
@@ -310,7 +326,9 @@ pub fn look_for(
         in_product(product, Whole, estimate, options, budget)
     };
     let reduction = (options.reduction() == Reduction::Auto).then(|| NO_REDUCTION.to_owned());
-    EmptinessResult { reduction, ..found }
+    let is_symmetric = !matches!(options.explicit.symmetry, SymmetryReduction::Auto | SymmetryReduction::None);
+    let symmetry = is_symmetric.then(|| NO_SYMMETRY.to_owned());
+    EmptinessResult { reduction, symmetry, ..found }
 }
 
 fn in_product(
@@ -333,6 +351,11 @@ fn in_product(
         Search::AStar => {
             let mut store = FlatStore::<PathCost, _>::with_visible(visible).limit(room);
             let report = directed::a_star(&mut product, &mut store, &mut estimate, aim, &safety, budget);
+            beginning(&mut product, &store, report)
+        }
+        Search::HillClimbing => {
+            let mut store = FlatStore::<(), _>::with_visible(visible).limit(room);
+            let report = directed::hill_climbing(&mut product, &mut store, &mut estimate, aim, &safety, budget);
             beginning(&mut product, &store, report)
         }
         Search::RandomWalk => {

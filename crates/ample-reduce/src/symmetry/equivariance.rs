@@ -51,7 +51,7 @@ pub(super) struct Known {
     pub sees: Sees,
 }
 
-/// Looks at one permutation of processes.
+/// Verifies one permutation of processes.
 pub(super) struct Equivariance<'a> {
     pub system: &'a System,
     pub lens: &'a Lens<'a>,
@@ -351,7 +351,7 @@ impl<'a> Equivariance<'a> {
     }
 
     /// An expression of a property.
-    pub fn look(&mut self, expr: &Expr) -> Checked {
+    pub fn observed(&mut self, expr: &Expr) -> Checked {
         self.at = None;
         self.span = None;
         self.expect(expr, None)
