@@ -80,6 +80,7 @@ impl Work<'_, '_> {
         let invariants = 0..self.request.invariants.len();
         match self.options.explicit.heuristic {
             HeuristicKind::Deadlock => vec![(None, Estimate::deadlock(self.system))],
+            HeuristicKind::Blocked => vec![(None, Estimate::blocked(self.system))],
             HeuristicKind::Assertion => vec![(None, Estimate::assertions(self.system))],
             HeuristicKind::Formula => {
                 let formulas = invariants.map(|number| self.formula(number)).collect();
@@ -88,7 +89,12 @@ impl Work<'_, '_> {
             HeuristicKind::Auto => {
                 let mut searches = Vec::new();
                 if self.request.deadlock {
-                    searches.push((Some(Aim::Deadlock), Estimate::deadlock(self.system)));
+                    // Who compares the successors of one state prefers the step that blocks another process.
+                    let estimate = match self.options.explicit.search {
+                        Search::HillClimbing => Estimate::blocked(self.system),
+                        _ => Estimate::deadlock(self.system),
+                    };
+                    searches.push((Some(Aim::Deadlock), estimate));
                 }
                 if self.request.assertions {
                     searches.push((Some(Aim::Assertions), Estimate::assertions(self.system)));
@@ -309,6 +315,7 @@ pub fn look_for(
             ProductEstimate::Plain(Estimate::Value(expressions.len() - 1))
         }
         (None, HeuristicKind::Deadlock) => ProductEstimate::Plain(Estimate::deadlock(system)),
+        (None, HeuristicKind::Blocked) => ProductEstimate::Plain(Estimate::blocked(system)),
         (None, HeuristicKind::Assertion) => ProductEstimate::Plain(Estimate::assertions(system)),
         (None, HeuristicKind::Auto | HeuristicKind::Formula) => {
             ProductEstimate::of(system, &automaton, &mut expressions)

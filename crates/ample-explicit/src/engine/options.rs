@@ -74,6 +74,8 @@ pub enum HeuristicKind {
     Auto,
     /// The distance from a deadlock.
     Deadlock,
+    /// The distance from a deadlock, where a process can be blocked without a step of its own.
+    Blocked,
     /// The distance from an assertion.
     Assertion,
     /// The distance from a violation of an invariant or of a formula.
