@@ -21,7 +21,7 @@ use ample_random::Random;
 use ample_reduce::symmetry::{Group, Symmetry};
 
 /// Larger models are left out.
-const MOST_STATES: usize = 1_500;
+const MOST_STATES: usize = 600;
 
 fn read(text: &str) -> System {
     let read = promela::read("m.pml", text.into(), &mut FileLoader, &[]);
@@ -245,7 +245,10 @@ fn random_orders(symmetry: &Symmetry, random: &mut Random) -> Vec<Vec<u16>> {
 fn verify(seed: u64, text: &str, system: &System, symmetry: &Symmetry) -> bool {
     let mut space = Compiled::new(system, &[]).unwrap();
     let Some(all) = states(&mut space) else { return false };
-    let mut canonical = space.representatives(symmetry, Choice::Canonical).expect("representatives");
+    let Some(mut canonical) = space.representatives(symmetry, Choice::Canonical) else {
+        println!("seed {seed}: states cannot be permuted, {symmetry}");
+        return false;
+    };
     let mut random = Random::new(seed);
     for state in all.iter().take(400) {
         let orders = random_orders(symmetry, &mut random);
@@ -255,10 +258,12 @@ fn verify(seed: u64, text: &str, system: &System, symmetry: &Symmetry) -> bool {
         }
         assert_eq!(represented(&mut canonical, state), represented(&mut canonical, &image), "seed {seed}\n{text}");
         if symmetry.terminates {
-            // The removal of a process that has ended is no step of the quotient.
+            // The removal of a process that has ended is no step of the quotient: it comes first, so that `timeout` is as in the
+            // representative.
             let own = (represented(&mut canonical, state), false);
             let mut quotient = |from: &[u8]| {
-                let next = successors(&mut space, from, |next| canonical.represent(next));
+                let from = without_removable(&mut space, &mut canonical, from);
+                let next = successors(&mut space, &from, |next| canonical.represent(next));
                 next.into_keys().filter(|next| *next != own).collect::<BTreeSet<_>>()
             };
             let (here, there) = (quotient(state), quotient(&image));
@@ -272,6 +277,24 @@ fn verify(seed: u64, text: &str, system: &System, symmetry: &Symmetry) -> bool {
         assert_eq!(here, there, "seed {seed}, {symmetry}, {orders:?}\n{text}");
     }
     true
+}
+
+/// The state after the removal of processes that have ended, as far as they can be removed.
+fn without_removable(space: &mut Compiled, representatives: &mut Representatives, state: &[u8]) -> Vec<u8> {
+    let own = represented(representatives, state);
+    let mut state = state.to_vec();
+    let mut out = Vec::new();
+    let mut cursor = space.first(&state);
+    while let Some(transition) = cursor {
+        space.target(&state, &transition, &mut out);
+        if !space.is_dead() && out.len() < state.len() && represented(representatives, &out) == own {
+            state.clone_from(&out);
+            cursor = space.first(&state);
+        } else {
+            cursor = space.next(&state, &transition);
+        }
+    }
+    state
 }
 
 fn represented(representatives: &mut Representatives, state: &[u8]) -> Vec<u8> {
@@ -385,7 +408,7 @@ fn seeds(default: u64) -> (std::ops::Range<u64>, bool) {
 
 #[test]
 fn symmetric_models_have_the_verdicts_of_the_unreduced_search() {
-    let (seeds, shows) = seeds(40);
+    let (seeds, shows) = seeds(30);
     let mut tally = Tally::default();
     for seed in seeds {
         compare(seed, &mut tally, shows);
@@ -404,7 +427,7 @@ fn many_symmetric_models_have_the_verdicts_of_the_unreduced_search() {
     while tally.symmetric < models {
         compare(seed, &mut tally, false);
         seed += 1;
-        if seed % 1_000 == 0 {
+        if seed % 500 == 0 {
             println!("{seed}: {tally:?}");
         }
     }
@@ -467,6 +490,9 @@ fn asymmetric_use_is_refused_with_the_place() {
     assert!(refused(text).contains("m.pml:4"), "{}", refused(text));
     let text = "byte who;\nactive [2] proctype P() { do\n:: who = _pid\n:: who > 0 -> skip\nod }";
     assert!(refused(text).contains("m.pml:4"), "{}", refused(text));
+    // Analyses rely on what never changes.
+    let text = "byte owner;\nactive [2] proctype P() { byte x; do\n:: owner == _pid -> x = 1 - x\nod }";
+    assert!(refused(text).contains("never change"), "{}", refused(text));
     assert!(refused("active proctype P() { skip }").contains("no two processes"));
 }
 
