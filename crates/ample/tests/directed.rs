@@ -23,7 +23,7 @@ use support::{Folder, code, errors, json, result, text};
 /// Larger models are left out.
 const MOST_STATES: u64 = 3_000;
 
-const COMPLETE: [Search; 2] = [Search::BestFirst, Search::AStar];
+const COMPLETE: [Search; 3] = [Search::BestFirst, Search::HillClimbing, Search::AStar];
 const INCOMPLETE: [Search; 2] = [Search::Beam, Search::RandomWalk];
 
 fn load(text: &str) -> System {
@@ -272,6 +272,7 @@ fn the_command_takes_heuristics_by_name_and_as_expressions() {
         (&["--search", "a-star", "--beam-width", "3"], "`--beam-width` is for beam search"),
         (&["--search", "beam", "--walks", "3"], "`--walks` is for random walks"),
         (&["--search", "a-star", "--por", "persistent"], "`--search a-star` is without partial-order reduction"),
+        (&["--search", "random-walk", "--symmetry", "canonical"], "has no use for `--symmetry`"),
         (&["--search", "beam", "--engine", "symbolic"], "`--search` is for the explicit engine"),
     ] {
         let output = ample(&[&["check"], words].concat());
@@ -303,10 +304,23 @@ fn beam_search_and_random_walks_never_say_holds() {
     assert!(walk("7").contains("violated"), "{}", walk("7"));
 }
 
+/// Ten philosophers, to a deadlock: with rotations hill climbing stores the states of the way there, and nothing else.
+#[test]
+fn ten_philosophers_starve_within_twenty_states() {
+    let path = support::model("promela/philosophers_deadlock.pml");
+    let words = "check --deadlock -D N=10 --symmetry canonical --search hill-climbing --json";
+    let output = support::ample(&words.split(' ').collect::<Vec<_>>(), &path);
+    assert_eq!(code(&output), 1, "{}", errors(&output));
+    let report = json(&output);
+    assert_eq!(result(&report, "deadlock")["verdict"], "violated");
+    assert!(report["symmetry"].as_str().is_some_and(|symmetry| symmetry.contains("group order 10")), "{report}");
+    assert!(report["stats"]["states"].as_u64().is_some_and(|states| states <= 20), "{}", report["stats"]);
+}
+
 #[test]
 fn limits_end_directed_searches_with_a_reason() {
     let path = support::model("promela/philosophers_asymmetric.pml");
-    for search in ["best-first", "a-star", "beam", "random-walk"] {
+    for search in ["best-first", "hill-climbing", "a-star", "beam", "random-walk"] {
         let words = ["check", "--deadlock", "--search", search, "--time-limit", "1ms"];
         let output = support::ample(&words, &path);
         assert_eq!(code(&output), 3, "{search}: {}", text(&output));

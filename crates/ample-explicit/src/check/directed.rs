@@ -1,8 +1,8 @@
-//! The safety check by directed searches: best-first, A\*, beam search, random walks.
+//! The safety check by directed searches: best-first, hill climbing, A\*, beam search, random walks.
 //!
 //! A [`Heuristic`] directs a search to one violation, its [`Aim`]. The search looks for everything that the options ask for,
-//! and ends when its aim is met. [`best_first`] and [`a_star`] visit all states if it is not; [`beam`] and [`random_walk`] do
-//! not, so that their reports always say why the search [ended](Report::ended) if something was not found.
+//! and ends when its aim is met. [`best_first`], [`hill_climbing`] and [`a_star`] visit all states if it is not; [`beam`] and
+//! [`random_walk`] do not, so that their reports always say why the search [ended](Report::ended) if something was not found.
 //!
 //! ```
 //! use ample_budget::Budget;
@@ -66,7 +66,9 @@ use ample_budget::Budget;
 use ample_model::outcome::{Reason, Statistics};
 
 use super::{Note, Options, Report, Safety};
-use crate::search::{Backtrack, Beam, BestFirst, Evaluation, Explore, Feedback, Heuristic, Path, RandomWalk, Visit};
+use crate::search::{
+    Backtrack, Beam, BestFirst, DepthFirst, Evaluation, Explore, Feedback, Heuristic, Path, RandomWalk, Visit,
+};
 use crate::space::{Buffer, Checked};
 use crate::store::{Costed, ExactStore, Linked, RunStore, Store};
 
@@ -106,6 +108,27 @@ where
     let mut safety = Safety { aim, ..Safety::new(options, budget) };
     let strategy = BestFirst { max_depth: options.max_depth, ..BestFirst::default() };
     strategy.greedy(space, store, heuristic, &mut safety);
+    safety.report(store.bytes(), store.state_bytes())
+}
+
+/// Checks depth first, and goes first to the successor that seems nearest to a violation (hill climbing). The store must be
+/// empty.
+pub fn hill_climbing<S, St, H>(
+    space: &mut S,
+    store: &mut St,
+    heuristic: &mut H,
+    aim: Option<Aim>,
+    options: &Options,
+    budget: &Budget,
+) -> Report<S::Transition>
+where
+    S: Checked,
+    St: ExactStore<S::State>,
+    H: Heuristic<S>,
+    Buffer<S>: Default,
+{
+    let mut safety = Safety { aim, stack: Some(Vec::new()), ..Safety::new(options, budget) };
+    DepthFirst { max_depth: options.max_depth }.hill_climbing(space, store, heuristic, &mut safety);
     safety.report(store.bytes(), store.state_bytes())
 }
 

@@ -1,9 +1,9 @@
 //! Representatives: of states that a [symmetry](ample_reduce::symmetry) maps to each other one is enough.
 //!
 //! A permutation moves the segments of processes, the elements of arrays and the channels that belong to them, and replaces
-//! process ids, subscripts and handles wherever they are kept. The representative of a state is found by sorting: each seat
+//! process ids, subscripts and handles wherever they are kept. The representative of a state is found by sorting: each index
 //! (a process, or several that belong together, with all that is theirs) has a *signature*, which
-//! says everything about it except which of the others it refers to. Seats whose signatures differ are in order then.
+//! says everything about it except which of the others it refers to. Indices whose signatures differ are in order then.
 //! Those that have the same one are either really the same, or all their orders are tried and the least state is taken.
 //! So the representative is canonical, unless there are more orders than [`MOST_ORDERS`].
 //!
@@ -15,11 +15,12 @@
 //!
 //! Where processes come to their end, one that waits to be removed is taken for one that has been removed: its locals are
 //! forgotten, it comes after those that still do something, and it is removed as soon as it is the last. Nobody sees any of
-//! that ([`Symmetry::terminates`]).
+//! that ([`Symmetry::terminates`]). What it has forgotten is the same for all states that are symmetric: no permutation changes
+//! it, not even where a forgotten zero would be somebody's id.
 
 use std::sync::Arc;
 
-use ample_reduce::symmetry::{Role, Shape, Symmetry};
+use ample_reduce::symmetry::{Group, Role, Symmetry};
 
 use super::heap::{Discovery, HeapLayout};
 use super::layout::{Cell, Kind, Layout, Slot};
@@ -28,11 +29,14 @@ use super::program::Program;
 use super::sequences::SequenceNumber;
 use super::state_layout::{StateLayout, StateLayouts};
 
-/// So many orders of seats with the same signature are tried.
+/// So many orders of indices with the same signature are tried.
 const MOST_ORDERS: u64 = 720;
 
-/// No seat.
-const NOBODY: u16 = u16::MAX;
+/// Bytes of a reference in a signature.
+const REFERENCE: usize = 9;
+
+/// No index.
+const NO_ORBIT: u16 = u16::MAX;
 
 /// The largest value that a permutation may change.
 const MOST_VALUES: i64 = 1 << 12;
@@ -100,7 +104,7 @@ impl Slots {
 
 /// A process.
 #[derive(Clone, Debug)]
-struct Seated {
+struct ProcessSlots {
     offset: usize,
     length: usize,
     location: Cell,
@@ -128,9 +132,9 @@ struct ChannelSlots {
     fields: Vec<Valued>,
 }
 
-/// What belongs to a seat, beside its processes.
+/// What belongs to an index, beside its processes.
 #[derive(Clone, Debug, Default)]
-struct Belongings {
+struct IndexedSlots {
     slots: Vec<(Slot, Option<usize>)>,
     /// Indices into the channels.
     channels: Vec<usize>,
@@ -145,20 +149,20 @@ struct Plan {
     prefixes: Vec<(SequenceNumber, usize)>,
     number_bytes: usize,
     control: Option<Cell>,
-    processes: Vec<Seated>,
+    processes: Vec<ProcessSlots>,
     globals: Slots,
     /// Per process type.
     locals: Vec<Slots>,
     channels: Vec<ChannelSlots>,
     /// Channels that are part of segments, from the beginning of these: per process type.
     own_channels: Vec<Vec<ChannelSlots>>,
-    /// Per block and seat.
-    belongings: Vec<Vec<Belongings>>,
-    /// Per sort and value: the block, the seat, and the position.
+    /// Per orbit and index.
+    indexed: Vec<Vec<IndexedSlots>>,
+    /// Per sort and value: the orbit, the index, and the position.
     owners: Vec<Vec<(u16, u16, u8)>>,
-    /// Values that processes keep who are in no block: where their segments begin, and the slots.
+    /// Values that processes keep who are in no orbit: the processes, and the slots.
     kept: Vec<(usize, Valued)>,
-    /// Some slot belongs to several seats, or there are objects: signatures do not say everything.
+    /// Some slot belongs to several indices, or there are objects: signatures do not say everything.
     is_entangled: bool,
     /// The objects, if there may be any.
     heap: Option<HeapLayout>,
@@ -185,10 +189,10 @@ pub struct Representatives {
     other: Vec<u8>,
     dead: Vec<bool>,
     signatures: Vec<u8>,
-    /// Per block, one after the other: which seat comes to each position.
+    /// Per orbit, one after the other: which index comes to each position.
     orders: Vec<Vec<u16>>,
     base: Vec<Vec<u16>>,
-    /// Per block and seat: it refers to another one, or another one to it.
+    /// Per orbit and index: it refers to another one, or another one to it.
     flagged: Vec<Vec<bool>>,
     ties: Vec<(usize, usize, usize)>,
     open: Vec<(usize, usize, usize)>,
@@ -241,7 +245,7 @@ impl Representatives {
         let plan = Plan::of(program, layouts, symmetry, choice)?;
         let processes = plan.processes.len();
         let orders: Vec<Vec<u16>> =
-            symmetry.blocks.iter().map(|block| (0..block.seats.len() as u16).collect()).collect();
+            symmetry.orbits.iter().map(|orbit| (0..orbit.indices.len() as u16).collect()).collect();
         let values = plan.owners.iter().map(|owners| (0..owners.len() as i64).collect()).collect();
         Some(Representatives {
             permutation: Permutation { processes: (0..processes as u32).collect(), values },
@@ -250,7 +254,7 @@ impl Representatives {
             other: Vec::new(),
             dead: vec![false; processes],
             signatures: Vec::new(),
-            flagged: symmetry.blocks.iter().map(|block| vec![false; block.seats.len()]).collect(),
+            flagged: symmetry.orbits.iter().map(|orbit| vec![false; orbit.indices.len()]).collect(),
             base: orders.clone(),
             orders,
             ties: Vec::new(),
@@ -289,7 +293,7 @@ impl Representatives {
         }
         self.sort(&plan);
         self.permutation.set(&plan, &self.orders);
-        plan.apply(&self.permutation, &self.full, &mut self.best, &mut self.discovery);
+        plan.apply(&self.permutation, &self.full, &self.dead, &mut self.best, &mut self.discovery);
         if plan.choice == Choice::Canonical {
             self.try_orders(&plan);
         }
@@ -308,8 +312,8 @@ impl Representatives {
         state[..plan.number_bytes].copy_from_slice(&bytes[..plan.number_bytes]);
     }
 
-    /// The state that one permutation makes of a state, in which all processes are there; for tests. The permutation says of each block
-    /// which seat comes to each position.
+    /// The state that one permutation makes of a state, in which all processes are there; for tests. The permutation says of each orbit
+    /// which index comes to each position.
     pub fn permuted(&mut self, state: &mut Vec<u8>, orders: &[Vec<u16>]) -> bool {
         let plan = Arc::clone(&self.plan);
         let Some(count) = self.prepare(&plan, state) else { return false };
@@ -317,7 +321,7 @@ impl Representatives {
             return false;
         }
         self.permutation.set(&plan, orders);
-        plan.apply(&self.permutation, &self.full, &mut self.best, &mut self.discovery);
+        plan.apply(&self.permutation, &self.full, &self.dead, &mut self.best, &mut self.discovery);
         state.clear();
         state.extend_from_slice(&self.best);
         true
@@ -351,10 +355,8 @@ impl Representatives {
         self.full.extend_from_slice(&state[segments..]);
         for (id, process) in plan.processes.iter().enumerate() {
             self.dead[id] = id >= count;
-            if id >= count
-                && let Some(last) = process.last
-            {
-                process.wait_for_removal(&mut self.full, last);
+            if id >= count {
+                process.forget(&mut self.full);
             }
         }
         Some(count)
@@ -369,7 +371,7 @@ impl Representatives {
                 continue;
             }
             self.dead[id] = true;
-            process.wait_for_removal(&mut self.full, last);
+            process.forget(&mut self.full);
         }
     }
 
@@ -387,33 +389,33 @@ impl Representatives {
         count
     }
 
-    /// Sorts the seats of full blocks by their signatures.
+    /// Sorts the indices of orbits by their signatures.
     fn sort(&mut self, plan: &Plan) {
         self.ties.clear();
         self.flagged.iter_mut().for_each(|flags| flags.fill(false));
-        for (number, block) in plan.symmetry.blocks.iter().enumerate() {
+        for (number, orbit) in plan.symmetry.orbits.iter().enumerate() {
             let order = &mut self.orders[number];
-            order.iter_mut().enumerate().for_each(|(at, seat)| *seat = at as u16);
-            if block.shape == Shape::Cyclic && plan.choice == Choice::Canonical {
+            order.iter_mut().enumerate().for_each(|(at, index)| *index = at as u16);
+            if orbit.group == Group::Cyclic && plan.choice == Choice::Canonical {
                 continue;
             }
             self.signatures.clear();
-            for seat in 0..block.seats.len() {
-                plan.signature(number, seat, &self.full, &self.dead, &mut self.signatures, &mut self.flagged);
+            for index in 0..orbit.indices.len() {
+                plan.signature(number, index, &self.full, &self.dead, &mut self.signatures, &mut self.flagged);
             }
-            let width = self.signatures.len() / block.seats.len();
+            let width = self.signatures.len() / orbit.indices.len();
             let signatures = &self.signatures;
-            let of = |seat: u16| &signatures[usize::from(seat) * width..][..width];
+            let of = |index: u16| &signatures[usize::from(index) * width..][..width];
             let order = &mut self.orders[number];
-            if block.shape == Shape::Cyclic {
+            if orbit.group == Group::Cyclic {
                 // The rotation that makes the sequence least; the first of several.
-                let count = block.seats.len();
+                let count = orbit.indices.len();
                 let rotated = |by: usize| (0..count).map(move |at| of(((at + by) % count) as u16));
                 let least = (0..count).min_by(|one, other| rotated(*one).cmp(rotated(*other))).unwrap_or(0);
-                order.iter_mut().enumerate().for_each(|(at, seat)| *seat = ((at + least) % count) as u16);
+                order.iter_mut().enumerate().for_each(|(at, index)| *index = ((at + least) % count) as u16);
                 continue;
             }
-            // Few seats, mostly in order: by insertion, which is stable.
+            // Few indices, mostly in order: by insertion, which is stable.
             for at in 1..order.len() {
                 let mut here = at;
                 while here > 0 && of(order[here - 1]) > of(order[here]) {
@@ -437,10 +439,10 @@ impl Representatives {
     fn try_orders(&mut self, plan: &Plan) {
         self.open.clear();
         let mut count: u64 = 1;
-        for (number, block) in plan.symmetry.blocks.iter().enumerate() {
-            if block.shape == Shape::Cyclic {
-                self.open.push((number, 0, block.seats.len()));
-                count = count.saturating_mul(block.seats.len() as u64);
+        for (number, orbit) in plan.symmetry.orbits.iter().enumerate() {
+            if orbit.group == Group::Cyclic {
+                self.open.push((number, 0, orbit.indices.len()));
+                count = count.saturating_mul(orbit.indices.len() as u64);
             }
         }
         for (number, start, end) in std::mem::take(&mut self.ties) {
@@ -463,7 +465,7 @@ impl Representatives {
         }
         loop {
             self.permutation.set(plan, &self.orders);
-            plan.apply(&self.permutation, &self.full, &mut self.other, &mut self.discovery);
+            plan.apply(&self.permutation, &self.full, &self.dead, &mut self.other, &mut self.discovery);
             if self.other < self.best {
                 std::mem::swap(&mut self.other, &mut self.best);
                 for (base, order) in self.base.iter_mut().zip(&self.orders) {
@@ -473,7 +475,7 @@ impl Representatives {
             let mut wrapped = true;
             for (number, start, end) in &self.open {
                 let digits = &mut self.orders[*number][*start..*end];
-                let is_cyclic = plan.symmetry.blocks[*number].shape == Shape::Cyclic;
+                let is_cyclic = plan.symmetry.orbits[*number].group == Group::Cyclic;
                 if if is_cyclic { next_rotation(digits) } else { next_permutation(digits) } {
                     wrapped = false;
                     break;
@@ -486,17 +488,17 @@ impl Representatives {
         self.permutation.set(plan, &self.base);
     }
 
-    /// The orders of seats with the same signature make no difference.
+    /// The orders of indices with the same signature make no difference.
     fn is_trivial(&mut self, plan: &Plan, number: usize, start: usize, end: usize) -> bool {
         let flagged = &self.flagged[number];
-        let is_flagged = self.orders[number][start..end].iter().any(|seat| flagged[usize::from(*seat)]);
+        let is_flagged = self.orders[number][start..end].iter().any(|index| flagged[usize::from(*index)]);
         if !plan.is_entangled && !is_flagged {
             return true;
         }
         for at in start + 1..end {
             self.orders[number].swap(at - 1, at);
             self.permutation.set(plan, &self.orders);
-            plan.apply(&self.permutation, &self.full, &mut self.other, &mut self.discovery);
+            plan.apply(&self.permutation, &self.full, &self.dead, &mut self.other, &mut self.discovery);
             self.orders[number].swap(at - 1, at);
             if self.other != self.best {
                 self.permutation.set(plan, &self.orders);
@@ -527,7 +529,7 @@ fn next_rotation(digits: &mut [u16]) -> bool {
     digits[0] != 0
 }
 
-impl Seated {
+impl ProcessSlots {
     #[inline(always)]
     fn location_in(&self, state: &[u8]) -> u32 {
         let at = self.offset + self.location.offset as usize;
@@ -537,9 +539,10 @@ impl Seated {
         }
     }
 
-    /// It waits to be removed, and has forgotten everything but what never changes.
-    fn wait_for_removal(&self, state: &mut [u8], last: u32) {
+    /// It waits to be removed, or has been, and has forgotten everything but what never changes.
+    fn forget(&self, state: &mut [u8]) {
         state[self.offset..self.offset + self.length].fill(0);
+        let Some(last) = self.last else { return };
         self.stand(state, last);
         for (slot, known) in &self.constants {
             set_value(state, self.offset, slot, *known);
@@ -557,15 +560,15 @@ impl Seated {
 }
 
 impl Permutation {
-    /// Seats come to the positions that the orders of the blocks say.
+    /// Indices come to the positions that the orders of the orbits say.
     fn set(&mut self, plan: &Plan, orders: &[Vec<u16>]) {
-        for (block, order) in plan.symmetry.blocks.iter().zip(orders) {
-            for (position, seat) in block.seats.iter().zip(order) {
-                let seat = &block.seats[usize::from(*seat)];
-                for (from, to) in seat.processes.iter().zip(&position.processes) {
+        for (orbit, order) in plan.symmetry.orbits.iter().zip(orders) {
+            for (position, index) in orbit.indices.iter().zip(order) {
+                let index = &orbit.indices[usize::from(*index)];
+                for (from, to) in index.processes.iter().zip(&position.processes) {
                     self.processes[*from as usize] = *to;
                 }
-                for (sort, (from, to)) in seat.values.iter().zip(&position.values).enumerate() {
+                for (sort, (from, to)) in index.values.iter().zip(&position.values).enumerate() {
                     for (from, to) in from.iter().zip(to) {
                         self.values[sort][*from as usize] = *to;
                     }
@@ -606,16 +609,16 @@ impl Plan {
             return None;
         }
         let mut owners = vec![Vec::new(); symmetry.sorts];
-        for (number, block) in symmetry.blocks.iter().enumerate() {
-            for (at, seat) in block.seats.iter().enumerate() {
-                for (sort, values) in seat.values.iter().enumerate() {
+        for (number, orbit) in symmetry.orbits.iter().enumerate() {
+            for (at, index) in orbit.indices.iter().enumerate() {
+                for (sort, values) in index.values.iter().enumerate() {
                     for (position, value) in values.iter().enumerate() {
                         if !(0..MOST_VALUES).contains(value) {
                             return None;
                         }
                         let table = &mut owners[sort];
                         if table.len() <= *value as usize {
-                            table.resize(*value as usize + 1, (NOBODY, NOBODY, 0));
+                            table.resize(*value as usize + 1, (NO_ORBIT, NO_ORBIT, 0));
                         }
                         table[*value as usize] = (number as u16, at as u16, u8::try_from(position).ok()?);
                     }
@@ -641,7 +644,7 @@ impl Plan {
             let constant = |((variable, slot), value): (&(ample_model::VariableId, u32), &i64)| {
                 (segment.locals[variable.index()].slots[*slot as usize], *value)
             };
-            Seated {
+            ProcessSlots {
                 offset: frame.offset() as usize,
                 length: segment.length as usize,
                 location: segment.location,
@@ -652,7 +655,7 @@ impl Plan {
                 process: number,
             }
         });
-        let processes: Vec<Seated> = processes.collect();
+        let processes: Vec<ProcessSlots> = processes.collect();
         let channel = |handle: i64, offset: u32, kind: u16| {
             let channel = &layout.channels[usize::from(kind)];
             let fields = (channel.fields.iter().zip(&symmetry.fields[usize::from(kind)]))
@@ -684,18 +687,18 @@ impl Plan {
             locals,
             channels,
             own_channels,
-            belongings: Vec::new(),
+            indexed: Vec::new(),
             owners,
             kept: Vec::new(),
             is_entangled: !layout.heap.objects.is_empty(),
             heap: (!layout.heap.objects.is_empty()).then(|| layout.heap.clone()),
             layout: full,
         };
-        let seats = symmetry.blocks.iter().flat_map(|block| &block.seats);
-        let seated: Vec<u32> = seats.flat_map(|seat| seat.processes.iter().copied()).collect();
+        let indices = symmetry.orbits.iter().flat_map(|orbit| &orbit.indices);
+        let permuted: Vec<u32> = indices.flat_map(|index| index.processes.iter().copied()).collect();
         for (id, process) in plan.processes.iter().enumerate() {
-            if !seated.contains(&(id as u32)) {
-                plan.kept.extend(plan.locals[process.process].valued.iter().map(|valued| (process.offset, *valued)));
+            if !permuted.contains(&(id as u32)) {
+                plan.kept.extend(plan.locals[process.process].valued.iter().map(|valued| (id, *valued)));
                 plan.is_entangled |= plan.own_channels[process.process].iter().any(|own| !own.fields.is_empty());
             }
         }
@@ -705,36 +708,36 @@ impl Plan {
 
     /// So many processes must be there for a permutation.
     fn needed(&self) -> usize {
-        let seats = self.symmetry.blocks.iter().flat_map(|block| &block.seats);
-        seats.flat_map(|seat| &seat.processes).map(|id| *id as usize + 1).max().unwrap_or(0)
+        let indices = self.symmetry.orbits.iter().flat_map(|orbit| &orbit.indices);
+        indices.flat_map(|index| &index.processes).map(|id| *id as usize + 1).max().unwrap_or(0)
     }
 
-    /// The seat that a slot belongs to, if it is one alone.
-    fn seat_of(&self, moved: &Moved) -> Option<(u16, u16)> {
+    /// The index that a slot belongs to, if it is one alone.
+    fn index_of(&self, moved: &Moved) -> Option<(u16, u16)> {
         let mut owner = None;
         for (sort, at, _) in &moved.subscripts {
-            let (block, seat, _) = self.owner(*sort, (*at).into())?;
-            if owner.is_some_and(|owner| owner != (block, seat)) {
+            let (orbit, index, _) = self.owner(*sort, (*at).into())?;
+            if owner.is_some_and(|owner| owner != (orbit, index)) {
                 return None;
             }
-            owner = Some((block, seat));
+            owner = Some((orbit, index));
         }
         owner
     }
 
     fn owner(&self, sort: usize, value: i64) -> Option<(u16, u16, u8)> {
         let known = usize::try_from(value).ok().and_then(|value| self.owners[sort].get(value).copied());
-        known.filter(|(block, ..)| *block != NOBODY)
+        known.filter(|(orbit, ..)| *orbit != NO_ORBIT)
     }
 
-    /// Says what belongs to each seat. The belongings of the first seat come first, and those of others in the same order.
+    /// Says what belongs to each index, in the same order for all.
     fn distribute(&mut self, layout: &Layout) -> Option<()> {
         debug_assert_eq!(layout.globals.len(), self.symmetry.globals.len());
-        let blocks = self.symmetry.blocks.clone();
-        for (number, block) in blocks.iter().enumerate() {
-            let mut all = vec![Belongings::default(); block.seats.len()];
+        let orbits = self.symmetry.orbits.clone();
+        for (number, orbit) in orbits.iter().enumerate() {
+            let mut all = vec![IndexedSlots::default(); orbit.indices.len()];
             for moved in &self.globals.moved {
-                match self.seat_of(moved) {
+                match self.index_of(moved) {
                     Some((of, 0)) if usize::from(of) == number => {}
                     None => {
                         let is_mine = |(sort, at, _): &(usize, u32, u32)| self.owner(*sort, (*at).into()).is_some();
@@ -743,59 +746,72 @@ impl Plan {
                     }
                     _ => continue,
                 }
-                for (seat, belongings) in all.iter_mut().enumerate() {
+                for (index, indexed) in all.iter_mut().enumerate() {
                     let mut target = i64::from(moved.number);
                     for (sort, at, stride) in &moved.subscripts {
                         let (_, _, position) = self.owner(*sort, (*at).into())?;
-                        let to = block.seats[seat].values[*sort][usize::from(position)];
+                        let to = orbit.indices[index].values[*sort][usize::from(position)];
                         target += (to - i64::from(*at)) * i64::from(*stride);
                     }
                     let slot = *self.globals.variables[moved.variable].get(usize::try_from(target).ok()?)?;
-                    belongings.slots.push((slot, moved.sort));
+                    indexed.slots.push((slot, moved.sort));
                 }
             }
             if let Some(handles) = self.symmetry.handles {
-                for (seat, belongings) in all.iter_mut().enumerate() {
-                    for handle in &block.seats[seat].values[handles] {
-                        let index = usize::try_from(handle - 1).ok()?;
-                        if index < self.channels.len() {
-                            belongings.channels.push(index);
+                for (index, indexed) in all.iter_mut().enumerate() {
+                    for handle in &orbit.indices[index].values[handles] {
+                        let number = usize::try_from(handle - 1).ok()?;
+                        if number < self.channels.len() {
+                            indexed.channels.push(number);
                         }
                     }
                 }
                 // Global channels go to global ones, and those of a process to those of the process that takes its place.
-                let origin = |seat: usize, handle: i64| {
+                let origin = |index: usize, handle: i64| {
                     let handle = u32::try_from(handle).ok()?;
                     let owner = self.layout.frames.iter().rposition(|frame| frame.first_channel < handle);
                     let is_global = handle as usize <= self.channels.len();
                     match owner.filter(|_| !is_global) {
                         None => Some(None),
                         Some(owner) => {
-                            let position = block.seats[seat].processes.iter().position(|id| *id as usize == owner)?;
+                            let position =
+                                orbit.indices[index].processes.iter().position(|id| *id as usize == owner)?;
                             Some(Some((position, handle - self.layout.frames[owner].first_channel)))
                         }
                     }
                 };
-                for (seat, other) in block.seats.iter().enumerate() {
-                    for (handle, first) in other.values[handles].iter().zip(&block.seats[0].values[handles]) {
-                        if origin(seat, *handle)? != origin(0, *first)? {
+                for (index, other) in orbit.indices.iter().enumerate() {
+                    for (handle, first) in other.values[handles].iter().zip(&orbit.indices[0].values[handles]) {
+                        if origin(index, *handle)? != origin(0, *first)? {
                             return None;
                         }
                     }
                 }
             }
-            self.belongings.push(all);
+            self.indexed.push(all);
         }
         self.is_entangled |= self.locals.iter().any(|slots| !slots.moved.is_empty());
         Some(())
     }
 
     /// The state that a permutation makes of a state.
-    fn apply(&self, permutation: &Permutation, from: &[u8], to: &mut Vec<u8>, discovery: &mut Discovery) {
+    fn apply(
+        &self,
+        permutation: &Permutation,
+        from: &[u8],
+        dead: &[bool],
+        to: &mut Vec<u8>,
+        discovery: &mut Discovery,
+    ) {
         to.clear();
         to.extend_from_slice(from);
         for (id, target) in permutation.processes.iter().enumerate() {
             let (source, target) = (&self.processes[id], &self.processes[*target as usize]);
+            if dead[id] {
+                // What it has forgotten is nobody's id.
+                target.forget(to);
+                continue;
+            }
             if source.offset != target.offset {
                 let segment = &from[source.offset..source.offset + source.length];
                 to[target.offset..target.offset + target.length].copy_from_slice(segment);
@@ -852,17 +868,17 @@ impl Plan {
         }
     }
 
-    /// Writes the signature of a seat, and notes references between seats.
+    /// Writes the signature of an index, and notes references between indices.
     fn signature(
         &self,
         number: usize,
-        seat: usize,
+        index: usize,
         state: &[u8],
         dead: &[bool],
         out: &mut Vec<u8>,
         flagged: &mut [Vec<bool>],
     ) {
-        let of = &self.symmetry.blocks[number].seats[seat];
+        let of = &self.symmetry.orbits[number].indices[index];
         for id in &of.processes {
             let process = &self.processes[*id as usize];
             out.push(dead[*id as usize].into());
@@ -871,8 +887,13 @@ impl Plan {
                 continue;
             }
             let start = out.len();
-            out.extend_from_slice(&state[process.offset..process.offset + process.length]);
             let slots = &self.locals[process.process];
+            if dead[*id as usize] {
+                // As long as that of another one.
+                out.resize(start + process.length + slots.valued.len() * REFERENCE + 1, 0);
+                continue;
+            }
+            out.extend_from_slice(&state[process.offset..process.offset + process.length]);
             for slot in slots.moved.iter().map(|m| &m.slot).chain(slots.valued.iter().map(|v| &v.slot)) {
                 clear(out, start, slot);
             }
@@ -881,19 +902,19 @@ impl Plan {
             }
             for valued in &slots.valued {
                 let kept = value(state, process.offset, &valued.slot);
-                self.reference((number, seat), valued.sort, kept, out, flagged);
+                self.reference((number, index), valued.sort, kept, out, flagged);
             }
             for moved in &slots.moved {
                 let kept = value(state, process.offset, &moved.slot);
-                let own = self.seat_of(moved) == Some((number as u16, seat as u16));
+                let own = self.index_of(moved) == Some((number as u16, index as u16));
                 if own && moved.sort.is_none() {
-                    // Positions of own elements are the same in all seats, but others lie between them.
+                    // Positions of own elements are the same in all indices, but others lie between them.
                     continue;
                 }
                 if let Some(sort) = moved.sort
-                    && let Some((block, seat, _)) = self.owner(sort, kept)
+                    && let Some((orbit, index, _)) = self.owner(sort, kept)
                 {
-                    flagged[usize::from(block)][usize::from(seat)] = true;
+                    flagged[usize::from(orbit)][usize::from(index)] = true;
                 }
             }
             for channel in &self.own_channels[process.process] {
@@ -903,7 +924,7 @@ impl Plan {
                         let kept = value(state, message, &valued.slot);
                         let within = start + message - process.offset;
                         clear(out, within, &valued.slot);
-                        self.flag((number, seat), valued.sort, kept, flagged);
+                        self.flag((number, index), valued.sort, kept, flagged);
                     }
                 }
             }
@@ -916,16 +937,16 @@ impl Plan {
         if self.choice == Choice::Lazy {
             return;
         }
-        let belongings = &self.belongings[number][seat];
-        for (slot, sort) in &belongings.slots {
+        let indexed = &self.indexed[number][index];
+        for (slot, sort) in &indexed.slots {
             let kept = value(state, 0, slot);
             match sort {
-                Some(sort) => self.reference((number, seat), *sort, kept, out, flagged),
+                Some(sort) => self.reference((number, index), *sort, kept, out, flagged),
                 None => out.extend_from_slice(&kept.to_le_bytes()),
             }
         }
-        for index in &belongings.channels {
-            let channel = &self.channels[*index];
+        for channel in &indexed.channels {
+            let channel = &self.channels[*channel];
             let start = out.len();
             out.extend_from_slice(&state[channel.offset..channel.offset + channel.bytes]);
             for at in 0..messages(state, 0, channel) {
@@ -933,17 +954,17 @@ impl Plan {
                 for valued in &channel.fields {
                     let kept = value(state, channel.offset + message, &valued.slot);
                     clear(out, start + message, &valued.slot);
-                    self.flag((number, seat), valued.sort, kept, flagged);
+                    self.flag((number, index), valued.sort, kept, flagged);
                 }
             }
         }
         for valued in &self.globals.valued {
             let kept = value(state, 0, &valued.slot);
-            out.push(self.mine((number, seat), valued.sort, kept));
+            out.push(self.mine((number, index), valued.sort, kept));
         }
-        for (base, valued) in &self.kept {
-            let kept = value(state, *base, &valued.slot);
-            out.push(self.mine((number, seat), valued.sort, kept));
+        for (id, valued) in &self.kept {
+            let kept = if dead[*id] { -1 } else { value(state, self.processes[*id].offset, &valued.slot) };
+            out.push(self.mine((number, index), valued.sort, kept));
         }
         for channel in &self.channels {
             let is_moved = self.symmetry.handles.is_some_and(|handles| self.owner(handles, channel.handle).is_some());
@@ -957,24 +978,24 @@ impl Plan {
                 for valued in &channel.fields {
                     let is_there = at < length;
                     let kept = if is_there { value(state, message, &valued.slot) } else { -1 };
-                    out.push(self.mine((number, seat), valued.sort, kept));
+                    out.push(self.mine((number, index), valued.sort, kept));
                 }
             }
         }
     }
 
-    /// Which of the seat's values it is, if it is one.
-    fn mine(&self, (number, seat): (usize, usize), sort: usize, value: i64) -> u8 {
+    /// Which of the index's values it is, if it is one.
+    fn mine(&self, (number, index): (usize, usize), sort: usize, value: i64) -> u8 {
         match self.owner(sort, value) {
-            Some((block, at, position)) if (usize::from(block), usize::from(at)) == (number, seat) => position,
+            Some((orbit, at, position)) if (usize::from(orbit), usize::from(at)) == (number, index) => position,
             _ => u8::MAX,
         }
     }
 
-    /// A value that a seat keeps: of its own, of another one, or of nobody.
+    /// A value that an index keeps: of its own, of another one, or of nobody.
     fn reference(
         &self,
-        (number, seat): (usize, usize),
+        (number, index): (usize, usize),
         sort: usize,
         value: i64,
         out: &mut Vec<u8>,
@@ -985,23 +1006,23 @@ impl Plan {
                 out.push(0);
                 out.extend_from_slice(&value.to_le_bytes());
             }
-            Some((block, at, position)) => {
-                let is_own = (usize::from(block), usize::from(at)) == (number, seat);
+            Some((orbit, at, position)) => {
+                let is_own = (usize::from(orbit), usize::from(at)) == (number, index);
                 out.push(if is_own { 1 } else { 2 });
                 out.extend_from_slice(&u64::from(position).to_le_bytes());
                 if !is_own {
-                    flagged[number][seat] = true;
-                    flagged[usize::from(block)][usize::from(at)] = true;
+                    flagged[number][index] = true;
+                    flagged[usize::from(orbit)][usize::from(at)] = true;
                 }
             }
         }
     }
 
-    /// A value in a message that belongs to a seat: that says that signatures may not say everything.
-    fn flag(&self, (number, seat): (usize, usize), sort: usize, value: i64, flagged: &mut [Vec<bool>]) {
-        flagged[number][seat] = true;
-        if let Some((block, at, _)) = self.owner(sort, value) {
-            flagged[usize::from(block)][usize::from(at)] = true;
+    /// A value in a message that belongs to an index: that says that signatures may not say everything.
+    fn flag(&self, (number, index): (usize, usize), sort: usize, value: i64, flagged: &mut [Vec<bool>]) {
+        flagged[number][index] = true;
+        if let Some((orbit, at, _)) = self.owner(sort, value) {
+            flagged[usize::from(orbit)][usize::from(at)] = true;
         }
     }
 }

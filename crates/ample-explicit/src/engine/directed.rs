@@ -14,6 +14,7 @@ use super::liveness::{self, EmptinessResult, Specification};
 use super::options::{Emptiness, HeuristicKind, Options, Search};
 use super::reduction::Reduction;
 use super::subject::Subject;
+use super::symmetry::{self, SymmetryReduction};
 use super::{
     OfCompiled, REPORT_EVERY, Request, Run, atomic, collect, has_hidden_variables, notes_executed, room_for_the_store,
     run_plain,
@@ -29,6 +30,9 @@ use ample_engine::settings::Fairness;
 
 /// Why nothing is left out.
 const NO_REDUCTION: &str = "none, because the search is directed";
+
+/// Why no states are taken for the same.
+const NO_SYMMETRY: &str = "none, because the search is directed by a formula";
 
 /// The width of a beam.
 const WIDTH: u32 = 1_000;
@@ -76,6 +80,7 @@ impl Work<'_, '_> {
         let invariants = 0..self.request.invariants.len();
         match self.options.explicit.heuristic {
             HeuristicKind::Deadlock => vec![(None, Estimate::deadlock(self.system))],
+            HeuristicKind::Blocked => vec![(None, Estimate::blocked(self.system))],
             HeuristicKind::Assertion => vec![(None, Estimate::assertions(self.system))],
             HeuristicKind::Formula => {
                 let formulas = invariants.map(|number| self.formula(number)).collect();
@@ -84,7 +89,12 @@ impl Work<'_, '_> {
             HeuristicKind::Auto => {
                 let mut searches = Vec::new();
                 if self.request.deadlock {
-                    searches.push((Some(Aim::Deadlock), Estimate::deadlock(self.system)));
+                    // Who compares the successors of one state prefers the step that blocks another process.
+                    let estimate = match self.options.explicit.search {
+                        Search::HillClimbing => Estimate::blocked(self.system),
+                        _ => Estimate::deadlock(self.system),
+                    };
+                    searches.push((Some(Aim::Deadlock), estimate));
                 }
                 if self.request.assertions {
                     searches.push((Some(Aim::Assertions), Estimate::assertions(self.system)));
@@ -169,17 +179,24 @@ impl Work<'_, '_> {
 
     /// A search, and whether it has visited all states.
     fn search(&self, request: &Request, aim: Option<Aim>, estimate: Estimate, budget: &Budget) -> (Run, bool) {
-        let space = match self.space(budget) {
+        let mut space = match self.space(budget) {
             Ok(space) => space,
             Err(reason) => return (Run { ended: Some(reason), ..Run::default() }, false),
         };
         let safety = request.safety(self.options);
+        let using = symmetry::wanted(self.system, &self.request.invariants, self.options, budget);
+        let attached = using.map(|using| using.and_then(|using| using.attach(&mut space).map(|()| using.describe())));
+        let is_reduced = matches!(attached, Some(Ok(_)));
+        let symmetry = attached.map(|attached| attached.unwrap_or_else(|why| format!("none, because {why}")));
         // A path that is found later may come to a stored state with other values of hidden variables.
-        if has_hidden_variables(self.system) && self.options.explicit.search != Search::AStar {
+        let (run, is_exhausted) = if has_hidden_variables(self.system) && self.options.explicit.search != Search::AStar
+        {
             let visible = space.visible();
-            return perform(space, visible, estimate, aim, &safety, self.options, budget);
-        }
-        perform(space, Whole, estimate, aim, &safety, self.options, budget)
+            perform(space, visible, estimate, aim, &safety, self.options, budget)
+        } else {
+            perform(space, Whole, estimate, aim, &safety, self.options, budget)
+        };
+        (Run { symmetry, is_reduced, ..run }, is_exhausted)
     }
 
     fn walk(&self, mut estimates: Vec<Estimate>, budget: &Budget) -> Run {
@@ -226,6 +243,11 @@ fn perform(
         Search::AStar => {
             let mut store = FlatStore::<PathCost, _>::with_visible(visible).limit(room_for_the_store(budget));
             let report = directed::a_star(&mut space, &mut store, &mut estimate, aim, safety, budget);
+            known(&mut space, &store, report)
+        }
+        Search::HillClimbing => {
+            let mut store = FlatStore::<(), _>::with_visible(visible).limit(room_for_the_store(budget));
+            let report = directed::hill_climbing(&mut space, &mut store, &mut estimate, aim, safety, budget);
             known(&mut space, &store, report)
         }
         _ => {
@@ -293,6 +315,7 @@ pub fn look_for(
             ProductEstimate::Plain(Estimate::Value(expressions.len() - 1))
         }
         (None, HeuristicKind::Deadlock) => ProductEstimate::Plain(Estimate::deadlock(system)),
+        (None, HeuristicKind::Blocked) => ProductEstimate::Plain(Estimate::blocked(system)),
         (None, HeuristicKind::Assertion) => ProductEstimate::Plain(Estimate::assertions(system)),
         (None, HeuristicKind::Auto | HeuristicKind::Formula) => {
             ProductEstimate::of(system, &automaton, &mut expressions)
@@ -310,7 +333,9 @@ pub fn look_for(
         in_product(product, Whole, estimate, options, budget)
     };
     let reduction = (options.reduction() == Reduction::Auto).then(|| NO_REDUCTION.to_owned());
-    EmptinessResult { reduction, ..found }
+    let is_symmetric = !matches!(options.explicit.symmetry, SymmetryReduction::Auto | SymmetryReduction::None);
+    let symmetry = is_symmetric.then(|| NO_SYMMETRY.to_owned());
+    EmptinessResult { reduction, symmetry, ..found }
 }
 
 fn in_product(
@@ -333,6 +358,11 @@ fn in_product(
         Search::AStar => {
             let mut store = FlatStore::<PathCost, _>::with_visible(visible).limit(room);
             let report = directed::a_star(&mut product, &mut store, &mut estimate, aim, &safety, budget);
+            beginning(&mut product, &store, report)
+        }
+        Search::HillClimbing => {
+            let mut store = FlatStore::<(), _>::with_visible(visible).limit(room);
+            let report = directed::hill_climbing(&mut product, &mut store, &mut estimate, aim, &safety, budget);
             beginning(&mut product, &store, report)
         }
         Search::RandomWalk => {

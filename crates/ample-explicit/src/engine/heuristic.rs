@@ -2,6 +2,7 @@
 //!
 //! - To a deadlock: every process that can move has to come to another location where it can be blocked. Their distances from
 //!   the next one in the control-flow graph are added up. In a system of one process, as a net is, it is the number of enabled transitions.
+//!   Or it has to be blocked where it stands, which counts as one step.
 //! - To a violated assertion: the distance of the nearest process to an assertion, in the control-flow graph. A process that
 //!   is yet to be created counts from where it is created.
 //! - To a state in which a condition holds: by the structure of the condition, after S. Edelkamp, A. Lluch Lafuente and
@@ -57,8 +58,17 @@ pub enum Estimate {
 }
 
 impl Estimate {
-    /// The distance from a deadlock.
+    /// The distance from a deadlock: every process that can move has to come to the next location where it can be blocked.
     pub fn deadlock(system: &System) -> Estimate {
+        Estimate::of_blocked(system, distances_to_waiting)
+    }
+
+    /// The distance from a deadlock: every process that can move has to be blocked where it stands, or where it can be next.
+    pub fn blocked(system: &System) -> Estimate {
+        Estimate::of_blocked(system, distances_to_blocked)
+    }
+
+    fn of_blocked(system: &System, distances: impl Fn(&ProcessType) -> Vec<u32>) -> Estimate {
         if system.synchronous().is_some() {
             return Estimate::Zero;
         }
@@ -67,7 +77,7 @@ impl Estimate {
         if system.start.len() < 2 && !edges.into_iter().any(spawns) {
             return Estimate::Enabled;
         }
-        Estimate::Blocked(system.processes.iter().map(distances_to_waiting).collect())
+        Estimate::Blocked(system.processes.iter().map(distances).collect())
     }
 
     /// The distance from an assertion; in a system without assertions from a step that may be a fault.
@@ -363,9 +373,8 @@ fn relax(process: &ProcessType, distances: &mut [u32], beyond: impl Fn(usize, &E
     }
 }
 
-/// How far each location is from the next one where the process may have to wait: a process that can move goes there, by one
-/// step at least.
-fn distances_to_waiting(process: &ProcessType) -> Vec<u32> {
+/// How far each location is from the nearest one where the process may have to wait, which may be itself.
+fn distances_to_nearest_waiting(process: &ProcessType) -> Vec<u32> {
     let waits = |edge: &Edge| {
         let is_blocked = |conjunct: &Expr| matches!(conjunct, Expr::Blocked(_));
         let is_else = edge.guard.iter().any(is_blocked);
@@ -377,13 +386,30 @@ fn distances_to_waiting(process: &ProcessType) -> Vec<u32> {
     };
     let mut distances: Vec<u32> = process.locations.iter().map(location).collect();
     relax(process, &mut distances, |_, _| FAR);
+    distances
+}
+
+/// A process that never waits does not make others wait more by moving.
+fn most_steps(process: &ProcessType) -> u32 {
+    process.locations.len().max(1) as u32
+}
+
+/// How far each location is from the next one where the process may have to wait: a process that can move goes there, by one
+/// step at least.
+fn distances_to_waiting(process: &ProcessType) -> Vec<u32> {
+    let distances = distances_to_nearest_waiting(process);
     let next = |location: &ample_model::Location| {
         let edges = location.edges.iter().map(|edge| &process.edges[edge.index()]);
         let steps = edges.map(|edge| distances[edge.to.index()].saturating_add(weight(edge)));
-        // A process that never waits does not make others wait more by moving.
-        steps.min().unwrap_or(0).clamp(1, process.locations.len().max(1) as u32)
+        steps.min().unwrap_or(0).clamp(1, most_steps(process))
     };
     process.locations.iter().map(next).collect()
+}
+
+/// The same, but a process that may have to wait where it stands is one step from it: another one takes what it waits for.
+fn distances_to_blocked(process: &ProcessType) -> Vec<u32> {
+    let nearest = distances_to_nearest_waiting(process);
+    nearest.into_iter().map(|distance| distance.clamp(1, most_steps(process))).collect()
 }
 
 /// How many steps it takes from each location to take one of these edges, by the process itself or by one that it creates.

@@ -89,17 +89,21 @@ pub fn look_for(
     // Whether a large one is symmetric is found out when it has turned out to be large.
     let plain = options.with_symmetry(SymmetryReduction::None);
     let canonical = options.with_symmetry(SymmetryReduction::Canonical);
-    let (small, large) = budget.until(|progress| progress.states > symmetry::LARGE);
+    if tells_apart(options) {
+        return look_as_told(system, specification, &plain, budget);
+    }
+    let is_suitable = |using: &Using| !using.stutters();
+    let (small, large) = symmetry::until_large(system, specification.atoms, options, is_suitable, budget);
     let first = look_as_told(system, specification.clone(), &plain, &small);
     if !large.is_cancelled() || first.ended.is_none() || budget.check().is_err() {
         return first;
     }
-    let options = if using(system, &specification, &canonical, budget).is_some_and(|using| using.is_ok()) {
-        canonical
-    } else {
-        plain
-    };
-    look_as_told(system, specification, &options, budget)
+    look_as_told(system, specification, &canonical, budget)
+}
+
+/// Fairness tells processes apart.
+fn tells_apart(options: &Options) -> bool {
+    options.settings.fairness != Fairness::None || !options.settings.justice.is_empty()
 }
 
 /// The symmetry that may be used for a property of endless runs; or why none, if it is asked for.
@@ -111,7 +115,7 @@ fn using(
 ) -> Option<Result<Using, String>> {
     let using = symmetry::wanted(system, specification.atoms, options, budget)?;
     Some(using.and_then(|using| {
-        if options.settings.fairness != Fairness::None || !options.settings.justice.is_empty() {
+        if tells_apart(options) {
             return Err("fairness tells processes apart".into());
         }
         if using.stutters() {

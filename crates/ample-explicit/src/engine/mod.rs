@@ -211,7 +211,7 @@ impl Run {
 
 /// Searches the state space of the system.
 ///
-/// Whether a large one is symmetric is found out when it has turned out to be large.
+/// Whether a large one is symmetric is found out when it has turned out to be large; one that is not goes on.
 fn run(system: &Subject<'_>, request: &Request, options: &Options, budget: &Budget) -> Run {
     if options.explicit.search.is_directed() {
         return directed::run(system, request, options, budget);
@@ -225,21 +225,13 @@ fn run(system: &Subject<'_>, request: &Request, options: &Options, budget: &Budg
     }
     let plain = options.with_symmetry(SymmetryReduction::None);
     let canonical = options.with_symmetry(SymmetryReduction::Canonical);
-    let (small, large) = budget.until(|progress| progress.states > symmetry::LARGE);
+    let (small, large) = symmetry::until_large(system, &request.invariants, options, |_| true, budget);
     let first = run_as_told(system, request, &plain, &small);
     if !large.is_cancelled() || first.ended.is_none() || budget.check().is_err() {
         return first;
     }
-    match symmetry::wanted(system, &request.invariants, &canonical, budget) {
-        Some(Ok(_)) => {
-            let second = run_as_told(system, &request.without(&first), &canonical, budget);
-            first.completed_by(second)
-        }
-        _ => {
-            let second = run_as_told(system, &request.without(&first), &plain, budget);
-            first.completed_by(second)
-        }
-    }
+    let second = run_as_told(system, &request.without(&first), &canonical, budget);
+    first.completed_by(second)
 }
 
 /// Searches with the symmetry that the options name.

@@ -30,6 +30,11 @@ pub enum Search {
     ///
     /// A directed search, greedy; all states are visited if there is no violation.
     BestFirst,
+    /// Hill climbing: depth first, and first to the successor that is nearest to a violation, as far as the heuristic can
+    /// tell.
+    ///
+    /// States that are not entered are not stored; all states are visited if there is no violation.
+    HillClimbing,
     /// A*: what is on the shortest path to a violation, as far as the heuristic can tell.
     ///
     /// Counterexamples are as short as can be if the heuristic is admissible: never too high.
@@ -49,7 +54,7 @@ impl Search {
     pub fn is_directed(self) -> bool {
         match self {
             Search::Auto | Search::BreadthFirst | Search::DepthFirst => false,
-            Search::BestFirst | Search::AStar | Search::Beam | Search::RandomWalk => true,
+            Search::BestFirst | Search::HillClimbing | Search::AStar | Search::Beam | Search::RandomWalk => true,
         }
     }
 
@@ -69,6 +74,8 @@ pub enum HeuristicKind {
     Auto,
     /// The distance from a deadlock.
     Deadlock,
+    /// The distance from a deadlock, where a process can be blocked without a step of its own.
+    Blocked,
     /// The distance from an assertion.
     Assertion,
     /// The distance from a violation of an invariant or of a formula.
@@ -296,7 +303,8 @@ impl Explicit {
         let has_heuristic = self.heuristic != HeuristicKind::default() || settings.heuristic.is_some();
         if has_heuristic && !self.search.is_directed() {
             return Some(
-                "`--heuristic` is for a directed search: `--search best-first`, `a-star`, `beam` or `random-walk`"
+                "`--heuristic` is for a directed search: `--search best-first`, `hill-climbing`, `a-star`, `beam` or \
+                 `random-walk`"
                     .into(),
             );
         }
@@ -320,8 +328,9 @@ impl Explicit {
                 "`{search}` looks for violations; states are counted with `--search bfs` or `--search dfs`"
             ));
         }
-        if !matches!(self.symmetry, SymmetryReduction::Auto | SymmetryReduction::None) {
-            return Some(format!("`{search}` goes without `--symmetry`; `--search bfs` and `--search dfs` can use it"));
+        let is_symmetric = !matches!(self.symmetry, SymmetryReduction::Auto | SymmetryReduction::None);
+        if is_symmetric && self.search == Search::RandomWalk {
+            return Some(format!("`{search}` stores no states, and has no use for `--symmetry`"));
         }
         if self.store != StoreKind::Exact {
             return Some(format!(

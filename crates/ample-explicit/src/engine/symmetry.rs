@@ -7,21 +7,21 @@
 //! (`Keyed`), of which the store compares the representatives: the symmetric store of M. Kattenbelt's thesis (§5.4.2).
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
 
-use ample_model::{Budget, Expr, Move, StartNumber, System};
+use ample_model::{Budget, Cancellation, Expr, Move, StartNumber, System};
 use ample_reduce::symmetry::{Refusal, Symmetry};
 
 use super::OfCompiled;
 use super::options::Options;
-use super::subject::Subject;
 use crate::compile::{Choice, Compiled, Representatives, Transition};
 use crate::liveness::{Concurrent, Processes};
 use crate::space::{Checked, Culprit, StateSpace};
 
-/// A search that has found so many states tries whether there is a symmetry.
-pub(super) const LARGE: u64 = 20_000;
+/// When a search has found so many states, it is tried whether there is a symmetry.
+const LARGE: u64 = 20_000;
 
 /// Whether states that differ in the places of processes only are taken for the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -82,8 +82,8 @@ impl Using {
 /// The symmetry that a search may use which looks at these expressions; or why there is none, in words. None at all if it
 /// is not asked for.
 pub(super) fn wanted(
-    system: &Subject<'_>,
-    looks: &[Expr],
+    system: &System,
+    observed: &[Expr],
     options: &Options,
     budget: &Budget,
 ) -> Option<Result<Using, String>> {
@@ -93,9 +93,29 @@ pub(super) fn wanted(
         SymmetryReduction::Canonical => Choice::Canonical,
     };
     let types = declared(system);
-    let found = Symmetry::of_types(system, looks, types.as_deref(), budget);
+    let found = Symmetry::of_types(system, observed, types.as_deref(), budget);
     let text = |refusal: Refusal| refusal.text(system);
     Some(found.map(|symmetry| Using { symmetry: Arc::new(symmetry), choice }).map_err(text))
+}
+
+/// A budget that ends a search which has become large if there is a symmetry for it, and whether it has. Where there is none, the
+/// search goes on.
+pub(super) fn until_large(
+    system: &System,
+    observed: &[Expr],
+    options: &Options,
+    is_suitable: impl Fn(&Using) -> bool + Send + Sync + 'static,
+    budget: &Budget,
+) -> (Budget, Cancellation) {
+    let (system, observed, within) = (system.clone(), observed.to_vec(), budget.clone());
+    let options = options.with_symmetry(SymmetryReduction::Canonical);
+    let is_judged = AtomicBool::new(false);
+    budget.until(move |progress| {
+        progress.states > LARGE
+            && !is_judged.swap(true, Ordering::Relaxed)
+            && wanted(&system, &observed, &options, &within)
+                .is_some_and(|using| using.is_ok_and(|using| is_suitable(&using)))
+    })
 }
 
 /// The process types that the text of the model declares to be symmetric, in a comment: `ample: symmetric P, Q`. Others are not

@@ -1,7 +1,7 @@
 //! Search: strategies that order the traversal, and feedback that decides.
 //!
-//! A strategy, [`DepthFirst`], [`BreadthFirst`], or one that is directed by a [`Heuristic`] ([`BestFirst`], [`Beam`],
-//! [`RandomWalk`]), knows how to walk a state space and nothing about
+//! A strategy, [`DepthFirst`], [`BreadthFirst`], or one that is directed by a [`Heuristic`] ([`BestFirst`],
+//! [hill climbing](DepthFirst::hill_climbing), [`Beam`], [`RandomWalk`]), knows how to walk a state space and nothing about
 //! what is looked for. At every event it asks a [`Feedback`] what to do: *explore* when it arrives at a
 //! state, *leaf* when a state turns out to have no outgoing transition, and, depth-first only,
 //! *backtrack* when a state has been fully expanded. The feedback sees the moment as a [`Visit`].

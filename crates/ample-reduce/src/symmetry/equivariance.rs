@@ -51,7 +51,7 @@ pub(super) struct Known {
     pub sees: Sees,
 }
 
-/// Looks at one permutation of processes.
+/// Verifies one permutation of processes.
 pub(super) struct Equivariance<'a> {
     pub system: &'a System,
     pub lens: &'a Lens<'a>,
@@ -225,7 +225,8 @@ impl<'a> Equivariance<'a> {
         Ok(())
     }
 
-    /// Global variables that nobody assigns are what they are, and stay so when their elements move.
+    /// Global variables that nobody assigns are what they are, and stay so when their elements move: who analyses the system, such
+    /// as a partial-order reduction, relies on that in every state.
     pub fn constants(&mut self) -> Checked {
         self.arrays_of_channels()?;
         for (number, variable) in self.system.globals.iter().enumerate() {
@@ -237,9 +238,6 @@ impl<'a> Equivariance<'a> {
             let value = |slot: u32| self.instances.globals[(first + slot) as usize];
             for (slot, parts) in slots.iter().enumerate() {
                 let target = self.target(slot as u32, &parts.subscripts);
-                if target == slot as i64 && self.sort(parts.cell) != self.sort(Holder::Channel) {
-                    continue;
-                }
                 let Ok(target) = u32::try_from(target) else { continue };
                 if (target as usize) < slots.len() {
                     self.span = variable.span;
@@ -351,7 +349,7 @@ impl<'a> Equivariance<'a> {
     }
 
     /// An expression of a property.
-    pub fn look(&mut self, expr: &Expr) -> Checked {
+    pub fn observed(&mut self, expr: &Expr) -> Checked {
         self.at = None;
         self.span = None;
         self.expect(expr, None)

@@ -4,7 +4,7 @@
 //! that one of them is enough (M. Kattenbelt, *Towards an explicit-state model checking framework*, 2006, §5.4.2;
 //! E. M. Clarke et al., *Exploiting Symmetry in Temporal Logic Model Checking*, 1996). Here a symmetry is a permutation of
 //! processes of the same type together with permutations of values: process ids, subscripts of arrays with an element for
-//! each process, handles of their channels. [`Symmetry::detect`] proposes permutations, exchanges of two processes and rotations
+//! each process, handles of their channels. [`Symmetry::detect`] proposes generators, transpositions of two processes and rotations
 //! of all, and verifies (`equivariance`) each of them on every statement and every expression of the properties. One that
 //! fails is refused with the place in the source where processes are told apart.
 //!
@@ -56,39 +56,39 @@ impl Refusal {
     }
 }
 
-/// What the members of a block may do.
+/// The group that acts on an orbit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// Any permutation.
-    Full,
-    /// Rotations.
+pub enum Group {
+    /// The symmetric group: any permutation.
+    Symmetric,
+    /// The cyclic group: rotations.
     Cyclic,
 }
 
-/// What takes the place of another one: processes, and the values that belong to them.
+/// An element of the index set, which takes the place of another one: processes, and the values that belong to them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seat {
-    /// The ids of its processes; those of the same position have the same type in all seats.
+pub struct Index {
+    /// The ids of its processes; those of the same position have the same type in all indices.
     pub processes: Vec<u32>,
     /// Per sort its values; those of the same position take each other's place.
     pub values: Vec<Vec<i64>>,
 }
 
-/// Seats that can be permuted, independently of other blocks.
+/// An orbit of the index set: indices that are permuted, independently of other orbits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
-    /// How.
-    pub shape: Shape,
-    /// The seats.
-    pub seats: Vec<Seat>,
+pub struct Orbit {
+    /// By which group.
+    pub group: Group,
+    /// The indices.
+    pub indices: Vec<Index>,
 }
 
-impl Block {
+impl Orbit {
     /// How many permutations there are.
     pub fn order(&self) -> u128 {
-        match self.shape {
-            Shape::Full => (1..=self.seats.len() as u128).product(),
-            Shape::Cyclic => self.seats.len() as u128,
+        match self.group {
+            Group::Symmetric => (1..=self.indices.len() as u128).product(),
+            Group::Cyclic => self.indices.len() as u128,
         }
     }
 }
@@ -115,7 +115,7 @@ pub struct Symmetry {
     /// The processes, by their ids, when all are there.
     pub instances: Vec<Instance>,
     /// What can be permuted.
-    pub blocks: Vec<Block>,
+    pub orbits: Vec<Orbit>,
     /// How many sorts have values that permutations change.
     pub sorts: usize,
     /// Per global variable and slot.
@@ -133,7 +133,7 @@ pub struct Symmetry {
     /// Processes that can be permuted may come to their end. States differ then in when such a process is removed, and runs
     /// in how often states are repeated.
     pub terminates: bool,
-    /// Why processes of the same type are not all in one block.
+    /// Why processes of the same type are not all in one orbit.
     pub refusals: Vec<Refusal>,
     description: String,
 }
@@ -152,14 +152,14 @@ struct Generator {
 
 impl Symmetry {
     /// The symmetries that the system has and the expressions of properties keep, or why there are none.
-    pub fn detect(system: &System, looks: &[Expr], budget: &Budget) -> Result<Symmetry, Refusal> {
-        Symmetry::of_types(system, looks, None, budget)
+    pub fn detect(system: &System, observed: &[Expr], budget: &Budget) -> Result<Symmetry, Refusal> {
+        Symmetry::of_types(system, observed, None, budget)
     }
 
     /// The same for processes of these types only, by their names.
     pub fn of_types(
         system: &System,
-        looks: &[Expr],
+        observed: &[Expr],
         types: Option<&[String]>,
         budget: &Budget,
     ) -> Result<Symmetry, Refusal> {
@@ -171,13 +171,13 @@ impl Symmetry {
         if instances.processes.len() > MOST_PROCESSES {
             return Err(Refusal::new(format!("there are more than {MOST_PROCESSES} processes")));
         }
-        let sorts = Sorts::of(system, &lens, looks);
+        let sorts = Sorts::of(system, &lens, observed);
         let detection = Detection {
             system,
             lens: &lens,
             sorts: &sorts,
             instances: &instances,
-            looks,
+            observed,
             flows: system.processes.iter().map(Flow::of).collect(),
             refusals: Vec::new(),
             budget,
@@ -187,7 +187,7 @@ impl Symmetry {
 
     /// How many permutations there are.
     pub fn order(&self) -> u128 {
-        self.blocks.iter().map(Block::order).fold(1, u128::saturating_mul)
+        self.orbits.iter().map(Orbit::order).fold(1, u128::saturating_mul)
     }
 }
 
@@ -279,7 +279,7 @@ struct Detection<'a> {
     lens: &'a Lens<'a>,
     sorts: &'a Sorts,
     instances: &'a Instances,
-    looks: &'a [Expr],
+    observed: &'a [Expr],
     flows: Vec<Flow>,
     refusals: Vec<Refusal>,
     budget: &'a Budget,
@@ -301,12 +301,14 @@ impl Detection<'_> {
         if groups.is_empty() {
             return Err(Refusal::new("no two processes have the same type"));
         }
-        let mut candidates: Vec<(Shape, Vec<Vec<u32>>, Vec<Generator>)> = Vec::new();
+        let mut candidates: Vec<(Group, Vec<Vec<u32>>, Vec<Generator>)> = Vec::new();
         let mut open: Vec<Vec<u32>> = Vec::new();
         for ids in groups.values() {
-            let chains = self.chains(std::slice::from_ref(ids));
-            let is_whole = chains.iter().any(|(seats, _)| seats.len() == ids.len());
-            candidates.extend(chains.into_iter().map(|(seats, generators)| (Shape::Full, seats, generators)));
+            let transpositions = self.transpositions(std::slice::from_ref(ids));
+            let is_whole = transpositions.iter().any(|(indices, _)| indices.len() == ids.len());
+            candidates.extend(
+                transpositions.into_iter().map(|(indices, generators)| (Group::Symmetric, indices, generators)),
+            );
             if !is_whole {
                 open.push(ids.clone());
             }
@@ -318,8 +320,10 @@ impl Detection<'_> {
         for length in lengths {
             let together: Vec<Vec<u32>> = open.iter().filter(|ids| ids.len() == length).cloned().collect();
             if together.len() > 1 {
-                let chains = self.chains(&together);
-                candidates.extend(chains.into_iter().map(|(seats, generators)| (Shape::Full, seats, generators)));
+                let transpositions = self.transpositions(&together);
+                candidates.extend(
+                    transpositions.into_iter().map(|(indices, generators)| (Group::Symmetric, indices, generators)),
+                );
             }
             if length > 2 {
                 for ids in &together {
@@ -333,11 +337,12 @@ impl Detection<'_> {
         self.assemble(candidates)
     }
 
-    /// Chains of seats, each of which can be exchanged with the next one. A seat has a process of each list.
-    fn chains(&mut self, lists: &[Vec<u32>]) -> Vec<(Vec<Vec<u32>>, Vec<Generator>)> {
-        let seat = |at: usize| lists.iter().map(|ids| ids[at]).collect::<Vec<u32>>();
+    /// Lists of indices, of each of which there is a transposition with the next one: together they generate the symmetric
+    /// group. An index has a process of each list.
+    fn transpositions(&mut self, lists: &[Vec<u32>]) -> Vec<(Vec<Vec<u32>>, Vec<Generator>)> {
+        let index = |at: usize| lists.iter().map(|ids| ids[at]).collect::<Vec<u32>>();
         let mut left: Vec<usize> = (0..lists[0].len()).collect();
-        let mut chains = Vec::new();
+        let mut transpositions = Vec::new();
         while left.len() > 1 {
             let mut chain = vec![left[0]];
             let mut generators = Vec::new();
@@ -354,14 +359,14 @@ impl Detection<'_> {
             }
             left.retain(|at| !chain.contains(at));
             if chain.len() > 1 {
-                chains.push((chain.into_iter().map(seat).collect(), generators));
+                transpositions.push((chain.into_iter().map(index).collect(), generators));
             }
         }
-        chains
+        transpositions
     }
 
-    /// All processes go to the place of the next one.
-    fn rotation(&mut self, lists: &[Vec<u32>]) -> Option<(Shape, Vec<Vec<u32>>, Vec<Generator>)> {
+    /// The rotation: all processes go to the place of the next one.
+    fn rotation(&mut self, lists: &[Vec<u32>]) -> Option<(Group, Vec<Vec<u32>>, Vec<Generator>)> {
         let mut permutation: Vec<u32> = (0..self.instances.processes.len() as u32).collect();
         let length = lists[0].len();
         for ids in lists {
@@ -370,8 +375,8 @@ impl Detection<'_> {
             }
         }
         let generator = self.verified(permutation)?;
-        let seats = (0..length).map(|at| lists.iter().map(|ids| ids[at]).collect()).collect();
-        Some((Shape::Cyclic, seats, vec![generator]))
+        let indices = (0..length).map(|at| lists.iter().map(|ids| ids[at]).collect()).collect();
+        Some((Group::Cyclic, indices, vec![generator]))
     }
 
     /// The permutation, if it is a symmetry; otherwise the reason is noted.
@@ -392,8 +397,8 @@ impl Detection<'_> {
         let conflict = |why: String| Conflict { why, span: None };
         let mut equivariance = Equivariance::new(self.system, self.lens, self.sorts, self.instances, &permutation);
         equivariance.begin()?;
-        for look in self.looks {
-            equivariance.look(look)?;
+        for expr in self.observed {
+            equivariance.observed(expr)?;
         }
         let mut avoided: BTreeSet<(usize, u32)> = BTreeSet::new();
         for (number, flow) in self.flows.iter().enumerate() {
@@ -416,6 +421,12 @@ impl Detection<'_> {
                     continue;
                 }
                 if avoided.contains(&(number, edge.from.0)) {
+                    // A loop that creates processes lies behind as soon as it has been left.
+                    let is_open = |at: &usize| !avoided.contains(&(number, *at as u32));
+                    let mut after = (0..process.locations.len()).filter(is_open);
+                    if after.any(|at| self.flows[number].before[at].contains(&edge.from.0)) {
+                        continue;
+                    }
                     return Err(Conflict {
                         why: format!("processes may be created again and again by {}", process.name),
                         span: edge.span,
@@ -470,24 +481,24 @@ impl Detection<'_> {
         Ok(())
     }
 
-    /// Puts blocks together that do not get in each other's way.
-    fn assemble(self, candidates: Vec<(Shape, Vec<Vec<u32>>, Vec<Generator>)>) -> Result<Symmetry, Refusal> {
-        let mut blocks: Vec<(Shape, Vec<RawSeat>)> = Vec::new();
+    /// Puts orbits together that do not get in each other's way.
+    fn assemble(self, candidates: Vec<(Group, Vec<Vec<u32>>, Vec<Generator>)>) -> Result<Symmetry, Refusal> {
+        let mut orbits: Vec<(Group, Vec<RawIndex>)> = Vec::new();
         let mut taken: BTreeSet<(Sort, i64)> = BTreeSet::new();
         let mut busy: BTreeSet<u32> = BTreeSet::new();
         let mut avoided: BTreeSet<(usize, u32)> = BTreeSet::new();
-        for (shape, seats, generators) in candidates {
-            let aligned = match shape {
-                Shape::Full => aligned(&seats, &generators),
-                Shape::Cyclic => rotated(&seats, &generators[0]),
+        for (group, indices, generators) in candidates {
+            let aligned = match group {
+                Group::Symmetric => aligned(&indices, &generators),
+                Group::Cyclic => rotated(&indices, &generators[0]),
             };
             let Some(aligned) = aligned else { continue };
             let values = || {
                 aligned
                     .iter()
-                    .flat_map(|seat| seat.values.iter().flat_map(|(sort, all)| all.iter().map(|v| (*sort, *v))))
+                    .flat_map(|index| index.values.iter().flat_map(|(sort, all)| all.iter().map(|v| (*sort, *v))))
             };
-            let processes = || seats.iter().flatten().copied();
+            let processes = || indices.iter().flatten().copied();
             if values().any(|value| taken.contains(&value)) || processes().any(|id| busy.contains(&id)) {
                 continue;
             }
@@ -496,19 +507,19 @@ impl Detection<'_> {
             for generator in &generators {
                 avoided.extend(&generator.avoided);
             }
-            blocks.push((shape, aligned));
+            orbits.push((group, aligned));
         }
-        if blocks.is_empty() {
+        if orbits.is_empty() {
             let first = self.refusals.into_iter().next();
             return Err(first.unwrap_or_else(|| Refusal::new("processes of the same type are told apart")));
         }
-        Ok(self.tables(&blocks, &avoided))
+        Ok(self.tables(&orbits, &avoided))
     }
 
-    fn tables(self, blocks: &[(Shape, Vec<RawSeat>)], avoided: &BTreeSet<(usize, u32)>) -> Symmetry {
+    fn tables(self, orbits: &[(Group, Vec<RawIndex>)], avoided: &BTreeSet<(usize, u32)>) -> Symmetry {
         let mut numbers: BTreeMap<Sort, usize> = BTreeMap::new();
-        for (_, seats) in blocks {
-            for sort in seats.iter().flat_map(|seat| seat.values.keys()) {
+        for (_, indices) in orbits {
+            for sort in indices.iter().flat_map(|index| index.values.keys()) {
                 let next = numbers.len();
                 numbers.entry(*sort).or_insert(next);
             }
@@ -532,30 +543,30 @@ impl Detection<'_> {
             })
             .collect();
         let handles = active(Holder::Channel);
-        let blocks: Vec<Block> = (blocks.iter())
-            .map(|(shape, seats)| Block {
-                shape: *shape,
-                seats: seats
+        let orbits: Vec<Orbit> = (orbits.iter())
+            .map(|(group, indices)| Orbit {
+                group: *group,
+                indices: indices
                     .iter()
-                    .map(|seat| {
+                    .map(|index| {
                         let mut values = vec![Vec::new(); numbers.len()];
-                        for (sort, all) in &seat.values {
+                        for (sort, all) in &index.values {
                             values[numbers[sort]].clone_from(all);
                         }
-                        Seat { processes: seat.processes.clone(), values }
+                        Index { processes: index.processes.clone(), values }
                     })
                     .collect(),
             })
             .collect();
-        let moved: BTreeSet<ProcessId> = (blocks.iter().flat_map(|block| &block.seats))
-            .flat_map(|seat| &seat.processes)
+        let moved: BTreeSet<ProcessId> = (orbits.iter().flat_map(|orbit| &orbit.indices))
+            .flat_map(|index| &index.processes)
             .map(|id| self.instances.processes[*id as usize].process)
             .collect();
         let terminates = moved.iter().any(|process| self.flows[process.index()].ends);
-        let description = describe(self.system, &self.instances.processes, &blocks);
+        let description = describe(self.system, &self.instances.processes, &orbits);
         Symmetry {
             instances: self.instances.processes.clone(),
-            blocks,
+            orbits,
             sorts: numbers.len(),
             globals,
             locals,
@@ -574,24 +585,24 @@ impl Detection<'_> {
     }
 }
 
-fn describe(system: &System, instances: &[Instance], blocks: &[Block]) -> String {
-    let block = |block: &Block| {
-        let first = &block.seats[0];
+fn describe(system: &System, instances: &[Instance], orbits: &[Orbit]) -> String {
+    let orbit = |orbit: &Orbit| {
+        let first = &orbit.indices[0];
         let names: Vec<&str> =
             (first.processes.iter()).map(|id| system.process(instances[*id as usize].process).name.as_str()).collect();
-        let what = match block.shape {
-            Shape::Full => "processes of type",
-            Shape::Cyclic => "processes in a ring of type",
+        let what = match orbit.group {
+            Group::Symmetric => "processes of type",
+            Group::Cyclic => "processes in a ring of type",
         };
-        format!("{} {what} {}", block.seats.len(), names.join(" with "))
+        format!("{} {what} {}", orbit.indices.len(), names.join(" with "))
     };
-    let order = blocks.iter().map(Block::order).fold(1, u128::saturating_mul);
-    format!("{}, group order {order}", blocks.iter().map(block).collect::<Vec<_>>().join(", "))
+    let order = orbits.iter().map(Orbit::order).fold(1, u128::saturating_mul);
+    format!("{}, group order {order}", orbits.iter().map(orbit).collect::<Vec<_>>().join(", "))
 }
 
-/// A seat, with the sorts as they were inferred.
+/// An index, with the sorts as they were inferred.
 #[derive(Clone, Debug, Default)]
-struct RawSeat {
+struct RawIndex {
     processes: Vec<u32>,
     values: BTreeMap<Sort, Vec<i64>>,
 }
@@ -612,11 +623,11 @@ fn moved_sorts(generators: &[Generator]) -> BTreeSet<Sort> {
     sorts.filter(|(generator, sort)| !moved(generator, *sort).is_empty()).map(|(_, sort)| sort).collect()
 }
 
-/// The values of seats each of which can be exchanged with the next one: every exchange swaps the values of two seats, and
-/// nothing else.
-fn aligned(seats: &[Vec<u32>], generators: &[Generator]) -> Option<Vec<RawSeat>> {
-    let mut aligned: Vec<RawSeat> =
-        seats.iter().map(|processes| RawSeat { processes: processes.clone(), ..RawSeat::default() }).collect();
+/// The values of indices of each of which there is a transposition with the next one: every transposition swaps the values of
+/// two indices, and nothing else.
+fn aligned(indices: &[Vec<u32>], generators: &[Generator]) -> Option<Vec<RawIndex>> {
+    let mut aligned: Vec<RawIndex> =
+        indices.iter().map(|processes| RawIndex { processes: processes.clone(), ..RawIndex::default() }).collect();
     for sort in moved_sorts(generators) {
         let first = moved(&generators[0], sort);
         let own: Vec<i64> = match generators.get(1) {
@@ -642,19 +653,19 @@ fn aligned(seats: &[Vec<u32>], generators: &[Generator]) -> Option<Vec<RawSeat>>
     are_apart(&aligned).then_some(aligned)
 }
 
-/// The values of seats that are rotated.
-fn rotated(seats: &[Vec<u32>], generator: &Generator) -> Option<Vec<RawSeat>> {
-    let mut aligned: Vec<RawSeat> =
-        seats.iter().map(|processes| RawSeat { processes: processes.clone(), ..RawSeat::default() }).collect();
+/// The values of indices that are rotated.
+fn rotated(indices: &[Vec<u32>], generator: &Generator) -> Option<Vec<RawIndex>> {
+    let mut aligned: Vec<RawIndex> =
+        indices.iter().map(|processes| RawIndex { processes: processes.clone(), ..RawIndex::default() }).collect();
     for sort in moved_sorts(std::slice::from_ref(generator)) {
         let mut left = moved(generator, sort);
         while let Some(first) = left.first().copied() {
             let mut value = first;
-            for seat in &mut aligned {
+            for index in &mut aligned {
                 if !left.remove(&value) {
                     return None;
                 }
-                seat.values.entry(sort).or_default().push(value);
+                index.values.entry(sort).or_default().push(value);
                 value = image(generator, sort, value);
             }
             if value != first {
@@ -665,11 +676,11 @@ fn rotated(seats: &[Vec<u32>], generator: &Generator) -> Option<Vec<RawSeat>> {
     are_apart(&aligned).then_some(aligned)
 }
 
-/// No value belongs to two seats.
-fn are_apart(seats: &[RawSeat]) -> bool {
+/// No value belongs to two indices.
+fn are_apart(indices: &[RawIndex]) -> bool {
     let mut seen: HashMap<(Sort, i64), usize> = HashMap::new();
-    seats.iter().enumerate().all(|(at, seat)| {
-        let mut values = seat.values.iter().flat_map(|(sort, all)| all.iter().map(move |value| (*sort, *value)));
+    indices.iter().enumerate().all(|(at, index)| {
+        let mut values = index.values.iter().flat_map(|(sort, all)| all.iter().map(move |value| (*sort, *value)));
         values.all(|value| seen.insert(value, at).is_none())
     })
 }

@@ -161,7 +161,7 @@ pub(super) struct Sorts {
 
 impl Sorts {
     /// Infers the sorts of a system, with the expressions of properties.
-    pub fn of(system: &System, lens: &Lens<'_>, looks: &[Expr]) -> Sorts {
+    pub fn of(system: &System, lens: &Lens<'_>, observed: &[Expr]) -> Sorts {
         let mut inference = Inference {
             system,
             lens,
@@ -192,7 +192,7 @@ impl Sorts {
         }
         inference.owner = None;
         inference.seen = Seen::default();
-        looks.iter().for_each(|look| inference.expr(look));
+        observed.iter().for_each(|expr| inference.expr(expr));
         inference.sorts
     }
 

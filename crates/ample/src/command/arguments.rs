@@ -76,9 +76,9 @@ pub struct Check {
     /// Show all of a long counterexample, and of a large state
     #[arg(long)]
     pub full: bool,
-    /// What a directed search (`--search best-first`, `a-star`, `beam`, `random-walk`) goes by: `auto`, the distance from a
-    /// violation of the property; `deadlock`, `assertion` or `formula`, that from one of these; or an expression over the
-    /// model's variables, which is smaller nearer to a violation [default: auto]
+    /// What a directed search (`--search best-first`, `hill-climbing`, `a-star`, `beam`, `random-walk`) goes by: `auto`, the
+    /// distance from a violation of the property; `deadlock`, `blocked`, `assertion` or `formula`, that from one of these; or
+    /// an expression over the model's variables, which is smaller nearer to a violation [default: auto]
     #[arg(long, value_name = "HEURISTIC", allow_hyphen_values = true, help_heading = "Explicit engine")]
     pub heuristic: Option<String>,
     #[command(flatten)]
