@@ -216,7 +216,9 @@ fn a_formula_is_directed_by_its_automaton() {
         for search in COMPLETE {
             let report = check(&system, &[ltl(&system, text)], search);
             assert_eq!(report.answers[0].verdict(), wide.answers[0].verdict(), "{search:?} {text}");
-            assert!(report.statistics.states <= wide.statistics.states, "{search:?} {text}");
+            // Where all successors look alike, hill climbing is depth first.
+            let is_narrow = report.statistics.states <= wide.statistics.states;
+            assert!(is_narrow || search == Search::HillClimbing, "{search:?} {text}");
         }
     }
 }
