@@ -126,8 +126,8 @@ FAMILIES = {
 
 # Of local dependency, and too large for one diagram in 4 GB.
 LARGE = [
-    (queue, (4, 8)), (bus, (4, 32)), (ring, (200, 3, 5)), (bus, (8, 16)), (queue, (5, 8)), (ring, (40, 3, 3)), (bus, (6, 24)),
-    (queue, (4, 16)), (ring, (60, 4, 7)), (stages, (8, 12)),
+    (queue, (4, 8)), (queue, (5, 4)), (queue, (5, 8)), (ring, (150, 3, 8)), (ring, (200, 3, 5)), (ring, (300, 3, 6)), (queue, (4, 12)),
+    (bus, (4, 32)),
 ]
 
 # Published circuits; how many latches, chosen at random, a target is about, and how many cycles.

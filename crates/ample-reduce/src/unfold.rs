@@ -275,9 +275,10 @@ impl<'a> Unfolding<'a> {
     pub fn within(system: &'a System, looks: &[Expr], budget: &Budget) -> Result<Unfolding<'a>, Irreducible> {
         refuse(system)?;
         let is_used = used_types(system)?;
+        let lens = Arc::new(Lens::new(system));
         let mut unfolding = Unfolding {
             system,
-            lens: Arc::new(Lens::new(system)),
+            lens: Arc::clone(&lens),
             types: Vec::new(),
             expressions: Vec::new(),
             objects: HashMap::new(),
@@ -294,7 +295,7 @@ impl<'a> Unfolding<'a> {
             receivers: Vec::new(),
             inner_senders: Vec::new(),
             linked: HashSet::new(),
-            anonymous: anonymous::is_anonymous(system, looks),
+            anonymous: anonymous::is_anonymous(system, looks, &lens),
             operations: 0,
             effort: Effort::within(budget),
         };

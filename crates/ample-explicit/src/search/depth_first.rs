@@ -104,7 +104,7 @@ impl DepthFirst {
     /// let mut store: HashStore<(u32, u32)> = HashStore::default();
     /// let mut far = |at: &(u32, u32)| u64::from(at.0.abs_diff(40) + at.1.abs_diff(60));
     /// let path = DepthFirst::default().hill_climbing(&mut Grid(100), &mut store, &mut far, &mut feedback).goal().unwrap();
-    /// assert_eq!((path.len(), store.len()), (100, 100));
+    /// assert_eq!((path.len(), store.len()), (100, 101));
     /// ```
     pub fn hill_climbing<S, St, H, F>(
         &self,

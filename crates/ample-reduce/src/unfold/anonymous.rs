@@ -2,18 +2,19 @@
 //!
 //! A process gets the lowest free id, and leaves only when it is the youngest. So the order in which processes begin and
 //! end shows in their ids, and in who is still there, waiting for younger ones to leave. If no expression can see an
-//! id or the number of processes, and there are never too many of them, all that makes no difference: a process that
-//! has come to its end does nothing, whether it has left or not, and states that differ in the numbering behave alike.
-//! Then beginnings and ends of processes are independent of each other.
+//! id or the number of processes, no id decides whether there is a run-time error, and there are never too many processes,
+//! all that makes no difference: a process that has come to its end does nothing, whether it has left or not, and states that
+//! differ in the numbering behave alike. Then beginnings and ends of processes are independent of each other.
 
 use std::collections::HashSet;
 
-use ample_model::{Action, Edge, Expr, Instruction, Place, ProcessId, Scope, System, VariableId};
+use ample_model::facts::Lens;
+use ample_model::{Action, Edge, Expr, Instruction, Overflow, Place, ProcessId, Scalar, Scope, System, VariableId};
 
 use super::operations::spawned;
 
 /// Nobody sees which ids processes have. `looks` are the expressions of properties.
-pub fn is_anonymous(system: &System, looks: &[Expr]) -> bool {
+pub fn is_anonymous(system: &System, looks: &[Expr], lens: &Lens<'_>) -> bool {
     if system.monitor.is_some() || looks.iter().any(sees_ids) || !is_bounded(system) {
         return false;
     }
@@ -40,7 +41,14 @@ pub fn is_anonymous(system: &System, looks: &[Expr]) -> bool {
             let variable = variable_of(place, number.into());
             !read.contains(&variable) && !is_channel(system, number.into(), place.scope, place.variable)
         };
-        process.edges.iter().all(|edge| is_blind(edge, &unread))
+        let may_fault = |place: &Place, value: &Expr| {
+            let process = ProcessId::from(number);
+            let by_subscript =
+                place.indices.iter().any(|index| sees_ids(&index.at)) && lens.place(process, place).1.traits.may_fault;
+            let is_refused = matches!(place.scalar, Scalar::Range { overflow: Overflow::Fault, .. });
+            by_subscript || sees_ids(value) && (is_refused || lens.expr(process, value).traits.may_fault)
+        };
+        process.edges.iter().all(|edge| is_blind(edge, &|place, value| unread(place) && !may_fault(place, value)))
     })
 }
 
@@ -63,14 +71,16 @@ fn sees_ids(expr: &Expr) -> bool {
     found
 }
 
-/// The edge does not see ids, except that it ends its process, and that it keeps one where nobody looks at it.
-fn is_blind(edge: &Edge, unread: &dyn Fn(&Place) -> bool) -> bool {
+/// The edge does not see ids, except that it ends its process, and that it keeps one where nobody looks at it and nothing can go
+/// wrong.
+fn is_blind(edge: &Edge, is_unseen: &dyn Fn(&Place, &Expr) -> bool) -> bool {
     let mut edge = edge.clone();
     if edge.ends_process() {
         edge.guard.retain(|conjunct| *conjunct != super::operations::youngest());
     }
-    edge.effect
-        .retain(|instruction| !matches!(instruction, Instruction::Do(Action::Assign(place, _)) if unread(place)));
+    edge.effect.retain(
+        |instruction| !matches!(instruction, Instruction::Do(Action::Assign(place, value)) if is_unseen(place, value)),
+    );
     !edge.expressions().into_iter().any(sees_ids)
 }
 

@@ -1,7 +1,16 @@
 //! Models that were answered wrongly once, or that are near to such.
 
 /// The name and the text of each.
-pub const MODELS: [(&str, &str); 19] = [
+pub const MODELS: [(&str, &str); 20] = [
+    (
+        "a subscript that nobody reads is an id, and out of range unless an older process has ended",
+        "
+byte c;
+byte a[3];
+proctype P() { a[_pid] = 1; c++; if :: c == 3 -> assert(false) :: else fi }
+init { run P(); run P(); run P() }
+",
+    ),
     (
         "two timeouts at once: each may end the wait of the other",
         "
