@@ -6,7 +6,7 @@
 //! waits while all process ids are taken. What it does not have is refused by `restrict`.
 //!
 //! An object of a basic type is one of a record with a single field. Beyond the thesis's tool, objects may be records
-//! (`typedef`), whose fields may be pointers, and there are the [functions](functions) of its abstract layer.
+//! (`typedef`), whose fields may be pointers, and there are the functions of its abstract layer.
 
 mod functions;
 pub mod random;
