@@ -65,8 +65,8 @@ impl TreeSet {
 
     /// Inserts a root into a table that is to grow, if there is memory for it.
     #[cold]
-    fn insert_in_larger(&mut self, shape: usize, root: u64) -> Entry {
-        let roots = &mut self.roots[shape];
+    fn insert_in_larger(&mut self, layout: usize, root: u64) -> Entry {
+        let roots = &mut self.roots[layout];
         let before = roots.bytes();
         let room = self.limit.saturating_sub(self.trees.bytes() + self.roots_bytes);
         let entry = roots.insert(root, room);
@@ -78,9 +78,9 @@ impl TreeSet {
     fn settle(&mut self) -> Option<()> {
         let begin = self.trees.settled;
         self.trees.settle(self.limit.saturating_sub(self.roots_bytes))?;
-        self.roots.resize_with(self.trees.shapes.len(), CompactTable::new);
+        self.roots.resize_with(self.trees.layouts.len(), CompactTable::new);
         for announced in &self.trees.announced[begin..] {
-            self.roots[announced.shape].prefetch(announced.root);
+            self.roots[announced.layout].prefetch(announced.root);
         }
         Some(())
     }
@@ -104,19 +104,19 @@ impl StateSet for TreeSet {
         if !self.trees.is_settled() && self.settle().is_none() {
             return Entry::Full;
         }
-        let Announced { shape, root } = self.trees.take(signature);
+        let Announced { layout, root } = self.trees.take(signature);
         // How much room there is for the table to grow matters only if it has to.
-        let mut entry = self.roots[shape].insert(root, 0);
+        let mut entry = self.roots[layout].insert(root, 0);
         if entry == Entry::Full {
-            entry = self.insert_in_larger(shape, root);
+            entry = self.insert_in_larger(layout, root);
         }
         self.len += usize::from(entry == Entry::New);
         entry
     }
 
     fn contains(&self, state: &[u8]) -> bool {
-        let Some((shape, root)) = self.trees.find(state) else { return false };
-        self.roots.get(shape).is_some_and(|roots| roots.contains(root))
+        let Some((layout, root)) = self.trees.find(state) else { return false };
+        self.roots.get(layout).is_some_and(|roots| roots.contains(root))
     }
 
     fn len(&self) -> usize {
@@ -136,8 +136,8 @@ impl StateSet for TreeSet {
 pub(super) struct Trees {
     pairs: PairTable,
     recent: Recent,
-    shapes: Vec<Shape>,
-    /// Which of the shapes states of that length have, if it is known.
+    layouts: Vec<Layout>,
+    /// Which of the layouts states of that length have, if it is known.
     by_length: Vec<u32>,
     announced: Vec<Announced>,
     /// So many of them have their roots.
@@ -160,7 +160,7 @@ pub(super) struct Trees {
 /// A state that will be asked for.
 #[derive(Clone, Copy)]
 pub(super) struct Announced {
-    pub(super) shape: usize,
+    pub(super) layout: usize,
     /// Not known before it is settled.
     pub(super) root: u64,
 }
@@ -175,7 +175,7 @@ struct Pending {
 }
 
 /// The trees of the states of one length.
-struct Shape {
+struct Layout {
     /// The pairs of words of the last state.
     words: Vec<u64>,
     /// Their numbers, the numbers of the pairs of these, and so on, level by level.
@@ -185,8 +185,8 @@ struct Shape {
     is_fresh: bool,
 }
 
-impl Shape {
-    fn new(length: usize) -> Shape {
+impl Layout {
+    fn new(length: usize) -> Layout {
         let words = length.div_ceil(PAIR).max(1);
         let mut levels = vec![(0, words)];
         while let Some(&(start, size)) = levels.last()
@@ -195,7 +195,7 @@ impl Shape {
             levels.push((start + size, size.div_ceil(2)));
         }
         let values = levels.last().map_or(0, |&(start, size)| start + size);
-        Shape { words: vec![0; words], values: vec![0; values], levels, is_fresh: true }
+        Layout { words: vec![0; words], values: vec![0; values], levels, is_fresh: true }
     }
 
     /// The root, when all values belong to one state.
@@ -228,7 +228,7 @@ impl Trees {
         Trees {
             pairs: PairTable::new(),
             recent: Recent::new(),
-            shapes: Vec::new(),
+            layouts: Vec::new(),
             by_length: Vec::new(),
             announced: Vec::new(),
             settled: 0,
@@ -245,11 +245,11 @@ impl Trees {
 
     pub(super) fn bytes(&self) -> usize {
         let lengths = self.by_length.capacity() * size_of::<u32>();
-        self.pairs.bytes() + self.recent.bytes() + self.shapes.capacity() * size_of::<Shape>() + lengths
+        self.pairs.bytes() + self.recent.bytes() + self.layouts.capacity() * size_of::<Layout>() + lengths
     }
 
     #[inline]
-    fn shape(&self, length: usize) -> Option<usize> {
+    fn layout(&self, length: usize) -> Option<usize> {
         match self.by_length.get(length) {
             None | Some(&u32::MAX) => None,
             Some(&number) => Some(number as usize),
@@ -257,13 +257,13 @@ impl Trees {
     }
 
     #[cold]
-    fn add_shape(&mut self, length: usize) -> usize {
+    fn add_layout(&mut self, length: usize) -> usize {
         if self.by_length.len() <= length {
             self.by_length.resize(length + 1, u32::MAX);
         }
-        self.by_length[length] = self.shapes.len() as u32;
-        self.shapes.push(Shape::new(length));
-        self.shapes.len() - 1
+        self.by_length[length] = self.layouts.len() as u32;
+        self.layouts.push(Layout::new(length));
+        self.layouts.len() - 1
     }
 
     /// Notes a state whose root will be asked for; its number.
@@ -274,14 +274,14 @@ impl Trees {
             self.announced.clear();
             (self.settled, self.taken) = (0, 0);
         }
-        let number = match self.shape(state.len()) {
+        let number = match self.layout(state.len()) {
             Some(number) => number,
-            None => self.add_shape(state.len()),
+            None => self.add_layout(state.len()),
         };
-        let shape = &mut self.shapes[number];
-        if shape.words.len() > 1 {
-            for (place, (pair, last)) in pairs_of(state).zip(&mut shape.words).enumerate() {
-                if pair != *last || shape.is_fresh {
+        let layout = &mut self.layouts[number];
+        if layout.words.len() > 1 {
+            for (place, (pair, last)) in pairs_of(state).zip(&mut layout.words).enumerate() {
+                if pair != *last || layout.is_fresh {
                     *last = pair;
                     let number = self.recent.find(pair);
                     if number.is_none() {
@@ -290,11 +290,11 @@ impl Trees {
                     self.pending.push(Pending { place: place as u32, number, pair });
                 }
             }
-            shape.is_fresh = false;
+            layout.is_fresh = false;
         }
-        let root = if shape.words.len() == 1 { pairs_of(state).next().unwrap_or(0) } else { 0 };
+        let root = if layout.words.len() == 1 { pairs_of(state).next().unwrap_or(0) } else { 0 };
         self.ends.push(self.pending.len());
-        self.announced.push(Announced { shape: number, root });
+        self.announced.push(Announced { layout: number, root });
         self.first + self.announced.len() as u64 - 1
     }
 
@@ -341,15 +341,15 @@ impl Trees {
         self.next_pending.clear();
         self.next_ends.clear();
         for (announced, &end) in self.announced[self.settled..].iter_mut().zip(&self.ends) {
-            let shape = &mut self.shapes[announced.shape];
+            let layout = &mut self.layouts[announced.layout];
             let pending = &self.pending[std::mem::replace(&mut begin, end)..end];
-            if shape.words.len() == 1 || level >= shape.levels.len() {
+            if layout.words.len() == 1 || level >= layout.levels.len() {
                 self.next_ends.push(self.next_pending.len());
                 continue;
             }
-            let (start, size) = shape.levels[level];
+            let (start, size) = layout.levels[level];
             // A last value without a neighbour is its own pair's number.
-            let single = if level > 0 && shape.levels[level - 1].1 % 2 == 1 { size - 1 } else { usize::MAX };
+            let single = if level > 0 && layout.levels[level - 1].1 % 2 == 1 { size - 1 } else { usize::MAX };
             self.changed.clear();
             for &Pending { place, number, pair } in pending {
                 let value = match number {
@@ -361,14 +361,14 @@ impl Trees {
                         number
                     }
                 };
-                let there = &mut shape.values[start + place as usize];
+                let there = &mut layout.values[start + place as usize];
                 if *there != value || level == 0 {
                     *there = value;
                     self.changed.push(place);
                 }
             }
-            if level + 1 == shape.levels.len() {
-                announced.root = shape.root();
+            if level + 1 == layout.levels.len() {
+                announced.root = layout.root();
             } else {
                 is_done = false;
                 let mut last = u32::MAX;
@@ -379,8 +379,8 @@ impl Trees {
                     }
                     let left = start + 2 * above as usize;
                     let is_single = 2 * above as usize + 1 == size;
-                    let right = if is_single { 0 } else { shape.values[left + 1] };
-                    let pair = join(shape.values[left], right);
+                    let right = if is_single { 0 } else { layout.values[left + 1] };
+                    let pair = join(layout.values[left], right);
                     let number = if is_single { None } else { self.recent.find(pair) };
                     if number.is_none() && !is_single {
                         self.pairs.prefetch(pair);
@@ -395,9 +395,9 @@ impl Trees {
         Some(is_done)
     }
 
-    /// The shape and the root of a state, if all its pairs are there.
+    /// The layout and the root of a state, if all its pairs are there.
     pub(super) fn find(&self, state: &[u8]) -> Option<(usize, u64)> {
-        let shape = self.shape(state.len())?;
+        let layout = self.layout(state.len())?;
         let mut pairs: Vec<u64> = pairs_of(state).collect();
         let mut single = None;
         while pairs.len() > 1 || single.is_some() {
@@ -405,13 +405,13 @@ impl Trees {
                 pairs.iter().map(|&pair| Some(self.pairs.find(pair)? + 1)).collect::<Option<_>>()?;
             values.extend(single.take());
             if let &[left, right] = &values[..] {
-                return Some((shape, join(left, right)));
+                return Some((layout, join(left, right)));
             }
             let (whole, rest) = values.as_chunks::<2>();
             pairs = whole.iter().map(|&[left, right]| join(left, right)).collect();
             single = rest.first().copied();
         }
-        Some((shape, pairs[0]))
+        Some((layout, pairs[0]))
     }
 }
 
