@@ -25,6 +25,17 @@ pub trait StateSpace {
     /// The transition out of `state` after `transition`.
     fn next(&mut self, state: &Self::State, transition: &Self::Transition) -> Option<Self::Transition>;
 
+    /// Appends some of the transitions out of `state` that come after that one, or the first ones: at least one, unless
+    /// there are none. True if these are all; otherwise there may be more. For a search that takes all of them one after
+    /// the other, a state space may find many at once faster than one by one.
+    fn list(&mut self, state: &Self::State, after: Option<&Self::Transition>, out: &mut Vec<Self::Transition>) -> bool {
+        out.extend(match after {
+            None => self.first(state),
+            Some(transition) => self.next(state, transition),
+        });
+        false
+    }
+
     /// Writes the state that `transition` leads to from `state` to `out`.
     fn target(&mut self, state: &Self::State, transition: &Self::Transition, out: &mut Buffer<Self>);
 }

@@ -5,6 +5,7 @@
 //! borrowed state and cannot write; effects run on a buffer that may grow and shrink as processes come
 //! and go. What goes wrong is put aside as a [`Fault`], and the code that asked hears [`Verdict::Fault`].
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use ample_model::interpret::MAX_INSTRUCTIONS;
@@ -13,8 +14,10 @@ use ample_model::{EventKind, Fault};
 use super::bytecode::{FIELDS, NO_BIT, Op, Pc, REGISTERS, Register, ZERO};
 use super::layout::{Base, ChannelLayout, Kind, fit};
 use super::memory::{Memory, Reading, Writing, load, store};
+use super::native::NativeCode;
 use super::program::{FirstStep, FirstTest, Program};
 use super::state_layout::{Frame, LayoutError};
+use super::successors::Transition;
 
 /// How a piece of code ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,6 +148,12 @@ pub struct Machine {
     /// The shared expressions that are being computed, and the registers of those who asked.
     asked: Vec<Asked>,
     aside: Vec<i64>,
+    /// Native code, when it is there.
+    pub native: Option<Arc<NativeCode>>,
+    /// Moves of a process.
+    pub found: Vec<Transition>,
+    /// Moves of a process whose partners are still to be found.
+    pub listed: Vec<Transition>,
 }
 
 impl Default for Machine {
@@ -170,6 +179,9 @@ impl Default for Machine {
             now: 0,
             asked: Vec::new(),
             aside: Vec::new(),
+            native: None,
+            found: Vec::new(),
+            listed: Vec::new(),
         }
     }
 }

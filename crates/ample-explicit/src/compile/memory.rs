@@ -59,6 +59,12 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// A state that has the length of this layout.
+    #[inline(always)]
+    pub(super) fn of(bytes: &'a [u8], layout: &'a StateLayout) -> Reading<'a> {
+        Reading { bytes, layout }
+    }
+
     /// The value of a cell, `base` bytes from the beginning.
     #[inline]
     pub fn cell(&self, base: u32, cell: &Cell) -> i64 {
@@ -218,6 +224,12 @@ impl<'a> Writing<'a> {
         bytes.clear();
         bytes.extend_from_slice(state);
         Writing { bytes, layouts, place }
+    }
+
+    /// The bytes, and where everything lies in them.
+    #[inline(always)]
+    pub(super) fn parts(&mut self) -> (&mut [u8], &StateLayout) {
+        (self.bytes, self.layouts.at(self.place))
     }
 
     /// Sets a cell, `base` bytes from the beginning.

@@ -33,6 +33,11 @@ mod joint;
 mod layout;
 mod machine;
 mod memory;
+#[cfg(feature = "native")]
+mod native;
+#[cfg(not(feature = "native"))]
+#[path = "native_none.rs"]
+mod native;
 mod program;
 mod reduced;
 mod sequences;
@@ -65,6 +70,7 @@ use heap::Discovery;
 use joint::{Context, Joint};
 use machine::{Faulted, Machine, Timeout};
 use memory::{Reading, Writing};
+use native::SharedCode;
 use program::{EdgeCode, Program};
 pub use reduced::{Algorithm, Ample, Dependency, NotReduced, Reduced, Tally};
 use state_layout::{LayoutPlace, StateLayouts};
@@ -74,6 +80,12 @@ pub use symmetric::{Choice, Representatives};
 /// How many steps of an atomic sequence are taken in one go. An endless one is cut into pieces that the
 /// store can tell apart.
 pub const MAX_ATOMIC_STEPS: u32 = 1_000;
+
+/// So many states are expanded by the evaluator before native code is compiled: they take about as long as that.
+const EVALUATED: u32 = 10_000;
+
+/// So many states are expanded between two looks whether native code is there.
+const AWAITED: u32 = 500;
 
 /// Why a system was not compiled.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -154,12 +166,28 @@ impl From<CompileError> for Reason {
 pub struct CompiledSystem<'a> {
     system: &'a System,
     compilation: Arc<Compilation>,
+    /// Native code for all searches, unless there shall be none.
+    native: Option<Arc<SharedCode>>,
 }
 
 impl<'a> CompiledSystem<'a> {
     /// Compiles a system, within a budget.
     pub fn new(system: &'a System, budget: &Budget) -> Result<CompiledSystem<'a>, CompileError> {
-        Ok(CompiledSystem { system, compilation: Arc::new(compiler::compile(system, budget)?) })
+        let compilation = Arc::new(compiler::compile(system, budget)?);
+        Ok(CompiledSystem { system, compilation, native: Some(Arc::default()) })
+    }
+
+    /// Searches use the evaluator only, however long they are.
+    pub fn without_native_code(self) -> CompiledSystem<'a> {
+        CompiledSystem { native: None, ..self }
+    }
+
+    /// Compiles to native code now, not only when a search has become long.
+    #[cfg(test)]
+    fn with_native_code(self) -> CompiledSystem<'a> {
+        let native = SharedCode::default();
+        native.complete(&self.compilation.program);
+        CompiledSystem { native: Some(Arc::new(native)), ..self }
     }
 
     /// What was compiled.
@@ -200,6 +228,10 @@ impl<'a> CompiledSystem<'a> {
             most_steps: MAX_ATOMIC_STEPS,
             representatives: None,
             discovery: Discovery::default(),
+            controlled: Vec::new(),
+            before: Vec::new(),
+            native: self.native.clone(),
+            until_native: if self.native.as_ref().is_some_and(|native| native.get().is_some()) { 1 } else { EVALUATED },
         })
     }
 }
@@ -229,6 +261,14 @@ pub struct Compiled {
     representatives: Option<Box<Representatives>>,
     /// For the canonical form of objects.
     discovery: Discovery,
+    /// The moves of the process that holds control.
+    controlled: Vec<Transition>,
+    /// The state before a step.
+    before: Vec<u8>,
+    /// Native code that is still to come.
+    native: Option<Arc<SharedCode>>,
+    /// After so many states native code is asked for.
+    until_native: u32,
 }
 
 impl Compiled {
@@ -455,6 +495,19 @@ impl Compiled {
     ) {
         self.begin();
         note(&self.program, transition);
+        let mut memory = Writing::copy_of(state, out, &mut self.layouts, &self.program.layout);
+        if self.machine.take_natively(&self.program, &mut memory, transition) {
+            self.executed.note(transition, false);
+        } else {
+            self.evaluate_step(state, transition, out);
+        }
+        if self.program.layout.control.is_some_and(|cell| out[cell.offset as usize] != 0) && !self.dead {
+            self.run_on(out, note);
+        }
+    }
+
+    /// Takes the transition by the evaluator.
+    fn evaluate_step(&mut self, state: &[u8], transition: &Transition, out: &mut Vec<u8>) {
         let memory = Reading::open(state, &mut self.layouts, &self.program.layout);
         let prepared = self.machine.prepare(&self.program, &memory, transition);
         let mut memory = Writing::copy_of(state, out, &mut self.layouts, &self.program.layout);
@@ -466,9 +519,6 @@ impl Compiled {
         } else {
             self.renumber_objects(transition, out);
         }
-        if self.program.layout.control.is_some_and(|cell| out[cell.offset as usize] != 0) && !self.dead {
-            self.run_on(out, note);
-        }
     }
 
     /// While control is held and there is no choice, takes the next move too.
@@ -476,16 +526,21 @@ impl Compiled {
         let Some(control) = self.program.layout.control else { return };
         while out[control.offset as usize] != 0 {
             let memory = Reading::new(out, &self.layouts);
-            let Some(next) = self.machine.first_controlled(&self.program, &memory) else {
+            self.controlled.clear();
+            self.machine.list_controlled(&self.program, &memory, &mut self.controlled);
+            let Some(&next) = self.controlled.first() else {
                 out[control.offset as usize] = 0;
                 return;
             };
-            let chooses = self.machine.next(&self.program, &memory, &next).is_some();
-            if chooses || self.atomic_steps >= self.most_steps {
+            if self.controlled.len() > 1 || self.atomic_steps >= self.most_steps {
                 return;
             }
             self.atomic_steps += 1;
             note(&self.program, &next);
+            if self.step_natively(&next, out) {
+                continue;
+            }
+            let memory = Reading::new(out, &self.layouts);
             let prepared = self.machine.prepare(&self.program, &memory, &next);
             let mut memory = Writing::new(out, &mut self.layouts);
             let taken = prepared.and_then(|p| self.machine.take(&self.program, &mut memory, &next, &p));
@@ -496,6 +551,44 @@ impl Compiled {
                 return;
             }
             self.renumber_objects(&next, out);
+        }
+    }
+
+    /// Takes a transition by native code, in place; if it cannot, the state is as it was.
+    fn step_natively(&mut self, next: &Transition, out: &mut Vec<u8>) -> bool {
+        if self.machine.native.is_none() {
+            return false;
+        }
+        self.before.clear();
+        self.before.extend_from_slice(out);
+        let mut memory = Writing::new(out, &mut self.layouts);
+        if self.machine.take_natively(&self.program, &mut memory, next) {
+            self.executed.note(next, false);
+            return true;
+        }
+        out.copy_from_slice(&self.before);
+        false
+    }
+
+    /// Looks whether it is time for native code.
+    #[inline]
+    fn count_expansion(&mut self) {
+        self.until_native -= 1;
+        if self.until_native == 0 {
+            self.ask_for_native_code();
+        }
+    }
+
+    #[cold]
+    fn ask_for_native_code(&mut self) {
+        self.until_native = u32::MAX;
+        let Some(native) = &self.native else { return };
+        if let Some(code) = native.get() {
+            self.machine.native = Some(Arc::clone(code));
+            self.native = None;
+        } else if !native.is_vain() {
+            native.begin(&self.program);
+            self.until_native = AWAITED;
         }
     }
 
@@ -622,6 +715,7 @@ impl StateSpace for Compiled {
         if self.joint.is_some() {
             return self.next_joint(state, None);
         }
+        self.count_expansion();
         let memory = Reading::open(state, &mut self.layouts, &self.program.layout);
         self.machine.first(&self.program, &memory)
     }
@@ -633,6 +727,19 @@ impl StateSpace for Compiled {
         }
         let memory = Reading::open(state, &mut self.layouts, &self.program.layout);
         self.machine.next(&self.program, &memory, transition)
+    }
+
+    fn list(&mut self, state: &[u8], after: Option<&Transition>, out: &mut Vec<Transition>) -> bool {
+        if self.joint.is_some() {
+            out.extend(self.next_joint(state, after));
+            return false;
+        }
+        if after.is_none() {
+            self.count_expansion();
+            let memory = Reading::open(state, &mut self.layouts, &self.program.layout);
+            self.machine.list(&self.program, &memory, out);
+        }
+        true
     }
 
     #[inline]

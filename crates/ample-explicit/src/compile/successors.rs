@@ -12,6 +12,7 @@ use ample_model::{EventKind, Fault};
 use super::bytecode::{NO_BIT, NOWHERE, Pc};
 use super::machine::{Faulted, Machine, Timeout, Verdict, arity};
 use super::memory::{Memory, Reading, Seat, Writing};
+use super::native::Site;
 use super::program::{EdgeCode, Program};
 use super::state_layout::Frame;
 
@@ -35,8 +36,12 @@ const UNMASKED: u8 = 8;
 /// Whether the process may move at all is a fault.
 const HALTED: u8 = 16;
 
-/// A move out of a state, and where to look for the next one.
+/// The move needs a partner, who is still to be found. Only native code says so.
+const HANDSHAKE: u8 = 32;
+
+/// A move out of a state, and where to look for the next one. Native code writes it as three words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct Transition {
     /// The lists of edges that were executable before this one.
     executable: u64,
@@ -61,6 +66,30 @@ impl Transition {
     /// The number of a joint step.
     pub(super) fn code(&self) -> u128 {
         u128::from(self.executable) | u128::from(self.edge) << 64 | u128::from(self.partner_edge) << 96
+    }
+
+    /// Of a transition whose partner is still to be found.
+    #[cfg(feature = "native")]
+    pub(super) const HANDSHAKE: u8 = HANDSHAKE;
+
+    /// The last word of a transition without a partner.
+    #[cfg(feature = "native")]
+    #[inline(always)]
+    pub(super) fn mark(process: u32, flags: u8) -> u64 {
+        u64::from(process as u16) | u64::from(ALONE) << 16 | Transition::mark_flags(flags)
+    }
+
+    /// The flags in the last word.
+    #[cfg(feature = "native")]
+    #[inline(always)]
+    pub(super) fn mark_flags(flags: u8) -> u64 {
+        u64::from(flags) << 32
+    }
+
+    /// It has no partner, and looking at it was no fault.
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        self.partner == ALONE && self.flags & FAULT == 0
     }
 
     /// The id of the process that moves.
@@ -166,9 +195,152 @@ impl Machine {
         !moves
     }
 
+    /// All moves of a state, in their order.
+    pub fn list(&mut self, program: &Program, memory: &Reading<'_>, out: &mut Vec<Transition>) {
+        let before = out.len();
+        if let Some(holder) = control(program, memory) {
+            self.list_of(program, memory, holder, CONTROLLED, out);
+            if out.len() > before {
+                return;
+            }
+        }
+        let processes = memory.layout.frames.len() as u32;
+        for process in (0..processes).rev() {
+            self.list_of(program, memory, process, 0, out);
+        }
+        if out.len() == before && program.uses_timeout {
+            for process in (0..processes).rev() {
+                self.list_of(program, memory, process, TIMEOUT, out);
+            }
+        }
+    }
+
+    /// All moves of the process that holds control; none if nobody does, or it cannot move.
+    pub fn list_controlled(&mut self, program: &Program, memory: &Reading<'_>, out: &mut Vec<Transition>) {
+        if let Some(holder) = control(program, memory) {
+            self.list_of(program, memory, holder, CONTROLLED, out);
+        }
+    }
+
+    /// All moves of a process.
+    #[inline]
+    fn list_of(&mut self, program: &Program, memory: &Reading<'_>, process: u32, flags: u8, out: &mut Vec<Transition>) {
+        if !self.list_natively(program, memory, process, flags, out) {
+            let mut next = self.evaluate_first_of(program, memory, process, flags);
+            while let Some(found) = next {
+                out.push(found);
+                next = self.evaluate_rest_of(program, memory, &found);
+            }
+        }
+    }
+
+    /// The same by native code; false if there is none, and nothing is listed then.
+    #[inline]
+    fn list_natively(
+        &mut self,
+        program: &Program,
+        memory: &Reading<'_>,
+        process: u32,
+        flags: u8,
+        out: &mut Vec<Transition>,
+    ) -> bool {
+        let (Some(native), Some(frame)) = (&self.native, memory.frame(process)) else { return false };
+        let site = Site { state: memory.bytes(), layout: memory.layout, frame, process };
+        let before = out.len();
+        let is_timeout = flags & TIMEOUT != 0;
+        if !native.executable(&site, memory.location(frame), is_timeout, flags, out) {
+            return false;
+        }
+        if out[before..].iter().all(|found| found.flags & HANDSHAKE == 0) {
+            return true;
+        }
+        self.find_partners(program, memory, before, out)
+    }
+
+    /// Replaces transitions that need a partner by one for each partner. False if one of them is a fault; then all of
+    /// them are removed.
+    fn find_partners(
+        &mut self,
+        program: &Program,
+        memory: &Reading<'_>,
+        before: usize,
+        out: &mut Vec<Transition>,
+    ) -> bool {
+        let mut listed = mem::take(&mut self.listed);
+        listed.clear();
+        listed.extend(out.drain(before..));
+        let mut is_done = true;
+        for found in &listed {
+            let flags = found.flags & !HANDSHAKE;
+            if flags == found.flags {
+                out.push(*found);
+                continue;
+            }
+            let process = u32::from(found.process);
+            if self.stand(program, memory, process).is_none() {
+                continue;
+            }
+            self.begin(flags);
+            self.surroundings.executable = found.executable;
+            if !matches!(self.look(program, memory, process, found.edge), Outcome::Handshake) {
+                is_done = false;
+                break;
+            }
+            let mut last = None;
+            while let Some((partner, partner_edge, fault)) = self.receiver(program, memory, process, last) {
+                out.push(Transition { partner: partner as u16, partner_edge, flags: flags | fault, ..*found });
+                last = Some((partner, partner_edge));
+            }
+        }
+        if !is_done {
+            out.truncate(before);
+        }
+        self.listed = listed;
+        is_done
+    }
+
     /// The first move of a process.
     #[inline]
     fn first_of(&mut self, program: &Program, memory: &Reading<'_>, process: u32, flags: u8) -> Option<Transition> {
+        if self.native.is_some() {
+            let mut found = mem::take(&mut self.found);
+            found.clear();
+            let is_listed = self.list_natively(program, memory, process, flags, &mut found);
+            let first = found.first().copied();
+            self.found = found;
+            if is_listed {
+                return first;
+            }
+        }
+        self.evaluate_first_of(program, memory, process, flags)
+    }
+
+    /// The moves of the same process after that one.
+    #[inline]
+    fn rest_of(&mut self, program: &Program, memory: &Reading<'_>, after: &Transition) -> Option<Transition> {
+        if self.native.is_some() && after.flags & (FAULT | UNMASKED | HALTED) == 0 {
+            let mut found = mem::take(&mut self.found);
+            found.clear();
+            self.list_natively(program, memory, after.process.into(), after.flags, &mut found);
+            let place = found.iter().position(|found| found == after);
+            let next = place.map(|place| found.get(place + 1).copied());
+            self.found = found;
+            if let Some(next) = next {
+                return next;
+            }
+        }
+        self.evaluate_rest_of(program, memory, after)
+    }
+
+    /// The first move of a process, by the evaluator.
+    #[inline]
+    fn evaluate_first_of(
+        &mut self,
+        program: &Program,
+        memory: &Reading<'_>,
+        process: u32,
+        flags: u8,
+    ) -> Option<Transition> {
         let Standing { first: edge, end, frame } = self.stand(program, memory, process)?;
         self.begin(flags);
         if frame.restrained && edge < end {
@@ -184,9 +356,9 @@ impl Machine {
         self.search(program, memory, process, edge, end, flags)
     }
 
-    /// The moves of the same process after that one.
+    /// The moves of the same process after that one, by the evaluator.
     #[inline]
-    fn rest_of(&mut self, program: &Program, memory: &Reading<'_>, after: &Transition) -> Option<Transition> {
+    fn evaluate_rest_of(&mut self, program: &Program, memory: &Reading<'_>, after: &Transition) -> Option<Transition> {
         let process = u32::from(after.process);
         let Standing { first, end, .. } = self.stand(program, memory, process)?;
         assert!((first..end).contains(&after.edge), "{OTHER_STATE}");
@@ -581,6 +753,25 @@ impl Machine {
             return Err(Faulted);
         }
         Ok(frame.into())
+    }
+
+    /// Takes a move by native code, in a copy of the state that it belongs to. False if the evaluator has to do it, with
+    /// another copy.
+    ///
+    /// # Panics
+    /// If it belongs to another state, and that can be seen.
+    #[inline(always)]
+    pub fn take_natively(&mut self, program: &Program, memory: &mut Writing<'_>, taken: &Transition) -> bool {
+        let Some(native) = &self.native else { return false };
+        if !taken.is_plain() {
+            return false;
+        }
+        let process = u32::from(taken.process);
+        let (bytes, layout) = memory.parts();
+        let frame = layout.frames.get(process as usize).expect(OTHER_STATE);
+        let location = &program.locations[Reading::of(bytes, layout).location(frame)];
+        assert!(location.first_edge <= taken.edge && taken.edge < location.end_edge, "{OTHER_STATE}");
+        native.perform(taken.edge, bytes, layout, frame, process)
     }
 
     /// Takes the move for which it is prepared, in that very state.

@@ -56,6 +56,7 @@ fn reach(space: &mut Compiled, limit: usize) -> Vec<Vec<u8>> {
 fn agree(name: &str, system: &System, invariants: &[Expr], limit: usize) -> usize {
     let interpreter = Interpreter::new(system);
     let mut space = Compiled::new(system, invariants).unwrap_or_else(|why| panic!("{name}: {why}"));
+    let mut native = natively(system, invariants);
     let mut seen: HashSet<Vec<u8>> = HashSet::new();
     let mut queue: VecDeque<Vec<u8>> = VecDeque::new();
     let mut out = Vec::new();
@@ -81,6 +82,7 @@ fn agree(name: &str, system: &System, invariants: &[Expr], limit: usize) -> usiz
         let state = space.decode(&bytes);
         assert_eq!(space.encode(&state).as_deref(), Some(&bytes[..]), "{name}: encode {state:?}");
         compare_state(name, &interpreter, &mut space, invariants, &bytes, &state);
+        compare_native(name, &mut space, &mut native, &bytes);
         for transition in transitions(&mut space, &bytes) {
             space.target(&bytes, &transition, &mut out);
             compare_step(name, &interpreter, &mut space, &bytes, &state, &transition, &out);
@@ -91,6 +93,30 @@ fn agree(name: &str, system: &System, invariants: &[Expr], limit: usize) -> usiz
         }
     }
     seen.len()
+}
+
+/// The space of a system that has native code from the beginning.
+fn natively(system: &System, invariants: &[Expr]) -> Compiled {
+    let budget = Budget::unlimited();
+    let compiled = CompiledSystem::new(system, &budget).unwrap().with_native_code();
+    compiled.space(invariants, &budget).unwrap()
+}
+
+/// Native code lists the same transitions as the evaluator, and they do the same.
+fn compare_native(name: &str, space: &mut Compiled, native: &mut Compiled, bytes: &[u8]) {
+    let expected = transitions(space, bytes);
+    let mut listed = Vec::new();
+    assert!(native.list(bytes, None, &mut listed), "{name}");
+    assert_eq!(listed, expected, "{name}: the moves of {:#?}", space.decode(bytes));
+    assert_eq!(transitions(native, bytes), expected, "{name}: the moves of {:#?}", space.decode(bytes));
+    let (mut one, mut other) = (Vec::new(), Vec::new());
+    for transition in expected {
+        space.target(bytes, &transition, &mut one);
+        native.target(bytes, &transition, &mut other);
+        let says = |space: &Compiled| (space.is_dead(), space.violation(), space.culprit(), space.atomic_steps());
+        assert_eq!(says(native), says(space), "{name}: {transition:?} in {:#?}", space.decode(bytes));
+        assert!(space.is_dead() || one == other, "{name}: {transition:?} in {:#?}", space.decode(bytes));
+    }
 }
 
 fn transitions(space: &mut Compiled, state: &[u8]) -> Vec<Transition> {

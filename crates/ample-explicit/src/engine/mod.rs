@@ -9,6 +9,7 @@ pub mod covering;
 mod directed;
 mod heuristic;
 pub mod liveness;
+mod near;
 pub mod options;
 mod partial;
 pub mod reduce;
@@ -47,6 +48,9 @@ const MARGIN: u64 = 2 << 20;
 
 /// So many states are worth a second start, if the first one can give the shortest counterexample.
 const WIDE: u64 = 1 << 20;
+
+/// So many states are always worth looking at for a shorter counterexample.
+const SHORTENED: u64 = 50_000;
 
 /// What is asked of the engine.
 #[derive(Clone, Debug, Default)]
@@ -140,13 +144,23 @@ impl Run {
         self.joined_by(count, later)
     }
 
+    /// Everything that is asked is found to be violated.
+    fn violates_all(&self, request: &Request) -> bool {
+        let invariants = self.invariants.iter().filter(|found| found.is_some()).count();
+        (!request.deadlock || self.deadlock.is_some())
+            && (!request.assertions || self.assertions.is_some())
+            && invariants == request.invariants.len()
+    }
+
     /// What was found is as it is there, if it is shorter.
     fn shortened_by(self, other: Run) -> Run {
         let shorter = |found: Option<evidence::Run>, other: Option<evidence::Run>| match (found, other) {
             (Some(found), Some(other)) => Some(if other.moves.len() <= found.moves.len() { other } else { found }),
-            (found, _) => found,
+            (found, other) => found.or(other),
         };
-        let invariants = self.invariants.into_iter().zip(other.invariants.into_iter().chain(std::iter::repeat(None)));
+        let count = self.invariants.len().max(other.invariants.len());
+        let invariants = self.invariants.into_iter().chain(std::iter::repeat(None));
+        let invariants = invariants.zip(other.invariants.into_iter().chain(std::iter::repeat(None))).take(count);
         Run {
             deadlock: shorter(self.deadlock, other.deadlock),
             assertions: shorter(self.assertions, other.assertions),
@@ -246,7 +260,7 @@ fn run_as_told(system: &Subject<'_>, request: &Request, options: &Options, budge
         Reduction::TwoPhase => Methods::default(),
     };
     let is_auto = options.reduction() == Reduction::Auto;
-    let patience = Patience::of(budget);
+    let mut near = None;
     let attempt = if options.explicit.store == StoreKind::Disk && options.reduction() != Reduction::TwoPhase {
         Attempt::Irreducible(ON_DISK.into())
     } else if is_sequential(system) && methods.cache.is_none() {
@@ -255,7 +269,10 @@ fn run_as_told(system: &Subject<'_>, request: &Request, options: &Options, budge
     } else if options.reduction() == Reduction::TwoPhase {
         two_phase::run(system, request, options, budget)
     } else if is_auto && options.explicit.search == Search::Auto && options.explicit.store.is_exact() {
-        partial::run(system, request, methods, options, &patience.budget)
+        let deep = |budget: &Budget| partial::run(system, request, methods, options, budget);
+        let (attempt, found) = near::beside(system, request, options, budget, deep);
+        near = found;
+        attempt
     } else {
         partial::run(system, request, methods, options, budget)
     };
@@ -270,36 +287,11 @@ fn run_as_told(system: &Subject<'_>, request: &Request, options: &Options, budge
             return Run { reduction: Some("none, because hardly anything could be left out".into()), ..run };
         }
     };
-    if patience.is_lost(budget) {
-        return run_large(system, request, methods, options, budget, reduced);
-    }
-    shorten(system, request, options, budget, reduced)
-}
-
-/// A model that is large even if much is left out: something may be wrong near the start, where breadth-first search
-/// finds it.
-fn run_large(
-    system: &Subject<'_>,
-    request: &Request,
-    methods: Methods,
-    options: &Options,
-    budget: &Budget,
-    begun: Run,
-) -> Run {
-    let patience = Patience::of(budget);
-    let wide = options.searching(Search::BreadthFirst);
-    let first = run_plain(system, &request.without(&begun), &wide, &patience.budget);
-    let begun = begun.completed_by(first);
-    if !patience.is_lost(budget) {
-        return begun;
-    }
-    let deep = options.searching(Search::DepthFirst);
-    match partial::run(system, &request.without(&begun), methods, &deep, budget) {
-        Attempt::Done(run) => begun.completed_by(*run),
-        Attempt::Irreducible(_) | Attempt::Useless => {
-            let run = run_plain(system, &request.without(&begun), &deep, budget);
-            begun.completed_by(run)
-        }
+    match near {
+        None => shorten(system, request, options, budget, reduced),
+        Some(near) if reduced.ended == Some(Reason::Interrupted) && near.violates_all(request) => near,
+        // What was found nearby is as short as can be.
+        Some(near) => reduced.shortened_by(near),
     }
 }
 
@@ -314,13 +306,15 @@ fn shorten(system: &Subject<'_>, request: &Request, options: &Options, budget: &
         invariants: request.invariants.clone(),
     };
     let begun = Instant::now();
+    // Not much longer than it took to find one.
+    let most = SHORTENED.saturating_add(run.statistics.states.saturating_mul(4)).min(WIDE);
     // What is near is found with the exact store as well.
     let is_exact = options.explicit.store.is_exact();
     let wide = options.exactly().searching(Search::BreadthFirst);
     let short = if options.explicit.search == Search::BreadthFirst && is_exact {
         run_plain(system, &again, &wide, budget)
     } else {
-        run_plain(system, &again, &wide, &Patience::of(budget).budget)
+        run_plain(system, &again, &wide, &Patience::with(budget, most).budget)
     };
     let mut run = run.shortened_by(short);
     run.statistics.time_s += begun.elapsed().as_secs_f64();
@@ -461,7 +455,12 @@ struct Patience {
 
 impl Patience {
     fn of(budget: &Budget) -> Patience {
-        let (budget, lost) = budget.until(|progress| progress.states > WIDE);
+        Patience::with(budget, WIDE)
+    }
+
+    /// It ends after so many states.
+    fn with(budget: &Budget, most: u64) -> Patience {
+        let (budget, lost) = budget.until(move |progress| progress.states > most);
         Patience { budget, lost }
     }
 

@@ -235,6 +235,9 @@ pub struct Explicit {
     /// Whether states that differ in the places of processes only, which nobody tells apart, are taken for the same
     #[arg(long, value_enum, value_name = "HOW", default_value_t)]
     pub symmetry: SymmetryReduction,
+    /// Do not compile to native code: long searches stay with the evaluator of bytecode
+    #[arg(long)]
+    pub no_native: bool,
 }
 
 /// Why a dependency cannot be chosen.

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use ample_model::{Budget, Expr, System};
 
+use super::options::Options;
 use crate::compile::{CompileError, Compiled, CompiledSystem};
 
 /// A system that is compiled at most once.
@@ -13,17 +14,24 @@ pub struct Subject<'a> {
     /// Of the whole check: no search that has less time compiles in the place of others.
     budget: Budget,
     compiled: OnceLock<Result<CompiledSystem<'a>, CompileError>>,
+    /// Long searches may compile to native code.
+    is_native: bool,
 }
 
 impl<'a> Subject<'a> {
     /// A system that is checked within a budget.
-    pub fn new(system: &'a System, budget: &Budget) -> Subject<'a> {
-        Subject { system, budget: budget.clone(), compiled: OnceLock::new() }
+    pub fn new(system: &'a System, options: &Options, budget: &Budget) -> Subject<'a> {
+        let is_native = !options.explicit.no_native;
+        Subject { system, budget: budget.clone(), compiled: OnceLock::new(), is_native }
     }
 
     /// The compiled system.
     pub fn compiled(&self) -> Result<&CompiledSystem<'a>, CompileError> {
-        self.compiled.get_or_init(|| CompiledSystem::new(self.system, &self.budget)).as_ref().map_err(Clone::clone)
+        let compile = || {
+            let compiled = CompiledSystem::new(self.system, &self.budget)?;
+            Ok(if self.is_native { compiled } else { compiled.without_native_code() })
+        };
+        self.compiled.get_or_init(compile).as_ref().map_err(Clone::clone)
     }
 
     /// A state space for a search that looks at these expressions.

@@ -99,7 +99,7 @@ fn knows_fairness(system: &System, settings: &Settings) -> Result<(), String> {
 
 /// Checks properties.
 pub fn check(system: &System, properties: &[Property], options: &Options, board: &Board, budget: &Budget) -> Report {
-    let subject = Subject::new(system, budget);
+    let subject = Subject::new(system, options, budget);
     let mut work = Work::new(&subject, options, properties, board);
     work.perform(budget);
     work.report(budget)
@@ -107,7 +107,7 @@ pub fn check(system: &System, properties: &[Property], options: &Options, board:
 
 /// Builds the whole state space and counts it.
 pub fn states(system: &System, options: &Options, budget: &Budget) -> Report {
-    let run = super::run(&Subject::new(system, budget), &Request::default(), options, budget);
+    let run = super::run(&Subject::new(system, options, budget), &Request::default(), options, budget);
     let cut = cut(system, &run, is_partial(&run, &Request::default(), options));
     Report { cut, ..report(system, Vec::new(), run) }
 }

@@ -338,12 +338,18 @@ where
                 self.newest
             }
         };
+        let mut listed = Vec::new();
         while let Some(source) = self.frontier.pop(self.store) {
-            let mut cursor = self.enter(source)?;
-            while let Some(transition) = cursor {
-                self.space.target(self.store.get(source), &transition, &mut window.next().state);
-                self.arrive(window, Some((source, transition)))?;
-                cursor = self.space.next(self.store.get(source), &transition);
+            let mut all = self.enter(source, &mut listed)?;
+            while let Some(&last) = listed.last() {
+                for transition in &listed {
+                    self.space.target(self.store.get(source), transition, &mut window.next().state);
+                    self.arrive(window, Some((source, *transition)))?;
+                }
+                listed.clear();
+                if !all {
+                    all = self.space.list(self.store.get(source), Some(&last), &mut listed);
+                }
             }
             self.expanded = Some(source);
             if Some(source) == level_end {
@@ -429,13 +435,15 @@ where
         self.terminate(end)
     }
 
-    /// The first transition out of a state, with the LEAF event if there is none.
+    /// Lists the first transitions out of a state, with the LEAF event if there is none. True if these are all.
     #[inline]
-    fn enter(&mut self, state: Handle) -> Result<Option<S::Transition>, Terminated> {
-        let first = self.space.first(self.store.get(state));
-        if first.is_some() && self.depth < self.max_depth {
-            return Ok(first);
+    fn enter(&mut self, state: Handle, listed: &mut Vec<S::Transition>) -> Result<bool, Terminated> {
+        let all = self.space.list(self.store.get(state), None, listed);
+        if !listed.is_empty() && self.depth < self.max_depth {
+            return Ok(all);
         }
+        let is_leaf = listed.is_empty();
+        listed.clear();
         let mut visit = Visit {
             space: self.space,
             store: self.store,
@@ -446,12 +454,12 @@ where
             pending: self.frontier.len() as u64,
             held: self.frontier.bytes(),
         };
-        if first.is_some() {
+        if !is_leaf {
             self.feedback.truncated(&mut visit);
-            return Ok(None);
+            return Ok(true);
         }
         let end = match self.feedback.leaf(&mut visit) {
-            Backtrack::Continue => return Ok(None),
+            Backtrack::Continue => return Ok(true),
             Backtrack::Interrupt => SearchResult::Interrupted,
             Backtrack::Goal => visit.goal(),
         };

@@ -1,0 +1,236 @@
+//! Native code: guards and effects translated to machine code, for long searches.
+//!
+//! The bytecode of a [`Program`] is the reference and the fallback; here what a search spends its time on is compiled by
+//! Cranelift. There is a function for each location, which looks at its edges in their order and lists the executable
+//! ones, and one for each edge, which performs its effect. All offsets, types and constants are part of the code. What is
+//! rare has no native code: a location or an edge with an instruction that [`translate`](self::translate) does not know
+//! is left to the [evaluator](super::machine), and so is every step that turns out to be a fault or violates an
+//! assertion: native code only reports that it is not responsible, and the evaluator does it once more from the
+//! beginning and says what went wrong.
+//!
+//! Compiling costs about as much as a few thousand states, so that it is begun when a search has become long, in a
+//! thread of its own, and used by all searches over the system as soon as it is there.
+
+mod translate;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use cranelift_jit::JITModule;
+
+use super::program::Program;
+use super::state_layout::{ChannelPlace, Frame, StateLayout};
+use super::successors::Transition;
+
+/// Programs with more instructions are not translated.
+const MOST_OPS: usize = 200_000;
+
+/// What native code reads besides the state. Offsets of the fields are part of the code.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Context {
+    /// The channels of the state.
+    channels: *const ChannelPlace,
+    channel_count: u64,
+    /// Where the executable transitions are written to.
+    out: *mut Transition,
+    /// What is the same in all transitions of a process: its id, no partner, and the flags.
+    mark: u64,
+    /// The process that moves.
+    me: u64,
+    /// How many processes there are.
+    processes: u64,
+    /// Where the hidden tail begins, and the part of the process.
+    hidden: [u64; 2],
+    /// `timeout` is true.
+    timeout: u64,
+}
+
+/// The offsets of the fields of a [`Context`].
+mod field {
+    use super::Context;
+    use std::mem::offset_of;
+
+    pub const CHANNELS: i32 = offset_of!(Context, channels) as i32;
+    pub const CHANNEL_COUNT: i32 = offset_of!(Context, channel_count) as i32;
+    pub const OUT: i32 = offset_of!(Context, out) as i32;
+    pub const MARK: i32 = offset_of!(Context, mark) as i32;
+    pub const ME: i32 = offset_of!(Context, me) as i32;
+    pub const PROCESSES: i32 = offset_of!(Context, processes) as i32;
+    pub const HIDDEN: i32 = offset_of!(Context, hidden) as i32;
+    pub const TIMEOUT: i32 = offset_of!(Context, timeout) as i32;
+}
+
+/// Lists the executable edges of a location: how many, or [`NOT_RESPONSIBLE`].
+type GuardFn = unsafe extern "C" fn(context: *const Context, state: *const u8, local: *const u8) -> i64;
+
+/// Performs the effect of an edge: 0, or [`NOT_RESPONSIBLE`].
+type EffectFn = unsafe extern "C" fn(context: *const Context, state: *mut u8, local: *mut u8) -> i64;
+
+/// The evaluator has to do it.
+const NOT_RESPONSIBLE: i64 = -1;
+
+/// The native code of a program.
+pub(super) struct NativeCode {
+    /// By location, among those of all process types.
+    guards: Box<[Option<GuardFn>]>,
+    /// By edge.
+    effects: Box<[Option<EffectFn>]>,
+    /// The most edges of a location.
+    widest: usize,
+    /// Keeps the code; given back in [`Drop`].
+    module: Option<JITModule>,
+}
+
+// SAFETY: the code is not changed any more, and reads and writes nothing but what it is given. The module is only kept
+// to be dropped.
+unsafe impl Send for NativeCode {}
+// SAFETY: as above.
+unsafe impl Sync for NativeCode {}
+
+impl std::fmt::Debug for NativeCode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let guards = self.guards.iter().flatten().count();
+        let effects = self.effects.iter().flatten().count();
+        write!(f, "NativeCode {{ guards: {guards}, effects: {effects} }}")
+    }
+}
+
+impl Drop for NativeCode {
+    fn drop(&mut self) {
+        if let Some(module) = self.module.take() {
+            // SAFETY: the functions are reachable through this value only, which nobody uses any more.
+            unsafe { module.free_memory() };
+        }
+    }
+}
+
+/// The process whose edges are looked at, in its state.
+pub(super) struct Site<'a> {
+    /// The state.
+    pub(super) state: &'a [u8],
+    /// Where everything lies in it.
+    pub(super) layout: &'a StateLayout,
+    /// The process.
+    pub(super) frame: &'a Frame,
+    /// Its id.
+    pub(super) process: u32,
+}
+
+impl Context {
+    fn of(layout: &StateLayout, frame: &Frame, process: u32) -> Context {
+        Context {
+            channels: layout.channels.as_ptr(),
+            channel_count: layout.channels.len() as u64,
+            out: std::ptr::null_mut(),
+            mark: 0,
+            me: process.into(),
+            processes: layout.frames.len() as u64,
+            hidden: [frame.bases[2].into(), frame.bases[3].into()],
+            timeout: 0,
+        }
+    }
+}
+
+impl NativeCode {
+    /// Translates a program; `None` if it cannot be done on this machine, or is not worth it.
+    pub(super) fn new(program: &Program) -> Option<NativeCode> {
+        if program.monitor.is_some() || program.joint.is_some() || program.ops.len() > MOST_OPS {
+            return None;
+        }
+        translate::translate(program)
+    }
+
+    /// Appends the executable edges of the location where a process stands, which may only be a part of them if it needs
+    /// a partner ([`Transition::is_handshake`]). False if the evaluator has to look at them; nothing is appended then.
+    #[inline]
+    pub(super) fn executable(
+        &self,
+        site: &Site<'_>,
+        location: usize,
+        timeout: bool,
+        flags: u8,
+        out: &mut Vec<Transition>,
+    ) -> bool {
+        let Some(guards) = self.guards[location] else { return false };
+        out.reserve(self.widest);
+        let before = out.len();
+        let mut context = Context::of(site.layout, site.frame, site.process);
+        context.mark = Transition::mark(site.process, flags);
+        context.timeout = timeout.into();
+        debug_assert!(site.frame.offset() as usize <= site.state.len());
+        // SAFETY: the state has the length of its layout, in which the segment of the process lies; the code reads no
+        // cell outside of them, as was verified. There is room for as many transitions as the location has edges.
+        unsafe {
+            context.out = out.as_mut_ptr().add(before);
+            let state = site.state.as_ptr();
+            let count = guards(&context, state, state.add(site.frame.offset() as usize));
+            if count == NOT_RESPONSIBLE {
+                return false;
+            }
+            out.set_len(before + count as usize);
+        }
+        true
+    }
+
+    /// Performs the effect of an edge of a process, in its state. False if the evaluator has to do it, with a fresh copy
+    /// of the state.
+    #[inline]
+    pub(super) fn perform(
+        &self,
+        edge: u32,
+        state: &mut [u8],
+        layout: &StateLayout,
+        frame: &Frame,
+        process: u32,
+    ) -> bool {
+        let Some(effect) = self.effects[edge as usize] else { return false };
+        let context = Context::of(layout, frame, process);
+        // SAFETY: as above; the state is writable.
+        unsafe {
+            let state = state.as_mut_ptr();
+            effect(&context, state, state.add(frame.offset() as usize)) != NOT_RESPONSIBLE
+        }
+    }
+}
+
+/// The native code of a system that all its searches share: there is none at first.
+#[derive(Debug, Default)]
+pub(super) struct SharedCode {
+    begun: AtomicBool,
+    code: OnceLock<Option<Arc<NativeCode>>>,
+}
+
+impl SharedCode {
+    /// The code, if it is there.
+    pub(super) fn get(&self) -> Option<&Arc<NativeCode>> {
+        self.code.get()?.as_ref()
+    }
+
+    /// There is none, and will be none.
+    pub(super) fn is_vain(&self) -> bool {
+        self.code.get().is_some_and(Option::is_none)
+    }
+
+    /// Begins to compile, unless that was done before.
+    pub(super) fn begin(self: &Arc<Self>, program: &Arc<Program>) {
+        if self.begun.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let (this, program) = (Arc::clone(self), Arc::clone(program));
+        let compile = move || {
+            // Whatever goes wrong in there, the evaluator can do without.
+            let code = std::panic::catch_unwind(|| NativeCode::new(&program)).unwrap_or_default();
+            let _ = this.code.set(code.map(Arc::new));
+        };
+        // Without a thread there is no native code.
+        let _ = std::thread::Builder::new().name("native code".into()).spawn(compile);
+    }
+
+    /// Compiles now.
+    #[cfg(test)]
+    pub(super) fn complete(&self, program: &Program) {
+        self.begun.store(true, Ordering::Relaxed);
+        let _ = self.code.set(NativeCode::new(program).map(Arc::new));
+    }
+}
