@@ -67,7 +67,7 @@ def run_spin(model, limit, optimise):
 
 def run_ample(ample, model, limit):
     try:
-        total, done = timed([ample, "states", model, "--json", "--time-limit", f"{limit}s", "--quiet"], timeout=limit + 30)
+        total, done = timed([ample, "states", model, "--engine", "explicit", "--json", "--time-limit", f"{limit}s", "--quiet"], timeout=limit + 30)
         answer = json.loads(done.stdout)
     except (subprocess.TimeoutExpired, json.JSONDecodeError):
         return "ample does not finish"

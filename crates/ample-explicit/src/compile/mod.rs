@@ -595,6 +595,9 @@ impl Compiled {
     /// Brings the objects into canonical form if the transition may have disturbed it.
     #[inline]
     fn renumber_objects(&mut self, transition: &Transition, out: &mut Vec<u8>) {
+        if self.program.layout.heap.objects.is_empty() {
+            return;
+        }
         let disturbs = |edge: u32| self.program.edges[edge as usize].disturbs_objects;
         if disturbs(transition.edge()) || transition.partner().is_some_and(|(_, edge)| disturbs(edge)) {
             Writing::new(out, &mut self.layouts).canonicalise(&self.program.layout, &mut self.discovery);

@@ -24,7 +24,7 @@ pub(super) struct Site<'a> {
 
 impl NativeCode {
     /// Never called.
-    pub(super) fn executable(&self, _: &Site<'_>, _: usize, _: bool, _: u8, _: &mut Vec<Transition>) -> bool {
+    pub(super) fn executable(&self, _: &Site<'_>, _: usize, _: u8, _: &mut Vec<Transition>) -> bool {
         match *self {}
     }
 

@@ -72,6 +72,13 @@ impl Transition {
     #[cfg(feature = "native")]
     pub(super) const HANDSHAKE: u8 = HANDSHAKE;
 
+    /// Transitions with these flags are found with `timeout` true.
+    #[cfg(feature = "native")]
+    #[inline(always)]
+    pub(super) fn is_timeout(flags: u8) -> bool {
+        flags & TIMEOUT != 0
+    }
+
     /// The last word of a transition without a partner.
     #[cfg(feature = "native")]
     #[inline(always)]
@@ -247,8 +254,7 @@ impl Machine {
         let (Some(native), Some(frame)) = (&self.native, memory.frame(process)) else { return false };
         let site = Site { state: memory.bytes(), layout: memory.layout, frame, process };
         let before = out.len();
-        let is_timeout = flags & TIMEOUT != 0;
-        if !native.executable(&site, memory.location(frame), is_timeout, flags, out) {
+        if !native.executable(&site, memory.location(frame), flags, out) {
             return false;
         }
         if out[before..].iter().all(|found| found.flags & HANDSHAKE == 0) {

@@ -344,7 +344,8 @@ where
             while let Some(&last) = listed.last() {
                 for transition in &listed {
                     self.space.target(self.store.get(source), transition, &mut window.next().state);
-                    self.arrive(window, Some((source, *transition)))?;
+                    window.next().by = Some((source, *transition));
+                    self.arrive(window)?;
                 }
                 listed.clear();
                 if !all {
@@ -373,20 +374,16 @@ where
             if !self.space.initial(index, &mut window.next().state) {
                 break;
             }
-            self.arrive(window, None)?;
+            window.next().by = None;
+            self.arrive(window)?;
         }
         self.explore_all(window)
     }
 
     /// Puts the state that was just written into the window, and explores all in it if it is full.
     #[inline]
-    fn arrive(
-        &mut self,
-        window: &mut Window<S, F::Note>,
-        by: Option<(Handle, S::Transition)>,
-    ) -> Result<(), Terminated> {
+    fn arrive(&mut self, window: &mut Window<S, F::Note>) -> Result<(), Terminated> {
         let arrival = window.next();
-        arrival.by = by;
         arrival.note = self.feedback.arrive(self.space);
         arrival.hash = F::is_state(&arrival.note).then(|| self.store.announce(arrival.state.borrow()));
         window.len += 1;

@@ -142,35 +142,33 @@ impl NativeCode {
     }
 
     /// Appends the executable edges of the location where a process stands, which may only be a part of them if it needs
-    /// a partner ([`Transition::is_handshake`]). False if the evaluator has to look at them; nothing is appended then.
+    /// a partner ([`Transition::HANDSHAKE`]). False if the evaluator has to look at them; nothing is appended then.
     #[inline]
-    pub(super) fn executable(
-        &self,
-        site: &Site<'_>,
-        location: usize,
-        timeout: bool,
+    pub(super) fn executable(&self, site: &Site<'_>, location: usize, flags: u8, out: &mut Vec<Transition>) -> bool {
+        let mut looking = self.look(site.state, site.layout, flags, out);
+        looking.executable(site.frame, site.process, location)
+    }
+
+    /// Gets ready to look at the processes of a state.
+    #[inline]
+    pub(super) fn look<'a>(
+        &'a self,
+        state: &'a [u8],
+        layout: &'a StateLayout,
         flags: u8,
-        out: &mut Vec<Transition>,
-    ) -> bool {
-        let Some(guards) = self.guards[location] else { return false };
-        out.reserve(self.widest);
-        let before = out.len();
-        let mut context = Context::of(site.layout, site.frame, site.process);
-        context.mark = Transition::mark(site.process, flags);
-        context.timeout = timeout.into();
-        debug_assert!(site.frame.offset() as usize <= site.state.len());
-        // SAFETY: the state has the length of its layout, in which the segment of the process lies; the code reads no
-        // cell outside of them, as was verified. There is room for as many transitions as the location has edges.
-        unsafe {
-            context.out = out.as_mut_ptr().add(before);
-            let state = site.state.as_ptr();
-            let count = guards(&context, state, state.add(site.frame.offset() as usize));
-            if count == NOT_RESPONSIBLE {
-                return false;
-            }
-            out.set_len(before + count as usize);
-        }
-        true
+        out: &'a mut Vec<Transition>,
+    ) -> Looking<'a> {
+        let context = Context {
+            channels: layout.channels.as_ptr(),
+            channel_count: layout.channels.len() as u64,
+            out: std::ptr::null_mut(),
+            mark: 0,
+            me: 0,
+            processes: layout.frames.len() as u64,
+            hidden: [0; 2],
+            timeout: Transition::is_timeout(flags).into(),
+        };
+        Looking { code: self, state, layout, flags, out, context }
     }
 
     /// Performs the effect of an edge of a process, in its state. False if the evaluator has to do it, with a fresh copy
@@ -191,6 +189,43 @@ impl NativeCode {
             let state = state.as_mut_ptr();
             effect(&context, state, state.add(frame.offset() as usize)) != NOT_RESPONSIBLE
         }
+    }
+}
+
+/// The processes of a state, one after the other.
+pub(super) struct Looking<'a> {
+    code: &'a NativeCode,
+    state: &'a [u8],
+    layout: &'a StateLayout,
+    flags: u8,
+    /// What was found.
+    pub(super) out: &'a mut Vec<Transition>,
+    context: Context,
+}
+
+impl Looking<'_> {
+    /// Appends the executable edges of a process that stands there, as [`NativeCode::executable`].
+    #[inline(always)]
+    pub(super) fn executable(&mut self, frame: &Frame, process: u32, location: usize) -> bool {
+        let Some(guards) = self.code.guards[location] else { return false };
+        self.out.reserve(self.code.widest);
+        let before = self.out.len();
+        self.context.me = process.into();
+        self.context.mark = Transition::mark(process, self.flags);
+        self.context.hidden = [frame.bases[2].into(), frame.bases[3].into()];
+        debug_assert!(self.layout.length as usize <= self.state.len());
+        // SAFETY: the state has the length of its layout, in which the segment of the process lies; the code reads no
+        // cell outside of them, as was verified. There is room for as many transitions as the location has edges.
+        unsafe {
+            self.context.out = self.out.as_mut_ptr().add(before);
+            let state = self.state.as_ptr();
+            let count = guards(&self.context, state, state.add(frame.offset() as usize));
+            if count == NOT_RESPONSIBLE {
+                return false;
+            }
+            self.out.set_len(before + count as usize);
+        }
+        true
     }
 }
 
