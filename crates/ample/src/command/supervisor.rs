@@ -160,28 +160,6 @@ thread_local! {
     static IS_SUPERVISOR: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Larger blocks of memory should lie in huge pages.
-const LARGE: usize = 1 << 20;
-
-/// Asks for huge pages: the tables of engines are accessed at random, and most of the time of an access would go into
-/// finding the page.
-#[cfg(target_os = "linux")]
-#[inline]
-fn advise(pointer: *mut u8, size: usize) {
-    const PAGE: usize = 4096;
-    let begin = pointer.align_offset(PAGE);
-    if size < LARGE || pointer.is_null() || begin >= size {
-        return;
-    }
-    // SAFETY: whole pages inside a block that was just allocated; the advice changes nothing about their contents. If it is
-    // not taken, nothing is lost.
-    unsafe { libc::madvise(pointer.add(begin).cast(), (size - begin) & !(PAGE - 1), libc::MADV_HUGEPAGE) };
-}
-
-#[cfg(not(target_os = "linux"))]
-#[inline]
-fn advise(_: *mut u8, _: usize) {}
-
 /// The allocator of the operating system, except that while the supervisor reports what has been found, every other thread
 /// that asks for memory waits: otherwise a limit that was reached would be left far behind in the meantime.
 pub struct Gate;
@@ -203,31 +181,25 @@ impl Gate {
     }
 }
 
-// SAFETY: every call is handed on unchanged to the allocator of the operating system; neither waiting before that nor
-// advising afterwards allocates or unwinds.
+// SAFETY: every call is handed on unchanged to the allocator of the operating system; waiting before that neither
+// allocates nor unwinds.
 unsafe impl GlobalAlloc for Gate {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         Gate::pass();
         // SAFETY: the caller keeps the contract of `alloc`.
-        let pointer = unsafe { Allocator.alloc(layout) };
-        advise(pointer, layout.size());
-        pointer
+        unsafe { Allocator.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         Gate::pass();
         // SAFETY: the caller keeps the contract of `alloc_zeroed`.
-        let pointer = unsafe { Allocator.alloc_zeroed(layout) };
-        advise(pointer, layout.size());
-        pointer
+        unsafe { Allocator.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         Gate::pass();
         // SAFETY: the caller keeps the contract of `realloc`.
-        let pointer = unsafe { Allocator.realloc(pointer, layout, size) };
-        advise(pointer, size);
-        pointer
+        unsafe { Allocator.realloc(pointer, layout, size) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
