@@ -38,6 +38,7 @@ mod native;
 #[cfg(not(feature = "native"))]
 #[path = "native_none.rs"]
 mod native;
+mod packed;
 mod program;
 mod reduced;
 mod sequences;
@@ -70,7 +71,9 @@ use heap::Discovery;
 use joint::{Context, Joint};
 use machine::{Faulted, Machine, Timeout};
 use memory::{Reading, Writing};
+
 use native::SharedCode;
+pub use packed::Packed;
 use program::{EdgeCode, Program};
 pub use reduced::{Algorithm, Ample, Dependency, NotReduced, Reduced, Tally};
 use state_layout::{LayoutPlace, StateLayouts};

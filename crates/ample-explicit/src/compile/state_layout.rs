@@ -127,6 +127,8 @@ pub enum LayoutError {
     TooMany,
     /// A state would be longer than [`MAX_STATE_BYTES`].
     TooLong,
+    /// A value was met that its cell should not have.
+    Unpackable,
 }
 
 impl StateLayouts {
@@ -243,6 +245,18 @@ impl StateLayouts {
             self.derive(layout, state);
         }
         fits(self)
+    }
+
+    /// The place of the layout whose number the state begins with, whatever its length.
+    pub fn numbered(&mut self, layout: &Layout, state: &[u8]) -> Option<LayoutPlace> {
+        let find = |layouts: &StateLayouts| {
+            let place = layouts.place_of(state)?;
+            layouts.layouts.get(place as usize).filter(|known| known.length > 0).map(|_| place)
+        };
+        if find(self).is_none() {
+            self.derive(layout, state);
+        }
+        find(self)
     }
 
     /// The layout at that place.
@@ -362,6 +376,7 @@ impl std::fmt::Display for LayoutError {
                 "more than 65,534 different sequences of live processes: too many for the explicit engine"
             }
             LayoutError::TooLong => "a state longer than 1 MiB: too long for the explicit engine",
+            LayoutError::Unpackable => "internal error: a value outside of its type in a packed state",
         })
     }
 }

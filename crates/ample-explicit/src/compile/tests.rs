@@ -12,9 +12,11 @@ use ample_model::{
 };
 
 use super::sequences::Sequences;
-use super::{Ample, CompileError, Compiled, CompiledSystem, MAX_ATOMIC_STEPS, Reduced, Transition};
+use super::{Ample, CompileError, Compiled, CompiledSystem, MAX_ATOMIC_STEPS, Packed, Reduced, Transition};
+use crate::check;
 use crate::liveness::Concurrent;
 use crate::space::{Checked, StateSpace};
+use crate::store::{FlatStore, Parent};
 
 /// A model in Promela.
 fn model(text: &str) -> System {
@@ -188,6 +190,32 @@ fn compare_step(
     assert_eq!(space.decode(out), interpreter.normalise(&current), "{name}: {moves:?} from {state:#?}");
     if space.is_transient(out) && steps < MAX_ATOMIC_STEPS {
         assert!(interpreter.enabled(&current).len() > 1, "{name}: {moves:?} stops early in {current:#?}");
+    }
+}
+
+/// What a breadth-first search counts and finds.
+fn searched<S: Checked<State = [u8]>>(space: &mut S, invariants: usize) -> (u64, u64, u64, Vec<bool>, usize) {
+    let options = check::Options { invariants, ..check::Options::default() };
+    let (budget, _) = Budget::unlimited().until(|progress| progress.states > 5_000);
+    let mut store = FlatStore::<Parent>::default();
+    let report = check::breadth_first(space, &mut store, &options, &budget);
+    let found = [report.deadlock.is_some(), report.assertions.is_some()];
+    let found = found.into_iter().chain(report.invariants.iter().map(Option::is_some)).collect();
+    let statistics = report.statistics;
+    (statistics.states, statistics.transitions, statistics.depth, found, report.cuts.len())
+}
+
+#[test]
+fn packed_states_are_as_many_as_others() {
+    for seed in 0..seeds() {
+        let small = random::system(seed, Features::ALL);
+        let system = if seed % 2 == 0 { small } else { super::random::system(seed) };
+        let Ok(space) = Compiled::new(&system, &[Expr::NonProgress]) else { continue };
+        let expected = searched(&mut space.clone(), 1);
+        if let Ok(mut packed) = Packed::at_least(space, usize::MAX) {
+            assert_eq!(searched(&mut packed, 1), expected, "seed {seed}");
+            assert_eq!(packed.space().limit_reached(), None, "seed {seed}");
+        }
     }
 }
 

@@ -23,7 +23,7 @@ pub mod work;
 use std::time::Instant;
 
 use crate::check::{self as safety, Cut, Violation};
-use crate::compile::{Ample, Choice, Compiled};
+use crate::compile::{Ample, Choice, Compiled, Packed};
 use crate::liveness::Concurrent;
 use crate::search::Path;
 use crate::space::Checked;
@@ -348,7 +348,11 @@ fn run_plain(system: &Subject<'_>, request: &Request, options: &Options, budget:
         },
     };
     if !has_hidden_variables(system) {
-        let run = search(space, Whole, request, options, budget);
+        let packed = if options.explicit.store == StoreKind::Exact { Packed::of(space) } else { Err(Box::new(space)) };
+        let run = match packed {
+            Ok(packed) => search(packed, Whole, request, options, budget),
+            Err(space) => search(*space, Whole, request, options, budget),
+        };
         return Run { symmetry, ..run };
     }
     let visible = space.visible();
@@ -484,6 +488,12 @@ trait OfCompiled {
 impl OfCompiled for Compiled {
     fn compiled(&mut self) -> &mut Compiled {
         self
+    }
+}
+
+impl OfCompiled for Packed {
+    fn compiled(&mut self) -> &mut Compiled {
+        self.space()
     }
 }
 

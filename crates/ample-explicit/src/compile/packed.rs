@@ -1,0 +1,512 @@
+//! States packed to bits, for stores.
+//!
+//! In a compiled state a cell begins at a byte, so that it is read and written fast; but a location or a truth value takes
+//! a few of its bits only. This state space is another one over shorter states: those bits of a state that can be other
+//! than zero, one after the other, behind the number of its layout. The bits of eight bytes are gathered, and scattered
+//! again, by one instruction where the processor has it.
+
+use ample_model::{Move, StartNumber};
+
+use super::layout::{Cell, ChannelLayout, Interval, Kind, Layout, Slot};
+use super::state_layout::{LayoutError, StateLayout};
+use super::{Compiled, Transition};
+use crate::liveness::{Concurrent, Processes};
+use crate::space::{Checked, Culprit, StateSpace};
+
+/// What to say of bytes that are no packed state.
+const NO_STATE: &str = "not a packed state of this system";
+
+/// A space is packed if its states are shorter by one part in so many.
+const WORTH: usize = 5;
+
+/// A compiled system whose states are packed to bits.
+#[derive(Clone)]
+pub struct Packed {
+    space: Compiled,
+    /// By the number of the layout.
+    packings: Vec<Option<Packing>>,
+    /// The state that was unpacked last, packed and unpacked.
+    packed: Vec<u8>,
+    state: Vec<u8>,
+    /// A state before it is packed.
+    out: Vec<u8>,
+    /// Which bits of the first byte behind the number say who has control.
+    control: u8,
+    gather: Gather,
+}
+
+impl Packed {
+    /// The space with its states packed, or as it was if that does not pay.
+    pub fn of(space: Compiled) -> Result<Packed, Box<Compiled>> {
+        Packed::at_least(space, WORTH)
+    }
+
+    /// The same if states become shorter by one part in so many.
+    pub(super) fn at_least(mut space: Compiled, part: usize) -> Result<Packed, Box<Compiled>> {
+        let layout = &space.program.layout;
+        let is_simple = space.joint.is_none()
+            && space.is_self_contained()
+            && layout.heap.objects.is_empty()
+            && layout.hidden == 0
+            && layout.segments.iter().all(|segment| segment.hidden == 0);
+        let mut state = Vec::new();
+        if !is_simple || !space.initial(0, &mut state) || space.is_dead() {
+            return Err(Box::new(space));
+        }
+        // Who has control comes first.
+        let control = if space.program.layout.control.is_some() { 0xff } else { 0 };
+        let mut packed = Packed {
+            space,
+            packings: Vec::new(),
+            packed: Vec::new(),
+            state: Vec::new(),
+            out: Vec::new(),
+            control,
+            gather: Gather::detect(),
+        };
+        packed.learn(&state);
+        match packed.packing(&state) {
+            Some(packing) if packing.packed + packing.packed.div_ceil(part) <= packing.length || part == usize::MAX => Ok(packed),
+            _ => Err(Box::new(packed.space)),
+        }
+    }
+
+    /// The space itself.
+    pub fn space(&mut self) -> &mut Compiled {
+        &mut self.space
+    }
+
+    #[inline(always)]
+    fn packing(&self, state: &[u8]) -> Option<&Packing> {
+        let number = u16::from_le_bytes(*state.first_chunk()?);
+        self.packings.get(usize::from(number))?.as_ref()
+    }
+
+    /// Makes sure that it is known how a state is packed.
+    #[inline(always)]
+    fn learn(&mut self, state: &[u8]) {
+        if self.packing(state).is_none() {
+            self.add_packing(state);
+        }
+    }
+
+    #[cold]
+    fn add_packing(&mut self, state: &[u8]) {
+        let number = usize::from(u16::from_le_bytes(*state.first_chunk().expect(NO_STATE)));
+        let place = self.space.layouts.numbered(&self.space.program.layout, state).expect(NO_STATE);
+        let packing = Packing::new(&self.space.program.layout, self.space.layouts.at(place));
+        if self.packings.len() <= number {
+            self.packings.resize_with(number + 1, || None);
+        }
+        self.packings[number] = Some(packing);
+    }
+
+    /// Unpacks a state, unless that was the last one.
+    #[inline]
+    fn unpack(&mut self, packed: &[u8]) {
+        if self.packed == packed {
+            return;
+        }
+        self.learn(packed);
+        let mut state = std::mem::take(&mut self.state);
+        let packing = self.packing(packed).expect(NO_STATE);
+        assert_eq!(packing.packed, packed.len(), "{NO_STATE}");
+        packing.unpack(packed, &mut state, self.gather);
+        self.state = state;
+        self.packed.clear();
+        self.packed.extend_from_slice(packed);
+    }
+
+    /// Calls the space with an unpacked state.
+    #[inline]
+    fn with<R>(&mut self, packed: &[u8], call: impl FnOnce(&mut Compiled, &[u8]) -> R) -> R {
+        self.unpack(packed);
+        call(&mut self.space, &self.state)
+    }
+
+    /// Packs the state that was written to `out`.
+    #[inline]
+    fn pack(&mut self, packed: &mut Vec<u8>) {
+        if self.space.dead {
+            return;
+        }
+        let out = std::mem::take(&mut self.out);
+        self.learn(&out);
+        let packing = self.packing(&out).expect(NO_STATE);
+        if !packing.pack(&out, packed, self.gather) {
+            self.space.machine.limit = Some(LayoutError::Unpackable);
+        }
+        self.out = out;
+    }
+}
+
+impl StateSpace for Packed {
+    type State = [u8];
+    type Transition = Transition;
+
+    fn initial(&mut self, index: usize, out: &mut Vec<u8>) -> bool {
+        let is_there = self.space.initial(index, &mut self.out);
+        if is_there {
+            self.pack(out);
+        }
+        is_there
+    }
+
+    fn first(&mut self, state: &[u8]) -> Option<Transition> {
+        self.with(state, |space, state| space.first(state))
+    }
+
+    fn next(&mut self, state: &[u8], transition: &Transition) -> Option<Transition> {
+        self.with(state, |space, state| space.next(state, transition))
+    }
+
+    #[inline]
+    fn list(&mut self, state: &[u8], after: Option<&Transition>, out: &mut Vec<Transition>) -> bool {
+        self.with(state, |space, state| space.list(state, after, out))
+    }
+
+    #[inline]
+    fn target(&mut self, state: &[u8], transition: &Transition, out: &mut Vec<u8>) {
+        self.unpack(state);
+        self.space.target(&self.state, transition, &mut self.out);
+        self.pack(out);
+    }
+}
+
+impl Concurrent for Packed {
+    fn mover(&self, transition: &Transition) -> Option<u32> {
+        self.space.mover(transition)
+    }
+
+    fn participants(&self) -> Processes {
+        self.space.participants()
+    }
+
+    fn note_participants(&mut self) {
+        self.space.note_participants();
+    }
+
+    fn actions(&mut self, state: &[u8], transition: &Transition) -> Vec<Move> {
+        self.with(state, |space, state| space.actions(state, transition))
+    }
+
+    fn start_number(&mut self, position: usize) -> StartNumber {
+        self.space.start_number(position)
+    }
+}
+
+impl Checked for Packed {
+    fn is_valid_end(&mut self, state: &[u8]) -> bool {
+        self.with(state, |space, state| space.is_valid_end(state))
+    }
+
+    fn violation(&self) -> Option<String> {
+        self.space.violation()
+    }
+
+    #[inline]
+    fn is_dead(&self) -> bool {
+        self.space.is_dead()
+    }
+
+    fn culprit(&self) -> Option<Culprit> {
+        self.space.culprit()
+    }
+
+    fn stopped(&mut self, state: &[u8], transition: &Transition, out: &mut Vec<u8>) {
+        self.unpack(state);
+        self.space.stopped(&self.state, transition, &mut self.out);
+        let dead = std::mem::replace(&mut self.space.dead, false);
+        self.pack(out);
+        self.space.dead = dead;
+    }
+
+    #[inline]
+    fn is_transient(&self, state: &[u8]) -> bool {
+        state.get(NUMBER).is_some_and(|first| first & self.control != 0)
+    }
+
+    #[inline]
+    fn atomic_steps(&self) -> u32 {
+        self.space.atomic_steps()
+    }
+
+    fn invariant(&mut self, number: usize, state: &[u8]) -> bool {
+        self.with(state, |space, state| space.invariant(number, state))
+    }
+}
+
+/// Bytes of the number that a state begins with; they are not packed.
+const NUMBER: usize = 2;
+
+/// How the states of one layout are packed.
+#[derive(Clone, Debug)]
+struct Packing {
+    /// Of the bytes behind the number, eight at a time: the bits that may be other than zero.
+    masks: Box<[u64]>,
+    /// Bytes of a state.
+    length: usize,
+    /// Bytes of a packed state.
+    packed: usize,
+}
+
+impl Packing {
+    fn new(layout: &Layout, state: &StateLayout) -> Packing {
+        let length = state.length as usize;
+        let mut used = Used { bits: vec![0; length.next_multiple_of(8) + NUMBER + 8] };
+        used.of_system(layout, state);
+        let masks: Box<[u64]> = used.bits[NUMBER..]
+            .chunks_exact(8)
+            .take((length - NUMBER).div_ceil(8))
+            .map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default()))
+            .collect();
+        let bits: u32 = masks.iter().map(|mask| mask.count_ones()).sum();
+        Packing { masks, length, packed: NUMBER + (bits as usize).div_ceil(8) }
+    }
+
+    /// False if a bit is set that should not be.
+    #[inline]
+    fn pack(&self, state: &[u8], out: &mut Vec<u8>, gather: Gather) -> bool {
+        assert_eq!(state.len(), self.length, "{NO_STATE}");
+        out.clear();
+        out.extend_from_slice(&state[..NUMBER]);
+        let (mut word, mut filled, mut stray) = (0u64, 0, 0);
+        for (mask, bytes) in self.masks.iter().zip(state[NUMBER..].chunks(8)) {
+            let bytes = word_of(bytes);
+            stray |= bytes & !mask;
+            let (bits, count) = (gather.gather(bytes, *mask), mask.count_ones());
+            word |= bits << filled;
+            filled += count;
+            if filled >= 64 {
+                out.extend_from_slice(&word.to_le_bytes());
+                filled -= 64;
+                // What did not fit; nothing if there was no bit of an earlier word.
+                word = if filled == 0 { 0 } else { bits >> (count - filled) };
+            }
+        }
+        out.extend_from_slice(&word.to_le_bytes()[..(filled as usize).div_ceil(8)]);
+        stray == 0
+    }
+
+    #[inline]
+    fn unpack(&self, packed: &[u8], out: &mut Vec<u8>, gather: Gather) {
+        out.clear();
+        out.extend_from_slice(&packed[..NUMBER]);
+        let mut words = packed[NUMBER..].chunks(8).map(word_of);
+        let (mut word, mut left) = (0u64, 0);
+        for mask in &self.masks {
+            let count = mask.count_ones();
+            let mut bits = word;
+            if left < count {
+                let next = words.next().unwrap_or_default();
+                bits |= next << left;
+                let used = count - left;
+                word = if used == 64 { 0 } else { next >> used };
+                left = 64 - used;
+            } else {
+                word = if count == 64 { 0 } else { word >> count };
+                left -= count;
+            }
+            out.extend_from_slice(&gather.scatter(bits, *mask).to_le_bytes());
+        }
+        out.truncate(self.length);
+    }
+}
+
+/// Up to eight bytes as a number.
+#[inline(always)]
+fn word_of(bytes: &[u8]) -> u64 {
+    match bytes.first_chunk() {
+        Some(all) => u64::from_le_bytes(*all),
+        None => bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    }
+}
+
+/// How bits are gathered and scattered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gather {
+    /// By an instruction of the processor, which has it.
+    #[cfg(target_arch = "x86_64")]
+    Instruction,
+    /// By a loop.
+    Loop,
+}
+
+impl Gather {
+    fn detect() -> Gather {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("bmi2") {
+            return Gather::Instruction;
+        }
+        Gather::Loop
+    }
+
+    /// The bits of a word that a mask has, one after the other.
+    #[inline(always)]
+    fn gather(self, word: u64, mask: u64) -> u64 {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the processor has the instruction.
+            Gather::Instruction => unsafe { extract(word, mask) },
+            Gather::Loop => {
+                let (mut bits, mut rest, mut place) = (0, mask, 0);
+                while rest != 0 {
+                    bits |= (word >> rest.trailing_zeros() & 1) << place;
+                    rest &= rest - 1;
+                    place += 1;
+                }
+                bits
+            }
+        }
+    }
+
+    /// The lowest bits of a word where a mask has its bits.
+    #[inline(always)]
+    fn scatter(self, bits: u64, mask: u64) -> u64 {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the processor has the instruction.
+            Gather::Instruction => unsafe { deposit(bits, mask) },
+            Gather::Loop => {
+                let (mut word, mut rest, mut place) = (0, mask, 0);
+                while rest != 0 {
+                    word |= (bits >> place & 1) << rest.trailing_zeros();
+                    rest &= rest - 1;
+                    place += 1;
+                }
+                word
+            }
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "bmi2")]
+fn extract(word: u64, mask: u64) -> u64 {
+    std::arch::x86_64::_pext_u64(word, mask)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "bmi2")]
+fn deposit(bits: u64, mask: u64) -> u64 {
+    std::arch::x86_64::_pdep_u64(bits, mask)
+}
+
+/// The bits of a state that may be other than zero.
+struct Used {
+    bits: Vec<u8>,
+}
+
+impl Used {
+    fn of_system(&mut self, layout: &Layout, state: &StateLayout) {
+        let all = Interval { low: 0, high: 0xff };
+        // Who has control must fill a byte of its own, which comes first.
+        for cell in [layout.control, layout.last].into_iter().flatten() {
+            self.cell(0, &cell, all, 0);
+        }
+        if let Some(cell) = layout.monitor {
+            self.cell(0, &cell, Interval { low: 0, high: 0xffff }, 0);
+        }
+        for slot in layout.globals.iter().flat_map(|variable| &variable.slots) {
+            self.slot(0, slot);
+        }
+        for frame in &state.frames {
+            let segment = &layout.segments[usize::from(frame.process)];
+            let locations = Interval { low: 0, high: i64::from(segment.locations) - 1 };
+            self.cell(frame.offset(), &segment.location, locations, 0);
+            if let Some(cell) = segment.priority {
+                self.cell(frame.offset(), &cell, all, 0);
+            }
+            for slot in segment.locals.iter().flat_map(|variable| &variable.slots) {
+                self.slot(frame.offset(), slot);
+            }
+        }
+        for place in &state.channels {
+            self.channel(place.offset, &layout.channels[usize::from(place.kind)]);
+        }
+    }
+
+    fn channel(&mut self, at: u32, channel: &ChannelLayout) {
+        if channel.capacity == 0 {
+            return;
+        }
+        let length = Cell::whole(super::layout::Base::Global, channel.length, 0);
+        self.cell(at, &length, Interval { low: 0, high: channel.capacity.into() }, 0);
+        for message in 0..channel.capacity {
+            let start = at + channel.first_message() + message * channel.message;
+            for field in &channel.fields {
+                self.slot(start, &field.slot);
+            }
+        }
+    }
+
+    fn slot(&mut self, base: u32, slot: &Slot) {
+        // What was never assigned is zero, whatever the values are.
+        let values = Interval { low: slot.values.low.min(slot.low), high: slot.values.high.max(slot.low) };
+        self.cell(base, &slot.cell, values, slot.low);
+    }
+
+    fn cell(&mut self, base: u32, cell: &Cell, values: Interval, low: i64) {
+        let at = (base + cell.offset) as usize;
+        if cell.kind == Kind::Bits && (cell.mask, cell.shift) != (0xff, 0) {
+            self.bits[at] |= cell.mask << (cell.shift & 7);
+            return;
+        }
+        let bytes = cell.kind.bytes() as usize;
+        let span = i128::from(values.high) - i128::from(low);
+        let is_positive = i128::from(values.low) >= i128::from(low);
+        let most = if is_positive { u64::try_from(span).unwrap_or(u64::MAX) } else { u64::MAX };
+        let mask = u64::MAX.checked_shr(most.leading_zeros()).unwrap_or(0);
+        for (number, byte) in mask.to_le_bytes()[..bytes].iter().enumerate() {
+            self.bits[at + number] |= byte;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_gathered_and_scattered_alike() {
+        let mut random = ample_random::Random::new(7);
+        for _ in 0..10_000 {
+            let (word, mask) = (random.next_u64(), random.next_u64() & random.next_u64());
+            let bits = Gather::Loop.gather(word, mask);
+            assert_eq!(Gather::detect().gather(word, mask), bits);
+            assert_eq!(Gather::Loop.scatter(bits, mask), word & mask);
+            assert_eq!(Gather::detect().scatter(bits, mask), word & mask);
+        }
+    }
+
+    #[test]
+    fn packed_states_are_unpacked_to_what_they_were() {
+        let mut random = ample_random::Random::new(8);
+        for _ in 0..2_000 {
+            let length = NUMBER + 1 + random.next_u64() as usize % 60;
+            let masks: Vec<u64> = (0..(length - NUMBER).div_ceil(8))
+                .map(|word| {
+                    let bytes = (length - NUMBER - 8 * word).min(8);
+                    let inside = if bytes == 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 };
+                    let dense = if random.next_u64() % 4 == 0 { u64::MAX } else { random.next_u64() };
+                    dense & inside
+                })
+                .collect();
+            let bits: u32 = masks.iter().map(|mask| mask.count_ones()).sum();
+            let packed = NUMBER + (bits as usize).div_ceil(8);
+            let mut state = vec![3, 1];
+            for mask in &masks {
+                state.extend_from_slice(&(random.next_u64() & mask).to_le_bytes());
+            }
+            state.truncate(length);
+            let packing = Packing { masks: masks.into(), length, packed };
+            let (mut short, mut long) = (Vec::new(), Vec::new());
+            assert!(packing.pack(&state, &mut short, Gather::detect()));
+            assert_eq!(short.len(), packed);
+            packing.unpack(&short, &mut long, Gather::Loop);
+            assert_eq!(long, state);
+        }
+    }
+}
