@@ -15,11 +15,11 @@ use super::reduction::{Algorithm, Methods, Reduction};
 use super::stores::{self, NestedSearch};
 use super::subject::Subject;
 use super::symmetry::{self, Expected, Lift, SymmetryReduction, Using};
-use super::two_phase;
 use super::{
     NOT_LIFTED, OfCompiled, Patience, REPORT_EVERY, SEQUENTIAL, atomic, has_hidden_variables, is_sequential,
     room_for_the_store, start_of,
 };
+use super::{threads, two_phase};
 use ample_engine::settings::Fairness;
 use ample_model::evidence::{self, Ending};
 
@@ -358,8 +358,13 @@ fn search(
         let limit = product.space().limit_reached();
         return collect(&mut product, &store, report, limit);
     }
+    let (budget, large) = threads::until_large(&product, &visible, options, budget);
     let mut store = FlatStore::<Number, _>::with_visible(visible).limit(room);
-    let report = liveness::components(&mut product, &mut store, &liveness, budget);
+    let report = liveness::components(&mut product, &mut store, &liveness, &budget);
+    if let Some(large) = large.filter(|large| large.is_reached(&report)) {
+        drop(store);
+        return large.go_on(product, &liveness, room);
+    }
     let limit = product.space().limit_reached();
     collect(&mut product, &store, report, limit)
 }

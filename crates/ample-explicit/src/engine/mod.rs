@@ -16,6 +16,7 @@ pub mod reduction;
 mod stores;
 mod subject;
 pub mod symmetry;
+mod threads;
 mod two_phase;
 pub mod work;
 
@@ -25,7 +26,7 @@ use crate::check::{self as safety, Cut, Violation};
 use crate::compile::{Ample, Choice, Compiled};
 use crate::liveness::Concurrent;
 use crate::search::Path;
-use crate::space::Checked;
+use crate::space::{Checked, Fork};
 use crate::store::{ExactStore, FlatStore, Handle, Parent, Pathless, Visible, Whole};
 use ample_engine::settings::UnreachedCode;
 use ample_engine::unreached::Coverage;
@@ -407,7 +408,7 @@ fn has_hidden_variables(system: &System) -> bool {
     system.globals.iter().chain(locals).any(|variable| variable.hidden)
 }
 
-fn search<P: Checked<State = [u8]> + Concurrent + OfCompiled>(
+fn search<P: Checked<State = [u8], Transition: Send> + Concurrent + OfCompiled + Fork>(
     mut space: P,
     visible: impl Visible + Clone + 'static,
     request: &Request,
@@ -426,13 +427,11 @@ fn search<P: Checked<State = [u8]> + Concurrent + OfCompiled>(
             let report = safety::depth_first(&mut space, &mut store, safety, budget);
             collect(&mut space, &store, report)
         } else if request.is_empty() {
-            let mut store = FlatStore::<Pathless, _>::with_visible(visible).limit(room);
-            let report = safety::breadth_first(&mut space, &mut store, safety, budget);
-            collect(&mut space, &store, report)
+            let store = FlatStore::<Pathless, _>::with_visible(visible).limit(room);
+            threads::breadth_first(&mut space, store, safety, budget)
         } else {
-            let mut store = FlatStore::<Parent, _>::with_visible(visible).limit(room);
-            let report = safety::breadth_first(&mut space, &mut store, safety, budget);
-            collect(&mut space, &store, report)
+            let store = FlatStore::<Parent, _>::with_visible(visible).limit(room);
+            threads::breadth_first(&mut space, store, safety, budget)
         }
     };
     // To count states there is nothing to be found deep down.
