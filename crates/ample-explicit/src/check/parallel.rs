@@ -84,7 +84,9 @@ where
     let threads = if has_order { 1 } else { budget.threads() };
     let strategy = BreadthFirst { max_depth: options.max_depth, window: WINDOW };
     let mut safety = Safety::new(options, budget);
-    let mut handover = Handover { threads, large: thresholds.large, budget, countdown: LOOK_EVERY, position: None };
+    let look_every = LOOK_EVERY.min(thresholds.large as u32);
+    let mut handover =
+        Handover { threads, large: thresholds.large, budget, look_every, countdown: look_every, position: None };
     strategy.run_from(None, space, &mut store, &mut safety, &mut handover);
     if let Some(position) = handover.position {
         let mut others: Vec<S> = (1..threads).map_while(|_| space.fork()).collect();
@@ -92,8 +94,8 @@ where
         let shared = if others.is_empty() { Err(store) } else { SharedStore::of(store, 1 + others.len()) };
         match shared {
             Ok(shared) => {
-                let team = Team::new(1 + others.len(), frontier.level, options.invariants, thresholds.wide);
-                let report = together(space, &mut others, &shared, &team, (safety, frontier.next), budget);
+                let team = Team::new(1 + others.len(), frontier, options.invariants, thresholds.wide);
+                let report = together(space, &mut others, &shared, &team, safety, budget);
                 others.into_iter().for_each(|other| space.join(other));
                 return Searched::Together(report, shared);
             }
@@ -112,6 +114,7 @@ struct Handover<'a> {
     threads: usize,
     large: usize,
     budget: &'a Budget,
+    look_every: u32,
     countdown: u32,
     /// Where it was then.
     position: Option<Position>,
@@ -124,7 +127,7 @@ impl<D: Linked, V: Visible, T> Pause<FlatStore<D, V>, Safety<'_, T>> for Handove
         if self.countdown > 0 {
             return false;
         }
-        self.countdown = LOOK_EVERY.min(self.large as u32).max(1);
+        self.countdown = self.look_every;
         self.threads > 1
     }
 
@@ -141,7 +144,7 @@ impl<D: Linked, V: Visible, T> Pause<FlatStore<D, V>, Safety<'_, T>> for Handove
 /// The states that wait in a search by one thread.
 struct Waiting {
     level: Level,
-    /// What was found for the level after that.
+    /// What was found for the level after that one.
     next: Spans,
 }
 
@@ -233,15 +236,10 @@ struct Assignment {
 }
 
 impl Team {
-    fn new(workers: usize, level: Level, invariants: usize, wide: usize) -> Team {
-        let turn = Turn {
-            idle: workers,
-            depth: level.depth,
-            level: Arc::new(level),
-            begun: 1,
-            found: Spans::default(),
-            is_over: false,
-        };
+    fn new(workers: usize, waiting: Waiting, invariants: usize, wide: usize) -> Team {
+        let Waiting { level, next } = waiting;
+        let turn =
+            Turn { idle: workers, depth: level.depth, level: Arc::new(level), begun: 0, found: next, is_over: false };
         let violated = Violated { invariants: vec![false; invariants], ..Violated::default() };
         Team {
             workers,
@@ -258,11 +256,21 @@ impl Team {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A worker begins.
-    fn start(&self, number: usize) -> Assignment {
+    /// A worker begins. The first one leads, and the others wait for it.
+    fn start(&self, number: usize) -> Option<Assignment> {
         let mut turn = self.turn();
+        if number == 0 {
+            turn.begun += 1;
+            self.changed.notify_all();
+        }
+        while turn.begun == 0 {
+            if turn.is_over {
+                return None;
+            }
+            turn = self.changed.wait(turn).unwrap_or_else(PoisonError::into_inner);
+        }
         turn.idle -= 1;
-        Assignment { level: Arc::clone(&turn.level), leads: number == 0 }
+        Some(Assignment { level: Arc::clone(&turn.level), leads: number == 0 })
     }
 
     /// A worker has come to the end of a level, and has found these states for the next one. Waits for that, and takes part
@@ -360,7 +368,7 @@ fn together<S, D>(
     others: &mut [S],
     store: &SharedStore<D>,
     team: &Team,
-    (begun, found): (Safety<'_, S::Transition>, Spans),
+    begun: Safety<'_, S::Transition>,
     budget: &Budget,
 ) -> Report<S::Transition>
 where
@@ -370,18 +378,17 @@ where
 {
     let options = Options { report_every: begun.options.report_every.max(TELL_EVERY), ..begun.options.clone() };
     let spaces: Vec<_> = [space].into_iter().chain(others).map(|space| Mutex::new(Some(space))).collect();
-    let first = Mutex::new(Some((begun, found)));
+    let begun = Mutex::new(Some(begun));
     let reports: Vec<_> = spaces.iter().map(|_| Mutex::new(None)).collect();
     run_workers(team.workers, budget, |budget, number| {
         let _end = EndOnDrop(team);
         let mut worker = store.worker();
         let Some(space) = taken(&spaces[number]) else { return };
-        let begun = if number == 0 { taken(&first) } else { None };
-        let (mut safety, found) = match begun {
-            Some((begun, found)) => (Safety { options: &options, budget, ..begun }, found),
-            None => (Safety::new(&options, budget), Spans::default()),
+        let mut safety = match if number == 0 { taken(&begun) } else { None } {
+            Some(begun) => Safety { options: &options, budget, ..begun },
+            None => Safety::new(&options, budget),
         };
-        work(team, number, space, &mut worker, &mut safety, found);
+        work(team, number, space, &mut worker, &mut safety);
         let report = safety.report(0, 0);
         *reports[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
     });
@@ -405,15 +412,18 @@ fn work<S, D>(
     space: &mut S,
     worker: &mut Worker<'_, D>,
     safety: &mut Safety<'_, S::Transition>,
-    found: Spans,
 ) where
     S: Checked<State = [u8]>,
     D: Linked,
 {
     let (budget, max_depth) = (safety.budget, safety.options.max_depth);
-    let mut search = LevelSearch::new(space, worker, safety, (found, max_depth, WINDOW));
+    // What was found before is told before the others tell anything.
+    if number == 0 && safety.report_progress(0, worker.bytes()) {
+        return;
+    }
+    let mut search = LevelSearch::new(space, worker, safety, max_depth, WINDOW);
     let mut known = 0;
-    let mut assignment = Some(team.start(number));
+    let mut assignment = search.store().rest(|| team.start(number));
     while let Some(Assignment { level, leads }) = assignment {
         let core = if leads { None } else { budget.spare_core() };
         if leads || core.is_some() {

@@ -438,3 +438,6 @@ where
         Err(Terminated)
     }
 }
+
+#[cfg(test)]
+mod tests;

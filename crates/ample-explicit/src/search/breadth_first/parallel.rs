@@ -89,18 +89,13 @@ where
     F: Feedback<S, St>,
     Buffer<S>: Default,
 {
-    /// A search that has found these states for the next level.
-    pub(crate) fn new(
-        space: &'a mut S,
-        store: &'a mut St,
-        feedback: &'a mut F,
-        (found, max_depth, window): (Spans, u64, usize),
-    ) -> Self {
+    /// A search that has found nothing yet.
+    pub(crate) fn new(space: &'a mut S, store: &'a mut St, feedback: &'a mut F, max_depth: u64, window: usize) -> Self {
         let search = Search {
             space,
             store,
             feedback,
-            frontier: found,
+            frontier: Spans::default(),
             newest: None,
             expanded: None,
             depth: 0,
