@@ -158,7 +158,10 @@ where
             blue: Path::default(),
             red: Path::default(),
             seen: Vec::new(),
-            out: Vec::new(),
+            current: Vec::new(),
+            window: Vec::new(),
+            arrivals: 0,
+            fresh: Vec::new(),
         };
         if search.run().is_err() {
             team.is_over.store(true, Ordering::Relaxed);
@@ -186,46 +189,49 @@ where
     observed.report(lasso, store.bytes(), store.state_bytes())
 }
 
-/// A path, and for each state on it the transitions that have yet to be taken.
-struct Path<T> {
-    frames: Vec<Frame<T>>,
-    pending: Vec<T>,
+/// A path, and for each state on it the successors that have yet to be entered.
+#[derive(Default)]
+struct Path {
+    /// The states, and where the pending successors of each begin.
+    frames: Vec<(Handle, usize)>,
+    pending: Vec<Handle>,
 }
 
-/// A state on a path.
-struct Frame<T> {
-    state: Handle,
-    /// The transition that was taken from it last.
-    taken: Option<T>,
-    /// Where its pending transitions begin.
-    first: usize,
-}
-
-impl<T> Default for Path<T> {
-    fn default() -> Self {
-        Path { frames: Vec::new(), pending: Vec::new() }
-    }
-}
-
-impl<T: Copy> Path<T> {
-    /// The last state, and the next transition out of it.
-    fn next(&mut self) -> Option<(Handle, Option<T>)> {
-        let last = self.frames.last_mut()?;
-        if self.pending.len() > last.first {
-            last.taken = self.pending.pop();
-            return Some((last.state, last.taken));
-        }
-        Some((last.state, None))
+impl Path {
+    /// The last state, and the next successor of it.
+    fn next(&mut self) -> Option<(Handle, Option<Handle>)> {
+        let (state, first) = *self.frames.last()?;
+        let next = if self.pending.len() > first { self.pending.pop() } else { None };
+        Some((state, next))
     }
 
-    fn steps(&self) -> impl Iterator<Item = (Handle, T)> + '_ {
-        self.frames.iter().filter_map(|frame| Some((frame.state, frame.taken?)))
+    fn states(&self) -> impl Iterator<Item = Handle> + '_ {
+        self.frames.iter().map(|(state, _)| *state)
     }
 
     fn bytes(&self) -> usize {
-        self.frames.capacity() * size_of::<Frame<T>>() + self.pending.capacity() * size_of::<T>()
+        self.frames.capacity() * size_of::<(Handle, usize)>() + self.pending.capacity() * size_of::<Handle>()
     }
 }
+
+/// Which of the two searches of a worker.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pass {
+    Blue,
+    Red,
+}
+
+/// A successor that has not been looked up yet.
+#[derive(Default)]
+struct Arrival {
+    state: Vec<u8>,
+    hash: u64,
+    is_transient: bool,
+    atomic_steps: u32,
+}
+
+/// So many successors are looked up together, so that the memory brings in their places at the same time.
+const WINDOW: usize = 32;
 
 /// The search of one worker.
 struct Search<'a, 'b, P: GeneralisedBuchi> {
@@ -236,13 +242,17 @@ struct Search<'a, 'b, P: GeneralisedBuchi> {
     team: &'a Team<P::Transition>,
     cyan: u32,
     pink: u32,
-    /// What shuffles transitions; the first worker takes them as they come.
+    /// What shuffles successors; the first worker takes them as they come.
     random: Option<Random>,
-    blue: Path<P::Transition>,
-    red: Path<P::Transition>,
+    blue: Path,
+    red: Path,
     /// The states of the red search.
     seen: Vec<Handle>,
-    out: Vec<u8>,
+    /// The state that is expanded, its successors that are looked up next, and those that nobody has seen before.
+    current: Vec<u8>,
+    window: Vec<Arrival>,
+    arrivals: usize,
+    fresh: Vec<Handle>,
 }
 
 impl<P> Search<'_, '_, P>
@@ -250,18 +260,19 @@ where
     P: GeneralisedBuchi<State = [u8]> + Concurrent,
 {
     fn run(&mut self) -> Result<(), Terminated> {
+        let mut out = Vec::new();
         for index in 0.. {
-            let mut out = std::mem::take(&mut self.out);
-            let is_there = self.space.initial(index, &mut out);
-            self.out = out;
-            if !is_there {
-                return Ok(());
+            if !self.space.initial(index, &mut out) {
+                break;
             }
             if self.space.is_dead() {
                 continue;
             }
-            let state = self.arrive(0)?;
-            if self.colours(state) & (self.cyan | BLUE) == 0 {
+            let hash = self.store.hash(&out);
+            let (is_transient, atomic_steps) = (self.space.is_transient(&out), self.space.atomic_steps());
+            let arrival = Arrival { state: std::mem::take(&mut out), hash, is_transient, atomic_steps };
+            let (state, _) = self.arrive(&arrival)?;
+            if self.colours(state) & BLUE == 0 {
                 self.enter_blue(state)?;
                 self.search_blue()?;
             }
@@ -274,93 +285,143 @@ where
         self.store.side_in_order(state).0
     }
 
-    /// Puts the state that was just computed into the store.
+    /// Puts a state into the store; whether nobody has seen it before.
     #[inline]
-    fn arrive(&mut self, depth: usize) -> Result<Handle, Terminated> {
-        let atomic_steps = self.space.atomic_steps();
-        let inserted = self.store.insert_with(&self.out, Colours(0));
-        let is_transient = self.space.is_transient(&self.out);
+    fn arrive(&mut self, arrival: &Arrival) -> Result<(Handle, bool), Terminated> {
+        let inserted = self.store.insert_hashed(&arrival.state, arrival.hash, Colours(0));
         let is_new = matches!(inserted, Inserted::New(_));
-        if self.observed.arrived(is_transient, is_new, atomic_steps, depth) {
+        let depth = self.blue.frames.len() + self.red.frames.len();
+        if self.observed.arrived(arrival.is_transient, is_new, arrival.atomic_steps, depth) {
             self.report_progress()?;
         }
         if self.team.is_over() {
             return Err(Terminated);
         }
         match inserted.handle() {
-            Some(state) => Ok(state),
+            Some(state) => Ok((state, is_new)),
             None => self.observed.end(Reason::Memory),
         }
     }
 
     #[cold]
     fn report_progress(&mut self) -> Result<(), Terminated> {
-        let seen = self.seen.capacity() * size_of::<Handle>();
-        let memory = self.store.bytes() + self.blue.bytes() + self.red.bytes() + seen;
+        let states = self.seen.capacity() + self.fresh.capacity();
+        let memory = self.store.bytes() + self.blue.bytes() + self.red.bytes() + states * size_of::<Handle>();
         self.observed.report_progress(self.blue.frames.len(), memory)
     }
 
-    /// The transitions out of a state, as pending ones of a path; whether the state is accepting.
-    fn expand(&mut self, state: Handle, is_red: bool) -> bool {
-        let path = if is_red { &mut self.red } else { &mut self.blue };
-        let first = path.pending.len();
-        let bytes = self.store.get(state);
-        let mut cursor = self.space.first(bytes);
-        let is_accepting = cursor.is_some_and(|first| self.space.marks(&first) & self.all == self.all);
-        while let Some(transition) = cursor {
-            path.pending.push(transition);
-            cursor = self.space.next(bytes, &transition);
-        }
-        // They are taken from the end.
-        let pending = &mut path.pending[first..];
-        match &mut self.random {
-            None => pending.reverse(),
-            Some(random) => random.shuffle(pending),
-        }
-        path.frames.push(Frame { state, taken: None, first });
-        is_accepting
-    }
-
+    /// A blue search begins at a state.
     fn enter_blue(&mut self, state: Handle) -> Result<(), Terminated> {
+        self.store.paint(state, self.cyan);
         let bytes = self.store.get(state);
         // What decides comes first.
         if let Some(first) = self.space.first(bytes)
             && self.space.is_universal(bytes, &first)
         {
-            let path = self.blue.steps().collect();
+            let states: Vec<Handle> = self.blue.states().chain([state]).collect();
+            let path = self.steps(&states);
             return self.found(Seek::Beginning { path, end: state });
         }
-        let is_accepting = self.expand(state, false);
-        self.store.paint(state, self.cyan | if is_accepting { ACCEPTING } else { 0 });
+        self.expand(state, Pass::Blue)
+    }
+
+    /// Adds a state to a path, and looks up its successors: those that nobody has seen before are entered first, so that
+    /// workers keep out of each other's way.
+    fn expand(&mut self, state: Handle, pass: Pass) -> Result<(), Terminated> {
+        let mut current = std::mem::take(&mut self.current);
+        current.clear();
+        current.extend_from_slice(self.store.get(state));
+        let path = if pass == Pass::Blue { &mut self.blue } else { &mut self.red };
+        let begin = path.pending.len();
+        path.frames.push((state, begin));
+        let mut cursor = self.space.first(&current);
+        if cursor.is_some_and(|first| self.space.marks(&first) & self.all == self.all) {
+            self.store.paint(state, ACCEPTING);
+        }
+        while let Some(transition) = cursor {
+            if self.arrivals == self.window.len() {
+                self.window.push(Arrival::default());
+            }
+            let arrival = &mut self.window[self.arrivals];
+            self.space.target(&current, &transition, &mut arrival.state);
+            if !self.space.is_dead() {
+                arrival.hash = self.store.hash(&arrival.state);
+                arrival.is_transient = self.space.is_transient(&arrival.state);
+                arrival.atomic_steps = self.space.atomic_steps();
+                self.store.prefetch(arrival.hash);
+                self.arrivals += 1;
+            }
+            if self.arrivals == WINDOW {
+                self.look_up(state, pass)?;
+            }
+            cursor = self.space.next(&current, &transition);
+        }
+        self.current = current;
+        self.look_up(state, pass)?;
+        // They are taken from the end.
+        let path = if pass == Pass::Blue { &mut self.blue } else { &mut self.red };
+        match &mut self.random {
+            None => {
+                path.pending[begin..].reverse();
+                self.fresh.reverse();
+            }
+            Some(random) => {
+                random.shuffle(&mut path.pending[begin..]);
+                random.shuffle(&mut self.fresh);
+            }
+        }
+        path.pending.append(&mut self.fresh);
+        Ok(())
+    }
+
+    /// Looks up the successors in the window.
+    fn look_up(&mut self, state: Handle, pass: Pass) -> Result<(), Terminated> {
+        let window = std::mem::take(&mut self.window);
+        let arrivals = &window[..std::mem::take(&mut self.arrivals)];
+        arrivals.iter().for_each(|arrival| self.store.prefetch_state(arrival.hash));
+        for arrival in arrivals {
+            let (to, is_new) = self.arrive(arrival)?;
+            if is_new {
+                self.fresh.push(to);
+                continue;
+            }
+            let colours = self.colours(to);
+            match pass {
+                Pass::Blue if colours & self.cyan != 0 => {
+                    if (colours | self.colours(state)) & ACCEPTING != 0 {
+                        return self.close(to);
+                    }
+                }
+                Pass::Red if colours & self.cyan != 0 => return self.close(to),
+                Pass::Blue if colours & BLUE == 0 => self.blue.pending.push(to),
+                Pass::Red if colours & (self.pink | RED) == 0 => self.red.pending.push(to),
+                Pass::Blue | Pass::Red => {}
+            }
+        }
+        self.window = window;
         Ok(())
     }
 
     fn search_blue(&mut self) -> Result<(), Terminated> {
-        while let Some((state, transition)) = self.blue.next() {
-            let Some(transition) = transition else {
-                self.leave_blue(state)?;
-                continue;
-            };
-            let mut out = std::mem::take(&mut self.out);
-            self.space.target(self.store.get(state), &transition, &mut out);
-            self.out = out;
-            if self.space.is_dead() {
-                continue;
-            }
-            let to = self.arrive(self.blue.frames.len())?;
-            let colours = self.colours(to);
-            if colours & self.cyan != 0 {
-                if (colours | self.colours(state)) & ACCEPTING != 0 {
-                    return self.close(to);
+        while let Some((state, next)) = self.blue.next() {
+            match next {
+                None => self.leave_blue(state)?,
+                // Since it was looked up, somebody may have left it behind, or this worker may have come to it.
+                Some(next) => {
+                    let colours = self.colours(next);
+                    if colours & self.cyan != 0 && (colours | self.colours(state)) & ACCEPTING != 0 {
+                        return self.close(next);
+                    }
+                    if colours & (self.cyan | BLUE) == 0 {
+                        self.enter_blue(next)?;
+                    }
                 }
-            } else if colours & BLUE == 0 {
-                self.enter_blue(to)?;
             }
         }
         Ok(())
     }
 
-    /// All transitions out of a state have been taken.
+    /// All successors of a state have been entered.
     fn leave_blue(&mut self, state: Handle) -> Result<(), Terminated> {
         self.store.paint(state, BLUE);
         if self.colours(state) & ACCEPTING != 0 {
@@ -373,26 +434,15 @@ where
 
     /// Looks for a way back onto the path, from an accepting state.
     fn search_red(&mut self, seed: Handle) -> Result<(), Terminated> {
-        self.enter_red(seed);
-        while let Some((state, transition)) = self.red.next() {
-            let Some(transition) = transition else {
-                self.red.frames.pop();
-                continue;
-            };
-            let mut out = std::mem::take(&mut self.out);
-            self.space.target(self.store.get(state), &transition, &mut out);
-            self.out = out;
-            if self.space.is_dead() {
-                continue;
-            }
+        self.enter_red(seed)?;
+        while let Some((_, next)) = self.red.next() {
             // A state on the path of another worker may have successors that nobody has seen yet.
-            let to = self.arrive(self.blue.frames.len() + self.red.frames.len())?;
-            let colours = self.colours(to);
-            if colours & self.cyan != 0 {
-                return self.close(to);
-            }
-            if colours & (self.pink | RED) == 0 {
-                self.enter_red(to);
+            match next {
+                None => {
+                    self.red.frames.pop();
+                }
+                Some(next) if self.colours(next) & (self.pink | RED) == 0 => self.enter_red(next)?,
+                Some(_) => {}
             }
         }
         let seen = std::mem::take(&mut self.seen);
@@ -415,20 +465,40 @@ where
         Ok(())
     }
 
-    fn enter_red(&mut self, state: Handle) {
-        let is_accepting = self.expand(state, true);
-        self.store.paint(state, self.pink | if is_accepting { ACCEPTING } else { 0 });
+    fn enter_red(&mut self, state: Handle) -> Result<(), Terminated> {
+        self.store.paint(state, self.pink);
         self.seen.push(state);
+        self.expand(state, Pass::Red)
     }
 
     /// A step back onto the path of the blue search has closed an accepted cycle.
     #[cold]
     fn close(&mut self, to: Handle) -> Result<(), Terminated> {
-        let path: Vec<_> = self.blue.steps().collect();
-        let begins = self.blue.frames.iter().position(|frame| frame.state == to).unwrap_or(0);
-        let blue = self.blue.frames[begins..].iter().map(|frame| frame.state);
-        let members = blue.chain(self.red.frames.iter().map(|frame| frame.state)).collect();
-        self.found(Seek::Component { path: path[..begins].to_vec(), end: to, members })
+        let mut path: Vec<Handle> = self.blue.states().collect();
+        let begins = path.iter().position(|state| *state == to).unwrap_or(0);
+        let members = path[begins..].iter().copied().chain(self.red.states()).collect();
+        path.truncate(begins + 1);
+        let path = self.steps(&path);
+        self.found(Seek::Component { path, end: to, members })
+    }
+
+    /// The steps between states, each of which is a successor of the one before.
+    fn steps(&mut self, states: &[Handle]) -> Vec<(Handle, P::Transition)> {
+        let mut out = Vec::new();
+        let mut steps = Vec::new();
+        for pair in states.windows(2) {
+            let bytes = self.store.get(pair[0]);
+            let mut cursor = self.space.first(bytes);
+            while let Some(transition) = cursor {
+                self.space.target(bytes, &transition, &mut out);
+                if !self.space.is_dead() && out == self.store.get(pair[1]) {
+                    steps.push((pair[0], transition));
+                    break;
+                }
+                cursor = self.space.next(bytes, &transition);
+            }
+        }
+        steps
     }
 
     #[cold]
