@@ -113,7 +113,7 @@ impl SharedTable {
         let mut offer = Offer { tag: hash << Handle::BITS, given: None };
         let mut bucket = self.home(hash);
         loop {
-            if let Some(offered) = offer.to_bucket(self.bucket(bucket), &mut same, &mut give) {
+            if let Some(offered) = offer.put_into(self.bucket(bucket), &mut same, &mut give) {
                 return offered;
             }
             bucket = self.overflow(bucket);
@@ -193,7 +193,7 @@ impl Offer {
     /// Looks for the state in a bucket, and inserts it if there is a free place before it is found. None if the bucket is full
     /// without it.
     #[inline]
-    pub(super) fn to_bucket(
+    pub(super) fn put_into(
         &mut self,
         bucket: &[impl Word],
         same: &mut impl FnMut(Handle) -> bool,

@@ -146,7 +146,7 @@ fn insertion_is_linearisable_in_every_interleaving() {
                 modelled.records[record as usize].with_mut(|place| unsafe { *place = 10 + state });
                 Some(handle)
             };
-            let offered = offer.to_bucket(&modelled.bucket, &mut |place| read(place) == 10 + state, &mut give);
+            let offered = offer.put_into(&modelled.bucket, &mut |place| read(place) == 10 + state, &mut give);
             match offered {
                 Some(Offered::New(found)) => (true, found),
                 Some(Offered::Seen(found)) => (false, found),
