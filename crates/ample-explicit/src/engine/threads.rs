@@ -103,3 +103,6 @@ impl Large {
         super::liveness::collect(&mut product, &store, report, limit)
     }
 }
+
+#[cfg(test)]
+mod tests;
