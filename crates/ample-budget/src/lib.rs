@@ -45,14 +45,16 @@
 //! never touched does not count, and what one part of the process takes is not there for another. Where several parts
 //! work side by side each has a share ([`Budget::with_memory_share`]), which is held against what it says it holds.
 
+mod cores;
 mod memory;
 
 use std::fmt;
 use std::num::NonZero;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+pub use cores::{OccupiedCore, YieldedCore};
 pub use memory::{peak_memory, resident_memory, sensible_memory_limit};
 
 /// Why work ended before it was done.
@@ -184,6 +186,7 @@ pub struct Budget {
     /// What this part of the work may hold itself.
     memory_share: Option<u64>,
     threads: Option<usize>,
+    cores: cores::Cores,
     /// Its own cancellation, and those of the budgets that it is a part of.
     cancellations: Vec<Cancellation>,
     /// Those who are told, the last one first.
@@ -297,7 +300,44 @@ impl Budget {
 
     /// How many threads may work: as many as there are cores if nobody says.
     pub fn threads(&self) -> usize {
-        self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, NonZero::get))
+        // To find out takes many system calls.
+        static CORES: OnceLock<usize> = OnceLock::new();
+        self.threads
+            .unwrap_or_else(|| *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get)))
+    }
+
+    /// A core is in use by a thread that has work of its own, one of several that work side by side.
+    ///
+    /// ```
+    /// use ample_budget::Budget;
+    ///
+    /// let budget = Budget::unlimited().with_threads(2);
+    /// let own = budget.occupy_core();
+    /// let help = budget.spare_core().unwrap();
+    /// assert!(budget.spare_core().is_none() && !budget.is_crowded());
+    /// let another = budget.occupy_core();
+    /// assert!(budget.is_crowded());
+    /// drop(help);
+    /// assert!(!budget.is_crowded());
+    /// ```
+    pub fn occupy_core(&self) -> OccupiedCore {
+        self.cores.occupy()
+    }
+
+    /// A core that nobody uses, for a thread that helps another one; none if as many are in use as there are
+    /// [threads](Budget::threads).
+    pub fn spare_core(&self) -> Option<OccupiedCore> {
+        self.cores.occupy_spare(self.threads())
+    }
+
+    /// More cores are in use than there are threads: who helps another should stop.
+    pub fn is_crowded(&self) -> bool {
+        self.cores.in_use() > self.threads()
+    }
+
+    /// The core of a thread that waits until others have done its work is not in use.
+    pub fn yield_core(&self) -> YieldedCore {
+        self.cores.yield_one()
     }
 
     /// Tells how far the work has come, and asks whether it may go on. It is meant for every few thousand states.

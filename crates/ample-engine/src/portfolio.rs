@@ -64,7 +64,10 @@ enum Asked {
 pub fn check(members: &[Member<'_>], task: &Task<'_>, board: &Board, budget: &Budget) -> Report {
     match members {
         [one] => match knows(one.engine, task.system) {
-            Ok(()) => one.engine.check(task, board, budget),
+            Ok(()) => {
+                let _core = budget.occupy_core();
+                one.engine.check(task, board, budget)
+            }
             Err(why) => refused(one.engine, task, &why),
         },
         _ => run(members, task, Asked::Answers, board, budget),
@@ -75,7 +78,10 @@ pub fn check(members: &[Member<'_>], task: &Task<'_>, board: &Board, budget: &Bu
 pub fn count(members: &[Member<'_>], task: &Task<'_>, budget: &Budget) -> Report {
     match members {
         [one] => match knows(one.engine, task.system) {
-            Ok(()) => one.engine.count(task, budget),
+            Ok(()) => {
+                let _core = budget.occupy_core();
+                one.engine.count(task, budget)
+            }
             Err(why) => refused(one.engine, task, &why),
         },
         _ => run(members, task, Asked::Count, &Board::default(), budget),
@@ -232,6 +238,8 @@ fn perform(
     if let Err(why) = knows(member.engine, task.system) {
         return Some(refused(member.engine, task, &why));
     }
+    // The first engine may have more threads while no other one has joined it.
+    let _core = budget.occupy_core();
     Some(match shared.asked {
         Asked::Answers => member.engine.check(task, shared.board, &budget),
         Asked::Count => member.engine.count(task, &budget),

@@ -85,6 +85,7 @@
 //! ```
 
 pub mod directed;
+mod parallel;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -98,6 +99,8 @@ use crate::search::{
 };
 use crate::space::{Buffer, Checked, Culprit};
 use crate::store::{ExactStore, Inserted, Linked};
+
+pub(crate) use parallel::{Searched, breadth_first_together};
 
 /// How many arrivals wait for the memory together.
 const WINDOW: usize = 32;
@@ -264,6 +267,8 @@ pub(crate) struct Safety<'a, T> {
     is_shortest: bool,
     /// The violated assertion is not final yet.
     is_candidate: bool,
+    /// What another worker has found to be violated.
+    elsewhere: parallel::Elsewhere,
     /// Directed: how many states were expanded, and how many of them again.
     expanded: u64,
     reopened: u64,
@@ -291,6 +296,7 @@ impl<'a, T> Safety<'a, T> {
             aim: None,
             is_shortest: false,
             is_candidate: false,
+            elsewhere: parallel::Elsewhere::default(),
             expanded: 0,
             reopened: 0,
         }
@@ -332,11 +338,11 @@ impl<'a, T> Safety<'a, T> {
     }
 
     pub(crate) fn asks_deadlock(&self) -> bool {
-        self.options.deadlock && self.deadlock.is_none()
+        self.options.deadlock && self.deadlock.is_none() && !self.elsewhere.deadlock
     }
 
     pub(crate) fn asks_assertions(&self) -> bool {
-        self.options.assertions && (self.assertions.is_none() || self.is_candidate)
+        self.options.assertions && (self.assertions.is_none() || self.is_candidate) && !self.elsewhere.assertions
     }
 
     /// After a violation: is there nothing left to look for?

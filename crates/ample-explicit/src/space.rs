@@ -119,3 +119,12 @@ pub trait Checked: StateSpace {
     /// Whether transitions may be put off from now on.
     fn put_off(&mut self, _may: bool) {}
 }
+
+/// A state space that several threads can search together, each with a space of its own.
+pub trait Fork: StateSpace + Sized + Send {
+    /// A space for another thread, for which states and transitions mean the same; none if one thread has to do.
+    fn fork(&self) -> Option<Self>;
+
+    /// The other thread is done: takes over what its space has noted.
+    fn join(&mut self, other: Self);
+}

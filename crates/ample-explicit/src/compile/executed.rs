@@ -37,6 +37,13 @@ impl Executed {
         }
     }
 
+    /// Takes over what another search of the same program has noted.
+    pub(super) fn absorb(&mut self, other: &Executed) {
+        let join = |own: &mut Vec<u64>, other: &[u64]| own.iter_mut().zip(other).for_each(|(own, other)| *own |= other);
+        join(&mut self.completed, &other.completed);
+        join(&mut self.failed, &other.failed);
+    }
+
     fn contains(&self, edge: u32) -> bool {
         contains(&self.completed, edge) || contains(&self.failed, edge)
     }

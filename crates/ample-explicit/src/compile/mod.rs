@@ -441,6 +441,17 @@ impl Compiled {
         self.executed = Executed::of(self.program.edges.len());
     }
 
+    /// Takes over what another space of the same system has noted in its search: which edges were taken, and which limit was
+    /// reached.
+    pub(crate) fn absorb(&mut self, other: &Compiled) {
+        self.executed.absorb(&other.executed);
+        self.machine.limit = self.machine.limit.or(other.machine.limit);
+        if let (Some(own), Some(others)) = (&mut self.joint, &other.joint) {
+            own.interrupted = own.interrupted.or(others.interrupted);
+        }
+        self.layouts.note_length(other.max_state_bytes());
+    }
+
     /// Which edges of the system were taken so far; `None` if that was not noted.
     pub fn coverage(&self) -> Option<Coverage> {
         self.executed.coverage(&self.program)

@@ -113,15 +113,16 @@ impl<V: Visible, T> Pause<FlatStore<Parent, V>, Safety<'_, T>> for Saver<'_> {
         Instant::now() >= self.due
     }
 
-    fn pause(&mut self, position: &Position, store: &FlatStore<Parent, V>, safety: &Safety<'_, T>) {
+    fn pause(&mut self, position: &Position, store: &FlatStore<Parent, V>, safety: &Safety<'_, T>) -> bool {
         let Some(tally) = safety.tally() else {
             // There will be nothing to save any more.
             self.due += Duration::from_secs(3600);
-            return;
+            return true;
         };
         let begun = Instant::now();
         let saved = checkpoint::save(&self.checkpoint.path, self.checkpoint.subject, position, &tally, store);
         self.failed = saved.err().map(|error| error.to_string());
         self.due = Instant::now() + self.checkpoint.every.max(SHARE * begun.elapsed());
+        true
     }
 }

@@ -1,7 +1,7 @@
 //! Endless runs, by the explicit engine: the product of the system with an automaton, and emptiness.
 
 use crate::check as safety;
-use crate::compile::{Ample, CompileError, Compiled, NotReduced, Reduced};
+use crate::compile::{Ample, CompileError, Compiled, NotReduced, Reduced, Transition};
 use crate::liveness::{self, Behind, BuchiAutomaton, Concurrent, Lasso, Number, Product, Step, Stops, Tagged};
 use crate::partial::TwoPhase;
 use crate::space::Checked;
@@ -15,11 +15,11 @@ use super::reduction::{Algorithm, Methods, Reduction};
 use super::stores::{self, NestedSearch};
 use super::subject::Subject;
 use super::symmetry::{self, Expected, Lift, SymmetryReduction, Using};
-use super::two_phase;
 use super::{
     NOT_LIFTED, OfCompiled, Patience, REPORT_EVERY, SEQUENTIAL, atomic, has_hidden_variables, is_sequential,
     room_for_the_store, start_of,
 };
+use super::{threads, two_phase};
 use ample_engine::settings::Fairness;
 use ample_model::evidence::{self, Ending};
 
@@ -358,8 +358,13 @@ fn search(
         let limit = product.space().limit_reached();
         return collect(&mut product, &store, report, limit);
     }
+    let (budget, large) = threads::until_large(&product, &visible, options, budget);
     let mut store = FlatStore::<Number, _>::with_visible(visible).limit(room);
-    let report = liveness::components(&mut product, &mut store, &liveness, budget);
+    let report = liveness::components(&mut product, &mut store, &liveness, &budget);
+    if let Some(large) = large.filter(|large| large.is_reached(&report)) {
+        drop(store);
+        return large.go_on(product, &liveness, room);
+    }
     let limit = product.space().limit_reached();
     collect(&mut product, &store, report, limit)
 }
@@ -377,22 +382,36 @@ fn shortest(
         deadlock: false,
         assertions: false,
         invariants: 1,
-        stop_at_first: true,
+        // There is only one.
+        stop_at_first: false,
         max_depth: options.settings.max_depth.unwrap_or(u64::MAX),
         report_every: REPORT_EVERY,
     };
     let room = if patient { room } else { room / 4 };
-    let mut store = FlatStore::<Parent, _>::with_visible(visible).limit(room);
-    let (report, lost) = if patient {
-        (safety::breadth_first(product, &mut store, &safety, budget), false)
+    let store = FlatStore::<Parent, _>::with_visible(visible).limit(room);
+    let (searched, lost) = if patient {
+        (safety::breadth_first_together(product, store, &safety, budget), false)
     } else {
         let patience = Patience::of(budget);
-        let report = safety::breadth_first(product, &mut store, &safety, &patience.budget);
-        (report, patience.is_lost(budget))
+        let searched = safety::breadth_first_together(product, store, &safety, &patience.budget);
+        (searched, patience.is_lost(budget))
     };
-    let mut report = report;
+    match searched {
+        safety::Searched::Alone(report, store) => beginning_of(product, &store, report, !patient, lost),
+        safety::Searched::Together(report, store) => beginning_of(product, &store.join(), report, !patient, lost),
+    }
+}
+
+/// What came of a search for a beginning. None if it was given up, which it may be, because it takes too much.
+fn beginning_of(
+    product: &mut Product<Compiled>,
+    store: &impl ExactStore<[u8]>,
+    mut report: safety::Report<Step<Transition>>,
+    may_give_up: bool,
+    lost: bool,
+) -> Option<EmptinessResult> {
     let violation = report.invariants.pop().flatten();
-    if violation.is_none() && !patient && (lost || report.ended == Some(Reason::Memory)) {
+    if violation.is_none() && may_give_up && (lost || report.ended == Some(Reason::Memory)) {
         return None;
     }
     let found = violation.and_then(|violation| {
@@ -402,7 +421,7 @@ fn shortest(
     let ended = if found.is_some() { None } else { report.ended };
     let report = liveness::Report { found, ended, statistics: report.statistics };
     let limit = product.space().limit_reached();
-    Some(collect(product, &store, report, limit))
+    Some(collect(product, store, report, limit))
 }
 
 /// The run of a report as moves, unless the search ran into a limit of the representation.

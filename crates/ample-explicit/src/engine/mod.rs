@@ -17,6 +17,7 @@ pub mod reduction;
 mod stores;
 mod subject;
 pub mod symmetry;
+mod threads;
 mod two_phase;
 pub mod work;
 
@@ -26,7 +27,7 @@ use crate::check::{self as safety, Cut, Violation};
 use crate::compile::{Ample, Choice, Compiled, Packed};
 use crate::liveness::Concurrent;
 use crate::search::Path;
-use crate::space::Checked;
+use crate::space::{Checked, Fork};
 use crate::store::{ExactStore, FlatStore, Handle, Parent, Pathless, Visible, Whole};
 use ample_engine::settings::UnreachedCode;
 use ample_engine::unreached::Coverage;
@@ -270,7 +271,8 @@ fn run_as_told(system: &Subject<'_>, request: &Request, options: &Options, budge
         two_phase::run(system, request, options, budget)
     } else if is_auto && options.explicit.search == Search::Auto && options.explicit.store.is_exact() {
         let deep = |budget: &Budget| partial::run(system, request, methods, options, budget);
-        let (attempt, found) = near::beside(system, request, options, budget, deep);
+        let wide = |budget: &Budget| run_plain(system, request, &options.searching(Search::BreadthFirst), budget);
+        let (attempt, found) = near::beside(request, budget, deep, wide);
         near = found;
         attempt
     } else {
@@ -405,7 +407,7 @@ fn has_hidden_variables(system: &System) -> bool {
     system.globals.iter().chain(locals).any(|variable| variable.hidden)
 }
 
-fn search<P: Checked<State = [u8]> + Concurrent + OfCompiled>(
+fn search<P: Checked<State = [u8], Transition: Send> + Concurrent + OfCompiled + Fork>(
     mut space: P,
     visible: impl Visible + Clone + 'static,
     request: &Request,
@@ -417,37 +419,50 @@ fn search<P: Checked<State = [u8]> + Concurrent + OfCompiled>(
     if !options.explicit.store.is_exact() {
         return stores::plain(&mut space, visible.key(), request, &safety, options, room, budget);
     }
-    let mut run = |order: Search, room: usize, safety: &safety::Options, budget: &Budget| {
+    let run = |space: &mut P, order: Search, room: usize, budget: &Budget| {
         let visible = visible.clone();
         if order == Search::DepthFirst {
             let mut store = FlatStore::<(), _>::with_visible(visible).limit(room);
-            let report = safety::depth_first(&mut space, &mut store, safety, budget);
-            collect(&mut space, &store, report)
+            let report = safety::depth_first(space, &mut store, &safety, budget);
+            collect(space, &store, report)
         } else if request.is_empty() {
-            let mut store = FlatStore::<Pathless, _>::with_visible(visible).limit(room);
-            let report = safety::breadth_first(&mut space, &mut store, safety, budget);
-            collect(&mut space, &store, report)
+            let store = FlatStore::<Pathless, _>::with_visible(visible).limit(room);
+            threads::breadth_first(space, store, &safety, budget)
         } else {
-            let mut store = FlatStore::<Parent, _>::with_visible(visible).limit(room);
-            let report = safety::breadth_first(&mut space, &mut store, safety, budget);
-            collect(&mut space, &store, report)
+            let store = FlatStore::<Parent, _>::with_visible(visible).limit(room);
+            threads::breadth_first(space, store, &safety, budget)
         }
     };
     // To count states there is nothing to be found deep down.
     if options.explicit.search != Search::Auto || request.is_empty() {
-        return run(options.explicit.search, room, &safety, budget);
+        return run(&mut space, options.explicit.search, room, budget);
     }
-    let patience = Patience::of(budget);
-    let first = run(Search::BreadthFirst, room / 4, &safety, &patience.budget);
-    if !patience.is_lost(budget) && first.ended != Some(Reason::Memory) {
+    let first = match space.fork() {
+        None => run(&mut space, Search::BreadthFirst, room, budget),
+        Some(mut other) => {
+            let wide = |budget: &Budget| run(&mut space, Search::BreadthFirst, room, budget);
+            let deep = |budget: &Budget| {
+                let mut store = FlatStore::<(), _>::with_visible(Whole).limit(room / 4);
+                let report = safety::depth_first(&mut other, &mut store, &safety, budget);
+                collect(&mut other, &store, report)
+            };
+            match near::beside(request, budget, wide, deep) {
+                (first, None) => first,
+                (first, Some(deep)) if first.ended == Some(Reason::Interrupted) && deep.violates_all(request) => {
+                    Run { statistics: first.statistics, ..deep }
+                }
+                (first, Some(deep)) => first.shortened_by(deep),
+            }
+        }
+    };
+    if first.ended != Some(Reason::Memory) || space.compiled().representing().is_some() {
         return first;
     }
-    let open = safety::Options {
-        deadlock: request.deadlock && first.deadlock.is_none(),
-        assertions: request.assertions && first.assertions.is_none(),
-        ..safety
-    };
-    let second = run(Search::DepthFirst, room, &open, budget);
+    // There is more room in a tree.
+    let compact = options.storing(StoreKind::Tree);
+    let open = request.without(&first);
+    let compiled = space.compiled();
+    let second = stores::plain(compiled, visible.key(), &open, &open.safety(options), &compact, room, budget);
     first.completed_by(second)
 }
 

@@ -1,29 +1,24 @@
-//! Violations near the initial state, looked for beside a long depth-first search.
+//! A short search in another order beside a long one.
 //!
-//! A reduced search goes depth first, and in a large model it may be far away for a long time from what breadth-first
-//! search finds soon. So when it has become long, a breadth-first search of limited size is performed beside it, in a
-//! thread of its own. The long one is not started again: it goes on meanwhile, and ends when everything that is asked is
-//! found to be violated.
+//! A reduced search goes depth first, and in a large model it may be far away for a long time from what breadth-first search
+//! finds soon; a breadth-first search may take long to come to what lies deep, and depth-first search finds soon. So when a
+//! search has become long, one of limited size in the other order is performed beside it, in a thread of its own. The long one
+//! is not started again: it goes on meanwhile, and ends when everything that is asked is found to be violated.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use ample_model::{Budget, Cancellation};
 
-use super::options::{Options, Search};
-use super::partial::Attempt;
-use super::subject::Subject;
-use super::{Patience, Request, Run, WIDE, run_plain};
+use super::{Patience, Request, Run, WIDE};
 
-/// Performs a depth-first search, and a breadth-first one beside it when it has become long. What the breadth-first one has
-/// found, if it was performed.
-pub fn beside(
-    system: &Subject<'_>,
+/// Performs a search, and a short one beside it when it has become long. What the short one has found, if it was performed.
+pub fn beside<T>(
     request: &Request,
-    options: &Options,
     budget: &Budget,
-    deep: impl FnOnce(&Budget) -> Attempt,
-) -> (Attempt, Option<Run>) {
+    long: impl FnOnce(&Budget) -> T,
+    short: impl FnOnce(&Budget) -> Run + Send,
+) -> (T, Option<Run>) {
     let signal = Arc::new(Signal::default());
     let watched = {
         let signal = Arc::clone(&signal);
@@ -35,21 +30,22 @@ pub fn beside(
             if !signal.wait() {
                 return None;
             }
-            let patience = Patience::of(&budget.clone().with_cancellation(&ended));
-            let run = run_plain(system, request, &options.searching(Search::BreadthFirst), &patience.budget);
+            let _core = budget.occupy_core();
+            let patience = Patience::of(&budget.clone().with_cancellation(&ended).without_sinks());
+            let run = short(&patience.budget);
             if run.violates_all(request) {
                 signal.set(Phase::Decided);
             }
             Some(run)
         });
-        let attempt = deep(&watched.0);
+        let done = long(&watched.0);
         signal.set(Phase::Ended);
         ended.cancel();
-        (attempt, near.join().unwrap_or_default())
+        (done, near.join().unwrap_or_default())
     })
 }
 
-/// How far the depth-first search is.
+/// How far the long search is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
     #[default]
@@ -76,7 +72,7 @@ impl Signal {
         self.changed.notify_all();
     }
 
-    /// The depth-first search is long: whether everything is decided.
+    /// The search is long: whether everything is decided.
     fn is_decided_when_long(&self) -> bool {
         let mut phase = self.lock();
         if *phase == Phase::Short {
@@ -86,7 +82,7 @@ impl Signal {
         *phase == Phase::Decided
     }
 
-    /// Waits until the depth-first search is long; false if it ends before.
+    /// Waits until the search is long; false if it ends before.
     fn wait(&self) -> bool {
         let mut phase = self.lock();
         while *phase == Phase::Short {

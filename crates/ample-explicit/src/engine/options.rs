@@ -13,7 +13,7 @@ use crate::partial::Replacement;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Search {
     /// Depth first with partial-order reduction, and breadth first for a short counterexample; without reduction breadth
-    /// first, and a large model (a million states, a quarter of the memory) then depth first.
+    /// first, and in a large model (a million states) depth first beside it, for what lies deep.
     #[default]
     Auto,
     /// Breadth first.
@@ -399,6 +399,11 @@ impl Options {
     /// The same with the exact store.
     pub fn exactly(&self) -> Options {
         Options { explicit: Explicit { store: StoreKind::Exact, ..self.explicit }, settings: self.settings.clone() }
+    }
+
+    /// The same with another store.
+    pub fn storing(&self, store: StoreKind) -> Options {
+        Options { explicit: Explicit { store, ..self.explicit }, settings: self.settings.clone() }
     }
 
     /// The same with another use of symmetry.

@@ -195,6 +195,8 @@ impl<'a> Work<'a> {
         let queue = Mutex::new(jobs);
         let finished = Mutex::new(Vec::new());
         let this = &*self;
+        // Each search has a core while it is under way; who is left over leaves its core to the others.
+        let _waiting = budget.yield_core();
         run_workers(workers, budget, |budget, _| {
             loop {
                 let (job, left) = {
@@ -202,7 +204,9 @@ impl<'a> Work<'a> {
                     let Some(job) = queue.pop_front() else { return };
                     (job, queue.len() + 1)
                 };
+                let core = budget.occupy_core();
                 let done = this.slice(job, workers, deadline(left), budget);
+                drop(core);
                 if let Ok(mut finished) = finished.lock() {
                     finished.push((job, done));
                 }

@@ -109,6 +109,38 @@ impl BuchiAutomaton {
         !marks.into_iter().flatten().any(|marks| marks & self.all_marks == self.all_marks)
     }
 
+    /// The same with acceptance by states: all arcs out of a state have all marks, or none has any. Where a run cannot come
+    /// back, marks do not matter. None if that takes more states.
+    pub(crate) fn by_states(&self) -> Option<BuchiAutomaton> {
+        let reached = self.reachability();
+        let mut automaton = self.clone();
+        for (q, place) in automaton.states.iter_mut().enumerate() {
+            let comes_back = |arc: &&Arc| reached[arc.to as usize][q];
+            let mut on_cycles = place.arcs.iter().filter(comes_back).map(|arc| arc.marks & self.all_marks);
+            let marks = on_cycles.next().unwrap_or(0);
+            if marks != 0 && marks != self.all_marks || on_cycles.any(|other| other != marks) {
+                return None;
+            }
+            place.arcs.iter_mut().for_each(|arc| arc.marks = marks);
+        }
+        Some(automaton)
+    }
+
+    /// For each state which states can be reached from it, itself among them.
+    fn reachability(&self) -> Vec<Vec<bool>> {
+        let reached = |start: usize| {
+            let mut reached = vec![false; self.states.len()];
+            let mut pending = vec![start];
+            while let Some(q) = pending.pop() {
+                if !std::mem::replace(&mut reached[q], true) {
+                    pending.extend(self.states[q].arcs.iter().map(|arc| arc.to as usize));
+                }
+            }
+            reached
+        };
+        (0..self.states.len()).map(reached).collect()
+    }
+
     /// For each state its arcs from which a universal state can be reached: how many arcs it is from there at least, and
     /// the disjunction of conjunctions of literals under which the arc is taken.
     pub fn arcs_to_acceptance(&self) -> Vec<Vec<(u32, Disjunction)>> {

@@ -8,12 +8,13 @@
 //! Two algorithms look for such a run, both on the fly: [`components`] by strongly connected components, in one pass,
 //! for any number of marks and with fairness; [`nested`] by nested depth-first search, for a single mark, with two
 //! bits for each state. Both answer with a [`Lasso`], which is made short. [`nested_with_set`] is for stores that cannot
-//! give states back.
+//! give states back, and `cndfs` for several threads.
 //!
 //! What counts as a run: one that is stuck, or that is stopped by a fault, repeats its last state for ever
 //! ([`Product::stutters`]). States inside atomic sequences are passed over, and a run that never leaves one is none.
 
 mod automaton;
+mod cndfs;
 mod coloured;
 mod components;
 mod fair;
@@ -25,6 +26,7 @@ mod stopping;
 mod streett;
 
 pub use automaton::{BuchiAutomaton, Cube, Edge, TooManyAtoms};
+pub(crate) use cndfs::cndfs;
 pub use coloured::{Coloured, nested_with_set};
 pub use components::components;
 pub use fair::{Concurrent, Fairness, Processes};

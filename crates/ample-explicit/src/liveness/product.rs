@@ -9,7 +9,7 @@ use ample_model::Move;
 use super::automaton::{Arc, BuchiAutomaton};
 use super::stopping::{Stops, note_stop};
 use super::{Concurrent, GeneralisedBuchi, Processes};
-use crate::space::{Buffer, Checked, StateSpace};
+use crate::space::{Buffer, Checked, Fork, StateSpace};
 use crate::store::Visible;
 
 /// The automaton has read a state: a run that never leaves an atomic sequence lacks this mark.
@@ -184,6 +184,16 @@ where
             dead: false,
             stops: Stops::default(),
         }
+    }
+
+    /// The same with another automaton, over the same atoms.
+    pub(crate) fn with_automaton(self, automaton: BuchiAutomaton) -> Self {
+        Product { automaton, ..self }
+    }
+
+    /// The automaton.
+    pub(crate) fn automaton(&self) -> &BuchiAutomaton {
+        &self.automaton
     }
 
     /// The faults that have stopped runs, and what went wrong when each was first met.
@@ -458,6 +468,32 @@ where
     }
 }
 
+impl<S> Fork for Product<S>
+where
+    S: Checked<State: Tagged> + Fork,
+    Buffer<S>: Default + Send,
+{
+    fn fork(&self) -> Option<Self> {
+        Some(Product {
+            space: self.space.fork()?,
+            automaton: self.automaton.clone(),
+            stutters: self.stutters,
+            hasty: self.hasty,
+            after: Buffer::<S>::default(),
+            stuttered: false,
+            dead: false,
+            stops: self.stops.clone(),
+        })
+    }
+
+    fn join(&mut self, other: Self) {
+        self.space.join(other.space);
+        other.stops.into_iter().for_each(|(by, message)| {
+            self.stops.entry(by).or_insert(message);
+        });
+    }
+}
+
 impl<S> GeneralisedBuchi for Product<S>
 where
     S: Checked<State: Tagged>,
@@ -532,5 +568,9 @@ impl<V: Visible> Visible for Behind<V> {
     #[inline]
     fn visible(&self, state: &[u8]) -> usize {
         TAG + self.0.visible(&state[TAG..])
+    }
+
+    fn is_whole(&self) -> bool {
+        self.0.is_whole()
     }
 }

@@ -11,6 +11,8 @@
 //! while they come in, and they are explored together when it is full. They are explored in the order
 //! of their arrival, so that the search visits the same states in the same order whatever the window.
 
+mod parallel;
+
 use std::borrow::Borrow;
 use std::collections::VecDeque;
 use std::mem;
@@ -19,6 +21,8 @@ use super::visit::{PathSource, Place, Visit};
 use super::{Backtrack, Explore, Feedback, SearchResult, Terminated};
 use crate::space::{Buffer, StateSpace};
 use crate::store::{ExactStore, Handle, Linked};
+
+pub(crate) use parallel::{LevelSearch, Span, Spans};
 
 /// Breadth-first search from all initial states, with a queue and without a depth limit.
 ///
@@ -153,8 +157,8 @@ pub trait Pause<St, F> {
     /// Is it time? Asked after each expansion.
     fn is_due(&mut self) -> bool;
 
-    /// Looks at where the search is.
-    fn pause(&mut self, position: &Position, store: &St, feedback: &F);
+    /// Looks at where the search is. False if it is not to go on: then another one can go on from there.
+    fn pause(&mut self, position: &Position, store: &St, feedback: &F) -> bool;
 }
 
 /// Never.
@@ -164,7 +168,9 @@ impl<St, F> Pause<St, F> for () {
         false
     }
 
-    fn pause(&mut self, _: &Position, _: &St, _: &F) {}
+    fn pause(&mut self, _: &Position, _: &St, _: &F) -> bool {
+        true
+    }
 }
 
 /// The breadth-first strategy.
@@ -340,18 +346,7 @@ where
         };
         let mut listed = Vec::new();
         while let Some(source) = self.frontier.pop(self.store) {
-            let mut all = self.enter(source, &mut listed)?;
-            while let Some(&last) = listed.last() {
-                for transition in &listed {
-                    self.space.target(self.store.get(source), transition, &mut window.next().state);
-                    window.next().by = Some((source, *transition));
-                    self.arrive(window)?;
-                }
-                listed.clear();
-                if !all {
-                    all = self.space.list(self.store.get(source), Some(&last), &mut listed);
-                }
-            }
+            self.expand(source, &mut listed, window)?;
             self.expanded = Some(source);
             if Some(source) == level_end {
                 self.explore_all(window)?;
@@ -362,7 +357,32 @@ where
                 self.explore_all(window)?;
                 let (waiting, newest, depth) = (self.frontier.len(), self.newest, self.depth);
                 let position = Position { expanded: source, waiting, newest, level_end, depth };
-                pause.pause(&position, self.store, self.feedback);
+                if !pause.pause(&position, self.store, self.feedback) {
+                    return self.terminate(SearchResult::Interrupted);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes all transitions out of a state; `listed` is empty before and afterwards.
+    #[inline]
+    fn expand(
+        &mut self,
+        source: Handle,
+        listed: &mut Vec<S::Transition>,
+        window: &mut Window<S, F::Note>,
+    ) -> Result<(), Terminated> {
+        let mut all = self.enter(source, listed)?;
+        while let Some(&last) = listed.last() {
+            for transition in &*listed {
+                self.space.target(self.store.get(source), transition, &mut window.next().state);
+                window.next().by = Some((source, *transition));
+                self.arrive(window)?;
+            }
+            listed.clear();
+            if !all {
+                all = self.space.list(self.store.get(source), Some(&last), listed);
             }
         }
         Ok(())

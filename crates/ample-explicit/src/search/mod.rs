@@ -26,6 +26,7 @@ mod visit;
 pub use beam::{Beam, BeamResult};
 pub use best_first::{BestFirst, Evaluation, Heuristic, Zero, a_star, best_first};
 pub use breadth_first::{BreadthFirst, Frontier, InsertionOrder, Pause, Position, Queue, breadth_first};
+pub(crate) use breadth_first::{LevelSearch, Span, Spans};
 pub use cycles::{AcceptingCycle, BackEdge, CycleResult, InsertLevelled, Level, Levelled, breadth_first_cycle};
 pub use depth_first::{DepthFirst, depth_first};
 pub use open::{OpenList, Ties};

@@ -9,8 +9,8 @@ use super::prefetch::prefetch;
 /// The size of a cache line.
 const LINE: usize = 64;
 
-const CHUNK_BITS: u32 = 22;
-const CHUNK: usize = 1 << CHUNK_BITS;
+pub(super) const CHUNK_BITS: u32 = 22;
+pub(super) const CHUNK: usize = 1 << CHUNK_BITS;
 
 /// The first chunk starts small, for the many small state spaces.
 const FIRST: usize = 1 << 12;
@@ -115,6 +115,11 @@ impl Arena {
         true
     }
 
+    /// The chunks themselves.
+    pub(super) fn into_chunks(self) -> Vec<Vec<u8>> {
+        self.chunks
+    }
+
     /// The bytes of each chunk.
     pub(super) fn contents(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.chunks.iter().map(Vec::as_slice)
@@ -155,16 +160,16 @@ impl Arena {
 }
 
 #[inline]
-fn position_of(chunk: usize, offset: usize) -> u64 {
+pub(super) fn position_of(chunk: usize, offset: usize) -> u64 {
     ((chunk as u64) << CHUNK_BITS) + offset as u64
 }
 
 #[inline]
-fn chunk_of(position: u64) -> usize {
+pub(super) fn chunk_of(position: u64) -> usize {
     (position >> CHUNK_BITS) as usize
 }
 
 #[inline]
-fn offset_of(position: u64) -> usize {
+pub(super) fn offset_of(position: u64) -> usize {
     position as usize & (CHUNK - 1)
 }

@@ -30,6 +30,11 @@ pub trait Visible {
     {
         Key::new(move |state| self.visible(state))
     }
+
+    /// Every byte counts, and that of all states.
+    fn is_whole(&self) -> bool {
+        false
+    }
 }
 
 /// Every byte counts.
@@ -44,6 +49,10 @@ impl Visible for Whole {
 
     fn key(self) -> Key {
         Key::default()
+    }
+
+    fn is_whole(&self) -> bool {
+        true
     }
 }
 
@@ -120,6 +129,16 @@ impl<D: Side, V: Visible> FlatStore<D, V> {
         self.limit = bytes;
     }
 
+    /// How many bytes may still be taken.
+    pub(crate) fn room(&self) -> usize {
+        self.limit.saturating_sub(self.bytes())
+    }
+
+    /// All bytes of states count.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.visible.is_whole()
+    }
+
     /// Writes all states, with what lies beside them.
     pub fn save(&self, out: &mut impl Write) -> io::Result<()> {
         let chunks = self.arena.contents();
@@ -154,6 +173,11 @@ impl<D: Side, V: Visible> FlatStore<D, V> {
         table.place_all(handles.map(|handle| (self.hash(self.get(handle)), handle)));
         self.table = table;
         if self.table.len() == count { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
+    }
+
+    /// The chunks of its arena, how many states there are, the size of the largest one, and the limit.
+    pub(super) fn into_parts(self) -> (Vec<Vec<u8>>, usize, usize, usize) {
+        (self.arena.into_chunks(), self.table.len(), self.longest, self.limit)
     }
 
     #[inline]
@@ -214,22 +238,22 @@ fn number(input: &mut impl Read) -> io::Result<usize> {
 }
 
 /// Table bytes for a state at the load at which the table grows.
-const ENTRY_BYTES: f64 = 8.0 / 0.8;
+pub(super) const ENTRY_BYTES: f64 = 8.0 / 0.8;
 
 /// How much is taken from the system at a time when little is left.
-const PAGE: usize = 4096;
+pub(super) const PAGE: usize = 4096;
 
 /// The length of a state in front of it: one byte where that is enough, else four.
-enum Length {
+pub(super) enum Length {
     Short([u8; 1]),
     Long([u8; 4]),
 }
 
-const LONG: u8 = 0x80;
+pub(super) const LONG: u8 = 0x80;
 
 impl Length {
     #[inline]
-    fn of(state: &[u8]) -> Option<Length> {
+    pub(super) fn of(state: &[u8]) -> Option<Length> {
         match u32::try_from(state.len()).ok()? {
             short @ ..0x80 => Some(Length::Short([short as u8])),
             long @ ..0x8000_0000 => Some(Length::Long((long | 0x8000_0000).to_be_bytes())),
@@ -238,7 +262,7 @@ impl Length {
     }
 
     #[inline]
-    fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         match self {
             Length::Short(bytes) => bytes,
             Length::Long(bytes) => bytes,

@@ -29,6 +29,7 @@ mod recent;
 mod run;
 mod set;
 mod set_store;
+mod shared;
 mod side;
 mod table;
 mod tree;
@@ -43,6 +44,7 @@ pub use hash::HashStore;
 pub use run::RunStore;
 pub use set::{Entry, Omission, StateSet};
 pub use set_store::{Key, SetStore};
+pub(crate) use shared::{SharedStore, Worker, is_same_chunk};
 pub use side::{Costed, Linked, Marked, Marks, Parent, PathCost, Pathless, Side};
 pub use tree::TreeSet;
 

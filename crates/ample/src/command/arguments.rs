@@ -202,7 +202,7 @@ pub struct Search {
     /// methods [default: auto; states: none]
     #[arg(long, value_enum, value_name = "METHODS", default_value_t, hide_default_value = true)]
     pub por: PartialOrder,
-    /// How many searches may be under way at once, for different properties [default: the number of cores]
+    /// How many threads search at once, for different properties or together [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,
     /// Do not expand states that many steps from the start
