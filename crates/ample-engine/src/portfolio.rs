@@ -233,9 +233,8 @@ struct History {
 impl History {
     /// In words, of engines of these names.
     fn text(&self, names: &[&str]) -> String {
-        let joined = |(number, at): &(usize, Duration)| {
-            format!("; {} joined after {:.2} s", names[*number], at.as_secs_f64())
-        };
+        let joined =
+            |(number, at): &(usize, Duration)| format!("; {} joined after {:.2} s", names[*number], at.as_secs_f64());
         self.joined.iter().map(joined).collect()
     }
 }

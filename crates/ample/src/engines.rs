@@ -129,7 +129,7 @@ const DIRECTED: &str = "directed searches are those of the explicit engine for a
 
 /// The head start of the first engine, where it leaves a core idle. Nobody notices it, it is enough for most models, and what
 /// an engine alone answers is told in the same way every time.
-const HEAD_START: Duration = Duration::from_millis(40);
+const HEAD_START: Duration = Duration::from_millis(20);
 /// When the symbolic engine joins the explicit one.
 const AFTER_EXPLICIT: Later =
     Later { after: HEAD_START, after_busy: Duration::from_millis(200), memory_share: 4, time_share: 1 };
