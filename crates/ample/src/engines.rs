@@ -135,7 +135,7 @@ const AFTER_EXPLICIT: Later =
     Later { after: HEAD_START, after_busy: Duration::from_millis(200), memory_share: 4, time_share: 1 };
 /// When the modular engine joins the explicit one: where it takes a program, its diagrams are small.
 const BEFORE_SYMBOLIC: Later =
-    Later { after: Duration::from_millis(20), after_busy: Duration::from_millis(20), ..AFTER_EXPLICIT };
+    Later { after: Duration::from_millis(10), after_busy: Duration::from_millis(20), ..AFTER_EXPLICIT };
 /// When the explicit engine joins the symbolic one, which begins where the system is synchronous: a state has as many
 /// successors as there are inputs then.
 const AFTER_DIAGRAMS: Later = Later { after_busy: Duration::from_millis(1000), ..AFTER_EXPLICIT };
