@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Symbolic observation graphs of the scalable nets under models/petri, built by one thread and by several.
 
-    bench/sog.py [--ample PATH] [--threads 2] [--balance steal] [--canonical none] [--repeat 3] [--limit 300] [ROW…]
+    bench/sog.py [--ample PATH] [--threads 2] [--balance order] [--canonical none] [--repeat 3] [--limit 300] [ROW…]
     bench/sog.py --ltl [--ample PATH] [--limit 60] [FAMILY…]
 
 For each row of the table, a net and what is observed of it, the graph is built in a process of its own with one thread
@@ -123,7 +123,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ample", default=str(ROOT / "target" / "release" / "ample"))
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--balance", default="steal")
+    parser.add_argument("--balance", default="order", choices=["order", "steal", "min-load"])
     parser.add_argument("--canonical", default="none")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--limit", type=int)

@@ -6,7 +6,8 @@
 //! ([`Budget::report`]), and whoever wants to know has given the budget a sink for that ([`Budget::with_sink`]).
 //!
 //! A budget is handed down by cloning it, or a part of it: with an earlier deadline, a share of the memory, a
-//! cancellation of its own. A part ends with the whole.
+//! cancellation of its own. A part ends with the whole. Parts that share a core take turns: one whose turn it is not waits
+//! where it asks ([`Budget::with_turn`]).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -139,6 +140,16 @@ impl fmt::Debug for Sink {
     }
 }
 
+/// Whether work may go on now.
+#[derive(Clone)]
+struct Turn(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl fmt::Debug for Turn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Turn")
+    }
+}
+
 /// Ends work from outside, from any thread.
 ///
 /// ```
@@ -191,6 +202,8 @@ pub struct Budget {
     cancellations: Vec<Cancellation>,
     /// Those who are told, the last one first.
     sinks: Vec<Sink>,
+    /// All of these have to be true for the work to go on.
+    turns: Vec<Turn>,
 }
 
 impl Budget {
@@ -242,6 +255,23 @@ impl Budget {
     /// thread has something to tell.
     pub fn with_sink(mut self, sink: impl Fn(&Progress) + Send + Sync + 'static) -> Budget {
         self.sinks.push(Sink(Arc::new(sink)));
+        self
+    }
+
+    /// The same, but the work pauses, wherever it asks its budget, until it is its turn. The function says whether it is,
+    /// and may itself wait a few milliseconds for that; it is asked again until it is true or the budget ends. So several
+    /// parts can share a core and none has to start again.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    /// use ample_budget::Budget;
+    ///
+    /// let asked = AtomicU32::new(0);
+    /// let budget = Budget::unlimited().with_turn(move || asked.fetch_add(1, Ordering::Relaxed) >= 3);
+    /// assert_eq!(budget.check(), Ok(()));
+    /// ```
+    pub fn with_turn(mut self, is_on: impl Fn() -> bool + Send + Sync + 'static) -> Budget {
+        self.turns.push(Turn(Arc::new(is_on)));
         self
     }
 
@@ -360,8 +390,17 @@ impl Budget {
         self.cancellations.iter().any(Cancellation::is_cancelled)
     }
 
-    /// Whether the work may go on. It takes some tens of nanoseconds; in tight loops use a [`Pace`].
+    /// Whether the work may go on, as soon as it is its [turn](Budget::with_turn). It takes some tens of nanoseconds; in tight
+    /// loops use a [`Pace`].
     pub fn check(&self) -> Result<(), Interrupted> {
+        self.check_limits()?;
+        while !self.turns.iter().all(|turn| (turn.0)()) {
+            self.check_limits()?;
+        }
+        Ok(())
+    }
+
+    fn check_limits(&self) -> Result<(), Interrupted> {
         if self.is_cancelled() {
             return Err(Interrupted::Cancelled);
         }
@@ -490,6 +529,15 @@ mod tests {
         assert_eq!(Budget::unlimited().with_threads(4).with_threads(8).threads(), 4);
         assert_eq!(Budget::unlimited().with_threads(0).threads(), 1);
         assert_eq!(Budget::unlimited().thread_limit(), None);
+    }
+
+    #[test]
+    fn work_that_waits_for_its_turn_ends_with_its_budget() {
+        let waiting = Budget::unlimited().with_turn(|| false);
+        assert_eq!(waiting.clone().with_time(Duration::from_millis(5)).check(), Err(Interrupted::Deadline));
+        let cancellation = Cancellation::new();
+        cancellation.cancel();
+        assert_eq!(waiting.with_cancellation(&cancellation).check(), Err(Interrupted::Cancelled));
     }
 
     #[test]

@@ -65,6 +65,12 @@ pub trait Engine: Sync {
     /// work.
     fn suits(&self, task: &Task<'_>, number: usize) -> Suits;
 
+    /// How many threads it uses on a task, of those that the budget allows.
+    fn threads(&self, task: &Task<'_>, budget: &Budget) -> usize {
+        let _ = (task, budget);
+        1
+    }
+
     /// Answers the properties.
     fn check(&self, task: &Task<'_>, board: &Board, budget: &Budget) -> Report;
 

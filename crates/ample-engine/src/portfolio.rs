@@ -1,24 +1,27 @@
 //! The portfolio: several engines on one task.
 //!
 //! Nothing cheap tells before which engine will do: how well states lie in a diagram is seen by trying only. So the first
-//! engine has a head start, which is enough for most models and is a measurement for the others; then the next ones join
-//! it, but never more at a time than there are cores: a third engine waits on two cores until one of the first two has
-//! ended, because it has nothing left to do, has given up or has used its share; or has used its slice: what has a slice joins
-//! early, and when it has used it without coming to its end, the next one joins at once, beside it. Each property is answered by whoever has
-//! its answer first, and then left alone by the others; the portfolio ends when all are answered. A portfolio of one is
-//! that engine.
+//! engine has a short head start, which is enough for most models, and then the others join it. There are never more
+//! engines at work at a time than there are cores: where there are fewer cores than engines, the first engines, those
+//! that suit best, keep a core each, and the others share the last one in [turns](turns). Nobody has to
+//! start again, and an engine that is slow to end does not keep the others from theirs. Each property is answered by
+//! whoever has its answer first, and then left alone by the others; the portfolio ends when all are answered. A portfolio
+//! of one is that engine.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+mod turns;
+
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ample_budget::{Budget, Cancellation, Progress};
+use ample_budget::{Budget, Cancellation};
 use ample_model::Reason;
 
 use crate::board::Board;
 use crate::engine::{Engine, Task, knows};
 use crate::report::{Answer, Report, Verdict};
 use crate::workers::run_workers;
+use turns::Turns;
 
 /// An engine in a portfolio.
 pub struct Member<'a> {
@@ -40,17 +43,14 @@ pub enum Joins {
 /// How an engine joins others.
 #[derive(Clone, Copy, Debug)]
 pub struct Later {
-    /// After this time.
+    /// After this time, where the first engine leaves a core idle.
     pub after: Duration,
-    /// And after so much more if the frontier of the first engine has begun to shrink, which is likely to come to its end
-    /// soon.
-    pub patience: Duration,
+    /// After this time, where the first engine uses all cores.
+    pub after_busy: Duration,
     /// It may have this part of the memory that is not in use.
     pub memory_share: u64,
-    /// As long as the first engine is at work it may have this part of the time, whose cores it takes.
+    /// As long as the first engine is at work and uses all cores it may have this part of the time.
     pub time_share: u32,
-    /// So long it keeps others from joining where cores are short; then the next one joins at once, and they share a core.
-    pub slice: Duration,
 }
 
 /// What is asked of the engines.
@@ -95,26 +95,18 @@ struct Shared<'a> {
     time: Option<Duration>,
     board: &'a Board,
     asked: Asked,
+    /// The first engine uses all cores.
+    is_busy: bool,
     /// There is nothing left to do.
     over: Cancellation,
-    seen: Arc<Seen>,
     /// By engine: it has nothing left to do.
     ended: Arc<[AtomicBool]>,
-    /// What the frontier of the first engine was like when another one joined.
-    measured: Mutex<Option<(Duration, Measured)>>,
-    /// The engines that have joined.
-    joined: Mutex<Vec<Joined>>,
+    turns: Arc<Turns>,
+    /// The engines that have joined, and when.
+    joined: Mutex<Vec<(usize, Duration)>>,
     /// By engine: its report, and when it was there.
     reports: Mutex<Vec<Option<(Report, Instant)>>>,
     changed: Condvar,
-}
-
-/// An engine that has joined.
-#[derive(Clone, Copy, Debug)]
-struct Joined {
-    number: usize,
-    at: Duration,
-    slice: Duration,
 }
 
 impl Shared<'_> {
@@ -122,25 +114,15 @@ impl Shared<'_> {
         self.reports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn joined(&self) -> MutexGuard<'_, Vec<Joined>> {
+    fn joined(&self) -> MutexGuard<'_, Vec<(usize, Duration)>> {
         self.joined.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An engine is at work, and has used its slice.
-    fn has_used_slice(&self, number: usize) -> bool {
-        let now = self.begun.elapsed();
-        self.joined().iter().any(|joined| joined.number == number && now >= joined.at.saturating_add(joined.slice))
-    }
-
-    /// Waits for that long, or until the first engine has ended, the one before this has used its slice, or there is nothing left
-    /// to do.
-    fn wait(&self, time: Duration, number: usize, budget: &Budget) {
+    /// Waits for that long, or until the first engine has ended, or there is nothing left to do.
+    fn wait(&self, time: Duration, budget: &Budget) {
         let until = Instant::now() + time;
         while budget.check().is_ok() {
             let now = Instant::now();
-            if number > 0 && self.has_used_slice(number - 1) {
-                return;
-            }
             let reports = self.reports();
             if now >= until || reports[0].is_some() {
                 return;
@@ -151,22 +133,12 @@ impl Shared<'_> {
         }
     }
 
-    /// Waits until of the engines before this one fewer are at work, or about to be, than there are cores, those that have used
-    /// their slices left out; or there is nothing left to do.
-    fn wait_for_core(&self, number: usize, budget: &Budget) {
-        let cores = budget.threads().max(2);
-        let occupies = |other: &usize| !self.ended[*other].load(Ordering::Relaxed) && !self.has_used_slice(*other);
-        let is_busy = || (0..number).filter(occupies).count() >= cores;
-        while is_busy() && budget.check().is_ok() {
-            drop(self.changed.wait_timeout(self.reports(), Duration::from_millis(20)));
-        }
-    }
-
     /// An engine is done, or there was nothing to do for it.
     fn keep(&self, number: usize, report: Option<Report>) {
         let is_counted = report.as_ref().is_some_and(|report| report.ended.is_none());
         self.reports()[number] = report.map(|report| (report, Instant::now()));
         self.ended[number].store(true, Ordering::Relaxed);
+        self.turns.leave(number);
         if is_counted && matches!(self.asked, Asked::Count) {
             self.over.cancel();
         }
@@ -181,15 +153,16 @@ impl Shared<'_> {
 }
 
 fn run(members: &[Member<'_>], task: &Task<'_>, asked: Asked, board: &Board, budget: &Budget) -> Report {
+    let cores = budget.threads().max(2);
     let shared = Shared {
         begun: Instant::now(),
         time: budget.time_left(),
         board,
         asked,
+        is_busy: matches!(asked, Asked::Answers) && members[0].engine.threads(task, budget) >= cores,
         over: board.settled(),
-        seen: Arc::default(),
         ended: members.iter().map(|_| AtomicBool::new(false)).collect(),
-        measured: Mutex::default(),
+        turns: Arc::new(Turns::new(cores)),
         joined: Mutex::default(),
         reports: Mutex::new(members.iter().map(|_| None).collect()),
         changed: Condvar::new(),
@@ -198,11 +171,10 @@ fn run(members: &[Member<'_>], task: &Task<'_>, asked: Asked, board: &Board, bud
     run_workers(members.len(), &budget, |budget, number| {
         shared.keep(number, perform(&members[number], number, task, &shared, budget));
     });
-    let measured = shared.measured.lock().unwrap_or_else(PoisonError::into_inner).take();
     let joined = std::mem::take(&mut *shared.joined());
     let reports = std::mem::take(&mut *shared.reports());
     let took = shared.begun.elapsed();
-    put_together(members, reports, shared.board, &History { measured, joined, took })
+    put_together(members, reports, shared.board, &History { joined, took })
 }
 
 /// An engine does not know what the system has.
@@ -221,18 +193,18 @@ fn perform(
     budget: &Budget,
 ) -> Option<Report> {
     let budget = match member.joins {
-        Joins::AtOnce if number == 0 => {
-            let seen = Arc::clone(&shared.seen);
-            budget.clone().with_sink(move |progress| seen.note(progress))
+        Joins::AtOnce => {
+            shared.turns.enter(number);
+            budget.clone()
         }
-        Joins::AtOnce => budget.clone(),
         Joins::Later(later) => {
-            let part = join(later, number, shared, budget)?;
-            if !shared.has_work(member.engine, task) {
+            let after = if shared.is_busy { later.after_busy } else { later.after };
+            shared.wait(after, budget);
+            if budget.check().is_err() || !shared.has_work(member.engine, task) {
                 return None;
             }
-            shared.joined().push(Joined { number, at: shared.begun.elapsed(), slice: later.slice });
-            part
+            shared.joined().push((number, shared.begun.elapsed()));
+            part(later, number, shared, budget)
         }
     };
     if let Err(why) = knows(member.engine, task.system) {
@@ -246,99 +218,32 @@ fn perform(
     })
 }
 
-/// Waits until an engine is to join, and says what it may take; `None` if all is answered by then, or all has to end.
-fn join(later: Later, number: usize, shared: &Shared<'_>, budget: &Budget) -> Option<Budget> {
-    shared.wait(later.after, number, budget);
-    let measured = shared.seen.measure();
-    let at = shared.begun.elapsed();
-    if measured.is_shrinking() {
-        shared.wait(later.patience, number, budget);
-    }
-    shared.wait_for_core(number, budget);
-    budget.check().ok()?;
-    shared.measured.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert((at, measured));
-    let part = budget.clone().with_memory_share(later.memory_share);
-    let Some(time) = shared.time else { return Some(part) };
+/// What an engine that joins may take: one core at most, which it may have to share.
+fn part(later: Later, number: usize, shared: &Shared<'_>, budget: &Budget) -> Budget {
+    shared.turns.enter(number);
+    let turns = Arc::clone(&shared.turns);
+    let part = budget.clone().with_memory_share(later.memory_share).with_threads(1);
+    let part = part.with_turn(move || turns.is_on(number));
+    let Some(time) = shared.time.filter(|_| shared.is_busy) else { return part };
     let until = shared.begun + time / later.time_share;
     // After that it may go on only if the first engine has ended.
     let ended = Arc::clone(&shared.ended);
-    Some(part.until(move |_| Instant::now() >= until && !ended[0].load(Ordering::Relaxed)).0)
+    part.until(move |_| Instant::now() >= until && !ended[0].load(Ordering::Relaxed)).0
 }
 
-/// What the first engine has told so far.
-#[derive(Default)]
-struct Seen {
-    states: AtomicU64,
-    pending: AtomicU64,
-    most_pending: AtomicU64,
-}
-
-/// What it had told at the end of its head start.
-#[derive(Clone, Copy, Debug, Default)]
-struct Measured {
-    states: u64,
-    pending: u64,
-    most_pending: u64,
-}
-
-impl Seen {
-    fn note(&self, progress: &Progress) {
-        self.states.store(progress.states, Ordering::Relaxed);
-        self.pending.store(progress.pending, Ordering::Relaxed);
-        self.most_pending.fetch_max(progress.pending, Ordering::Relaxed);
-    }
-
-    fn measure(&self) -> Measured {
-        Measured {
-            states: self.states.load(Ordering::Relaxed),
-            pending: self.pending.load(Ordering::Relaxed),
-            most_pending: self.most_pending.load(Ordering::Relaxed),
-        }
-    }
-}
-
-impl Measured {
-    /// Of the states that waited to be expanded when there were most of them, half are gone.
-    fn is_shrinking(self) -> bool {
-        self.most_pending > 0 && self.pending < self.most_pending / 2
-    }
-
-    /// In words.
-    fn text(self, engine: &str, after: Duration) -> String {
-        if self.states == 0 {
-            return format!("{engine}, alone until then, had no answer after {:.1} s", after.as_secs_f64());
-        }
-        let trend = if self.is_shrinking() { "shrinking" } else { "not shrinking" };
-        format!(
-            "after {:.1} s {engine}, alone until then, had {} states and {} to expand, {trend}",
-            after.as_secs_f64(),
-            self.states,
-            self.pending
-        )
-    }
-}
-
-/// Who joined when, and why.
+/// Who joined when.
 struct History {
-    /// What the first engine was like when another one joined it.
-    measured: Option<(Duration, Measured)>,
-    /// Those that joined.
-    joined: Vec<Joined>,
+    /// Those that joined, and when.
+    joined: Vec<(usize, Duration)>,
     took: Duration,
 }
 
 impl History {
     /// In words, of engines of these names.
     fn text(&self, names: &[&str]) -> String {
-        let mut text = String::new();
-        if let Some((after, measured)) = self.measured {
-            text = format!("; {}", measured.text(names[0], after));
-        }
-        // That the next one joined is what was measured for.
-        for Joined { number, at, .. } in self.joined.iter().skip(1) {
-            text += &format!("; {} joined after {:.1} s", names[*number], at.as_secs_f64());
-        }
-        text
+        let joined =
+            |(number, at): &(usize, Duration)| format!("; {} joined after {:.2} s", names[*number], at.as_secs_f64());
+        self.joined.iter().map(joined).collect()
     }
 }
 

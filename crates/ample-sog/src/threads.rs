@@ -1,15 +1,19 @@
 //! Several threads on one graph (Chapter 3 of the thesis), and aggregates on demand for a checker that follows it
 //! (§7.2.2).
 //!
-//! Every thread has an engine of its own. A thread that finds a new aggregate puts it on the stack of the thread with the
-//! fewest waiting ones (as in the thesis), or on its own, from which idle threads steal the oldest. What a thread has
-//! made itself it need not read again.
+//! Every thread has an engine of its own, with its own nodes and its own cache of operations, and what two threads both
+//! need of these they both make. So threads should work on different parts of the state space: the waiting aggregates are
+//! sorted by one state of each, the first of two threads takes them from the beginning and the second from the end. What
+//! a thread expands one after the other is similar then, which finds more in the cache, also if there is one thread only. Other
+//! distributions can be chosen: a thread that finds a new aggregate puts it on the stack of the thread with the fewest
+//! waiting ones (as in the thesis), or on its own, from which idle threads steal the oldest. What a thread has made itself it need
+//! not read again.
 //!
 //! The thesis looks at the loads of all threads to see whether it is done, which may be seen too early. Here one counter
 //! tells how many aggregates are not yet expanded; it goes up before an aggregate is put anywhere, and down when all its
 //! successors have been counted.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -28,8 +32,10 @@ use ample_symbolic::Portable;
 /// Who gets a new aggregate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 pub enum Balance {
-    /// The thread that made it; others steal what has waited longest (work stealing).
+    /// The thread that works on similar ones: aggregates are sorted, and threads take them from different places.
     #[default]
+    Order,
+    /// The thread that made it; others steal what has waited longest (work stealing).
     Steal,
     /// The thread with the fewest waiting.
     MinLoad,
@@ -96,6 +102,9 @@ struct Task {
     parcel: Parcel,
 }
 
+/// The place of an aggregate among those that wait: a state of it, the last level first, and its number.
+type Place = (Vec<u64>, Id);
+
 /// What builders share.
 pub(crate) struct Site<'a> {
     pub table: Table,
@@ -104,6 +113,8 @@ pub(crate) struct Site<'a> {
     canonical: Canonical,
     stacks: Vec<Mutex<VecDeque<Task>>>,
     loads: Vec<AtomicUsize>,
+    /// What waits, if aggregates are sorted.
+    sorted: Mutex<BTreeMap<Place, Task>>,
     /// What a checker is waiting for.
     wanted: Mutex<VecDeque<Id>>,
     /// Aggregates that are not yet expanded; one more until the initial ones are there.
@@ -132,6 +143,7 @@ impl<'a> Site<'a> {
             canonical: options.canonical,
             stacks: (0..threads).map(|_| Mutex::default()).collect(),
             loads: (0..threads).map(|_| AtomicUsize::new(0)).collect(),
+            sorted: Mutex::default(),
             wanted: Mutex::default(),
             pending: AtomicUsize::new(1),
             on_demand,
@@ -183,18 +195,44 @@ impl<'a> Site<'a> {
         }
     }
 
+    fn push_sorted(&self, state: Vec<u64>, task: Task) {
+        lock(&self.sorted).insert((state, task.id), task);
+        if self.stacks.len() > 1 {
+            self.ring();
+        }
+    }
+
+    /// The next aggregate of a thread: the first, the last, or for those between the one that is nearest to where the thread has
+    /// been.
+    fn pop_sorted(&self, me: usize, been: &mut Option<Place>) -> Option<Task> {
+        let mut sorted = lock(&self.sorted);
+        let (place, task) = match been.take() {
+            _ if me == 0 => sorted.pop_first()?,
+            Some(been) if me + 1 < self.stacks.len() => {
+                let near = sorted.range(&been..).next().or_else(|| sorted.range(..&been).next_back())?.0.clone();
+                sorted.remove_entry(&near)?
+            }
+            _ => sorted.pop_last()?,
+        };
+        *been = Some(place);
+        Some(task)
+    }
+
     /// The thread that would get an aggregate now.
     fn receiver(&self, me: usize) -> usize {
         let load = |thread: &usize| (self.loads[*thread].load(Ordering::Relaxed), *thread != me);
         (0..self.loads.len()).min_by_key(load).unwrap_or(me)
     }
 
-    fn pop(&self, me: usize) -> Option<Task> {
+    fn pop(&self, me: usize, been: &mut Option<Place>) -> Option<Task> {
         if let Some(task) = self.pop_wanted() {
             return Some(task);
         }
         if self.on_demand {
             return None;
+        }
+        if self.balance == Balance::Order {
+            return self.pop_sorted(me, been);
         }
         let count = self.stacks.len();
         let others = if self.balance == Balance::Steal { count } else { 1 };
@@ -306,8 +344,9 @@ impl<'a> Site<'a> {
         if me == 0 {
             builder.begin()?;
         }
+        let mut been = None;
         while !self.has_ended() {
-            let Some(task) = self.pop(me) else {
+            let Some(task) = self.pop(me, &mut been) else {
                 self.nap(NAP);
                 budget.check()?;
                 continue;
@@ -450,11 +489,11 @@ impl<S: Portable> Builder<'_, '_, S> {
     fn give(&mut self, id: Id, set: &S::Set) -> Maybe<()> {
         let site = self.site;
         let to = match site.balance {
-            Balance::Steal => self.me,
+            Balance::Order | Balance::Steal => self.me,
             Balance::MinLoad => site.receiver(self.me),
         };
         let bytes = || Arc::clone(&site.table.entry(id).bytes);
-        let is_sent = site.balance == Balance::Steal || to != self.me;
+        let is_sent = site.balance != Balance::MinLoad || to != self.me;
         let parcel = match site.canonical {
             Canonical::Full => Parcel::Representatives(bytes()),
             Canonical::Sent if is_sent && site.stacks.len() > 1 => match self.reduced(set) {
@@ -471,7 +510,18 @@ impl<S: Portable> Builder<'_, '_, S> {
             }
             self.kept.insert(id, set.clone());
         }
-        site.push_to(to, Task { id, from: self.me, parcel });
+        let task = Task { id, from: self.me, parcel };
+        match site.balance {
+            // What is wanted is found by its number.
+            Balance::Order if site.on_demand => {}
+            Balance::Order => {
+                // It is in the table and must be given to somebody, wherever it is sorted.
+                let state = self.sets.pick(set).unwrap_or(None);
+                let values = state.map_or_else(Vec::new, |state| self.sets.values(&state));
+                site.push_sorted(values.into_iter().rev().collect(), task);
+            }
+            Balance::Steal | Balance::MinLoad => site.push_to(to, task),
+        }
         Ok(())
     }
 

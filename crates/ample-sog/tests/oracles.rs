@@ -132,7 +132,7 @@ fn threads_build_the_printed_graphs() {
     let actions = ring_actions(&net);
     let model = Lists::new(net, vec![], MEMORY);
     let observed = Observed::events(model.actions().len(), &actions).unwrap();
-    for balance in [Balance::Steal, Balance::MinLoad] {
+    for balance in [Balance::Order, Balance::Steal, Balance::MinLoad] {
         for canonical in [Canonical::None, Canonical::Full, Canonical::Sent] {
             let options = BuildOptions { threads: 3, balance, canonical, ..BuildOptions::default() };
             let (graph, work) = build_with_threads(&model, &observed, &options).unwrap();

@@ -68,7 +68,7 @@ fn all_engines_and_threads_build_the_same_graph() {
             let reduced = sequential(&lists, &observed, Canonical::Full);
             assert!(same(&others, &reduced), "seed {seed} {observed:?}");
             for threads in 1..=8 {
-                let balance = if random.below(2) == 0 { Balance::Steal } else { Balance::MinLoad };
+                let balance = [Balance::Order, Balance::Steal, Balance::MinLoad][random.below(3usize)];
                 let canonical = [Canonical::None, Canonical::Full, Canonical::Sent][random.below(3)];
                 let options = BuildOptions { threads, balance, canonical, ..BuildOptions::default() };
                 let (built, _) = build_with_threads(&lists, &observed, &options).unwrap();

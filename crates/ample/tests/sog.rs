@@ -148,7 +148,7 @@ const PARTS: usize = 3;
 
 const KINDS: [Kind; 4] = [Kind::Event, Kind::Split, Kind::State, Kind::EventState];
 const THREADS: [usize; 5] = [1, 2, 3, 4, 8];
-const BALANCES: [Balance; 2] = [Balance::Steal, Balance::MinLoad];
+const BALANCES: [Balance; 3] = [Balance::Order, Balance::Steal, Balance::MinLoad];
 /// A graph whose sets take more bytes is not small,
 const SMALL_SETS: u64 = 500_000;
 /// nor is one that takes longer than this.

@@ -61,6 +61,10 @@ impl Engine for Explicit {
         }
     }
 
+    fn threads(&self, task: &Task<'_>, budget: &Budget) -> usize {
+        workers(searches(task.properties, task.settings).count(), task.settings, budget)
+    }
+
     fn check(&self, task: &Task<'_>, board: &Board, budget: &Budget) -> Report {
         check(task.system, task.properties, &self.options(task.settings), board, budget)
     }
@@ -136,6 +140,21 @@ enum Job {
     Temporal(usize),
 }
 
+/// The searches for properties: one for all safety properties, if there are any, and one for each of the others.
+fn searches(properties: &[Property], settings: &Settings) -> impl Iterator<Item = Job> {
+    let is_required = settings.unreached == UnreachedCode::Required;
+    let safety = (is_required || !properties.iter().all(is_temporal)).then_some(Job::Safety);
+    let temporal = (0..properties.len()).filter(|number| is_temporal(&properties[*number]));
+    safety.into_iter().chain(temporal.map(Job::Temporal))
+}
+
+/// How many of so many searches are under way at once.
+fn workers(searches: usize, settings: &Settings, budget: &Budget) -> usize {
+    // To end at the first violation, one has to look at one after the other.
+    let threads = if settings.stop_at_first { 1 } else { budget.threads() };
+    threads.clamp(1, searches.max(1))
+}
+
 impl<'a> Work<'a> {
     fn new(system: &'a Subject<'a>, options: &'a Options, properties: &'a [Property], board: &'a Board) -> Work<'a> {
         let mut request = Request::default();
@@ -155,13 +174,8 @@ impl<'a> Work<'a> {
     /// for one that does not end; those that are open then share what is left.
     fn perform(&mut self, budget: &Budget) {
         let begun = Instant::now();
-        let temporal = (0..self.properties.len()).filter(|number| is_temporal(&self.properties[*number]));
-        let is_required = self.options.settings.unreached == UnreachedCode::Required;
-        let safety = (is_required || !self.request.is_empty()).then_some(Job::Safety);
-        let mut open: VecDeque<Job> = safety.into_iter().chain(temporal.map(Job::Temporal)).collect();
-        // To end at the first violation, one has to look at one after the other.
-        let threads = if self.options.settings.stop_at_first { 1 } else { budget.threads() };
-        let workers = threads.clamp(1, open.len().max(1));
+        let mut open: VecDeque<Job> = searches(self.properties, &self.options.settings).collect();
+        let workers = workers(open.len(), &self.options.settings, budget);
         let clock = Clock { begun: Instant::now(), time: budget.time_left(), workers: workers as u32 };
         if clock.time.is_some() && open.len() > 1 {
             let share = clock.first_share(open.len());

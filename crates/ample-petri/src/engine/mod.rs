@@ -168,6 +168,10 @@ impl Engine for Petri {
         why.map_or(Ok(Fit::Made), Err)
     }
 
+    fn threads(&self, _: &Task<'_>, budget: &Budget) -> usize {
+        budget.threads()
+    }
+
     fn check(&self, task: &Task<'_>, board: &Answers, budget: &Budget) -> Report {
         check(task.system, &self.net, task.properties, &self.options(task.settings), board, budget)
     }
