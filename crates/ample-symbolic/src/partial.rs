@@ -6,10 +6,12 @@
 //! before from the new frontier: so a cycle of safe steps keeps one of its states in the frontier until that is
 //! expanded in full, which takes the place of a cycle proviso.
 
+use std::cell::OnceCell;
+
 use crate::diagram::{Bdd, Maybe};
 use crate::process_model::Safe;
 use crate::reach::Effort;
-use crate::space::{Space, Step, clusters};
+use crate::space::{Space, Step};
 
 /// Which states of the frontier a process may expand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -214,7 +216,7 @@ pub fn reduced_space(space: &Space, model: &[Safe]) -> Maybe<Space> {
         steps.push(Step { relation: step.relation.and(&guard)?, guard, ..step.clone() });
     }
     steps.retain(|step| !step.guard.is_false());
-    Ok(Space { clusters: clusters(&space.diagrams, &steps)?, steps, ..space.clone() })
+    Ok(Space { clusters: OnceCell::new(), steps, ..space.clone() })
 }
 
 /// The safe steps of a process without those that are needed to close a cycle of them, and the states in which one of

@@ -5,6 +5,8 @@
 
 mod algebra;
 
+use std::cell::OnceCell;
+
 pub use self::algebra::SpaceSets;
 use crate::diagram::{Bdd, Diagrams, Maybe, Written};
 
@@ -43,7 +45,7 @@ pub struct Cluster {
 const MAX_CLUSTER: usize = 1000;
 
 /// Puts the steps of each process together.
-pub fn clusters(diagrams: &Diagrams, steps: &[Step]) -> Maybe<Vec<Cluster>> {
+fn clusters(diagrams: &Diagrams, steps: &[Step]) -> Maybe<Vec<Cluster>> {
     let mut sorted: Vec<&Step> = steps.iter().collect();
     sorted.sort_by(|x, y| x.processes.cmp(&y.processes));
     let mut clusters: Vec<(Vec<u32>, Cluster)> = Vec::new();
@@ -100,8 +102,9 @@ pub struct Space {
     pub initial: Bdd,
     /// The steps, by partition.
     pub steps: Vec<Step>,
-    /// The same steps, those of one process together where that stays small: fewer images to take.
-    pub clusters: Vec<Cluster>,
+    /// The same steps, those of one process together where that stays small: fewer images to take. Made when the first
+    /// image is; saturation needs none.
+    pub clusters: OnceCell<Vec<Cluster>>,
     /// The states in which nobody holds exclusive control; the others are transient.
     pub visible: Bdd,
     /// The states without a move among those that matter, if that is known. There are systems in which all such states
@@ -140,15 +143,25 @@ impl Space {
         self.preimage_by(set, &relations, within)
     }
 
+    fn clusters(&self) -> Maybe<&[Cluster]> {
+        if let Some(known) = self.clusters.get() {
+            return Ok(known);
+        }
+        let made = clusters(&self.diagrams, &self.steps)?;
+        Ok(self.clusters.get_or_init(|| made))
+    }
+
     /// The states after one step.
     pub fn post(&self, set: &Bdd) -> Maybe<Bdd> {
-        let relations = || self.clusters.iter().map(|cluster| (&cluster.relation, cluster.written));
+        let clusters = self.clusters()?;
+        let relations = || clusters.iter().map(|cluster| (&cluster.relation, cluster.written));
         self.image_by(set, &relations)
     }
 
     /// The states before one step, within a set.
     pub fn pre(&self, set: &Bdd, within: &Bdd) -> Maybe<Bdd> {
-        let relations = || self.clusters.iter().map(|cluster| (&cluster.relation, cluster.written));
+        let clusters = self.clusters()?;
+        let relations = || clusters.iter().map(|cluster| (&cluster.relation, cluster.written));
         self.preimage_by(set, &relations, within)
     }
 
