@@ -45,7 +45,7 @@ pub struct Cluster {
 const MAX_CLUSTER: usize = 1000;
 
 /// Puts the steps of each process together.
-fn clusters(diagrams: &Diagrams, steps: &[Step]) -> Maybe<Vec<Cluster>> {
+pub(crate) fn clusters(diagrams: &Diagrams, steps: &[Step]) -> Maybe<Vec<Cluster>> {
     let mut sorted: Vec<&Step> = steps.iter().collect();
     sorted.sort_by(|x, y| x.processes.cmp(&y.processes));
     let mut clusters: Vec<(Vec<u32>, Cluster)> = Vec::new();
@@ -153,7 +153,11 @@ impl Space {
 
     /// The states after one step.
     pub fn post(&self, set: &Bdd) -> Maybe<Bdd> {
-        let clusters = self.clusters()?;
+        self.image_under(set, self.clusters()?)
+    }
+
+    /// The states that one of these relations leads to.
+    pub fn image_under(&self, set: &Bdd, clusters: &[Cluster]) -> Maybe<Bdd> {
         let relations = || clusters.iter().map(|cluster| (&cluster.relation, cluster.written));
         self.image_by(set, &relations)
     }

@@ -31,10 +31,14 @@ const POOR: usize = 4;
 const MAX_POOR: usize = 2;
 pub use crate::table::NODE_BYTES;
 /// With fewer nodes nothing is moved.
-const FIRST_REORDERING: usize = 300_000;
+const FIRST_REORDERING: usize = 20_000;
+/// With fewer nodes nothing is moved in the midst of saturation.
+const FIRST_IN_SATURATION: usize = 300_000;
 /// So many nodes may be looked at while variables are moved for each step of an operation. A look takes less than a tenth of
 /// the time, and a good order saves many steps later.
 const SIFTED_FOR_STEP: u64 = 40;
+/// The same where variables are moved between operations only. The first order is a good one there, as a rule.
+const SIFTED_FOR_STEP_BETWEEN: u64 = 8;
 /// Nothing is moved before operations have taken so many steps, which is about a tenth of a second.
 const FIRST_STEPS: u64 = 400_000;
 /// There are never more nodes: an edge has a bit for the sign.
@@ -379,14 +383,20 @@ impl Core {
 
     /// The diagrams have grown so much that moving variables may pay.
     pub fn wants_order(&self) -> bool {
-        self.reorders && self.table.used() > self.reorder_at && (self.early.is_none() || self.can_afford_order())
+        self.reorders && self.table.used() > self.reorder_at && self.can_afford_order()
+    }
+
+    /// The same in the midst of saturation, which would begin again: only if the diagrams are large.
+    pub fn wants_order_in_saturation(&self) -> bool {
+        self.table.used() > FIRST_IN_SATURATION && self.wants_order()
     }
 
     /// The time for moving variables is in proportion to what operations have taken so far: what ends soon is left alone.
     fn can_afford_order(&self) -> bool {
         let cost = self.table.used() as u64 * self.order.len() as u64;
         let steps = self.table.work();
-        steps > FIRST_STEPS && SIFTED_FOR_STEP * steps > self.sifted + cost
+        let looks = if self.early.is_some() { SIFTED_FOR_STEP } else { SIFTED_FOR_STEP_BETWEEN };
+        steps > FIRST_STEPS && looks * steps > self.sifted + cost
     }
 
     pub fn reorder(&mut self) -> Maybe<()> {

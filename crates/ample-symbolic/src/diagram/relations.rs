@@ -208,7 +208,7 @@ impl Core {
                 self.collect();
                 self.set_next_collection();
                 self.release(kept);
-                if self.wants_order() {
+                if self.wants_order_in_saturation() {
                     return Err(SetError::Reorder);
                 }
             }
