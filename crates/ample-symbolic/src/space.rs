@@ -9,6 +9,7 @@ use std::cell::OnceCell;
 
 pub use self::algebra::SpaceSets;
 use crate::diagram::{Bdd, Diagrams, Maybe, Written};
+use crate::reach::Effort;
 
 /// One partition of the steps: a move of one process, or of two that shake hands.
 #[derive(Clone, Debug)]
@@ -149,6 +150,28 @@ impl Space {
         }
         let made = clusters(&self.diagrams, &self.steps)?;
         Ok(self.clusters.get_or_init(|| made))
+    }
+
+    /// What the clusters lead to in any number of steps, the set itself among it: each cluster from all states so far, as
+    /// often as it finds new ones. Interleavings make layers large that all states together are not.
+    fn chained(&self, set: &Bdd, effort: &mut Effort, step: impl Fn(&Bdd, &Cluster) -> Maybe<Bdd>) -> Maybe<Bdd> {
+        let mut all = set.clone();
+        loop {
+            let before = all.clone();
+            for cluster in self.clusters()? {
+                loop {
+                    effort.posts += 1;
+                    let more = all.or(&step(&all, cluster)?)?;
+                    if more == all {
+                        break;
+                    }
+                    all = more;
+                }
+            }
+            if all == before {
+                return Ok(all);
+            }
+        }
     }
 
     /// The states after one step.
