@@ -8,6 +8,10 @@ measured, not time on the wall; both have to count the same. A net that both cou
 nothing about time and is left out of the means.
 
     bench/diagrams.py [--ample PATH] [--limit 60] [--corpus DIR] [--families NAME,…] [--csv FILE.csv]
+    bench/diagrams.py --oxidd
+
+With `--oxidd` the binary diagrams are compared with those of OxiDD, by the program in bench/oxidd: the same problems, with
+the same order and algorithm.
 
 A table in Markdown for the families, and a summary for the corpus, are written to standard output.
 """
@@ -119,6 +123,31 @@ def summary(rows):
     return "\n".join(lines)
 
 
+#: What both packages are asked; OxiDD has no saturation.
+PROBLEMS = [("chaining", 50), ("chaining", 100), ("chaining", 160), ("saturation", 100), ("queens", 8), ("queens", 9),
+            ("queens", 10)]
+
+
+def beside_oxidd(limit):
+    """Processor time and peak memory of both packages, as a table."""
+    folder = ROOT / "bench" / "oxidd"
+    subprocess.run(["cargo", "build", "--release"], cwd=folder, check=True)
+    target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", folder / "target"))
+    program = target / "release" / "diagrams-beside-oxidd"
+    lines = ["| problem | solutions | ample | | OxiDD | |", "|---|---:|---:|---:|---:|---:|"]
+    for problem, size in PROBLEMS:
+        cells, counts = [], set()
+        for package in ("ample", "oxidd"):
+            text, seconds, memory = measured([program, package, problem, str(size)], limit)
+            # Sums of floating-point numbers differ in the last digits.
+            counts |= {f"{float(text.split()[0]):.6g}"} if text else set()
+            cells += [f"{seconds:.2f} s", f"{memory:,.0f} MiB"] if text else ["–", "–"]
+        if len(counts) > 1:
+            sys.exit(f"{problem} {size}: the packages disagree: {counts}")
+        lines.append(f"| {problem} {size} | {counts.pop() if counts else '?'} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def families(program, names, limit, folder):
     rows = []
     for family in names:
@@ -138,7 +167,11 @@ def main():
     parser.add_argument("--corpus", type=pathlib.Path, default=ROOT.parent / "shared" / "corpora" / "petri")
     parser.add_argument("--families", default=",".join(SIZES))
     parser.add_argument("--csv", type=pathlib.Path)
+    parser.add_argument("--oxidd", action="store_true", help="compare the binary diagrams with OxiDD's instead")
     arguments = parser.parse_args()
+    if arguments.oxidd:
+        print(beside_oxidd(arguments.limit))
+        return
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         names = [name for name in arguments.families.split(",") if name]

@@ -165,6 +165,8 @@ pub struct Bounds {
     pub(crate) slots: Vec<SlotBounds>,
     /// At least so many processes are alive.
     pub(crate) least: u32,
+    /// Each process has a bit that says whether it holds control; else the number of the holder is in one place.
+    pub(crate) spreads_control: bool,
 }
 
 /// So many cells of states are kept while states are sampled.
@@ -196,6 +198,13 @@ impl Bounds {
         Bounds { least: 0, ..self }
     }
 
+    /// The same, with a bit for each process that says whether it holds control. Steps of different processes then have
+    /// no more than one bit in common for it, and the bits of a process stand together: diagrams are smaller.
+    #[must_use]
+    pub fn with_spread_control(self) -> Bounds {
+        Bounds { spreads_control: true, ..self }
+    }
+
     /// What is seen in `effort` states: most of them the nearest, the others along random runs.
     pub fn sampled(system: &System, effort: usize) -> Bounds {
         Bounds::sampled_within(system, effort, &Budget::unlimited())
@@ -209,8 +218,30 @@ impl Bounds {
         let nearest = bounds.take_nearest(&interpreter, effort - effort / 4, budget);
         if nearest.count >= effort - effort / 4 {
             bounds.take_runs(&interpreter, &nearest.kept, effort / 4, budget);
+            bounds.share_flags(system);
         }
         bounds
+    }
+
+    /// What is a flag in some elements of an array, or in some processes of a type, is one in the others, though the sample
+    /// has not seen it change there: a bit costs little, and a second encoding much.
+    fn share_flags(&mut self, system: &System) {
+        for (variable, offset) in system.globals.iter().zip(offsets(system, &system.globals)) {
+            let size = system.slots(&variable.ty) as usize;
+            let cells = &mut self.globals[offset..offset + size];
+            let flag = flag(cells.iter());
+            cells.iter_mut().for_each(|cell| become_flag(cell, flag));
+        }
+        for number in 0..system.processes.len() {
+            let of = ProcessId::from(number);
+            let cells = system.process(of).locals.iter().map(|variable| system.slots(&variable.ty) as usize).sum();
+            for cell in 0..cells {
+                let is_alone = |slot: &&SlotBounds| slot.types.len() == 1 && slot.types.contains(&of);
+                let flag = flag(self.slots.iter().filter(is_alone).filter_map(|slot| slot.locals.get(cell)));
+                let mine = self.slots.iter_mut().filter(|slot| is_alone(&&**slot));
+                mine.filter_map(|slot| slot.locals.get_mut(cell)).for_each(|cell| become_flag(cell, flag));
+            }
+        }
     }
 
     /// How many cells of variables there are.
@@ -222,7 +253,7 @@ impl Bounds {
     fn none(system: &System, exact: bool) -> Bounds {
         let cells = system.globals.iter().flat_map(|variable| system.scalars(&variable.ty));
         let globals = vec![Span::NONE; cells.count()];
-        Bounds { exact, globals, channels: Vec::new(), slots: Vec::new(), least: u32::MAX }
+        Bounds { exact, globals, channels: Vec::new(), slots: Vec::new(), least: u32::MAX, spreads_control: false }
     }
 
     /// The choices of first values, which may be more than there are states to be looked at.
@@ -424,6 +455,19 @@ impl Bounds {
                 fields[field] = fields[field].union(Span::of(*scalar));
             }
         }
+    }
+}
+
+/// The two values that those of the cells have that change.
+fn flag<'a>(cells: impl Iterator<Item = &'a Span>) -> Option<Span> {
+    let changing = cells.copied().filter(|cell| !cell.is_empty() && cell.extent() > 0);
+    changing.reduce(Span::union).filter(|flag| flag.extent() == 1)
+}
+
+/// The cell gets room for both values if it has one of them.
+fn become_flag(cell: &mut Span, flag: Option<Span>) {
+    if let Some(flag) = flag.filter(|flag| !cell.is_empty() && flag.union(*cell) == *flag) {
+        *cell = flag;
     }
 }
 

@@ -137,7 +137,7 @@ impl Encoding {
         let control = maker.plain(&state, layout.control);
         let visible = maker.dag.equals(&control, 0);
         let (attempts, timeout) = maker.attempts(&state, visible)?;
-        let partitions = maker.partitions(&base, attempts, timeout, &control)?;
+        let partitions = maker.partitions(&base, attempts, timeout, visible)?;
         let cases: Vec<Lit> = partitions.iter().flat_map(|p| [p.guard, p.fault, p.overflow]).collect();
         let idle = !maker.dag.any(&cases);
         let proper = maker.is_end(&state);
@@ -204,12 +204,15 @@ impl Encoding {
         let alive = |queue: &&Queue| queue.owner.is_none_or(|slot| slot < count);
         let queues = self.layout.queues.iter().filter(alive);
         let channels = queues.map(|queue| self.channel(system, queue, &processes, &read)).collect();
-        let holder = read(self.layout.control);
+        let holder = match self.layout.slots.iter().any(|slot| slot.control.is_some()) {
+            true => self.layout.slots.iter().position(|slot| slot.control.is_some_and(|cell| read(cell) == 1)),
+            false => usize::try_from(read(self.layout.control) - 1).ok(),
+        };
         State {
             globals: self.layout.globals.clone().map(read).collect(),
             channels,
             processes,
-            control: u32::try_from(holder - 1).ok(),
+            control: holder.and_then(|slot| u32::try_from(slot).ok()),
             last: read(self.layout.last) as u32,
             monitor: read(self.layout.monitor) as u32,
             heap: Vec::new(),
@@ -359,12 +362,13 @@ impl Maker<'_> {
         base: &Rc<Vec<Word>>,
         attempts: Vec<Attempt>,
         timeout: Lit,
-        control: &Word,
+        free: Lit,
     ) -> Result<Vec<Partition>, Unsupported> {
         let mut out = Vec::new();
-        let free = self.dag.equals(control, 0);
+        let state = Symbolic::new(base.clone());
         for attempt in attempts {
-            let mine = self.dag.equals(control, attempt.me.slot as i128 + 1);
+            let edge = &self.system.process(attempt.me.of).edges[attempt.edge.index()];
+            let mine = self.holds_control(&state, attempt.me, edge.from);
             let allowed = self.dag.or(free, mine);
             self.alone_partition(base, &attempt, timeout, allowed, &mut out)?;
             self.handshake_partitions(base, &attempt, timeout, allowed, &mut out)?;

@@ -2,9 +2,9 @@
 //!
 //! The order is that of the state: who holds control, how many processes there are, who moved last,
 //! where the monitor stands; the globals and their channels; then slot by slot the type, the location,
-//! the priority, the locals and the channels of the process. A cell with one value only has no bits.
+//! whether it holds control, the priority, the locals and the channels of the process. A cell with one value only has no bits.
 
-use ample_model::{ChannelId, ProcessId, Scalar, State, System, Variable};
+use ample_model::{ChannelId, LocationId, ProcessId, ProcessType, Scalar, State, System, Variable};
 
 use crate::Unsupported;
 use crate::bounds::{Bounds, ChannelBounds, Coding, SlotBounds, Span, kinds, offsets};
@@ -37,6 +37,8 @@ pub(crate) struct Slot {
     pub types: Vec<ProcessId>,
     pub of: Number,
     pub location: Number,
+    /// It holds control, where each slot says so itself.
+    pub control: Option<Number>,
     pub priority: Number,
     pub locals: std::ops::Range<Number>,
     /// Its channels, by index.
@@ -46,7 +48,7 @@ pub(crate) struct Slot {
 impl Slot {
     /// All its cells but those of its channels.
     pub fn cells(&self) -> impl Iterator<Item = Number> + use<> {
-        [self.of, self.location, self.priority].into_iter().chain(self.locals.clone())
+        [self.of, self.location, self.priority].into_iter().chain(self.control).chain(self.locals.clone())
     }
 }
 
@@ -80,8 +82,10 @@ impl Queue {
 pub(crate) struct Layout {
     pub places: Vec<Place>,
     pub bits: u32,
-    /// 0, or the holder of control plus one.
+    /// 0, or the holder of control plus one; where each slot says whether it is the holder, somebody is.
     pub control: Number,
+    /// By process type and location: whoever stands there may hold control.
+    held_at: Vec<Vec<bool>>,
     pub count: Number,
     pub last: Number,
     pub monitor: Number,
@@ -98,6 +102,7 @@ impl Layout {
             places: Vec::new(),
             bits: 0,
             control: 0,
+            held_at: system.processes.iter().map(held_at).collect(),
             count: 0,
             last: 0,
             monitor: 0,
@@ -125,8 +130,9 @@ impl Layout {
 
     fn header(&mut self, system: &System, bounds: &Bounds) {
         let most = bounds.slots.len() as i64;
-        let keeps = system.processes.iter().any(|process| process.edges.iter().any(|edge| edge.keeps_control));
-        self.control = self.push("control".into(), None, Span { low: 0, high: if keeps { most } else { 0 } });
+        let keeps = self.held_at.iter().flatten().any(|is_held| *is_held);
+        let holders = if bounds.spreads_control { 1 } else { most };
+        self.control = self.push("control".into(), None, Span { low: 0, high: if keeps { holders } else { 0 } });
         let least = i64::from(bounds.least).min(most);
         self.count = self.push("count".into(), None, Span { low: least, high: most });
         let movers = if system.uses_last { (most - 1).max(0) } else { 0 };
@@ -209,12 +215,15 @@ impl Layout {
         let of = self.push(format!("{name}#"), Some(number), Span { low: 0, high: types.len() as i64 - 1 });
         let locations = types.iter().map(|of| system.process(*of).locations.len()).max().unwrap_or(1);
         let location = self.push(format!("{name}@"), Some(number), Span { low: 0, high: locations as i64 - 1 });
+        let holds = types.iter().any(|of| self.held_at[of.index()].contains(&true));
+        let span = Span { low: 0, high: holds.into() };
+        let control = bounds.spreads_control.then(|| self.push(format!("{name}!"), Some(number), span));
         let priority = self.push(format!("{name}:_priority"), Some(number), room.priority);
         let locals = self.locals(system, room, &types, &name, number)?;
         let first = self.queues.len();
         self.own_queues(system, room, &types, number)?;
         let channels = first..self.queues.len();
-        self.slots.push(Slot { types, of, location, priority, locals, channels });
+        self.slots.push(Slot { types, of, location, control, priority, locals, channels });
         Ok(())
     }
 
@@ -273,6 +282,11 @@ impl Layout {
         Ok(())
     }
 
+    /// Whoever has come to that location may hold control.
+    pub fn may_hold(&self, of: ProcessId, location: LocationId) -> bool {
+        self.held_at[of.index()][location.index()]
+    }
+
     /// The coding of a cell.
     pub fn coding(&self, cell: Number) -> Coding {
         self.places[cell].coding
@@ -292,8 +306,10 @@ impl Layout {
     /// Every cell of a state with its value; cells that are not in use are left out. `None` if there is no
     /// place for part of it.
     pub fn values(&self, state: &State) -> Option<Vec<(Number, i64)>> {
+        let is_spread = self.slots.iter().any(|slot| slot.control.is_some());
+        let holder = state.control.map_or(0, |holder| if is_spread { 1 } else { i64::from(holder) + 1 });
         let mut out = vec![
-            (self.control, state.control.map_or(0, |holder| i64::from(holder) + 1)),
+            (self.control, holder),
             (self.count, state.processes.len() as i64),
             (self.last, state.last.into()),
             (self.monitor, state.monitor.into()),
@@ -304,6 +320,7 @@ impl Layout {
             let of = slot.types.iter().position(|of| *of == process.process)?;
             out.push((slot.of, of as i64));
             out.push((slot.location, process.location.0.into()));
+            out.extend(slot.control.map(|cell| (cell, i64::from(state.control == Some(number as u32)))));
             out.push((slot.priority, process.priority.into()));
             out.extend(slot.locals.clone().zip(process.locals.iter().copied()));
         }
@@ -316,6 +333,13 @@ impl Layout {
         out.retain(|(cell, _)| !self.places[*cell].hidden);
         Some(out)
     }
+}
+
+/// The locations that a step which keeps control leads to.
+fn held_at(process: &ProcessType) -> Vec<bool> {
+    let mut held = vec![false; process.locations.len()];
+    process.edges.iter().filter(|edge| edge.keeps_control).for_each(|edge| held[edge.to.index()] = true);
+    held
 }
 
 /// A local cell of a process type.

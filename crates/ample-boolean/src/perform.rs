@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use ample_model::{
-    Action, ChannelId, Communication, Edge, EventKind, Expr, Initial, Instruction, Monitor, Pattern, Place, ProcessId,
-    Variable,
+    Action, ChannelId, Communication, Edge, EventKind, Expr, Initial, Instruction, LocationId, Monitor, Pattern, Place,
+    ProcessId, Variable,
 };
 
 use crate::Unsupported;
@@ -78,6 +78,7 @@ impl Maker<'_> {
         }
         let (mut branch, lives) = self.effect(conditions, branch, me, edge)?;
         self.arrive(&mut branch.state, me, edge, lives);
+        self.pass_control(&mut branch.state, &[(me, edge)], lives);
         Ok(branch.state)
     }
 
@@ -104,10 +105,11 @@ impl Maker<'_> {
         let (mut branch, sender_lives) = self.effect(conditions, branch, sender.0, sender.1)?;
         self.arrive(&mut branch.state, sender.0, sender.1, sender_lives);
         self.arrive(&mut branch.state, receiver.0, receiver.1, receiver_lives);
+        self.pass_control(&mut branch.state, &[sender, receiver], receiver_lives);
         Ok(branch)
     }
 
-    /// The process stands at the end of the edge; it has moved last, and may keep control.
+    /// The process stands at the end of the edge, and has moved last.
     fn arrive(&mut self, state: &mut Symbolic, me: Me, edge: &Edge, lives: Lit) {
         // Who does not leave its location writes nothing: a step is not to touch more than it must.
         if edge.from != edge.to || lives != Lit::TRUE {
@@ -116,24 +118,63 @@ impl Maker<'_> {
             let location = self.dag.select(lives, &Word::constant(edge.to.0.into()), &elsewhere);
             state.set(cell, location);
         }
-        let holder = if edge.keeps_control { Word::constant(me.slot as i128 + 1) } else { Word::zero() };
-        let holder = self.dag.select(lives, &holder, &Word::zero());
-        state.set(self.layout.control, holder);
         if self.system.uses_last {
             state.set(self.layout.last, Word::constant(me.slot as i128));
         }
     }
 
+    /// The process, which stands at that location, holds control.
+    pub fn holds_control(&mut self, state: &Symbolic, me: Me, at: LocationId) -> Lit {
+        if !self.layout.may_hold(me.of, at) {
+            return Lit::FALSE;
+        }
+        let (cell, value) = match self.layout.slots[me.slot].control {
+            Some(mine) => (mine, 1),
+            None => (self.layout.control, me.slot as i128 + 1),
+        };
+        let control = self.plain(state, cell);
+        self.dag.equals(&control, value)
+    }
+
+    /// After a step of these, of whom at most the first held control: the last keeps it if its edge says so and it lives.
+    fn pass_control(&mut self, state: &mut Symbolic, movers: &[(Me, &Edge)], lives: Lit) {
+        let Some((last, edge)) = movers.last() else { return };
+        // A step is not to touch more than it must.
+        let is_concerned = |(me, edge): &(Me, &Edge)| edge.keeps_control || self.layout.may_hold(me.of, edge.from);
+        if !movers.iter().any(is_concerned) {
+            return;
+        }
+        for (me, _) in movers {
+            if let Some(cell) = self.layout.slots[me.slot].control {
+                state.set(cell, Word::zero());
+            }
+        }
+        self.set_control(state, *last, if edge.keeps_control { lives } else { Lit::FALSE });
+    }
+
+    /// Control is with that process if the condition holds, and else with nobody.
+    fn set_control(&mut self, state: &mut Symbolic, me: Me, when: Lit) {
+        let value = match self.layout.slots[me.slot].control {
+            Some(mine) => {
+                state.set(mine, Word::unsigned(vec![when]));
+                1
+            }
+            None => me.slot as i128 + 1,
+        };
+        let holder = self.dag.select(when, &Word::constant(value), &Word::zero());
+        state.set(self.layout.control, holder);
+    }
+
     /// Releases control if its holder, who has just arrived, cannot move.
     pub fn normalise(&mut self, state: &mut Symbolic, me: Me, edge: &Edge) -> Result<(), Unsupported> {
-        let holder = self.plain(state, self.layout.control);
-        if holder.value() == Some(0) {
+        if !edge.keeps_control {
             return Ok(());
         }
         let view = View::of(state, me, Lit::FALSE);
         let can = self.can_move(view, me, edge.to.index())?;
-        let holder = self.dag.select(can, &holder, &Word::zero());
-        state.set(self.layout.control, holder);
+        let holds = self.holds_control(state, me, edge.to);
+        let holds = self.dag.and(holds, can);
+        self.set_control(state, me, holds);
         Ok(())
     }
 

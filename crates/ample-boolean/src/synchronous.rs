@@ -385,7 +385,8 @@ fn layout(system: &System) -> Result<Layout, Unsupported> {
             });
         }
     }
-    let bounds = Bounds { exact: true, globals, channels: Vec::new(), slots: Vec::new(), least: 0 };
+    let bounds =
+        Bounds { exact: true, globals, channels: Vec::new(), slots: Vec::new(), least: 0, spreads_control: false };
     Layout::new(system, &bounds)
 }
 

@@ -65,6 +65,7 @@ impl Word {
     }
 
     /// Its value, if it is a constant.
+    #[cfg(test)]
     pub fn value(&self) -> Option<i128> {
         if self.width() > 127 || !self.0.iter().all(|bit| bit.is_constant()) {
             return None;

@@ -1,12 +1,13 @@
 //! From the bits of a system to its diagrams.
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 use ample_boolean::{Dag, Encoding, Lit, Node, Partition};
 
 use crate::diagram::{Bdd, Diagrams, Maybe};
-use crate::order::force;
-use crate::space::{Space, Step, clusters};
+use crate::order::{force, order_of};
+use crate::space::{Space, Step};
 
 /// Makes diagrams of formulas.
 pub struct Builder<'a> {
@@ -87,7 +88,9 @@ fn by_cells(encoding: &Encoding, should_stop: &dyn Fn() -> bool) -> Vec<u32> {
         let (reads, writes) = footprint(&encoding.dag, partition);
         groups.insert(group(reads.iter().chain(&writes).map(|bit| cell_of[*bit as usize])));
     }
-    let cells = force(encoding.cells.len(), &sorted(groups), should_stop).into_iter().map(|cell| &encoding.cells[cell]);
+    let groups = sorted(groups);
+    let order = order_of(encoding.cells.len(), &groups, should_stop);
+    let cells = order.into_iter().map(|cell| &encoding.cells[cell]);
     cells.flat_map(|cell| cell.first..cell.first + cell.bits).collect()
 }
 
@@ -161,7 +164,7 @@ pub fn build(encoding: &Encoding, diagrams: &Diagrams) -> Maybe<Built> {
         diagrams: diagrams.clone(),
         bits: encoding.bits,
         initial: builder.diagram(encoding.initial)?,
-        clusters: clusters(diagrams, &steps)?,
+        clusters: OnceCell::new(),
         steps,
         visible: builder.diagram(encoding.visible)?,
         idle: None,

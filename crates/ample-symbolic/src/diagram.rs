@@ -207,7 +207,7 @@ fn perform(shared: &Rc<RefCell<Core>>, operation: impl Fn(&mut Core) -> Maybe<u3
             match operation(&mut core) {
                 Err(SetError::Memory) if core.is_limited_early() => core.make_way()?,
                 Err(SetError::Memory) => {
-                    core.collect();
+                    core.collect_full()?;
                     break operation(&mut core)?;
                 }
                 other => break other?,

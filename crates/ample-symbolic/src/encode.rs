@@ -90,7 +90,8 @@ pub fn encode(
     let mut bounds = match options.is_declared {
         true => Bounds::declared(system),
         false => Bounds::sampled_within(system, SAMPLE, &options.budget),
-    };
+    }
+    .with_spread_control();
     for restarts in 0..MAX_RESTARTS {
         let mut encoding = Encoding::within(system, &bounds, &options.budget)?;
         let mut literals = Vec::new();

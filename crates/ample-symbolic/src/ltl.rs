@@ -10,6 +10,7 @@
 //! finitely often does not count. A state without a move repeats itself, and so does a run that a fault has stopped,
 //! unless such runs are not asked about. Which runs count beyond that is [`Fairness`] of the system.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use ample_logic::{Binary, Formula, Unary};
@@ -20,7 +21,7 @@ use crate::partial::{self, Preserve, Variant, reduced_space};
 use crate::process_model::Safe;
 use crate::reach::{Effort, Run};
 use crate::save::Saving;
-use crate::space::{Companion, Space, SpaceSets, Step, clusters};
+use crate::space::{Companion, Space, SpaceSets, Step};
 
 /// An LTL formula in the operators of the tableau.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -324,7 +325,7 @@ impl Product {
         let initial = space.initial.and(&tableau.initial)?.and(&running)?;
         let written = diagrams.written(&tableau.pairs);
         let companion = Some(Companion { relation: tableau.relation, written });
-        let clusters = clusters(diagrams, &steps)?;
+        let clusters = OnceCell::new();
         let product =
             Space { initial, steps, clusters, idle: Some(diagrams.constant(false)), companion, ..space.clone() };
         Ok(Ok(Product {

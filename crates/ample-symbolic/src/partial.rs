@@ -6,10 +6,12 @@
 //! before from the new frontier: so a cycle of safe steps keeps one of its states in the frontier until that is
 //! expanded in full, which takes the place of a cycle proviso.
 
+use std::cell::OnceCell;
+
 use crate::diagram::{Bdd, Maybe};
 use crate::process_model::Safe;
 use crate::reach::Effort;
-use crate::space::{Space, Step, clusters};
+use crate::space::{Cluster, Space, Step, clusters};
 
 /// Which states of the frontier a process may expand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,18 +44,27 @@ pub fn explore(
     effort: &mut Effort,
 ) -> Maybe<Bdd> {
     let nothing = space.diagrams.constant(false);
-    let mut search =
-        Search { space, model, filter, preserve, visited: nothing.clone(), frontier: from.clone(), expanded: nothing };
+    let mut processes = Vec::new();
+    for safe in model {
+        processes.push(Process { dead: &safe.dead, clusters: clusters(&space.diagrams, &safe.steps)? });
+    }
+    let (visited, frontier, expanded) = (nothing.clone(), from.clone(), nothing);
+    let mut search = Search { space, filter, preserve, visited, frontier, expanded };
     while !search.frontier.is_false() {
-        search.partial_phase(effort)?;
+        search.partial_phase(&processes, effort)?;
         search.expand(effort)?;
     }
     Ok(search.visited)
 }
 
+/// The safe steps of a process, in few relations, and the states in which none is enabled.
+struct Process<'a> {
+    dead: &'a Bdd,
+    clusters: Vec<Cluster>,
+}
+
 struct Search<'a> {
     space: &'a Space,
-    model: &'a [Safe],
     filter: &'a Bdd,
     preserve: Preserve,
     visited: Bdd,
@@ -67,13 +78,13 @@ impl Search<'_> {
     }
 
     /// Safe steps, process by process, until none finds anything new.
-    fn partial_phase(&mut self, effort: &mut Effort) -> Maybe<()> {
+    fn partial_phase(&mut self, processes: &[Process<'_>], effort: &mut Effort) -> Maybe<()> {
         loop {
             let before = self.known()?;
-            for safe in self.model {
+            for process in processes {
                 loop {
                     let known = self.known()?;
-                    self.partial(safe, effort)?;
+                    self.partial(process, effort)?;
                     if self.known()? == known {
                         break;
                     }
@@ -85,15 +96,15 @@ impl Search<'_> {
         }
     }
 
-    fn partial(&mut self, safe: &Safe, effort: &mut Effort) -> Maybe<()> {
-        let mut chosen = self.frontier.minus(&safe.dead)?;
+    fn partial(&mut self, process: &Process<'_>, effort: &mut Effort) -> Maybe<()> {
+        let mut chosen = self.frontier.minus(process.dead)?;
         match self.preserve {
             Preserve::Properties(Variant::New) => chosen = chosen.minus(&self.visited)?,
             Preserve::Properties(Variant::NotExpanded) => chosen = chosen.minus(&self.expanded)?,
             _ => {}
         }
         effort.posts += 1;
-        let mut image = self.space.image(&chosen.and(self.filter)?, &safe.steps)?;
+        let mut image = self.space.image_under(&chosen.and(self.filter)?, &process.clusters)?;
         self.visited = self.visited.or(&chosen)?;
         if self.preserve == Preserve::Deadlocks {
             image = image.minus(&self.visited)?;
@@ -214,7 +225,7 @@ pub fn reduced_space(space: &Space, model: &[Safe]) -> Maybe<Space> {
         steps.push(Step { relation: step.relation.and(&guard)?, guard, ..step.clone() });
     }
     steps.retain(|step| !step.guard.is_false());
-    Ok(Space { clusters: clusters(&space.diagrams, &steps)?, steps, ..space.clone() })
+    Ok(Space { clusters: OnceCell::new(), steps, ..space.clone() })
 }
 
 /// The safe steps of a process without those that are needed to close a cycle of them, and the states in which one of

@@ -5,10 +5,12 @@
 //! at least one step, and all flags are set: that is reachability. The number of variables is doubled, so each should
 //! stand beside its copy in the order.
 
+use std::cell::OnceCell;
+
 use crate::diagram::{Bdd, Diagrams, Maybe};
 use crate::fair::Fairness;
 use crate::reach::{Effort, Run, run_to};
-use crate::space::{Companion, Space, SpaceSets, Step, clusters};
+use crate::space::{Companion, Space, SpaceSets, Step};
 
 /// A space whose states can be saved.
 pub struct Saving {
@@ -59,7 +61,7 @@ impl Saving {
         let initial = space.initial.and(&unset)?.and(&nothing.or(&same)?)?;
         let companion = Some(saving(space, copies, moving, saved)?);
         let goal = same.and(&all_met)?;
-        let clusters = clusters(diagrams, &steps)?;
+        let clusters = OnceCell::new();
         Ok(Saving { space: Space { initial, steps, clusters, companion, ..space.clone() }, saved, goal })
     }
 

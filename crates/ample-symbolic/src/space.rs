@@ -5,8 +5,11 @@
 
 mod algebra;
 
+use std::cell::OnceCell;
+
 pub use self::algebra::SpaceSets;
 use crate::diagram::{Bdd, Diagrams, Maybe, Written};
+use crate::reach::Effort;
 
 /// One partition of the steps: a move of one process, or of two that shake hands.
 #[derive(Clone, Debug)]
@@ -43,7 +46,7 @@ pub struct Cluster {
 const MAX_CLUSTER: usize = 1000;
 
 /// Puts the steps of each process together.
-pub fn clusters(diagrams: &Diagrams, steps: &[Step]) -> Maybe<Vec<Cluster>> {
+pub(crate) fn clusters(diagrams: &Diagrams, steps: &[Step]) -> Maybe<Vec<Cluster>> {
     let mut sorted: Vec<&Step> = steps.iter().collect();
     sorted.sort_by(|x, y| x.processes.cmp(&y.processes));
     let mut clusters: Vec<(Vec<u32>, Cluster)> = Vec::new();
@@ -100,8 +103,9 @@ pub struct Space {
     pub initial: Bdd,
     /// The steps, by partition.
     pub steps: Vec<Step>,
-    /// The same steps, those of one process together where that stays small: fewer images to take.
-    pub clusters: Vec<Cluster>,
+    /// The same steps, those of one process together where that stays small: fewer images to take. Made when the first
+    /// image is; saturation needs none.
+    pub clusters: OnceCell<Vec<Cluster>>,
     /// The states in which nobody holds exclusive control; the others are transient.
     pub visible: Bdd,
     /// The states without a move among those that matter, if that is known. There are systems in which all such states
@@ -140,15 +144,51 @@ impl Space {
         self.preimage_by(set, &relations, within)
     }
 
+    fn clusters(&self) -> Maybe<&[Cluster]> {
+        if let Some(known) = self.clusters.get() {
+            return Ok(known);
+        }
+        let made = clusters(&self.diagrams, &self.steps)?;
+        Ok(self.clusters.get_or_init(|| made))
+    }
+
+    /// What the clusters lead to in any number of steps, the set itself among it: each cluster from all states so far, as
+    /// often as it finds new ones. Interleavings make layers large that all states together are not.
+    fn chained(&self, set: &Bdd, effort: &mut Effort, step: impl Fn(&Bdd, &Cluster) -> Maybe<Bdd>) -> Maybe<Bdd> {
+        let mut all = set.clone();
+        loop {
+            let before = all.clone();
+            for cluster in self.clusters()? {
+                loop {
+                    effort.posts += 1;
+                    let more = all.or(&step(&all, cluster)?)?;
+                    if more == all {
+                        break;
+                    }
+                    all = more;
+                }
+            }
+            if all == before {
+                return Ok(all);
+            }
+        }
+    }
+
     /// The states after one step.
     pub fn post(&self, set: &Bdd) -> Maybe<Bdd> {
-        let relations = || self.clusters.iter().map(|cluster| (&cluster.relation, cluster.written));
+        self.image_under(set, self.clusters()?)
+    }
+
+    /// The states that one of these relations leads to.
+    pub fn image_under(&self, set: &Bdd, clusters: &[Cluster]) -> Maybe<Bdd> {
+        let relations = || clusters.iter().map(|cluster| (&cluster.relation, cluster.written));
         self.image_by(set, &relations)
     }
 
     /// The states before one step, within a set.
     pub fn pre(&self, set: &Bdd, within: &Bdd) -> Maybe<Bdd> {
-        let relations = || self.clusters.iter().map(|cluster| (&cluster.relation, cluster.written));
+        let clusters = self.clusters()?;
+        let relations = || clusters.iter().map(|cluster| (&cluster.relation, cluster.written));
         self.preimage_by(set, &relations, within)
     }
 

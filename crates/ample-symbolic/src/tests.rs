@@ -13,7 +13,7 @@ use crate::ltl::{Lasso, Product, Reduction, Runs, Strategy};
 use crate::partial::{Preserve, Variant, areduce, explore, improviso, reduced_space};
 use crate::process_model::{Demand, process_model};
 use crate::reach::{Effort, Method, reachable, run_to};
-use crate::space::{Space, SpaceSets, Step, clusters};
+use crate::space::{Space, SpaceSets, Step};
 
 /// So many of them, but each only once.
 fn some(random: &mut Random, from: &[u32], count: u64) -> Vec<u32> {
@@ -140,7 +140,7 @@ fn space(steps: &[Plain], initial: &[u32]) -> Space {
     Space {
         bits: BITS,
         initial: start,
-        clusters: clusters(&diagrams, &lifted).unwrap(),
+        clusters: std::cell::OnceCell::new(),
         steps: lifted,
         visible: diagrams.constant(true),
         idle: if initial.len() > 1 { Some(enabled.not()) } else { None },

@@ -21,6 +21,12 @@ pub struct Compared {
 
 /// Explores with the interpreter up to so many states and compares everything that the encoding says of them.
 pub fn compare(name: &str, system: &System, bounds: &Bounds, limit: usize) -> Result<Compared, Unsupported> {
+    compare_in(name, system, &bounds.clone().with_spread_control(), limit)?;
+    compare_in(name, system, bounds, limit)
+}
+
+/// The same, with one way to say who holds control.
+fn compare_in(name: &str, system: &System, bounds: &Bounds, limit: usize) -> Result<Compared, Unsupported> {
     let mut encoding = Encoding::of(system, bounds)?;
     let conditions = conditions(&mut encoding, system);
     let interpreter = Interpreter::new(system);

@@ -4,7 +4,8 @@ use std::cell::RefCell;
 
 use ample_budget::Budget;
 
-use super::{Maybe, Size};
+use super::relations::SATURATE;
+use super::{Maybe, SetError, Size};
 use crate::table::{self, FIRST_CACHE, MAX_CACHE, Table};
 
 /// The node's number, doubled, and one more if the function is negated.
@@ -20,14 +21,24 @@ pub(super) const BOTTOM: u32 = u32::MAX;
 
 /// The cache begins with so many entries.
 const FIRST_RESULTS: usize = 2 * FIRST_CACHE;
-/// With fewer nodes no garbage is collected: it would empty the cache for little room.
-const FIRST_COLLECTION: usize = 3_000_000;
+/// With fewer nodes no garbage is collected: it would forget results for little room.
+const FIRST_COLLECTION: usize = 1 << 18;
+/// How often the room between two collections is doubled. What takes long needs results about nodes again that are garbage
+/// meanwhile; what ends soon is not to touch so much memory.
+const MOST_DOUBLINGS: usize = 4;
+/// A collection that frees less than this part of a full table is a poor one; after so many in a row, the table is full.
+const POOR: usize = 4;
+const MAX_POOR: usize = 2;
 pub use crate::table::NODE_BYTES;
 /// With fewer nodes nothing is moved.
-const FIRST_REORDERING: usize = 300_000;
+const FIRST_REORDERING: usize = 20_000;
+/// With fewer nodes nothing is moved in the midst of saturation.
+const FIRST_IN_SATURATION: usize = 300_000;
 /// So many nodes may be looked at while variables are moved for each step of an operation. A look takes less than a tenth of
 /// the time, and a good order saves many steps later.
 const SIFTED_FOR_STEP: u64 = 40;
+/// The same where variables are moved between operations only. The first order is a good one there, as a rule.
+const SIFTED_FOR_STEP_BETWEEN: u64 = 8;
 /// Nothing is moved before operations have taken so many steps, which is about a tenth of a second.
 const FIRST_STEPS: u64 = 400_000;
 /// There are never more nodes: an edge has a bit for the sign.
@@ -98,6 +109,8 @@ pub(super) struct Core {
     pub by_position: Vec<(Vec<bool>, u32)>,
     /// Collecting garbage is worth a thought from so many nodes on.
     collect_at: usize,
+    /// How many collections in a row have made little room in a full table.
+    poor: usize,
     pub reorders: bool,
     pub reorder_at: usize,
     pub reorderings: usize,
@@ -136,7 +149,8 @@ impl Core {
             level_of: (0..pairs).collect(),
             sets: Vec::new(),
             by_position: Vec::new(),
-            collect_at: FIRST_COLLECTION,
+            collect_at: FIRST_COLLECTION.min(max_nodes / 4 * 3),
+            poor: 0,
             reorders: false,
             reorder_at: FIRST_REORDERING,
             reorderings: 0,
@@ -175,8 +189,12 @@ impl Core {
                 early.max_nodes = max_nodes;
                 self.set_next_limit();
             }
-            None => self.table.set_max_nodes(max_nodes),
+            None => {
+                self.table.set_max_nodes(max_nodes);
+                self.set_next_collection();
+            }
         }
+        self.poor = 0;
     }
 
     pub fn reorder_early(&mut self, first: usize) {
@@ -353,20 +371,32 @@ impl Core {
 
     /// After that: when to do so again.
     pub fn set_next_collection(&mut self) {
-        self.collect_at = (self.table.used() * 2).max(FIRST_COLLECTION);
+        let (used, most) = (self.table.used(), self.table.max_nodes());
+        let more = used.max(FIRST_COLLECTION << self.table.size().collections.min(MOST_DOUBLINGS));
+        // A table that is nearly full of what is needed would be collected for every operation.
+        self.collect_at = match used < most / 4 * 3 {
+            true => used + more.min((most - used) / 4 * 3),
+            false => usize::MAX,
+        };
         self.set_next_limit();
     }
 
     /// The diagrams have grown so much that moving variables may pay.
     pub fn wants_order(&self) -> bool {
-        self.reorders && self.table.used() > self.reorder_at && (self.early.is_none() || self.can_afford_order())
+        self.reorders && self.table.used() > self.reorder_at && self.can_afford_order()
+    }
+
+    /// The same in the midst of saturation, which would begin again: only if the diagrams are large.
+    pub fn wants_order_in_saturation(&self) -> bool {
+        self.table.used() > FIRST_IN_SATURATION && self.wants_order()
     }
 
     /// The time for moving variables is in proportion to what operations have taken so far: what ends soon is left alone.
     fn can_afford_order(&self) -> bool {
         let cost = self.table.used() as u64 * self.order.len() as u64;
         let steps = self.table.work();
-        steps > FIRST_STEPS && SIFTED_FOR_STEP * steps > self.sifted + cost
+        let looks = if self.early.is_some() { SIFTED_FOR_STEP } else { SIFTED_FOR_STEP_BETWEEN };
+        steps > FIRST_STEPS && looks * steps > self.sifted + cost
     }
 
     pub fn reorder(&mut self) -> Maybe<()> {
@@ -390,18 +420,27 @@ impl Core {
         Ok(())
     }
 
+    /// In a full table: throws away what is not needed. An error if that has made little room again and again, since then
+    /// every operation would be performed twice, with a collection in between.
+    pub fn collect_full(&mut self) -> Maybe<()> {
+        self.collect();
+        let is_poor = self.table.used() > self.table.max_nodes() / POOR * (POOR - 1);
+        self.poor = if is_poor { self.poor + 1 } else { 0 };
+        if self.poor >= MAX_POOR { Err(SetError::Memory) } else { Ok(()) }
+    }
+
     /// Throws away the nodes that no handle reaches, and the results that speak of them.
     pub fn collect(&mut self) {
         let marked = self.table.marked(self.kept.iter().map(|edge| edge >> 1));
         self.table.collect(&marked);
-        if self.early.is_none() {
-            self.table.cache.clear();
-            return;
-        }
-        // Where all operands are functions, a result is right as long as they are there.
         let is_left = |edge: Edge| marked[(edge >> 1) as usize];
-        self.table.cache.retain(|key, result| key[1..].iter().all(|edge| is_left(*edge)) && is_left(result));
+        self.table.cache.retain(|key, result| operands(key).iter().all(|edge| is_left(*edge)) && is_left(result));
     }
+}
+
+/// Those parts of the key of a result that are functions.
+fn operands(key: &[u32; 4]) -> &[Edge] {
+    if key[0] & 0xff == SATURATE { &key[1..2] } else { &key[1..] }
 }
 
 /// Which positions are in the set, and the one after the last.

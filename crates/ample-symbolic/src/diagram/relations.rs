@@ -8,7 +8,8 @@ use crate::error::{Maybe, SetError};
 
 const IMAGE: u32 = 8;
 const PREIMAGE: u32 = 9;
-const SATURATE: u32 = 10;
+/// Its second operand is no function but the number of a list of events.
+pub(super) const SATURATE: u32 = 10;
 const PREIMAGE_WITHIN: u32 = 11;
 
 /// The four cofactors of a relation at a pair: `[now][next]`.
@@ -207,7 +208,7 @@ impl Core {
                 self.collect();
                 self.set_next_collection();
                 self.release(kept);
-                if self.wants_order() {
+                if self.wants_order_in_saturation() {
                     return Err(SetError::Reorder);
                 }
             }

@@ -8,7 +8,7 @@ use super::Space;
 use crate::diagram::{Bdd, Completion};
 use crate::error::{Maybe, SetError};
 use crate::reach::Effort;
-use crate::sets::{Portable, Sets};
+use crate::sets::{Portable, Sets, closed};
 
 /// The sets of a space, which is borrowed or owned. The variables must not be moved while sets are told as bytes.
 pub struct SpaceSets<P> {
@@ -95,6 +95,20 @@ impl<P: Deref<Target = Space>> Sets for SpaceSets<P> {
             self.completions.len() - 1
         });
         set.completed(&self.completions[number].1)
+    }
+
+    fn forward_closure(&mut self, set: &Bdd, within: &Bdd, effort: &mut Effort) -> Maybe<Bdd> {
+        if self.space.companion.is_some() {
+            return closed(self, set, effort, |sets, set| sets.post(set, within));
+        }
+        self.space.chained(set, effort, |set, cluster| set.image(&cluster.relation, cluster.written)?.and(within))
+    }
+
+    fn backward_closure(&mut self, set: &Bdd, within: &Bdd, effort: &mut Effort) -> Maybe<Bdd> {
+        if self.space.companion.is_some() {
+            return closed(self, set, effort, |sets, set| sets.pre(set, within));
+        }
+        self.space.chained(set, effort, |set, cluster| set.preimage_within(&cluster.relation, cluster.written, within))
     }
 
     fn is_enabled(&mut self, set: &Bdd, action: usize) -> Maybe<bool> {
