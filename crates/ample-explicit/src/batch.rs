@@ -123,7 +123,7 @@ impl<S: Checked<State = [u8]>> Search<'_, S> {
                 Some((source, transition)) => self.path(source, self.depth, Some(transition))?,
                 None => self.path(out, 0, None)?,
             };
-            self.safety.assertions = Some(Violation { message: *message, path });
+            self.safety.assertions = Some(Violation { message: message.into(), path });
             self.check_done()?;
         }
         if !note.dead {

@@ -381,7 +381,7 @@ impl<'a, T> Safety<'a, T> {
             self.cut(space);
         }
         Note {
-            violation: if self.asks_assertions() { space.violation().map(Box::new) } else { None },
+            violation: if self.asks_assertions() { space.violation().map(String::into_boxed_str) } else { None },
             dead: space.is_dead(),
             atomic_steps: space.atomic_steps(),
         }
@@ -513,7 +513,7 @@ impl<'a, T> Safety<'a, T> {
 #[derive(Default)]
 pub(crate) struct Note {
     /// Behind a pointer: it is rare, and a note is moved at every arrival.
-    pub(crate) violation: Option<Box<String>>,
+    pub(crate) violation: Option<Box<str>>,
     pub(crate) dead: bool,
     pub(crate) atomic_steps: u32,
 }
@@ -540,7 +540,7 @@ where
     fn explore(&mut self, visit: &mut Visit<'_, S, St>, note: Note) -> Explore {
         self.statistics.atomic_steps += u64::from(note.atomic_steps);
         let inserted = if note.dead { None } else { Some(visit.insert()) };
-        let mut violated = note.violation.is_some_and(|message| self.assertion_violated(visit, *message));
+        let mut violated = note.violation.is_some_and(|message| self.assertion_violated(visit, message.into()));
         let mut answer = match inserted {
             Some(Inserted::New(_)) => Explore::New,
             Some(Inserted::Seen(_)) if visit.reopen() => Explore::Reopen,

@@ -537,7 +537,7 @@ mod tests {
                 .map(|word| {
                     let bytes = (length - NUMBER - 8 * word).min(8);
                     let inside = if bytes == 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 };
-                    let dense = if random.next_u64() % 4 == 0 { u64::MAX } else { random.next_u64() };
+                    let dense = if random.one_in(4) { u64::MAX } else { random.next_u64() };
                     dense & inside
                 })
                 .collect();

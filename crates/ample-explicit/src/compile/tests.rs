@@ -209,7 +209,7 @@ fn searched<S: Checked<State = [u8]>>(space: &mut S, invariants: usize) -> (u64,
 fn packed_states_are_as_many_as_others() {
     for seed in 0..seeds() {
         let small = random::system(seed, Features::ALL);
-        let system = if seed % 2 == 0 { small } else { super::random::system(seed) };
+        let system = if seed.is_multiple_of(2) { small } else { super::random::system(seed) };
         let Ok(space) = Compiled::new(&system, &[Expr::NonProgress]) else { continue };
         let expected = searched(&mut space.clone(), 1);
         if let Ok(mut packed) = Packed::at_most(space, 1_000) {

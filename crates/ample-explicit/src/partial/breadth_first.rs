@@ -207,7 +207,7 @@ where
             && self.safety.asks_assertions()
         {
             let path = self.path(arrival, inserted.and_then(Inserted::handle));
-            self.safety.assertions = Some(Violation { message: *message, path });
+            self.safety.assertions = Some(Violation { message: message.into(), path });
             violated = true;
         }
         match inserted {

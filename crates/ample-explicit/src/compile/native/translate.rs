@@ -60,12 +60,12 @@ pub(super) fn translate(program: &Program) -> Option<NativeCode> {
     let mut widest = 0;
     for (process, segment) in program.layout.segments.iter().enumerate() {
         let first = segment.first_location as usize;
-        for location in first..first + segment.locations as usize {
-            let code = &program.locations[location];
+        let locations = first..first + segment.locations as usize;
+        for (code, guards) in program.locations[locations.clone()].iter().zip(&mut guards[locations]) {
             let edges = code.first_edge..code.end_edge;
             widest = widest.max(edges.len());
             if !segment.restrained {
-                guards[location] = functions.define(|code| code.guards(program, edges.clone()))?;
+                *guards = functions.define(|code| code.guards(program, edges.clone()))?;
             }
             for edge in edges {
                 effects[edge as usize] = functions.define(|code| code.effect(program, process, edge as usize))?;
@@ -105,7 +105,6 @@ impl Functions {
             let mut code = Code::new(builder);
             let translated = body(&mut code);
             if translated.is_err() {
-                drop(code);
                 self.builder = FunctionBuilderContext::new();
                 return Some(None);
             }
@@ -227,14 +226,14 @@ impl<'f> Code<'f> {
 
     /// Writes an executable edge to the list.
     fn list(&mut self, edge: u32, flags: u8, executable: Variable, count: Variable) {
-        let out = self.from_context(field::OUT);
+        let out = self.context_field(field::OUT);
         let number = self.builder.use_var(count);
         let size = self.constant(size_of::<Transition>() as i64);
         let distance = self.builder.ins().imul(number, size);
         let at = self.builder.ins().iadd(out, distance);
         let executable = self.builder.use_var(executable);
         let edge = self.constant(edge.into());
-        let mut mark = self.from_context(field::MARK);
+        let mut mark = self.context_field(field::MARK);
         if flags != 0 {
             let flags = self.constant(Transition::mark_flags(flags) as i64);
             mark = self.builder.ins().bor(mark, flags);
@@ -277,7 +276,7 @@ impl<'f> Code<'f> {
         if let Some(cell) = &program.layout.control {
             let zero = self.constant(0);
             let holder = if code.keeps_control {
-                let me = self.from_context(field::ME);
+                let me = self.context_field(field::ME);
                 let one = self.constant(1);
                 self.builder.ins().iadd(me, one)
             } else {
@@ -286,7 +285,7 @@ impl<'f> Code<'f> {
             self.store(cell, holder);
         }
         if let Some(cell) = &program.layout.last {
-            let me = self.from_context(field::ME);
+            let me = self.context_field(field::ME);
             self.store(cell, me);
         }
     }
@@ -459,11 +458,11 @@ impl<'f> Code<'f> {
                 return Ok(Flow::To([Some(to), Some(next)]));
             }
             Op::SelfId { to } => {
-                let me = self.from_context(field::ME);
+                let me = self.context_field(field::ME);
                 self.set(to, me);
             }
             Op::ProcessCount { to } => {
-                let count = self.from_context(field::PROCESSES);
+                let count = self.context_field(field::PROCESSES);
                 self.set(to, count);
             }
             Op::IsYoungest { to } => {
@@ -472,11 +471,11 @@ impl<'f> Code<'f> {
             }
             // In effects it is not known who else could move.
             Op::Timeout { to } if self.executable.is_some() => {
-                let timeout = self.from_context(field::TIMEOUT);
+                let timeout = self.context_field(field::TIMEOUT);
                 self.set(to, timeout);
             }
             Op::RequireTimeout if self.executable.is_some() => {
-                let timeout = self.from_context(field::TIMEOUT);
+                let timeout = self.context_field(field::TIMEOUT);
                 self.go_on_if(timeout, exits.no);
             }
             Op::Blocked { to, bit, .. } if bit != NO_BIT => {
@@ -569,10 +568,10 @@ impl<'f> Code<'f> {
             Op::Open { to, handle } => {
                 let (handle, one) = (self.get(handle), self.constant(1));
                 let number = self.builder.ins().isub(handle, one);
-                let count = self.from_context(field::CHANNEL_COUNT);
+                let count = self.context_field(field::CHANNEL_COUNT);
                 let there = self.builder.ins().icmp(IntCC::UnsignedLessThan, number, count);
                 self.go_on_if(there, self.refuse);
-                let channels = self.from_context(field::CHANNELS);
+                let channels = self.context_field(field::CHANNELS);
                 let size = self.constant(size_of::<super::ChannelPlace>() as i64);
                 let distance = self.builder.ins().imul(number, size);
                 let at = self.builder.ins().iadd(channels, distance);
@@ -877,7 +876,7 @@ impl<'f> Code<'f> {
         self.builder.ins().iconst(types::I64, value)
     }
 
-    fn from_context(&mut self, offset: i32) -> Value {
+    fn context_field(&mut self, offset: i32) -> Value {
         self.builder.ins().load(types::I64, plain(), self.context, offset)
     }
 
@@ -911,9 +910,9 @@ impl<'f> Code<'f> {
     }
 
     fn is_youngest(&mut self) -> Value {
-        let (me, one) = (self.from_context(field::ME), self.constant(1));
+        let (me, one) = (self.context_field(field::ME), self.constant(1));
         let after = self.builder.ins().iadd(me, one);
-        let processes = self.from_context(field::PROCESSES);
+        let processes = self.context_field(field::PROCESSES);
         self.builder.ins().icmp(IntCC::Equal, after, processes)
     }
 
@@ -1057,8 +1056,8 @@ impl<'f> Code<'f> {
         let hidden = match base {
             Base::Global => return self.state,
             Base::Local => return self.local,
-            Base::HiddenGlobal => self.from_context(field::HIDDEN),
-            Base::HiddenLocal => self.from_context(field::HIDDEN + 8),
+            Base::HiddenGlobal => self.context_field(field::HIDDEN),
+            Base::HiddenLocal => self.context_field(field::HIDDEN + 8),
         };
         self.builder.ins().iadd(self.state, hidden)
     }

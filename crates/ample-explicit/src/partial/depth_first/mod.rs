@@ -196,7 +196,7 @@ where
         let handle = inserted.and_then(Inserted::handle);
         let mut violated = false;
         if let Some(message) = note.violation {
-            violated |= self.assertion_violated(*message, handle)?;
+            violated |= self.assertion_violated(message.into(), handle)?;
         }
         let mut steps = self.frames.last().map_or(0, |frame| frame.steps) + u64::from(note.atomic_steps);
         let is_transient = handle.is_some() && self.space.is_transient(state);
