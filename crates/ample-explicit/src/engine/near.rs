@@ -26,7 +26,7 @@ pub fn beside<T>(
     };
     let ended = Cancellation::new();
     thread::scope(|scope| {
-        let near = scope.spawn(|| {
+        let beside = || {
             if !signal.wait() {
                 return None;
             }
@@ -37,11 +37,13 @@ pub fn beside<T>(
                 signal.set(Phase::Decided);
             }
             Some(run)
-        });
+        };
+        // Where there cannot be another thread, the long search is alone.
+        let near = thread::Builder::new().name("beside".into()).spawn_scoped(scope, beside).ok();
         let done = long(&watched.0);
         signal.set(Phase::Ended);
         ended.cancel();
-        (done, near.join().unwrap_or_default())
+        (done, near.and_then(|near| near.join().unwrap_or_default()))
     })
 }
 
