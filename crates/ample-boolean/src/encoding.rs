@@ -126,7 +126,7 @@ impl Encoding {
         let layout = Layout::new(system, bounds)?;
         if layout.bits > MAX_BITS {
             return Err(Unsupported(format!(
-                "a state of the system has {} bits, more than the {MAX_BITS} that the symbolic engine knows",
+                "a state of the system has {} bits, more than the {MAX_BITS} that the symbolic engine supports",
                 layout.bits
             )));
         }
