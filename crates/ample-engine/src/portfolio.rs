@@ -3,7 +3,7 @@
 //! Nothing cheap tells before which engine will do: how well states lie in a diagram is seen by trying only. So the first
 //! engine has a short head start, which is enough for most models, and then the others join it. There are never more
 //! engines at work at a time than there are cores: where there are fewer cores than engines, the first engines, those
-//! that suit best, keep a core each, and the others share the last one in [turns](turns). Nobody has to
+//! that suit best, keep a core each, and the others share the last one in turns. Nobody has to
 //! start again, and an engine that is slow to end does not keep the others from theirs. Each property is answered by
 //! whoever has its answer first, and then left alone by the others; the portfolio ends when all are answered. A portfolio
 //! of one is that engine.
