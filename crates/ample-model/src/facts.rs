@@ -7,6 +7,7 @@
 //! asks whether others are enabled.
 
 mod bounds;
+mod ranges;
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -14,6 +15,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use bounds::Bounds;
+pub use ranges::Ranges;
 
 use crate::expr::{BinaryOp, Expr, Field, Pattern, Place, Scope, Shared};
 use crate::system::{

@@ -7,8 +7,9 @@
 
 use ample_model::{Move, StartNumber};
 
-use super::layout::{Cell, ChannelLayout, Interval, Kind, Layout, Slot};
-use super::state_layout::{LayoutError, StateLayout};
+use super::layout::{Cell, Interval, Kind, Slot};
+use super::program::Program;
+use super::state_layout::{ChannelPlace, LayoutError, StateLayout};
 use super::{Compiled, Transition};
 use crate::liveness::{Concurrent, Processes};
 use crate::space::{Checked, Culprit, StateSpace};
@@ -31,6 +32,8 @@ pub struct Packed {
     state: Vec<u8>,
     /// A state before it is packed.
     out: Vec<u8>,
+    /// The first state: what is constant is as it is there.
+    first: Vec<u8>,
     /// Which bits of the first byte behind the number say who has control.
     control: u8,
     gather: Gather,
@@ -62,6 +65,7 @@ impl Packed {
             packed: Vec::new(),
             state: Vec::new(),
             out: Vec::new(),
+            first: state.clone(),
             control,
             gather: Gather::detect(),
         };
@@ -95,7 +99,7 @@ impl Packed {
     fn add_packing(&mut self, state: &[u8]) {
         let number = usize::from(u16::from_le_bytes(*state.first_chunk().expect(NO_STATE)));
         let place = self.space.layouts.numbered(&self.space.program.layout, state).expect(NO_STATE);
-        let packing = Packing::new(&self.space.program.layout, self.space.layouts.at(place));
+        let packing = Packing::new(&self.space.program, self.space.layouts.at(place), &self.first);
         if self.packings.len() <= number {
             self.packings.resize_with(number + 1, || None);
         }
@@ -243,28 +247,42 @@ const NUMBER: usize = 2;
 /// How the states of one layout are packed.
 #[derive(Clone, Debug)]
 struct Packing {
-    /// Of the bytes behind the number, eight at a time: the bits that may be other than zero, and how many they are.
-    masks: Box<[(u64, u32)]>,
+    /// Of the bytes behind the number, eight at a time.
+    words: Box<[Word]>,
     /// Bytes of a state.
     length: usize,
     /// Bytes of a packed state.
     packed: usize,
 }
 
+/// Eight bytes of a state.
+#[derive(Clone, Copy, Debug)]
+struct Word {
+    /// The bits that may differ from one state to another.
+    mask: u64,
+    /// What the others are.
+    constant: u64,
+    /// How many bits the mask has.
+    count: u32,
+}
+
 impl Packing {
-    fn new(layout: &Layout, state: &StateLayout) -> Packing {
+    fn new(program: &Program, state: &StateLayout, first: &[u8]) -> Packing {
         let length = state.length as usize;
-        let mut used = Used { bits: vec![0; length.next_multiple_of(8) + NUMBER + 8] };
-        used.of_system(layout, state);
-        let words = used.bits[NUMBER..].chunks_exact(8).take((length - NUMBER).div_ceil(8));
-        Packing::by(words.map(word_of), length)
+        let bytes = length.next_multiple_of(8) + NUMBER + 8;
+        let mut used = Used { bits: vec![0; bytes], constant: vec![0; bytes], first };
+        used.of_system(program, state);
+        let words = used.bits[NUMBER..].chunks_exact(8).zip(used.constant[NUMBER..].chunks_exact(8));
+        let words = words.take((length - NUMBER).div_ceil(8));
+        Packing::by(words.map(|(mask, constant)| (word_of(mask), word_of(constant))), length)
     }
 
-    /// The bits of these masks are used.
-    fn by(masks: impl Iterator<Item = u64>, length: usize) -> Packing {
-        let masks: Box<[(u64, u32)]> = masks.map(|mask| (mask, mask.count_ones())).collect();
-        let bits: u32 = masks.iter().map(|(_, count)| count).sum();
-        Packing { masks, length, packed: NUMBER + (bits as usize).div_ceil(8) }
+    /// The bits of these masks are used, and the others are constant.
+    fn by(words: impl Iterator<Item = (u64, u64)>, length: usize) -> Packing {
+        let word = |(mask, constant): (u64, u64)| Word { mask, constant: constant & !mask, count: mask.count_ones() };
+        let words: Box<[Word]> = words.map(word).collect();
+        let bits: u32 = words.iter().map(|word| word.count).sum();
+        Packing { words, length, packed: NUMBER + (bits as usize).div_ceil(8) }
     }
 
     /// False if a bit is set that should not be.
@@ -272,7 +290,7 @@ impl Packing {
     fn pack(&self, state: &[u8], out: &mut Vec<u8>, gather: Gather) -> bool {
         assert_eq!(state.len(), self.length, "{NO_STATE}");
         out.clear();
-        out.resize(8 * self.masks.len() + NUMBER, 0);
+        out.resize(8 * self.words.len() + NUMBER, 0);
         let is_sound = match gather {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the processor has the instruction.
@@ -298,8 +316,8 @@ impl Packing {
         let (whole, rest) = state[NUMBER..].as_chunks::<8>();
         let words =
             whole.iter().map(|bytes| u64::from_le_bytes(*bytes)).chain((!rest.is_empty()).then(|| word_of(rest)));
-        for (&(mask, count), bytes) in self.masks.iter().zip(words) {
-            stray |= bytes & !mask;
+        for (&Word { mask, constant, count }, bytes) in self.words.iter().zip(words) {
+            stray |= (bytes ^ constant) & !mask;
             let bits = gather(bytes, mask);
             word |= bits << filled;
             filled += count;
@@ -321,7 +339,7 @@ impl Packing {
     #[inline]
     fn unpack(&self, packed: &[u8], out: &mut Vec<u8>, gather: Gather) {
         out.clear();
-        out.resize(8 * self.masks.len() + NUMBER, 0);
+        out.resize(8 * self.words.len() + NUMBER, 0);
         match gather {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the processor has the instruction.
@@ -343,7 +361,7 @@ impl Packing {
         number.copy_from_slice(&packed[..NUMBER]);
         let mut words = packed[NUMBER..].chunks(8).map(word_of);
         let (mut word, mut left) = (0u64, 0);
-        for (&(mask, count), place) in self.masks.iter().zip(out.chunks_exact_mut(8)) {
+        for (&Word { mask, constant, count }, place) in self.words.iter().zip(out.chunks_exact_mut(8)) {
             let mut bits = word;
             if left < count {
                 let next = words.next().unwrap_or_default();
@@ -355,7 +373,7 @@ impl Packing {
                 word = if count == 64 { 0 } else { word >> count };
                 left -= count;
             }
-            place.copy_from_slice(&scatter(bits, mask).to_le_bytes());
+            place.copy_from_slice(&(scatter(bits, mask) | constant).to_le_bytes());
         }
     }
 }
@@ -441,13 +459,18 @@ fn deposit(bits: u64, mask: u64) -> u64 {
     std::arch::x86_64::_pdep_u64(bits, mask)
 }
 
-/// The bits of a state that may be other than zero.
-struct Used {
+/// The bits of a state that may differ from one state to another.
+struct Used<'a> {
     bits: Vec<u8>,
+    /// What the others are.
+    constant: Vec<u8>,
+    /// The first state.
+    first: &'a [u8],
 }
 
-impl Used {
-    fn of_system(&mut self, layout: &Layout, state: &StateLayout) {
+impl Used<'_> {
+    fn of_system(&mut self, program: &Program, state: &StateLayout) {
+        let (layout, ranges) = (&program.layout, &program.ranges);
         let all = Interval { low: 0, high: 0xff };
         // Who has control must fill a byte of its own, which comes first.
         for cell in [layout.control, layout.last].into_iter().flatten() {
@@ -456,8 +479,14 @@ impl Used {
         if let Some(cell) = layout.monitor {
             self.cell(0, &cell, Interval { low: 0, high: 0xffff }, 0);
         }
-        for slot in layout.globals.iter().flat_map(|variable| &variable.slots) {
-            self.slot(0, slot);
+        for (number, variable) in layout.globals.iter().enumerate() {
+            for (index, slot) in variable.slots.iter().enumerate() {
+                if ranges.is_constant(number) {
+                    self.keep(&slot.cell);
+                } else {
+                    self.slot(0, slot, ranges.global(number, index));
+                }
+            }
         }
         for frame in &state.frames {
             let segment = &layout.segments[usize::from(frame.process)];
@@ -466,16 +495,32 @@ impl Used {
             if let Some(cell) = segment.priority {
                 self.cell(frame.offset(), &cell, all, 0);
             }
-            for slot in segment.locals.iter().flat_map(|variable| &variable.slots) {
-                self.slot(frame.offset(), slot);
+            for (number, variable) in segment.locals.iter().enumerate() {
+                for (index, slot) in variable.slots.iter().enumerate() {
+                    self.slot(frame.offset(), slot, ranges.local(frame.process.into(), number, index));
+                }
             }
         }
         for place in &state.channels {
-            self.channel(place.offset, &layout.channels[usize::from(place.kind)]);
+            self.channel(place, program);
         }
     }
 
-    fn channel(&mut self, at: u32, channel: &ChannelLayout) {
+    /// A cell that is as in the first state.
+    fn keep(&mut self, cell: &Cell) {
+        let at = cell.offset as usize;
+        if cell.kind == Kind::Bits {
+            self.constant[at] |= self.first[at] & cell.mask << (cell.shift & 7);
+            return;
+        }
+        for number in at..at + cell.kind.bytes() as usize {
+            self.constant[number] = self.first[number];
+        }
+    }
+
+    fn channel(&mut self, place: &ChannelPlace, program: &Program) {
+        let (at, kind) = (place.offset, usize::from(place.kind));
+        let channel = &program.layout.channels[kind];
         if channel.capacity == 0 {
             return;
         }
@@ -483,29 +528,31 @@ impl Used {
         self.cell(at, &length, Interval { low: 0, high: channel.capacity.into() }, 0);
         for message in 0..channel.capacity {
             let start = at + channel.first_message() + message * channel.message;
-            for field in &channel.fields {
-                self.slot(start, &field.slot);
+            for (number, field) in channel.fields.iter().enumerate() {
+                self.slot(start, &field.slot, program.ranges.field(kind, number));
             }
         }
     }
 
-    fn slot(&mut self, base: u32, slot: &Slot) {
+    /// A cell whose values lie in a range.
+    fn slot(&mut self, base: u32, slot: &Slot, (low, high): (i64, i64)) {
+        let (low, high) = (low.max(slot.values.low), high.min(slot.values.high));
         // What was never assigned is zero, whatever the values are.
-        let values = Interval { low: slot.values.low.min(slot.low), high: slot.values.high.max(slot.low) };
+        let values = Interval { low: low.min(slot.low), high: high.max(slot.low) };
         self.cell(base, &slot.cell, values, slot.low);
     }
 
     fn cell(&mut self, base: u32, cell: &Cell, values: Interval, low: i64) {
         let at = (base + cell.offset) as usize;
-        if cell.kind == Kind::Bits && (cell.mask, cell.shift) != (0xff, 0) {
-            self.bits[at] |= cell.mask << (cell.shift & 7);
-            return;
-        }
         let bytes = cell.kind.bytes() as usize;
         let span = i128::from(values.high) - i128::from(low);
         let is_positive = i128::from(values.low) >= i128::from(low);
         let most = if is_positive { u64::try_from(span).unwrap_or(u64::MAX) } else { u64::MAX };
         let mask = u64::MAX.checked_shr(most.leading_zeros()).unwrap_or(0);
+        if cell.kind == Kind::Bits {
+            self.bits[at] |= (mask as u8 & cell.mask) << (cell.shift & 7);
+            return;
+        }
         for (number, byte) in mask.to_le_bytes()[..bytes].iter().enumerate() {
             self.bits[at + number] |= byte;
         }
@@ -541,12 +588,14 @@ mod tests {
                     dense & inside
                 })
                 .collect();
+            let constants: Vec<u64> =
+                masks.iter().map(|mask| if random.one_in(3) { !mask & 0x55 } else { 0 }).collect();
             let mut state = vec![3, 1];
-            for mask in &masks {
-                state.extend_from_slice(&(random.next_u64() & mask).to_le_bytes());
+            for (mask, constant) in masks.iter().zip(&constants) {
+                state.extend_from_slice(&(random.next_u64() & mask | constant).to_le_bytes());
             }
             state.truncate(length);
-            let packing = Packing::by(masks.into_iter(), length);
+            let packing = Packing::by(masks.iter().copied().zip(constants.iter().copied()), length);
             let (mut short, mut long) = (Vec::new(), Vec::new());
             assert!(packing.pack(&state, &mut short, Gather::detect()));
             assert_eq!(short.len(), packing.packed);

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use ample_model::facts::Ranges;
 use ample_model::{Choice, Combinations, EventKind, Fault, Scalar};
 
 use super::bytecode::{Op, Pc};
@@ -20,6 +21,8 @@ pub struct Program {
     pub layout: Layout,
     /// Which processes can be alive together.
     pub sequences: Arc<Sequences>,
+    /// Which values cells can have.
+    pub ranges: Arc<Ranges>,
     /// All code.
     pub ops: Vec<Op>,
     /// The code of shared expressions, which ends with [`Op::Keep`].

@@ -18,6 +18,9 @@ use crate::store::{
     SetStore, StateSet, TreeSet, Visible,
 };
 
+/// So much memory is left for compiling to native code beside the search.
+const COMPILATION: usize = 10 << 20;
+
 /// A store on disk holds at most so many bytes in memory without a limit.
 const MOST_ON_DISK: usize = 1 << 36;
 
@@ -150,7 +153,7 @@ where
     P: Checked<State = [u8]> + Concurrent + OfCompiled,
 {
     // The rest is for what the process needs beside the store.
-    match DiskStore::new(key, (room / 8 * 7).min(MOST_ON_DISK)) {
+    match DiskStore::new(key, (room.saturating_sub(COMPILATION) / 8 * 7).min(MOST_ON_DISK)) {
         Ok(mut store) => {
             let report = batch::breadth_first(space, &mut store, safety, budget);
             let bytes = store.bytes() as u64 + store.disk_bytes();

@@ -34,26 +34,39 @@ impl Bounds {
 
     /// Between which values an expression lies, if it has a value at all.
     pub fn of_expr(expr: &Expr) -> Bounds {
-        let exact = Bounds::exact(expr);
+        Bounds::of_expr_by(expr, &|_| None)
+    }
+
+    /// The same, where more is `known` about some expressions.
+    pub fn of_expr_by(expr: &Expr, known: &dyn Fn(&Expr) -> Option<Bounds>) -> Bounds {
+        let exact = Bounds::exact_by(expr, known);
         Bounds { low: exact.low.max(i64::MIN.into()), high: exact.high.min(i64::MAX.into()) }
     }
 
-    /// The same where results need not fit 64 bits.
+    /// Between which values it lies where results need not fit 64 bits.
     pub fn exact(expr: &Expr) -> Bounds {
+        Bounds::exact_by(expr, &|_| None)
+    }
+
+    fn exact_by(expr: &Expr, known: &dyn Fn(&Expr) -> Option<Bounds>) -> Bounds {
+        if let Some(bounds) = known(expr) {
+            return bounds;
+        }
+        let of_expr = |expr: &Expr| Bounds::of_expr_by(expr, known);
         match expr {
             Expr::Const(value) => Bounds::new(*value, *value),
             Expr::Shared(x) => x.bounds(),
             Expr::Read(place) | Expr::Next(place) => Bounds::of(place.scalar),
             Expr::Field(_, field) => Bounds::of(field.scalar),
             Expr::Remote { place, .. } => Bounds::of(place.scalar).join(Bounds::new(0, 0)),
-            Expr::Cast(scalar, x) => Bounds::of_expr(x).fitted(*scalar),
-            Expr::Unary(UnaryOp::Negate, x) => Bounds::of_expr(x).negate(),
+            Expr::Cast(scalar, x) => of_expr(x).fitted(*scalar),
+            Expr::Unary(UnaryOp::Negate, x) => of_expr(x).negate(),
             Expr::Unary(UnaryOp::Complement, x) => {
-                let x = Bounds::of_expr(x);
+                let x = of_expr(x);
                 Bounds { low: -x.high - 1, high: -x.low - 1 }
             }
-            Expr::Conditional(_, x, y) => Bounds::of_expr(x).join(Bounds::of_expr(y)),
-            Expr::Binary(op, x, y) => Bounds::binary(*op, Bounds::of_expr(x), Bounds::of_expr(y)),
+            Expr::Conditional(_, x, y) => of_expr(x).join(of_expr(y)),
+            Expr::Binary(op, x, y) => Bounds::binary(*op, of_expr(x), of_expr(y)),
             Expr::SelfId | Expr::ProcessCount | Expr::LastMover | Expr::Priority(_) => Bounds::new(0, 255),
             Expr::LocationOf(_) | Expr::Length(_) => Bounds::new(0, u32::MAX.into()),
             Expr::Unary(UnaryOp::Not, _)
@@ -66,6 +79,33 @@ impl Bounds {
             | Expr::Full(_)
             | Expr::Poll { .. } => Bounds::new(0, 1),
         }
+    }
+
+    /// What a cell of that type holds when this was stored: what is a fault is not.
+    pub fn stored(self, scalar: Scalar) -> Bounds {
+        let values = Bounds::of(scalar);
+        match scalar {
+            Scalar::Range { overflow: Overflow::Fault | Overflow::Saturate, .. } => {
+                let clamp = |value: i128| value.clamp(values.low, values.high);
+                Bounds { low: clamp(self.low), high: clamp(self.high) }
+            }
+            _ => self.fitted(scalar),
+        }
+    }
+
+    /// More, so that a sequence of these ends soon: up to what as many bits can hold, and down to the least of all.
+    pub fn widened(self, all: Bounds) -> Bounds {
+        let high = if self.high > 0 { (1i128 << (128 - self.high.leading_zeros())) - 1 } else { self.high };
+        Bounds {
+            low: if self.low < 0 { all.low.min(self.low) } else { self.low },
+            high: high.min(all.high).max(self.high),
+        }
+    }
+
+    /// The smallest and the largest value.
+    pub fn ends(self) -> (i64, i64) {
+        let clamp = |value: i128| value.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+        (clamp(self.low), clamp(self.high))
     }
 
     pub fn contains(self, value: i128) -> bool {

@@ -23,6 +23,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use ample_budget::{Budget, Pace};
+use ample_model::facts::Ranges;
 use ample_model::{Action, Combinations, EdgeId, Expr, Fault, Feature, ProcessId, Scalar, System};
 
 use self::joint::Reads;
@@ -57,7 +58,9 @@ pub fn compile(system: &System, budget: &Budget) -> Result<Compilation, CompileE
     let sequences = Sequences::of(system, &mut pace)?;
     let layout = Layout::new(system, sequences.number_bytes())?;
     let assigned = Arc::new(assigned_variables(system));
-    let program = empty(system, layout, sequences)?;
+    // Who moves all at once is not packed.
+    let ranges = if system.synchronous().is_some() { Ranges::default() } else { Ranges::of(system, &mut pace)? };
+    let program = empty(system, layout, sequences, ranges)?;
     let mut compiler = Compiler::new(system, program, Arc::clone(&assigned), pace);
     compiler.declare()?;
     compiler.guards()?;
@@ -103,7 +106,7 @@ pub fn extend(
 }
 
 /// A program without code.
-fn empty(system: &System, layout: Layout, sequences: Sequences) -> Result<Program, CompileError> {
+fn empty(system: &System, layout: Layout, sequences: Sequences, ranges: Ranges) -> Result<Program, CompileError> {
     let is_known = |feature: &Feature| matches!(feature, Feature::Synchronous | Feature::Heap);
     if let Some(feature) = system.features().into_iter().find(|feature| !is_known(feature)) {
         return Err(CompileError::Feature(feature));
@@ -123,6 +126,7 @@ fn empty(system: &System, layout: Layout, sequences: Sequences) -> Result<Progra
     Ok(Program {
         layout,
         sequences: Arc::new(sequences),
+        ranges: Arc::new(ranges),
         ops: Vec::new(),
         shared: Vec::new(),
         wide: Vec::new(),
