@@ -95,7 +95,7 @@ use ample_model::outcome::{Reason, Statistics};
 
 use crate::pacing::Pacing;
 use crate::search::{
-    Backtrack, BreadthFirst, DepthFirst, Explore, Feedback, InsertionOrder, Path, Pause, Position, Visit,
+    Arrivals, Backtrack, BreadthFirst, DepthFirst, Explore, Feedback, InsertionOrder, Path, Pause, Position, Visit,
 };
 use crate::space::{Buffer, Checked, Culprit};
 use crate::store::{ExactStore, Inserted, Linked};
@@ -564,6 +564,41 @@ where
             answer = Explore::Interrupt;
         }
         if violated && !self.is_shortest && self.is_done() { Explore::Interrupt } else { answer }
+    }
+
+    const COUNTS: bool = true;
+
+    #[inline]
+    fn count(&mut self, arrivals: &Arrivals) -> Explore {
+        let statistics = &mut self.statistics;
+        statistics.atomic_steps += arrivals.atomic_steps + arrivals.transient;
+        statistics.transitions += arrivals.others;
+        statistics.atomic_states += arrivals.new_transient;
+        statistics.states += arrivals.new_others;
+        if arrivals.new_transient + arrivals.new_others > 0 {
+            statistics.depth = statistics.depth.max(arrivals.depth);
+            self.held = arrivals.held;
+        }
+        if arrivals.is_full {
+            self.ended = Some(Reason::Memory);
+            return Explore::Interrupt;
+        }
+        self.countdown = self.countdown.saturating_sub(arrivals.transient + arrivals.others);
+        if self.countdown == 0 && self.report_progress(arrivals.pending, arrivals.store + self.held) {
+            return Explore::Interrupt;
+        }
+        Explore::Skip
+    }
+
+    #[inline]
+    fn asks_new(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    fn explore_new(&mut self, visit: &mut Visit<'_, S, St>) -> Explore {
+        let (space, state) = visit.parts();
+        let is_violated = !space.is_transient(state) && self.breaks_invariant(visit);
+        if is_violated && self.is_done() { Explore::Interrupt } else { Explore::New }
     }
 
     #[inline]

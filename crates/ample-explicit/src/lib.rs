@@ -136,6 +136,7 @@ pub mod simulate;
 pub mod software;
 pub mod space;
 pub mod store;
+pub mod targets;
 pub mod transform;
 
 /// The examples of the manual.

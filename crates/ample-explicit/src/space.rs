@@ -8,6 +8,8 @@
 //! Methods take `&mut self` so that an implementation can keep scratch memory; a state space that is
 //! searched by several threads is cloned, one for each.
 
+use crate::targets::Targets;
+
 /// A state space, explored on the fly.
 pub trait StateSpace {
     /// A state. May be unsized: compiled models use `[u8]`.
@@ -38,6 +40,19 @@ pub trait StateSpace {
 
     /// Writes the state that `transition` leads to from `state` to `out`.
     fn target(&mut self, state: &Self::State, transition: &Self::Transition, out: &mut Buffer<Self>);
+
+    /// Adds all transitions out of `state`, with the states that they lead to as far as those are found together. False if
+    /// this state space does nothing of that kind, or not now; then nothing is added.
+    #[inline]
+    fn targets(&mut self, _state: &Self::State, _out: &mut Targets<Self::Transition>) -> bool {
+        false
+    }
+
+    /// The state that consists of these bytes: of a space that finds [targets](StateSpace::targets).
+    #[inline]
+    fn of_bytes(_: &[u8]) -> Option<&Self::State> {
+        None
+    }
 }
 
 /// The owned form of a state: what a state is written into.

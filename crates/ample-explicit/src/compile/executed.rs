@@ -37,6 +37,19 @@ impl Executed {
         }
     }
 
+    /// The same of an edge that was taken without a fault.
+    #[cfg(feature = "native")]
+    #[inline]
+    pub(super) fn note_edge(&mut self, edge: u32) {
+        insert(&mut self.completed, edge);
+    }
+
+    /// Something is to be noted.
+    #[cfg(feature = "native")]
+    pub(super) fn is_noted(&self) -> bool {
+        !self.completed.is_empty()
+    }
+
     /// Takes over what another search of the same program has noted.
     pub(super) fn absorb(&mut self, other: &Executed) {
         let join = |own: &mut Vec<u64>, other: &[u64]| own.iter_mut().zip(other).for_each(|(own, other)| *own |= other);

@@ -64,6 +64,7 @@ use thiserror::Error;
 
 use crate::liveness::{Concurrent, Processes};
 use crate::space::{Checked, Culprit, StateSpace};
+use crate::targets::Targets;
 use bytecode::NOWHERE;
 use compiler::Compilation;
 use executed::Executed;
@@ -72,7 +73,7 @@ use joint::{Context, Joint};
 use machine::{Faulted, Machine, Timeout};
 use memory::{Reading, Writing};
 
-use native::SharedCode;
+use native::{Listing, NativeCode, Part, SharedCode};
 pub use packed::Packed;
 use program::{EdgeCode, Program};
 pub use reduced::{Algorithm, Ample, Dependency, NotReduced, Reduced, Tally};
@@ -86,6 +87,9 @@ pub const MAX_ATOMIC_STEPS: u32 = 1_000;
 
 /// So many states are expanded by the evaluator before native code is compiled: they take about as long as that.
 const EVALUATED: u32 = 10_000;
+
+/// Successors of longer states are not listed together.
+const MOST_LISTED: usize = 1 << 14;
 
 /// So many states are expanded between two looks whether native code is there.
 const AWAITED: u32 = 500;
@@ -203,6 +207,11 @@ impl<'a> CompiledSystem<'a> {
         self.compilation.program.is_full.load(Ordering::Relaxed)
     }
 
+    /// After so many states native code is asked for.
+    fn patience(&self, part: Part) -> u32 {
+        if self.native.as_ref().is_some_and(|native| native.get(part).is_some()) { 1 } else { EVALUATED }
+    }
+
     /// Its state space, with expressions over its states that [`Checked::invariant`] evaluates.
     pub fn space(&self, invariants: &[Expr], budget: &Budget) -> Result<Compiled, CompileError> {
         self.with_conditions(invariants, &[], budget)
@@ -233,8 +242,10 @@ impl<'a> CompiledSystem<'a> {
             discovery: Discovery::default(),
             controlled: Vec::new(),
             before: Vec::new(),
+            listing: Listing::default(),
             native: self.native.clone(),
-            until_native: if self.native.as_ref().is_some_and(|native| native.get().is_some()) { 1 } else { EVALUATED },
+            until_native: self.patience(Part::Steps),
+            until_lists: self.patience(Part::Lists),
         })
     }
 }
@@ -268,10 +279,13 @@ pub struct Compiled {
     controlled: Vec<Transition>,
     /// The state before a step.
     before: Vec<u8>,
+    /// The successors of a state, as native code has listed them.
+    listing: Listing,
     /// Native code that is still to come.
     native: Option<Arc<SharedCode>>,
-    /// After so many states native code is asked for.
+    /// After so many states native code is asked for: code for steps, and code for lists.
     until_native: u32,
+    until_lists: u32,
 }
 
 impl Compiled {
@@ -589,21 +603,35 @@ impl Compiled {
     fn count_expansion(&mut self) {
         self.until_native -= 1;
         if self.until_native == 0 {
-            self.ask_for_native_code();
+            self.until_native = u32::MAX;
+            match self.native_code(Part::Steps) {
+                Ok(code) => self.machine.native = Some(code),
+                Err(patience) => self.until_native = patience,
+            }
         }
     }
 
-    #[cold]
-    fn ask_for_native_code(&mut self) {
-        self.until_native = u32::MAX;
-        let Some(native) = &self.native else { return };
-        if let Some(code) = native.get() {
-            self.machine.native = Some(Arc::clone(code));
-            self.native = None;
-        } else if !native.is_vain() {
-            native.begin(&self.program);
-            self.until_native = AWAITED;
+    /// The same in a search that takes all transitions of a state.
+    #[inline]
+    fn count_list(&mut self) {
+        self.until_lists -= 1;
+        if self.until_lists == 0 {
+            self.until_lists = u32::MAX;
+            match self.native_code(Part::Lists) {
+                Ok(code) => self.listing.use_code(code),
+                Err(patience) => self.until_lists = patience,
+            }
         }
+    }
+
+    /// Native code, or after how many states it is to be asked for again.
+    #[cold]
+    fn native_code(&self, part: Part) -> Result<Arc<NativeCode>, u32> {
+        let native = self.native.as_ref().filter(|native| !native.is_vain(part)).ok_or(u32::MAX)?;
+        native.get(part).cloned().ok_or_else(|| {
+            native.begin(&self.program, part);
+            AWAITED
+        })
     }
 
     /// Brings the objects into canonical form if the transition may have disturbed it.
@@ -752,7 +780,12 @@ impl StateSpace for Compiled {
             return false;
         }
         if after.is_none() {
-            self.count_expansion();
+            self.count_list();
+            if self.list_successors(state) {
+                self.listing.rename(state);
+                out.extend(self.listing.transitions());
+                return true;
+            }
             let memory = Reading::open(state, &mut self.layouts, &self.program.layout);
             self.machine.list(&self.program, &memory, out);
         }
@@ -761,6 +794,79 @@ impl StateSpace for Compiled {
 
     #[inline]
     fn target(&mut self, state: &[u8], transition: &Transition, out: &mut Vec<u8>) {
+        if let Some(target) = self.listing.target(state, transition) {
+            let steps = target.steps;
+            out.clear();
+            out.extend_from_slice(target.state());
+            self.note_listed(transition, steps);
+            return self.represent(out);
+        }
+        self.target_anew(state, transition, out);
+    }
+
+    #[inline]
+    fn targets(&mut self, state: &[u8], out: &mut Targets<Transition>) -> bool {
+        if self.representatives.is_some() || !self.list_for_targets(state) {
+            return false;
+        }
+        let Compiled { listing, executed, program, .. } = self;
+        let control = program.layout.control.map(|cell| cell.offset as usize);
+        listing.each(|transition, target| match target {
+            None => out.push_without_target(*transition),
+            Some(target) => {
+                executed.note(transition, false);
+                out.push(*transition, target.steps, |bytes| {
+                    let state = target.state();
+                    bytes.extend_from_slice(state);
+                    control.is_some_and(|at| state[at] != 0)
+                });
+            }
+        });
+        true
+    }
+
+    #[inline]
+    fn of_bytes(bytes: &[u8]) -> Option<&[u8]> {
+        Some(bytes)
+    }
+}
+
+impl Compiled {
+    /// Lists the transitions of a state with their targets. False if there is no native code, or if more is asked for than a
+    /// list says.
+    #[inline]
+    fn list_successors(&mut self, state: &[u8]) -> bool {
+        if !self.listing.is_ready() || self.participants.is_some() || state.len() > MOST_LISTED {
+            self.listing.clear();
+            return false;
+        }
+        self.layouts.learn(&self.program.layout, state);
+        let Compiled { listing, machine, program, layouts, executed, most_steps, .. } = self;
+        let memory = Reading::new(state, layouts);
+        listing.list(machine, program, &memory, layouts, executed, *most_steps)
+    }
+
+    /// The same for a search that takes targets from the list only.
+    #[inline]
+    fn list_for_targets(&mut self, state: &[u8]) -> bool {
+        if !self.listing.is_ready() {
+            return false;
+        }
+        // Targets that have to be found in another way are not in the list.
+        self.listing.rename(&[]);
+        self.list_successors(state)
+    }
+
+    /// A transition was taken whose target had been listed.
+    #[inline]
+    fn note_listed(&mut self, transition: &Transition, steps: u32) {
+        self.begin();
+        self.atomic_steps = steps;
+        self.executed.note(transition, false);
+    }
+
+    /// The target of a transition that may not have been listed.
+    fn target_anew(&mut self, state: &[u8], transition: &Transition, out: &mut Vec<u8>) {
         if self.joint.is_some() {
             return self.joint_target(state, transition, out);
         }

@@ -13,6 +13,7 @@ use super::state_layout::{ChannelPlace, LayoutError, StateLayout};
 use super::{Compiled, Transition};
 use crate::liveness::{Concurrent, Processes};
 use crate::space::{Checked, Culprit, StateSpace};
+use crate::targets::Targets;
 
 /// What to say of bytes that are no packed state.
 const NO_STATE: &str = "not a packed state of this system";
@@ -83,8 +84,7 @@ impl Packed {
 
     #[inline(always)]
     fn packing(&self, state: &[u8]) -> Option<&Packing> {
-        let number = u16::from_le_bytes(*state.first_chunk()?);
-        self.packings.get(usize::from(number))?.as_ref()
+        packing(&self.packings, state)
     }
 
     /// Makes sure that it is known how a state is packed.
@@ -109,9 +109,13 @@ impl Packed {
     /// Unpacks a state, unless that was the last one.
     #[inline]
     fn unpack(&mut self, packed: &[u8]) {
-        if self.packed == packed {
-            return;
+        if self.packed != packed {
+            self.unpack_anew(packed);
         }
+    }
+
+    #[inline]
+    fn unpack_anew(&mut self, packed: &[u8]) {
         self.learn(packed);
         let mut state = std::mem::take(&mut self.state);
         let packing = self.packing(packed).expect(NO_STATE);
@@ -167,14 +171,72 @@ impl StateSpace for Packed {
 
     #[inline]
     fn list(&mut self, state: &[u8], after: Option<&Transition>, out: &mut Vec<Transition>) -> bool {
-        self.with(state, |space, state| space.list(state, after, out))
+        let is_all = self.with(state, |space, state| space.list(state, after, out));
+        if after.is_none() {
+            self.space.listing.rename(state);
+        }
+        is_all
     }
 
     #[inline]
     fn target(&mut self, state: &[u8], transition: &Transition, out: &mut Vec<u8>) {
+        if let Some(target) = self.space.listing.target(state, transition) {
+            let steps = target.steps;
+            if let Some(packing) = packing(&self.packings, target.state()) {
+                if !packing.pack(target.state(), out, self.gather) {
+                    self.space.machine.limit = Some(LayoutError::Unpackable);
+                }
+                return self.space.note_listed(transition, steps);
+            }
+        }
         self.unpack(state);
-        self.space.target(&self.state, transition, &mut self.out);
+        self.space.target_anew(&self.state, transition, &mut self.out);
         self.pack(out);
+    }
+
+    #[inline]
+    fn targets(&mut self, state: &[u8], out: &mut Targets<Transition>) -> bool {
+        if !self.space.listing.is_ready() {
+            return false;
+        }
+        self.unpack_anew(state);
+        let Packed { space, state: unpacked, packings, gather, control, .. } = self;
+        if space.representatives.is_some() || !space.list_for_targets(unpacked) {
+            return false;
+        }
+        // Targets have the layout of the state, but for those in which a process has ended.
+        let same = packing(packings, state).expect(NO_STATE);
+        let Compiled { listing, executed, machine, .. } = space;
+        let mut is_sound = true;
+        let source = listing.padded();
+        listing.each(|transition, target| match target {
+            None => out.push_without_target(*transition),
+            Some(target) => {
+                let is_same = target.state().len() == same.length;
+                let Some(packing) = (if is_same { Some(same) } else { packing(packings, target.state()) }) else {
+                    return out.push_without_target(*transition);
+                };
+                executed.note(transition, false);
+                out.push(*transition, target.steps, |bytes| {
+                    let start = bytes.len();
+                    is_sound &= if is_same {
+                        same.append_change(source, state, target.padded(), bytes, *gather)
+                    } else {
+                        packing.append(target.state(), bytes, *gather)
+                    };
+                    bytes.get(start + NUMBER).is_some_and(|first| first & *control != 0)
+                });
+            }
+        });
+        if !is_sound {
+            machine.limit = Some(LayoutError::Unpackable);
+        }
+        true
+    }
+
+    #[inline]
+    fn of_bytes(bytes: &[u8]) -> Option<&[u8]> {
+        Some(bytes)
     }
 }
 
@@ -241,6 +303,13 @@ impl Checked for Packed {
     }
 }
 
+/// How a state is packed, whether it is or not.
+#[inline(always)]
+fn packing<'a>(packings: &'a [Option<Packing>], state: &[u8]) -> Option<&'a Packing> {
+    let number = u16::from_le_bytes(*state.first_chunk()?);
+    packings.get(usize::from(number))?.as_ref()
+}
+
 /// Bytes of the number that a state begins with; they are not packed.
 const NUMBER: usize = 2;
 
@@ -264,6 +333,8 @@ struct Word {
     constant: u64,
     /// How many bits the mask has.
     count: u32,
+    /// How many bits come before them.
+    before: u32,
 }
 
 impl Packing {
@@ -279,61 +350,152 @@ impl Packing {
 
     /// The bits of these masks are used, and the others are constant.
     fn by(words: impl Iterator<Item = (u64, u64)>, length: usize) -> Packing {
-        let word = |(mask, constant): (u64, u64)| Word { mask, constant: constant & !mask, count: mask.count_ones() };
+        let mut bits = 0;
+        let word = |(mask, constant): (u64, u64)| {
+            let (before, count) = (bits, mask.count_ones());
+            bits += count;
+            Word { mask, constant: constant & !mask, count, before }
+        };
         let words: Box<[Word]> = words.map(word).collect();
-        let bits: u32 = words.iter().map(|word| word.count).sum();
         Packing { words, length, packed: NUMBER + (bits as usize).div_ceil(8) }
     }
 
     /// False if a bit is set that should not be.
     #[inline]
     fn pack(&self, state: &[u8], out: &mut Vec<u8>, gather: Gather) -> bool {
-        assert_eq!(state.len(), self.length, "{NO_STATE}");
         out.clear();
-        out.resize(8 * self.words.len() + NUMBER, 0);
-        let is_sound = match gather {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the processor has the instruction.
-            Gather::Instruction => unsafe { self.pack_by_instruction(state, out) },
-            Gather::Loop => self.pack_by(state, out, |word, mask| Gather::Loop.gather(word, mask)),
-        };
-        out.truncate(self.packed);
-        is_sound
+        self.append(state, out, gather)
     }
 
+    /// The same behind other bytes.
+    #[inline]
+    fn append(&self, state: &[u8], all: &mut Vec<u8>, gather: Gather) -> bool {
+        assert_eq!(state.len(), self.length, "{NO_STATE}");
+        let start = all.len();
+        // A word more than it takes.
+        all.reserve(NUMBER + 8 * self.words.len() + 8);
+        // SAFETY: there is room for a word more than there are words in the state, and what is kept of it has been written.
+        unsafe {
+            let out = all.as_mut_ptr().add(start);
+            let is_sound = match gather {
+                #[cfg(target_arch = "x86_64")]
+                // The processor has the instruction.
+                Gather::Instruction => self.pack_by_instruction(state, out),
+                Gather::Loop => self.pack_by(state, out, |word, mask| Gather::Loop.gather(word, mask)),
+            };
+            all.set_len(start + self.packed);
+            is_sound
+        }
+    }
+
+    /// Appends a state of which another one is known, packed and unpacked. Behind the unpacked ones there are some bytes that
+    /// are equal. False if a bit differs that should not.
+    #[inline]
+    fn append_change(&self, from: &[u8], packed: &[u8], to: &[u8], all: &mut Vec<u8>, gather: Gather) -> bool {
+        let end = NUMBER + 8 * self.words.len();
+        assert!(from.len() >= end && to.len() >= end && packed.len() == self.packed, "{NO_STATE}");
+        let start = all.len();
+        // The bits of a word lie in sixteen bytes.
+        all.reserve(self.packed + size_of::<u128>());
+        // SAFETY: there is room for the packed state and sixteen bytes behind it, which are written first.
+        unsafe {
+            let out = all.as_mut_ptr().add(start);
+            std::ptr::copy_nonoverlapping(packed.as_ptr(), out, self.packed);
+            std::ptr::write_bytes(out.add(self.packed), 0, size_of::<u128>());
+            let out = out.add(NUMBER);
+            let is_sound = match gather {
+                #[cfg(target_arch = "x86_64")]
+                // The processor has the instruction.
+                Gather::Instruction => self.change_by_instruction(&from[NUMBER..end], &to[NUMBER..end], out),
+                Gather::Loop => self.change_by(&from[NUMBER..end], &to[NUMBER..end], out, |word, mask| {
+                    Gather::Loop.gather(word, mask)
+                }),
+            };
+            all.set_len(start + self.packed);
+            is_sound
+        }
+    }
+
+    /// Changes the packed bits where the words of two states differ.
+    ///
+    /// # Safety
+    /// Behind the packed bits sixteen bytes must be there.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "bmi2")]
-    fn pack_by_instruction(&self, state: &[u8], out: &mut [u8]) -> bool {
-        self.pack_by(state, out, |word, mask| std::arch::x86_64::_pext_u64(word, mask))
+    unsafe fn change_by_instruction(&self, from: &[u8], to: &[u8], out: *mut u8) -> bool {
+        // SAFETY: by the contract of this function.
+        unsafe { self.change_by(from, to, out, |word, mask| std::arch::x86_64::_pext_u64(word, mask)) }
     }
 
+    /// Changes the packed bits where the words of two states differ.
+    ///
+    /// # Safety
+    /// Behind the packed bits sixteen bytes must be there.
     #[inline(always)]
-    fn pack_by(&self, state: &[u8], out: &mut [u8], gather: impl Fn(u64, u64) -> u64) -> bool {
-        let (number, out) = out.split_at_mut(NUMBER);
-        number.copy_from_slice(&state[..NUMBER]);
-        let mut places = out.chunks_exact_mut(8);
-        let (mut word, mut filled, mut stray) = (0u64, 0, 0);
-        let (whole, rest) = state[NUMBER..].as_chunks::<8>();
-        let words =
-            whole.iter().map(|bytes| u64::from_le_bytes(*bytes)).chain((!rest.is_empty()).then(|| word_of(rest)));
-        for (&Word { mask, constant, count }, bytes) in self.words.iter().zip(words) {
-            stray |= (bytes ^ constant) & !mask;
-            let bits = gather(bytes, mask);
-            word |= bits << filled;
-            filled += count;
-            if filled >= 64 {
-                if let Some(place) = places.next() {
-                    place.copy_from_slice(&word.to_le_bytes());
+    unsafe fn change_by(&self, from: &[u8], to: &[u8], out: *mut u8, gather: impl Fn(u64, u64) -> u64) -> bool {
+        let mut stray = 0;
+        let pairs = from.as_chunks::<8>().0.iter().zip(to.as_chunks::<8>().0);
+        for (word, (from, to)) in self.words.iter().zip(pairs) {
+            let change = u64::from_le_bytes(*from) ^ u64::from_le_bytes(*to);
+            if change != 0 {
+                stray |= change & !word.mask;
+                let bits = u128::from(gather(change, word.mask)) << (word.before % 8);
+                // SAFETY: the place begins inside of the packed bits, or right behind them.
+                unsafe {
+                    let place = out.add((word.before / 8) as usize).cast::<u128>();
+                    place.write_unaligned(place.read_unaligned() ^ bits.to_le());
                 }
-                filled -= 64;
-                // What did not fit; nothing if there was no bit of an earlier word.
-                word = if filled == 0 { 0 } else { bits >> (count - filled) };
             }
         }
-        if let Some(place) = places.next() {
-            place.copy_from_slice(&word.to_le_bytes());
-        }
         stray == 0
+    }
+
+    /// Writes a packed state, and at most seven bytes behind it.
+    ///
+    /// # Safety
+    /// There must be room for a word more than there are in the state.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "bmi2")]
+    unsafe fn pack_by_instruction(&self, state: &[u8], out: *mut u8) -> bool {
+        // SAFETY: by the contract of this function.
+        unsafe { self.pack_by(state, out, |word, mask| std::arch::x86_64::_pext_u64(word, mask)) }
+    }
+
+    /// Writes a packed state, and at most seven bytes behind it.
+    ///
+    /// # Safety
+    /// There must be room for a word more than there are in the state.
+    #[inline(always)]
+    unsafe fn pack_by(&self, state: &[u8], out: *mut u8, gather: impl Fn(u64, u64) -> u64) -> bool {
+        let (number, bytes) = state.split_at(NUMBER);
+        // SAFETY: there is room for the number; each word of the state fills at most one more, and there is one for the rest.
+        unsafe {
+            std::ptr::copy_nonoverlapping(number.as_ptr(), out, NUMBER);
+            let mut place = out.add(NUMBER);
+            let (mut word, mut filled, mut stray) = (0u64, 0, 0);
+            let mut add = |Word { mask, constant, count, .. }: Word, bytes: u64| {
+                stray |= (bytes ^ constant) & !mask;
+                let bits = gather(bytes, mask);
+                word |= bits << filled;
+                filled += count;
+                if filled >= 64 {
+                    place.cast::<u64>().write_unaligned(word.to_le());
+                    place = place.add(8);
+                    filled -= 64;
+                    // What did not fit; nothing if there was no bit of an earlier word.
+                    word = if filled == 0 { 0 } else { bits >> (count - filled) };
+                }
+            };
+            let (whole, rest) = bytes.as_chunks::<8>();
+            for (place, bytes) in self.words.iter().zip(whole) {
+                add(*place, u64::from_le_bytes(*bytes));
+            }
+            if let (Some(last), false) = (self.words.get(whole.len()), rest.is_empty()) {
+                add(*last, word_of(rest));
+            }
+            place.cast::<u64>().write_unaligned(word.to_le());
+            stray == 0
+        }
     }
 
     #[inline]
@@ -361,7 +523,7 @@ impl Packing {
         number.copy_from_slice(&packed[..NUMBER]);
         let mut words = packed[NUMBER..].chunks(8).map(word_of);
         let (mut word, mut left) = (0u64, 0);
-        for (&Word { mask, constant, count }, place) in self.words.iter().zip(out.chunks_exact_mut(8)) {
+        for (&Word { mask, constant, count, .. }, place) in self.words.iter().zip(out.chunks_exact_mut(8)) {
             let mut bits = word;
             if left < count {
                 let next = words.next().unwrap_or_default();

@@ -268,6 +268,12 @@ impl StateLayouts {
         &self.layouts[place as usize]
     }
 
+    /// The layout at that place, if it was met before.
+    #[cfg(feature = "native")]
+    pub fn known(&self, place: LayoutPlace) -> Option<&StateLayout> {
+        self.layouts.get(place as usize).filter(|layout| layout.length > 0)
+    }
+
     /// Bytes of the hidden tail of a state.
     pub fn hidden(&self, layout: &Layout, state: &[u8]) -> u32 {
         if let Some(known) = self.of(state) {

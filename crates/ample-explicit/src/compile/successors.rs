@@ -72,6 +72,20 @@ impl Transition {
     #[cfg(feature = "native")]
     pub(super) const HANDSHAKE: u8 = HANDSHAKE;
 
+    /// Of the transitions of the process that holds control.
+    #[cfg(feature = "native")]
+    pub(super) const CONTROLLED: u8 = CONTROLLED;
+
+    /// Of transitions that are found with `timeout` true.
+    #[cfg(feature = "native")]
+    pub(super) const TIMEOUT: u8 = TIMEOUT;
+
+    /// The same with a partner, who was still to be found.
+    #[cfg(feature = "native")]
+    pub(super) fn with_partner(&self, partner: u32, partner_edge: u32) -> Transition {
+        Transition { partner: partner as u16, partner_edge, flags: self.flags & !HANDSHAKE, ..*self }
+    }
+
     /// Transitions with these flags are found with `timeout` true.
     #[cfg(feature = "native")]
     #[inline(always)]
@@ -233,11 +247,23 @@ impl Machine {
     #[inline]
     fn list_of(&mut self, program: &Program, memory: &Reading<'_>, process: u32, flags: u8, out: &mut Vec<Transition>) {
         if !self.list_natively(program, memory, process, flags, out) {
-            let mut next = self.evaluate_first_of(program, memory, process, flags);
-            while let Some(found) = next {
-                out.push(found);
-                next = self.evaluate_rest_of(program, memory, &found);
-            }
+            self.list_by_evaluator(program, memory, process, flags, |found| out.push(found));
+        }
+    }
+
+    /// The same by the evaluator.
+    pub(super) fn list_by_evaluator(
+        &mut self,
+        program: &Program,
+        memory: &Reading<'_>,
+        process: u32,
+        flags: u8,
+        mut list: impl FnMut(Transition),
+    ) {
+        let mut next = self.evaluate_first_of(program, memory, process, flags);
+        while let Some(found) = next {
+            list(found);
+            next = self.evaluate_rest_of(program, memory, &found);
         }
     }
 
@@ -282,20 +308,9 @@ impl Machine {
                 out.push(*found);
                 continue;
             }
-            let process = u32::from(found.process);
-            if self.stand(program, memory, process).is_none() {
-                continue;
-            }
-            self.begin(flags);
-            self.surroundings.executable = found.executable;
-            if !matches!(self.look(program, memory, process, found.edge), Outcome::Handshake) {
+            if !self.each_partner(program, memory, found, |found| out.push(found)) {
                 is_done = false;
                 break;
-            }
-            let mut last = None;
-            while let Some((partner, partner_edge, fault)) = self.receiver(program, memory, process, last) {
-                out.push(Transition { partner: partner as u16, partner_edge, flags: flags | fault, ..*found });
-                last = Some((partner, partner_edge));
             }
         }
         if !is_done {
@@ -303,6 +318,32 @@ impl Machine {
         }
         self.listed = listed;
         is_done
+    }
+
+    /// Calls a function with a transition that needs a partner, with each one. False if looking at its edge is a fault.
+    pub(super) fn each_partner(
+        &mut self,
+        program: &Program,
+        memory: &Reading<'_>,
+        found: &Transition,
+        mut list: impl FnMut(Transition),
+    ) -> bool {
+        let process = u32::from(found.process);
+        let flags = found.flags & !HANDSHAKE;
+        if self.stand(program, memory, process).is_none() {
+            return true;
+        }
+        self.begin(flags);
+        self.surroundings.executable = found.executable;
+        if !matches!(self.look(program, memory, process, found.edge), Outcome::Handshake) {
+            return false;
+        }
+        let mut last = None;
+        while let Some((partner, partner_edge, fault)) = self.receiver(program, memory, process, last) {
+            list(Transition { partner: partner as u16, partner_edge, flags: flags | fault, ..*found });
+            last = Some((partner, partner_edge));
+        }
+        true
     }
 
     /// The first move of a process.

@@ -18,11 +18,15 @@ use std::collections::VecDeque;
 use std::mem;
 
 use super::visit::{PathSource, Place, Visit};
-use super::{Backtrack, Explore, Feedback, SearchResult, Terminated};
+use super::{Arrivals, Backtrack, Explore, Feedback, SearchResult, Terminated};
 use crate::space::{Buffer, StateSpace};
-use crate::store::{ExactStore, Handle, Linked};
+use crate::store::{ExactStore, Handle, Inserted, Linked, Side};
+use crate::targets::Targets;
 
 pub(crate) use parallel::{LevelSearch, Span, Spans};
+
+/// So many states that were found together are explored together.
+const TOGETHER: usize = 64;
 
 /// Breadth-first search from all initial states, with a queue and without a depth limit.
 ///
@@ -271,7 +275,7 @@ impl BreadthFirst {
             max_depth: self.max_depth,
             result: SearchResult::Exhausted,
         };
-        let mut window = Window { arrivals: Vec::new(), len: 0, size: self.window.max(1) };
+        let mut window = Window::new(self.window);
         let _ = search.run(begun, &mut window, pause);
         search.result
     }
@@ -299,6 +303,14 @@ struct Window<S: StateSpace, N> {
     arrivals: Vec<Arrival<S, N>>,
     len: usize,
     size: usize,
+    /// Arrivals that were found together, and are counted together.
+    targets: Targets<S::Transition>,
+}
+
+impl<S: StateSpace, N> Window<S, N> {
+    fn new(size: usize) -> Self {
+        Window { arrivals: Vec::new(), len: 0, size: size.max(1), targets: Targets::default() }
+    }
 }
 
 struct Arrival<S: StateSpace, N> {
@@ -373,6 +385,13 @@ where
         listed: &mut Vec<S::Transition>,
         window: &mut Window<S, F::Note>,
     ) -> Result<(), Terminated> {
+        if F::COUNTS && !St::Side::COSTS && self.depth < self.max_depth {
+            window.targets.source = Some(source);
+            let before = window.targets.states.len();
+            if self.space.targets(self.store.get(source), &mut window.targets) {
+                return self.take_targets(source, before, window);
+            }
+        }
         let mut all = self.enter(source, listed)?;
         while let Some(&last) = listed.last() {
             for transition in &*listed {
@@ -384,6 +403,89 @@ where
             if !all {
                 all = self.space.list(self.store.get(source), Some(&last), listed);
             }
+        }
+        Ok(())
+    }
+
+    /// Takes all transitions out of a state, whose targets have been found from there on.
+    #[inline]
+    fn take_targets(
+        &mut self,
+        source: Handle,
+        before: usize,
+        window: &mut Window<S, F::Note>,
+    ) -> Result<(), Terminated> {
+        let count = window.targets.states.len();
+        if count == before && window.targets.rest.is_empty() {
+            return self.leave(source);
+        }
+        for number in 0..window.targets.rest.len() {
+            let transition = window.targets.rest[number];
+            self.space.target(self.store.get(source), &transition, &mut window.next().state);
+            window.next().by = Some((source, transition));
+            self.arrive(window)?;
+        }
+        window.targets.rest.clear();
+        if window.targets.states.len() >= TOGETHER { self.count_targets(&mut window.targets) } else { Ok(()) }
+    }
+
+    /// Explores the states that were found together.
+    fn count_targets(&mut self, targets: &mut Targets<S::Transition>) -> Result<(), Terminated> {
+        let Targets { states, bytes, .. } = targets;
+        let depth = self.depth + 1;
+        for target in &mut *states {
+            let Some(state) = S::of_bytes(&bytes[target.bytes()]) else { continue };
+            target.hash = self.store.announce(state);
+        }
+        states.iter().for_each(|target| self.store.prefetch_state(target.hash));
+        let asks_new = self.feedback.asks_new();
+        let mut counted = Arrivals { depth, ..Arrivals::default() };
+        let mut is_ended = false;
+        for target in &*states {
+            let Some(state) = S::of_bytes(&bytes[target.bytes()]) else { continue };
+            let side = St::Side::reached(Some(target.source), depth);
+            let new = match self.store.insert_announced(state, target.hash, side) {
+                Inserted::Seen(_) => None,
+                Inserted::New(new) => Some(new),
+                Inserted::Full => {
+                    counted.is_full = true;
+                    break;
+                }
+            };
+            let (all, fresh) = match target.is_transient {
+                true => (&mut counted.transient, &mut counted.new_transient),
+                false => (&mut counted.others, &mut counted.new_others),
+            };
+            *all += 1;
+            counted.atomic_steps += u64::from(target.atomic_steps);
+            let Some(new) = new else { continue };
+            *fresh += 1;
+            self.frontier.push(new);
+            self.newest = Some(new);
+            if asks_new {
+                let mut visit = Visit {
+                    space: self.space,
+                    store: self.store,
+                    place: Place::Arriving { state, hash: Some(target.hash), handle: Some(new) },
+                    arrival: Some((target.source, target.transition)),
+                    path_source: PathSource::Links,
+                    depth,
+                    pending: self.frontier.len() as u64,
+                    held: self.frontier.bytes(),
+                };
+                if matches!(self.feedback.explore_new(&mut visit), Explore::Interrupt | Explore::Goal) {
+                    is_ended = true;
+                    break;
+                }
+            }
+        }
+        targets.clear();
+        counted.pending = self.frontier.len() as u64;
+        counted.held = self.frontier.bytes();
+        counted.store = self.store.bytes();
+        let answer = self.feedback.count(&counted);
+        if is_ended || matches!(answer, Explore::Interrupt) {
+            return self.terminate(SearchResult::Interrupted);
         }
         Ok(())
     }
@@ -411,6 +513,9 @@ where
     }
 
     fn explore_all(&mut self, window: &mut Window<S, F::Note>) -> Result<(), Terminated> {
+        if !window.targets.states.is_empty() {
+            self.count_targets(&mut window.targets)?;
+        }
         let arrivals = &mut window.arrivals[..mem::take(&mut window.len)];
         if arrivals.len() > 1 {
             arrivals.iter().filter_map(|arrival| arrival.hash).for_each(|hash| self.store.prefetch_state(hash));
@@ -459,7 +564,9 @@ where
         if !listed.is_empty() && self.depth < self.max_depth {
             return Ok(all);
         }
-        let is_leaf = listed.is_empty();
+        if listed.is_empty() {
+            return self.leave(state).map(|()| true);
+        }
         listed.clear();
         let mut visit = Visit {
             space: self.space,
@@ -471,12 +578,25 @@ where
             pending: self.frontier.len() as u64,
             held: self.frontier.bytes(),
         };
-        if !is_leaf {
-            self.feedback.truncated(&mut visit);
-            return Ok(true);
-        }
+        self.feedback.truncated(&mut visit);
+        Ok(true)
+    }
+
+    /// The LEAF event.
+    #[cold]
+    fn leave(&mut self, state: Handle) -> Result<(), Terminated> {
+        let mut visit = Visit {
+            space: self.space,
+            store: self.store,
+            place: Place::Stored(state),
+            arrival: None,
+            path_source: PathSource::Links,
+            depth: self.depth,
+            pending: self.frontier.len() as u64,
+            held: self.frontier.bytes(),
+        };
         let end = match self.feedback.leaf(&mut visit) {
-            Backtrack::Continue => return Ok(true),
+            Backtrack::Continue => return Ok(()),
             Backtrack::Interrupt => SearchResult::Interrupted,
             Backtrack::Goal => visit.goal(),
         };

@@ -123,6 +123,26 @@ pub trait Feedback<S: StateSpace, St> {
     /// The search has arrived at a state: an initial one, or by a transition.
     fn explore(&mut self, visit: &mut Visit<'_, S, St>, note: Self::Note) -> Explore;
 
+    /// It does not ask the state space about arrivals, as long as nothing has gone wrong on the way, but for the states that
+    /// are new: many arrivals are counted together then.
+    const COUNTS: bool = false;
+
+    /// The search has arrived at many states, without a fault or a violated assertion on the way: what these arrivals were.
+    /// Asked of a feedback that [counts](Feedback::COUNTS).
+    fn count(&mut self, _arrivals: &Arrivals) -> Explore {
+        Explore::Skip
+    }
+
+    /// One of these arrivals has put a state into the store that the feedback [wants to see](Feedback::asks_new).
+    fn explore_new(&mut self, _visit: &mut Visit<'_, S, St>) -> Explore {
+        Explore::New
+    }
+
+    /// New states are to be explored one by one.
+    fn asks_new(&self) -> bool {
+        false
+    }
+
     /// The state has no outgoing transition.
     fn leaf(&mut self, _visit: &mut Visit<'_, S, St>) -> Backtrack {
         Backtrack::Continue
@@ -141,6 +161,31 @@ pub trait Feedback<S: StateSpace, St> {
     fn backtrack(&mut self, _visit: &mut Visit<'_, S, St>) -> Backtrack {
         Backtrack::Continue
     }
+}
+
+/// Arrivals that are counted together.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Arrivals {
+    /// How many ended in a state that is only passed through, and in another one.
+    pub transient: u64,
+    /// How many ended in another one.
+    pub others: u64,
+    /// How many of each put the state into the store.
+    pub new_transient: u64,
+    /// The same of others.
+    pub new_others: u64,
+    /// Steps of atomic sequences that were passed over.
+    pub atomic_steps: u64,
+    /// The depth of these states.
+    pub depth: u64,
+    /// How many states wait to be expanded further.
+    pub pending: u64,
+    /// The bytes of the frontier, and of the store.
+    pub held: usize,
+    /// The bytes of the store.
+    pub store: usize,
+    /// There was no room for one of the states.
+    pub is_full: bool,
 }
 
 /// How a search ended.

@@ -2,7 +2,7 @@
 //!
 //! The bytecode of a [`Program`] is the reference and the fallback; here what a search spends its time on is compiled by
 //! Cranelift. There is a function for each location, which looks at its edges in their order and lists the executable
-//! ones, and one for each edge, which performs its effect. All offsets, types and constants are part of the code. What is
+//! ones, another that performs them as well ([`listing`]), and one for each edge, which performs its effect. All offsets, types and constants are part of the code. What is
 //! rare has no native code: a location or an edge with an instruction that [`translate`](self::translate) does not know
 //! is left to the [evaluator](super::machine), and so is every step that turns out to be a fault or violates an
 //! assertion: native code only reports that it is not responsible, and the evaluator does it once more from the
@@ -11,6 +11,7 @@
 //! Compiling costs about as much as a few thousand states, so that it is begun when a search has become long, in a
 //! thread of its own, and used by all searches over the system as soon as it is there.
 
+mod listing;
 mod translate;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,6 +22,8 @@ use cranelift_jit::JITModule;
 use super::program::Program;
 use super::state_layout::{ChannelPlace, Frame, StateLayout};
 use super::successors::Transition;
+pub(super) use listing::Listing;
+use listing::Message;
 
 /// Programs with more instructions are not translated.
 const MOST_OPS: usize = 200_000;
@@ -44,6 +47,13 @@ pub(super) struct Context {
     hidden: [u64; 2],
     /// `timeout` is true.
     timeout: u64,
+    /// Where the messages of handshakes are written to, or the one that is on offer.
+    messages: *mut Message,
+    /// The number of the next slot for a target, and where it is.
+    slot: u64,
+    address: *mut u8,
+    /// Bytes of a slot.
+    size: u64,
 }
 
 /// The offsets of the fields of a [`Context`].
@@ -59,13 +69,18 @@ mod field {
     pub const PROCESSES: i32 = offset_of!(Context, processes) as i32;
     pub const HIDDEN: i32 = offset_of!(Context, hidden) as i32;
     pub const TIMEOUT: i32 = offset_of!(Context, timeout) as i32;
+    pub const MESSAGES: i32 = offset_of!(Context, messages) as i32;
+    pub const SLOT: i32 = offset_of!(Context, slot) as i32;
+    pub const ADDRESS: i32 = offset_of!(Context, address) as i32;
+    pub const SIZE: i32 = offset_of!(Context, size) as i32;
 }
 
-/// Lists the executable edges of a location: how many, or [`NOT_RESPONSIBLE`].
-type GuardFn = unsafe extern "C" fn(context: *const Context, state: *const u8, local: *const u8) -> i64;
+/// Lists the executable edges of a location: how many, or [`NOT_RESPONSIBLE`]. If it lists successors, which kinds there are is
+/// in the upper half.
+type GuardFn = unsafe extern "C" fn(context: *mut Context, state: *const u8, local: *const u8) -> i64;
 
 /// Performs the effect of an edge: 0, or [`NOT_RESPONSIBLE`].
-type EffectFn = unsafe extern "C" fn(context: *const Context, state: *mut u8, local: *mut u8) -> i64;
+type EffectFn = unsafe extern "C" fn(context: *mut Context, state: *mut u8, local: *mut u8) -> i64;
 
 /// The evaluator has to do it.
 const NOT_RESPONSIBLE: i64 = -1;
@@ -74,8 +89,16 @@ const NOT_RESPONSIBLE: i64 = -1;
 pub(super) struct NativeCode {
     /// By location, among those of all process types.
     guards: Box<[Option<GuardFn>]>,
+    /// The same with targets.
+    successors: Box<[Option<GuardFn>]>,
+    /// Those that list which edges can receive a message.
+    receivers: Box<[Option<GuardFn>]>,
     /// By edge.
     effects: Box<[Option<EffectFn>]>,
+    /// The same as one half of a handshake.
+    halves: Box<[Option<EffectFn>]>,
+    /// By edge: the edges that are taken together with it, in lists.
+    chains: Box<[Box<[u32]>]>,
     /// The most edges of a location.
     widest: usize,
     /// Keeps the code; given back in [`Drop`].
@@ -120,25 +143,38 @@ pub(super) struct Site<'a> {
 impl Context {
     fn of(layout: &StateLayout, frame: &Frame, process: u32) -> Context {
         Context {
+            me: process.into(),
+            hidden: [frame.bases[2].into(), frame.bases[3].into()],
+            ..Context::of_all(layout)
+        }
+    }
+
+    /// No process in particular.
+    fn of_all(layout: &StateLayout) -> Context {
+        Context {
             channels: layout.channels.as_ptr(),
             channel_count: layout.channels.len() as u64,
             out: std::ptr::null_mut(),
             mark: 0,
-            me: process.into(),
+            me: 0,
             processes: layout.frames.len() as u64,
-            hidden: [frame.bases[2].into(), frame.bases[3].into()],
+            hidden: [0; 2],
             timeout: 0,
+            messages: std::ptr::null_mut(),
+            slot: 0,
+            address: std::ptr::null_mut(),
+            size: 0,
         }
     }
 }
 
 impl NativeCode {
     /// Translates a program; `None` if it cannot be done on this machine, or is not worth it.
-    pub(super) fn new(program: &Program) -> Option<NativeCode> {
+    pub(super) fn new(program: &Program, part: Part) -> Option<NativeCode> {
         if program.monitor.is_some() || program.joint.is_some() || program.ops.len() > MOST_OPS {
             return None;
         }
-        translate::translate(program)
+        translate::translate(program, part)
     }
 
     /// Appends the executable edges of the location where a process stands, which may only be a part of them if it needs
@@ -158,16 +194,7 @@ impl NativeCode {
         flags: u8,
         out: &'a mut Vec<Transition>,
     ) -> Looking<'a> {
-        let context = Context {
-            channels: layout.channels.as_ptr(),
-            channel_count: layout.channels.len() as u64,
-            out: std::ptr::null_mut(),
-            mark: 0,
-            me: 0,
-            processes: layout.frames.len() as u64,
-            hidden: [0; 2],
-            timeout: Transition::is_timeout(flags).into(),
-        };
+        let context = Context { timeout: Transition::is_timeout(flags).into(), ..Context::of_all(layout) };
         Looking { code: self, state, layout, flags, out, context }
     }
 
@@ -183,11 +210,11 @@ impl NativeCode {
         process: u32,
     ) -> bool {
         let Some(effect) = self.effects[edge as usize] else { return false };
-        let context = Context::of(layout, frame, process);
+        let mut context = Context::of(layout, frame, process);
         // SAFETY: as above; the state is writable.
         unsafe {
             let state = state.as_mut_ptr();
-            effect(&context, state, state.add(frame.offset() as usize)) != NOT_RESPONSIBLE
+            effect(&mut context, state, state.add(frame.offset() as usize)) != NOT_RESPONSIBLE
         }
     }
 }
@@ -219,7 +246,7 @@ impl Looking<'_> {
         unsafe {
             self.context.out = self.out.as_mut_ptr().add(before);
             let state = self.state.as_ptr();
-            let count = guards(&self.context, state, state.add(frame.offset() as usize));
+            let count = guards(&mut self.context, state, state.add(frame.offset() as usize));
             if count == NOT_RESPONSIBLE {
                 return false;
             }
@@ -229,34 +256,56 @@ impl Looking<'_> {
     }
 }
 
+/// What native code is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// For searches that take all transitions of a state: [`Listing`].
+    Lists,
+    /// For others: [`NativeCode::executable`], [`NativeCode::perform`].
+    Steps,
+}
+
 /// The native code of a system that all its searches share: there is none at first.
 #[derive(Debug, Default)]
 pub(super) struct SharedCode {
+    lists: SharedPart,
+    steps: SharedPart,
+}
+
+#[derive(Debug, Default)]
+struct SharedPart {
     begun: AtomicBool,
     code: OnceLock<Option<Arc<NativeCode>>>,
 }
 
 impl SharedCode {
+    fn part(&self, part: Part) -> &SharedPart {
+        match part {
+            Part::Lists => &self.lists,
+            Part::Steps => &self.steps,
+        }
+    }
+
     /// The code, if it is there.
-    pub(super) fn get(&self) -> Option<&Arc<NativeCode>> {
-        self.code.get()?.as_ref()
+    pub(super) fn get(&self, part: Part) -> Option<&Arc<NativeCode>> {
+        self.part(part).code.get()?.as_ref()
     }
 
     /// There is none, and will be none.
-    pub(super) fn is_vain(&self) -> bool {
-        self.code.get().is_some_and(Option::is_none)
+    pub(super) fn is_vain(&self, part: Part) -> bool {
+        self.part(part).code.get().is_some_and(Option::is_none)
     }
 
     /// Begins to compile, unless that was done before.
-    pub(super) fn begin(self: &Arc<Self>, program: &Arc<Program>) {
-        if self.begun.swap(true, Ordering::Relaxed) {
+    pub(super) fn begin(self: &Arc<Self>, program: &Arc<Program>, part: Part) {
+        if self.part(part).begun.swap(true, Ordering::Relaxed) {
             return;
         }
         let (this, program) = (Arc::clone(self), Arc::clone(program));
         let compile = move || {
             // Whatever goes wrong in there, the evaluator can do without.
-            let code = std::panic::catch_unwind(|| NativeCode::new(&program)).unwrap_or_default();
-            let _ = this.code.set(code.map(Arc::new));
+            let code = std::panic::catch_unwind(|| NativeCode::new(&program, part)).unwrap_or_default();
+            let _ = this.part(part).code.set(code.map(Arc::new));
         };
         // Without a thread there is no native code.
         let _ = std::thread::Builder::new().name("native code".into()).spawn(compile);
@@ -265,7 +314,9 @@ impl SharedCode {
     /// Compiles now.
     #[cfg(test)]
     pub(super) fn complete(&self, program: &Program) {
-        self.begun.store(true, Ordering::Relaxed);
-        let _ = self.code.set(NativeCode::new(program).map(Arc::new));
+        for part in [Part::Lists, Part::Steps] {
+            self.part(part).begun.store(true, Ordering::Relaxed);
+            let _ = self.part(part).code.set(NativeCode::new(program, part).map(Arc::new));
+        }
     }
 }

@@ -6,6 +6,7 @@
 //! function returns that it is not responsible.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem::offset_of;
 
 use ample_model::interpret::MAX_INSTRUCTIONS;
 use ample_model::{Overflow, Scalar};
@@ -21,7 +22,8 @@ use super::super::layout::{Base, Cell, ChannelLayout, Kind};
 use super::super::machine::arity;
 use super::super::program::{EdgeCode, FirstStep, FirstTest, Program};
 use super::super::successors::Transition;
-use super::{EffectFn, GuardFn, NOT_RESPONSIBLE, NativeCode, field};
+use super::listing::{CHAINED, Kind as Entry, Message, Successor};
+use super::{EffectFn, GuardFn, NOT_RESPONSIBLE, NativeCode, Part, field};
 
 /// More kinds of channels are not told apart by native code.
 const MOST_KINDS: usize = 8;
@@ -29,17 +31,20 @@ const MOST_KINDS: usize = 8;
 /// Longer contents of channels are not moved by native code.
 const MOST_CHANNEL_BYTES: u32 = 128;
 
+/// More steps of an atomic sequence are not taken together.
+const LONGEST_CHAIN: usize = 16;
+
 /// An instruction without native code.
 #[derive(Debug)]
 struct Unknown;
 
 type Translated<T = ()> = Result<T, Unknown>;
 
-/// Translates what can be translated; `None` if there is no code for this machine.
-pub(super) fn translate(program: &Program) -> Option<NativeCode> {
+/// Translates what can be translated of one part; `None` if there is no code for this machine.
+pub(super) fn translate(program: &Program, part: Part) -> Option<NativeCode> {
     let mut flags = settings::builder();
     for (name, value) in [
-        ("opt_level", "speed"),
+        ("opt_level", "none"),
         ("is_pic", "false"),
         ("use_colocated_libcalls", "false"),
         ("unwind_info", "false"),
@@ -56,33 +61,58 @@ pub(super) fn translate(program: &Program) -> Option<NativeCode> {
         builder: FunctionBuilderContext::new(),
     };
     let mut guards = vec![None; program.locations.len()];
+    let mut successors = vec![None; program.locations.len()];
+    let mut receivers = vec![None; program.locations.len()];
     let mut effects = vec![None; program.edges.len()];
+    let mut halves = vec![None; program.edges.len()];
+    let mut chains = vec![Box::default(); program.edges.len()];
     let mut widest = 0;
     for (process, segment) in program.layout.segments.iter().enumerate() {
         let first = segment.first_location as usize;
         let locations = first..first + segment.locations as usize;
-        for (code, guards) in program.locations[locations.clone()].iter().zip(&mut guards[locations]) {
+        for number in locations {
+            let code = &program.locations[number];
             let edges = code.first_edge..code.end_edge;
             widest = widest.max(edges.len());
-            if !segment.restrained {
-                *guards = functions.define(|code| code.guards(program, edges.clone()))?;
+            if part == Part::Steps {
+                for edge in edges.clone().map(|edge| edge as usize) {
+                    effects[edge] = functions.define(|code| code.effect(program, process, edge))?;
+                }
+                if !segment.restrained {
+                    guards[number] = functions.define(|code| code.guards(program, edges, None))?;
+                }
+                continue;
             }
-            for edge in edges {
-                effects[edge as usize] = functions.define(|code| code.effect(program, process, edge as usize))?;
+            for edge in edges.clone().map(|edge| edge as usize).filter(|edge| program.edges[*edge].half != NOWHERE) {
+                halves[edge] = functions.define(|code| code.half(program, edge))?;
+            }
+            if segment.restrained {
+                continue;
+            }
+            successors[number] = functions.successors(program, process, edges.clone(), &mut chains)?;
+            if code.receives {
+                receivers[number] = functions.define(|code| code.receivers(program, edges))?;
             }
         }
     }
     functions.module.finalize_definitions().ok()?;
     let address = |id: FuncId| functions.module.get_finalized_function(id);
     // SAFETY: the functions were defined with this signature.
-    let guards =
-        guards.into_iter().map(|id| id.map(|id| unsafe { std::mem::transmute::<*const u8, GuardFn>(address(id)) }));
-    let guards = guards.collect();
+    let listing = |id: FuncId| unsafe { std::mem::transmute::<*const u8, GuardFn>(address(id)) };
+    let listings = |ids: Vec<Option<FuncId>>| ids.into_iter().map(|id| id.map(listing)).collect();
     // SAFETY: as above.
-    let effects =
-        effects.into_iter().map(|id| id.map(|id| unsafe { std::mem::transmute::<*const u8, EffectFn>(address(id)) }));
-    let effects = effects.collect();
-    Some(NativeCode { guards, effects, widest, module: Some(functions.module) })
+    let changing = |id: FuncId| unsafe { std::mem::transmute::<*const u8, EffectFn>(address(id)) };
+    let changes = |ids: Vec<Option<FuncId>>| ids.into_iter().map(|id| id.map(changing)).collect();
+    Some(NativeCode {
+        guards: listings(guards),
+        successors: listings(successors),
+        receivers: listings(receivers),
+        effects: changes(effects),
+        halves: changes(halves),
+        chains: chains.into(),
+        widest,
+        module: Some(functions.module),
+    })
 }
 
 /// The functions that have been defined.
@@ -92,6 +122,31 @@ struct Functions {
 }
 
 impl Functions {
+    /// Defines the function that lists successors by these edges. Effects that cannot be translated are left to the evaluator.
+    fn successors(
+        &mut self,
+        program: &Program,
+        process: usize,
+        edges: std::ops::Range<u32>,
+        chains: &mut [Box<[u32]>],
+    ) -> Option<Option<FuncId>> {
+        let mut evaluated = BTreeSet::new();
+        loop {
+            let failed = std::cell::Cell::new(None);
+            let then = Then { process, evaluated: &evaluated, failed: &failed };
+            let defined = self.define(|code| code.guards(program, edges.clone(), Some(then)))?;
+            match failed.get() {
+                Some(edge) if defined.is_none() => evaluated.insert(edge),
+                _ => {
+                    for edge in edges.map(|edge| edge as usize) {
+                        chains[edge] = chain(program, &program.edges[edge], &evaluated).collect();
+                    }
+                    return Some(defined);
+                }
+            };
+        }
+    }
+
     /// Defines a function; `Some(None)` if it cannot be translated, `None` if nothing can.
     fn define(&mut self, body: impl FnOnce(&mut Code<'_>) -> Translated) -> Option<Option<FuncId>> {
         let mut signature = self.module.make_signature();
@@ -136,11 +191,43 @@ struct Code<'f> {
     registers: [Option<Variable>; REGISTERS],
     /// The fields of the message that was received.
     fields: [Option<Variable>; FIELDS],
+    /// Fields are those of the message on offer.
+    is_offered: bool,
     /// The lists of edges of which one was executable; none in effects.
     executable: Option<Variable>,
     ticks: Option<Variable>,
+    /// Where the message on offer is.
+    message: Option<Value>,
+    /// The kind of its channel, while it is made.
+    offered_kind: Option<u16>,
+    /// Where code goes on when its process has ended, if that may be.
+    ended: Option<Block>,
     /// Where the function returns that it is not responsible.
     refuse: Block,
+}
+
+/// What is made of executable edges: their targets.
+#[derive(Clone, Copy)]
+struct Then<'a> {
+    /// The process type.
+    process: usize,
+    /// Edges whose effects cannot be translated.
+    evaluated: &'a BTreeSet<u32>,
+    /// One more that turns out to be such an edge.
+    failed: &'a std::cell::Cell<Option<u32>>,
+}
+
+/// A list that is being written.
+struct List {
+    /// The lists of edges of which one was executable.
+    executable: Variable,
+    /// How many elements there are.
+    count: Variable,
+    /// The number of the next slot for a target, and where it is.
+    slot: Variable,
+    address: Variable,
+    /// Which kinds of elements there are, as bits.
+    kinds: Variable,
 }
 
 impl<'f> Code<'f> {
@@ -158,30 +245,59 @@ impl<'f> Code<'f> {
             local,
             registers: [None; REGISTERS],
             fields: [None; FIELDS],
+            is_offered: false,
             executable: None,
             ticks: None,
+            message: None,
+            offered_kind: None,
+            ended: None,
             refuse,
         }
     }
 
-    /// Lists the executable ones of some edges, in their order.
-    fn guards(&mut self, program: &Program, edges: std::ops::Range<u32>) -> Translated {
+    /// Lists the executable ones of some edges, in their order: as transitions, or as successors.
+    fn guards(&mut self, program: &Program, edges: std::ops::Range<u32>, then: Option<Then<'_>>) -> Translated {
         let executable = self.builder.declare_var(types::I64);
-        let count = self.builder.declare_var(types::I64);
+        let list = List {
+            executable,
+            count: self.builder.declare_var(types::I64),
+            slot: self.builder.declare_var(types::I64),
+            address: self.builder.declare_var(types::I64),
+            kinds: self.builder.declare_var(types::I64),
+        };
         self.executable = Some(executable);
         let zero = self.constant(0);
-        self.builder.def_var(executable, zero);
-        self.builder.def_var(count, zero);
-        for edge in edges {
-            self.guard(program, edge, executable, count)?;
+        for variable in [executable, list.count, list.kinds] {
+            self.builder.def_var(variable, zero);
         }
-        let count = self.builder.use_var(count);
+        if then.is_some() {
+            for (variable, offset) in [(list.slot, field::SLOT), (list.address, field::ADDRESS)] {
+                let value = self.context_field(offset);
+                self.builder.def_var(variable, value);
+            }
+        }
+        for edge in edges {
+            self.guard(program, edge, &list, then)?;
+        }
+        if then.is_some() {
+            for (variable, offset) in [(list.slot, field::SLOT), (list.address, field::ADDRESS)] {
+                let value = self.builder.use_var(variable);
+                self.builder.ins().store(plain(), value, self.context, offset);
+            }
+        }
+        let mut count = self.builder.use_var(list.count);
+        if then.is_some() {
+            let (kinds, distance) = (self.builder.use_var(list.kinds), self.constant(32));
+            let kinds = self.builder.ins().ishl(kinds, distance);
+            count = self.builder.ins().bor(count, kinds);
+        }
         self.builder.ins().return_(&[count]);
         self.finish();
         Ok(())
     }
 
-    fn guard(&mut self, program: &Program, edge: u32, executable: Variable, count: Variable) -> Translated {
+    fn guard(&mut self, program: &Program, edge: u32, list: &List, then: Option<Then<'_>>) -> Translated {
+        let executable = list.executable;
         let code = &program.edges[edge as usize];
         let (yes, no, handshake) =
             (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
@@ -198,13 +314,28 @@ impl<'f> Code<'f> {
             code.unblocked
         };
         let mut may_shake_hands = false;
+        let mut message = None;
         if guard == NOWHERE {
             self.builder.ins().jump(yes, &[]);
         } else {
-            may_shake_hands = self.code(program, guard, Exits { yes, no, handshake: Some(handshake) })?;
+            // The message is written where the list would have its next element.
+            message = match then {
+                Some(_) => message_kind(program, guard, code.offer),
+                None => None,
+            };
+            self.message = message.map(|_| self.nth(field::MESSAGES, size_of::<Message>(), list.count));
+            let shakes = self.code(program, guard, Exits { yes, no, handshake: Some(handshake) });
+            self.message = None;
+            may_shake_hands = shakes?;
         }
         self.builder.switch_to_block(yes);
-        self.list(edge, 0, executable, count);
+        match then {
+            Some(then) if !then.evaluated.contains(&edge) && !code.disturbs_objects => {
+                self.successor(program, edge, list, then)?;
+            }
+            Some(_) => self.list_successor(edge, 0, Entry::Evaluated, 0, list),
+            None => self.list(edge, 0, list),
+        }
         if code.lists != 0 {
             let before = self.builder.use_var(executable);
             let lists = self.constant(code.lists as i64);
@@ -217,7 +348,14 @@ impl<'f> Code<'f> {
         if code.lists != 0 || !may_shake_hands {
             self.builder.ins().jump(self.refuse, &[]);
         } else {
-            self.list(edge, Transition::HANDSHAKE, executable, count);
+            match (then, message) {
+                (None, _) => self.list(edge, Transition::HANDSHAKE, list),
+                (Some(_), None) => self.list_successor(edge, Transition::HANDSHAKE, Entry::Searched, 0, list),
+                (Some(_), Some(kind)) => {
+                    self.offer(program, code.offer, kind, list)?;
+                    self.list_successor(edge, Transition::HANDSHAKE, Entry::Offered, 0, list);
+                }
+            }
             self.builder.ins().jump(no, &[]);
         }
         self.builder.switch_to_block(no);
@@ -225,13 +363,13 @@ impl<'f> Code<'f> {
     }
 
     /// Writes an executable edge to the list.
-    fn list(&mut self, edge: u32, flags: u8, executable: Variable, count: Variable) {
-        let out = self.context_field(field::OUT);
-        let number = self.builder.use_var(count);
-        let size = self.constant(size_of::<Transition>() as i64);
-        let distance = self.builder.ins().imul(number, size);
-        let at = self.builder.ins().iadd(out, distance);
-        let executable = self.builder.use_var(executable);
+    fn list(&mut self, edge: u32, flags: u8, list: &List) {
+        let at = self.nth(field::OUT, size_of::<Transition>(), list.count);
+        self.write_transition(edge, flags, at, list);
+    }
+
+    fn write_transition(&mut self, edge: u32, flags: u8, at: Value, list: &List) {
+        let executable = self.builder.use_var(list.executable);
         let edge = self.constant(edge.into());
         let mut mark = self.context_field(field::MARK);
         if flags != 0 {
@@ -241,9 +379,188 @@ impl<'f> Code<'f> {
         for (value, offset) in [executable, edge, mark].into_iter().zip([0, 8, 16]) {
             self.builder.ins().store(plain(), value, at, offset);
         }
-        let one = self.constant(1);
-        let number = self.builder.ins().iadd(number, one);
-        self.builder.def_var(count, number);
+        self.increment(list.count, 1);
+    }
+
+    /// The element of that number in what a field of the context points to.
+    fn nth(&mut self, field: i32, size: usize, number: Variable) -> Value {
+        let start = self.context_field(field);
+        let number = self.builder.use_var(number);
+        let size = self.constant(size as i64);
+        let distance = self.builder.ins().imul(number, size);
+        self.builder.ins().iadd(start, distance)
+    }
+
+    fn increment(&mut self, variable: Variable, by: i64) {
+        let (old, by) = (self.builder.use_var(variable), self.constant(by));
+        let new = self.builder.ins().iadd(old, by);
+        self.builder.def_var(variable, new);
+    }
+
+    /// Writes an executable edge to the list of successors, with the next slot if its target is there.
+    fn list_successor(&mut self, edge: u32, flags: u8, kind: Entry, steps: i64, list: &List) {
+        let at = self.nth(field::OUT, size_of::<Successor>(), list.count);
+        let slot = if kind.has_target() { self.builder.use_var(list.slot) } else { self.constant(0) };
+        let mark = self.constant((kind as i64) << 32 | steps << 48);
+        let last = self.builder.ins().bor(slot, mark);
+        self.builder.ins().store(plain(), last, at, size_of::<Transition>() as i32);
+        self.write_transition(edge, flags, at, list);
+        if kind != Entry::Reached || steps > 0 {
+            let bits = kind.bit() | if steps > 0 { CHAINED } else { 0 };
+            let (kinds, bit) = (self.builder.use_var(list.kinds), self.constant(bits as i64));
+            let kinds = self.builder.ins().bor(kinds, bit);
+            self.builder.def_var(list.kinds, kinds);
+        }
+    }
+
+    /// Performs an edge in a copy of the state, and writes it to the list.
+    fn successor(&mut self, program: &Program, edge: u32, list: &List, then: Then<'_>) -> Translated {
+        let process = then.process;
+        let code = &program.edges[edge as usize];
+        let (state, local, refuse, executable) = (self.state, self.local, self.refuse, self.executable.take());
+        let refused = self.builder.create_block();
+        self.builder.set_cold_block(refused);
+        let done = self.builder.create_block();
+        let slot = self.builder.use_var(list.address);
+        self.copy_state(slot);
+        let distance = self.builder.ins().isub(local, state);
+        (self.state, self.local, self.refuse) = (slot, self.builder.ins().iadd(slot, distance), refused);
+        let (mut last, mut steps) = (code, 0);
+        let ended = self.builder.create_block();
+        self.builder.set_cold_block(ended);
+        self.ended = Some(ended);
+        self.perform(program, process, code).inspect_err(|_| then.failed.set(Some(edge)))?;
+        self.ended = None;
+        for next in chain(program, code, then.evaluated) {
+            last = &program.edges[next as usize];
+            steps += 1;
+            self.perform(program, process, last).inspect_err(|_| then.failed.set(Some(next)))?;
+        }
+        (self.state, self.local, self.refuse, self.executable) = (state, local, refuse, executable);
+        let kind = if last.keeps_control { Entry::Controlled } else { Entry::Reached };
+        self.list_successor(edge, 0, kind, steps, list);
+        self.next_slot(slot, list);
+        self.builder.ins().jump(done, &[]);
+        self.builder.switch_to_block(ended);
+        self.list_successor(edge, 0, Entry::Ended, 0, list);
+        self.next_slot(slot, list);
+        self.builder.ins().jump(done, &[]);
+        self.builder.switch_to_block(refused);
+        self.list_successor(edge, 0, Entry::Evaluated, 0, list);
+        self.builder.ins().jump(done, &[]);
+        self.builder.switch_to_block(done);
+        Ok(())
+    }
+
+    /// The target in this slot stays.
+    fn next_slot(&mut self, slot: Value, list: &List) {
+        self.increment(list.slot, 1);
+        let stride = self.context_field(field::SIZE);
+        let next = self.builder.ins().iadd(slot, stride);
+        self.builder.def_var(list.address, next);
+    }
+
+    /// Copies the state, sixteen bytes at a time.
+    fn copy_state(&mut self, to: Value) {
+        let (body, end) = (self.builder.create_block(), self.builder.create_block());
+        let at = self.builder.append_block_param(body, types::I64);
+        let (zero, size) = (self.constant(0), self.context_field(field::SIZE));
+        self.builder.ins().jump(body, &[zero.into()]);
+        self.builder.switch_to_block(body);
+        let (from, to) = (self.builder.ins().iadd(self.state, at), self.builder.ins().iadd(to, at));
+        let bytes = self.builder.ins().load(types::I8X16, plain(), from, 0);
+        self.builder.ins().store(plain(), bytes, to, 0);
+        let sixteen = self.constant(16);
+        let next = self.builder.ins().iadd(at, sixteen);
+        let more = self.builder.ins().icmp(IntCC::UnsignedLessThan, next, size);
+        self.builder.ins().brif(more, body, &[next.into()], end, &[]);
+        self.builder.switch_to_block(end);
+    }
+
+    /// Makes the message that is on offer: its fields; the handle and the kind are there.
+    fn offer(&mut self, program: &Program, offer: Pc, kind: u16, list: &List) -> Translated {
+        let message = self.nth(field::MESSAGES, size_of::<Message>(), list.count);
+        self.message = Some(message);
+        self.offered_kind = Some(kind);
+        let done = self.builder.create_block();
+        let made = self.code(program, offer, Exits { yes: done, no: self.refuse, handshake: None });
+        (self.message, self.offered_kind) = (None, None);
+        made?;
+        self.builder.switch_to_block(done);
+        Ok(())
+    }
+
+    /// Lists which of some edges can receive the message on offer, in their order.
+    fn receivers(&mut self, program: &Program, edges: std::ops::Range<u32>) -> Translated {
+        let (executable, count) = (self.builder.declare_var(types::I64), self.builder.declare_var(types::I64));
+        let zero = self.constant(0);
+        self.builder.def_var(executable, zero);
+        self.builder.def_var(count, zero);
+        self.executable = Some(executable);
+        self.is_offered = true;
+        self.message = Some(self.context_field(field::MESSAGES));
+        for edge in edges {
+            let code = &program.edges[edge as usize];
+            if code.accept == NOWHERE {
+                continue;
+            }
+            let (yes, no) = (self.builder.create_block(), self.builder.create_block());
+            if code.handle != NOWHERE {
+                // A handle that cannot be evaluated is reported where the edge is looked at for itself.
+                let refuse = std::mem::replace(&mut self.refuse, no);
+                let known = self.builder.create_block();
+                let found = self.code(program, code.handle, Exits { yes: known, no, handshake: None });
+                self.refuse = refuse;
+                found?;
+                self.builder.switch_to_block(known);
+                let handle = self.get(0);
+                self.require_offered(handle, no)?;
+            }
+            if code.ends {
+                let youngest = self.is_youngest();
+                self.go_on_if(youngest, no);
+            }
+            self.code(program, code.accept, Exits { yes, no, handshake: None })?;
+            self.builder.switch_to_block(yes);
+            let at = self.nth(field::OUT, size_of::<u64>(), count);
+            let number = self.constant(edge.into());
+            self.builder.ins().store(plain(), number, at, 0);
+            self.increment(count, 1);
+            if code.lists != 0 {
+                let (before, lists) = (self.builder.use_var(executable), self.constant(code.lists as i64));
+                let after = self.builder.ins().bor(before, lists);
+                self.builder.def_var(executable, after);
+            }
+            self.builder.ins().jump(no, &[]);
+            self.builder.switch_to_block(no);
+        }
+        let count = self.builder.use_var(count);
+        self.builder.ins().return_(&[count]);
+        self.finish();
+        Ok(())
+    }
+
+    /// Performs an edge as one half of a handshake, without the arrival of its process.
+    fn half(&mut self, program: &Program, edge: usize) -> Translated {
+        let code = &program.edges[edge];
+        if code.disturbs_objects {
+            return Err(Unknown);
+        }
+        self.is_offered = true;
+        self.message = Some(self.context_field(field::MESSAGES));
+        self.run_effect(program, code.half)?;
+        let zero = self.constant(0);
+        self.builder.ins().return_(&[zero]);
+        self.finish();
+        Ok(())
+    }
+
+    fn require_offered(&mut self, handle: Value, no: Block) -> Translated {
+        let message = self.message.ok_or(Unknown)?;
+        let offered = self.builder.ins().load(types::I64, plain(), message, offset_of!(Message, handle) as i32);
+        let is_same = self.builder.ins().icmp(IntCC::Equal, handle, offered);
+        self.go_on_if(is_same, no);
+        Ok(())
     }
 
     /// Performs an edge: its communication and effect, and the arrival of its process.
@@ -252,20 +569,30 @@ impl<'f> Code<'f> {
         if code.disturbs_objects {
             return Err(Unknown);
         }
-        self.first_step(&code.step);
-        if code.effect != NOWHERE {
-            let done = self.builder.create_block();
-            let ticks = self.builder.declare_var(types::I64);
-            let zero = self.constant(0);
-            self.builder.def_var(ticks, zero);
-            self.ticks = Some(ticks);
-            self.code(program, code.effect, Exits { yes: done, no: self.refuse, handshake: None })?;
-            self.builder.switch_to_block(done);
-        }
-        self.arrive(program, process, code);
+        self.perform(program, process, code)?;
         let zero = self.constant(0);
         self.builder.ins().return_(&[zero]);
         self.finish();
+        Ok(())
+    }
+
+    fn perform(&mut self, program: &Program, process: usize, code: &EdgeCode) -> Translated {
+        self.first_step(&code.step);
+        if code.effect != NOWHERE {
+            self.run_effect(program, code.effect)?;
+        }
+        self.arrive(program, process, code);
+        Ok(())
+    }
+
+    fn run_effect(&mut self, program: &Program, effect: Pc) -> Translated {
+        let done = self.builder.create_block();
+        let ticks = self.builder.declare_var(types::I64);
+        let zero = self.constant(0);
+        self.builder.def_var(ticks, zero);
+        self.ticks = Some(ticks);
+        self.code(program, effect, Exits { yes: done, no: self.refuse, handshake: None })?;
+        self.builder.switch_to_block(done);
         Ok(())
     }
 
@@ -548,6 +875,17 @@ impl<'f> Code<'f> {
                 let value = self.get(test);
                 self.go_on_if(value, self.refuse);
             }
+            Op::End => {
+                let (ended, zero) = (self.ended.ok_or(Unknown)?, self.constant(0));
+                for (cell, me) in [(&program.layout.control, false), (&program.layout.last, true)] {
+                    if let Some(cell) = cell {
+                        let value = if me { self.context_field(field::ME) } else { zero };
+                        self.store(cell, value);
+                    }
+                }
+                self.builder.ins().jump(ended, &[]);
+                return Ok(Flow::Ended);
+            }
             Op::Tick => {
                 let ticks = self.ticks.ok_or(Unknown)?;
                 let count = self.builder.use_var(ticks);
@@ -575,9 +913,9 @@ impl<'f> Code<'f> {
                 let size = self.constant(size_of::<super::ChannelPlace>() as i64);
                 let distance = self.builder.ins().imul(number, size);
                 let at = self.builder.ins().iadd(channels, distance);
-                let place = std::mem::offset_of!(super::ChannelPlace, offset) as i32;
+                let place = offset_of!(super::ChannelPlace, offset) as i32;
                 let offset = self.builder.ins().uload32(plain(), at, place);
-                let kind = std::mem::offset_of!(super::ChannelPlace, kind) as i32;
+                let kind = offset_of!(super::ChannelPlace, kind) as i32;
                 let kind = self.builder.ins().uload16(types::I64, plain(), at, kind);
                 self.set_channel(to, offset, kind);
             }
@@ -652,13 +990,17 @@ impl<'f> Code<'f> {
                 })?;
                 self.set(to, fitted);
             }
-            Op::RequireRoom { channel, .. } => {
+            Op::RequireRoom { channel, handle } => {
                 let handshake = exits.handshake.ok_or(Unknown)?;
+                let kinds = region.kinds.of[usize::from(channel)].clone();
+                let mut kinds = kinds.into_iter();
                 let mut may_shake_hands = false;
                 self.by_kind(program, region, channel, |code, at, channel| {
                     let zero = code.constant(0);
+                    let kind = kinds.next().ok_or(Unknown)?;
                     if channel.capacity == 0 {
                         may_shake_hands = true;
+                        code.begin_message(kind, handle);
                         let on = code.builder.create_block();
                         code.builder.ins().brif(zero, on, &[], handshake, &[]);
                         code.builder.switch_to_block(on);
@@ -670,6 +1012,29 @@ impl<'f> Code<'f> {
                     Ok(Some(zero))
                 })?;
                 region.may_shake_hands |= may_shake_hands;
+            }
+            Op::RequireOffered { handle } => {
+                let handle = self.get(handle);
+                self.require_offered(handle, exits.no)?;
+            }
+            Op::OfferArity { given, exact } => {
+                let message = self.message.ok_or(Unknown)?;
+                let place = offset_of!(Message, kind) as i32;
+                let offered = self.builder.ins().load(types::I64, plain(), message, place);
+                let channels = program.layout.channels.iter().enumerate();
+                for (kind, _) in channels.filter(|(_, channel)| arity(channel, given, exact).is_some()) {
+                    let kind = self.constant(kind as i64);
+                    let differs = self.builder.ins().icmp(IntCC::NotEqual, offered, kind);
+                    self.go_on_if(differs, self.refuse);
+                }
+            }
+            Op::Offer { from, field } => {
+                let kind = self.offered_kind.ok_or(Unknown)?;
+                let message = self.message.ok_or(Unknown)?;
+                let slot = program.layout.channels[usize::from(kind)].fields.get(usize::from(field));
+                let value = self.get(from);
+                let fitted = self.fit(slot.ok_or(Unknown)?.slot.scalar, value)?;
+                self.builder.ins().store(plain(), fitted, message, field_place(field));
             }
             Op::RequireMessage { channel, keep } => {
                 self.by_kind(program, region, channel, |code, at, channel| {
@@ -839,7 +1204,20 @@ impl<'f> Code<'f> {
         Ok(Some(less))
     }
 
+    /// The handle and the kind of the message on offer, if it is made.
+    fn begin_message(&mut self, kind: u16, handle: Register) {
+        if let Some(message) = self.message {
+            let (kind, handle) = (self.constant(kind.into()), self.get(handle));
+            self.builder.ins().store(plain(), kind, message, offset_of!(Message, kind) as i32);
+            self.builder.ins().store(plain(), handle, message, offset_of!(Message, handle) as i32);
+        }
+    }
+
     fn message_field(&mut self, field: u8) -> Translated<Value> {
+        if self.is_offered {
+            let message = self.message.ok_or(Unknown)?;
+            return Ok(self.builder.ins().load(types::I64, plain(), message, field_place(field)));
+        }
         let variable = self.fields[usize::from(field) % FIELDS].ok_or(Unknown)?;
         Ok(self.builder.use_var(variable))
     }
@@ -1207,8 +1585,55 @@ fn kinds(program: &Program, start: Pc) -> Translated<Kinds> {
     if kinds.of.iter().any(|kinds| kinds.len() > MOST_KINDS) { Err(Unknown) } else { Ok(kinds) }
 }
 
+/// The steps that an atomic sequence takes after an edge whatever the state: edges that are alone in their location, and are
+/// always executable.
+pub(super) fn chain<'a>(
+    program: &'a Program,
+    first: &'a EdgeCode,
+    evaluated: &'a BTreeSet<u32>,
+) -> impl Iterator<Item = u32> + 'a {
+    let segment = &program.layout.segments[usize::from(first.process)];
+    let next = move |last: &EdgeCode| {
+        let code = &program.locations[(segment.first_location + last.to) as usize];
+        let edge = &program.edges[code.first_edge as usize];
+        let is_free = last.keeps_control
+            && !segment.restrained
+            && code.end_edge == code.first_edge + 1
+            && edge.guard == NOWHERE
+            && edge.blocked == NO_BIT
+            && edge.first.mask == 0
+            && (0u8.wrapping_sub(edge.first.low) <= edge.first.span) == edge.first.inside
+            && !edge.ends
+            && !edge.disturbs_objects
+            && !evaluated.contains(&code.first_edge);
+        is_free.then_some(code.first_edge)
+    };
+    std::iter::successors(next(first), move |last| next(&program.edges[*last as usize])).take(LONGEST_CHAIN)
+}
+
+/// Where a field of the message on offer is.
+fn field_place(field: u8) -> i32 {
+    (offset_of!(Message, fields) + usize::from(field) % FIELDS * size_of::<i64>()) as i32
+}
+
+/// The kind of the handshake channel that a guard offers a message on, if there is only one.
+fn message_kind(program: &Program, guard: Pc, offer: Pc) -> Option<u16> {
+    if offer == NOWHERE {
+        return None;
+    }
+    let kinds = kinds(program, guard).ok()?;
+    let rooms = reachable(program, guard).into_iter().filter_map(|pc| match program.ops[pc as usize] {
+        Op::RequireRoom { channel, .. } => Some(usize::from(channel)),
+        _ => None,
+    });
+    let is_handshake = |kind: &u16| program.layout.channels[usize::from(*kind)].capacity == 0;
+    let mut found: Vec<u16> = rooms.flat_map(|channel| kinds.of[channel].clone()).filter(is_handshake).collect();
+    found.dedup();
+    if let [kind] = found[..] { Some(kind) } else { None }
+}
+
 /// The instructions that may follow one.
-fn successors(program: &Program, pc: Pc) -> [Option<Pc>; 2] {
+fn following(program: &Program, pc: Pc) -> [Option<Pc>; 2] {
     match program.ops[pc as usize] {
         Op::Jump { to } => [Some(to), None],
         Op::JumpIfZero { to, .. } | Op::JumpIfNotZero { to, .. } => [Some(to), Some(pc + 1)],
@@ -1222,7 +1647,7 @@ fn reachable(program: &Program, start: Pc) -> BTreeSet<Pc> {
     let mut open = vec![start];
     while let Some(pc) = open.pop() {
         if seen.insert(pc) {
-            open.extend(successors(program, pc).into_iter().flatten());
+            open.extend(following(program, pc).into_iter().flatten());
         }
     }
     seen
@@ -1231,7 +1656,7 @@ fn reachable(program: &Program, start: Pc) -> BTreeSet<Pc> {
 /// The instructions that basic blocks begin with.
 fn leaders(program: &Program, start: Pc) -> BTreeSet<Pc> {
     let jumps = reachable(program, start).into_iter().flat_map(|pc| match program.ops[pc as usize] {
-        Op::Jump { .. } | Op::JumpIfZero { .. } | Op::JumpIfNotZero { .. } => successors(program, pc),
+        Op::Jump { .. } | Op::JumpIfZero { .. } | Op::JumpIfNotZero { .. } => following(program, pc),
         _ => [None, None],
     });
     jumps.flatten().chain([start]).collect()

@@ -104,7 +104,7 @@ where
             max_depth,
             result: SearchResult::Exhausted,
         };
-        LevelSearch { search, window: Window { arrivals: Vec::new(), len: 0, size: window }, listed: Vec::new() }
+        LevelSearch { search, window: Window::new(window), listed: Vec::new() }
     }
 
     /// The store.
