@@ -86,13 +86,13 @@ pub use symmetric::{Choice, Representatives};
 pub const MAX_ATOMIC_STEPS: u32 = 1_000;
 
 /// So many states are expanded by the evaluator before native code is compiled: they take about as long as that.
-const EVALUATED: u32 = 10_000;
+const EVALUATED: u32 = 2_000;
 
 /// Successors of longer states are not listed together.
 const MOST_LISTED: usize = 1 << 14;
 
 /// So many states are expanded between two looks whether native code is there.
-const AWAITED: u32 = 500;
+const AWAITED: u32 = 100;
 
 /// Why a system was not compiled.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

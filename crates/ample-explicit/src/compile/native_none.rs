@@ -126,7 +126,15 @@ impl Listing {
     }
 
     /// Never done.
-    pub(super) fn list(&mut self, _: &mut Machine, _: &Program, _: &Reading<'_>, _: &StateLayouts, _: &mut Executed, _: u32) -> bool {
+    pub(super) fn list(
+        &mut self,
+        _: &mut Machine,
+        _: &Program,
+        _: &Reading<'_>,
+        _: &StateLayouts,
+        _: &mut Executed,
+        _: u32,
+    ) -> bool {
         false
     }
 }

@@ -7,6 +7,8 @@
 
 use ample_model::{Move, StartNumber};
 
+use rapidhash::RapidHashMap;
+
 use super::layout::{Cell, Interval, Kind, Slot};
 use super::program::Program;
 use super::state_layout::{ChannelPlace, LayoutError, StateLayout};
@@ -19,15 +21,14 @@ use crate::targets::Targets;
 const NO_STATE: &str = "not a packed state of this system";
 
 /// A space is packed if its states become shorter than that many percent of what they were: packing and unpacking takes
-/// about a sixth of the time of a search.
-const WORTH: usize = 60;
+/// about a tenth of the time of a search.
+const WORTH: usize = 90;
 
 /// A compiled system whose states are packed to bits.
 #[derive(Clone)]
 pub struct Packed {
     space: Compiled,
-    /// By the number of the layout.
-    packings: Vec<Option<Packing>>,
+    packings: Packings,
     /// The state that was unpacked last, packed and unpacked.
     packed: Vec<u8>,
     state: Vec<u8>,
@@ -35,8 +36,9 @@ pub struct Packed {
     out: Vec<u8>,
     /// The first state: what is constant is as it is there.
     first: Vec<u8>,
-    /// Which bits of the first byte behind the number say who has control.
+    /// Which bits of the first byte behind the number say who has control, and where that is.
     control: u8,
+    control_at: usize,
     gather: Gather,
 }
 
@@ -55,14 +57,16 @@ impl Packed {
             && layout.hidden == 0
             && layout.segments.iter().all(|segment| segment.hidden == 0);
         let mut state = Vec::new();
+        let control_at = layout.number_bytes as usize;
         if !is_simple || !space.initial(0, &mut state) || space.is_dead() {
             return Err(Box::new(space));
         }
         // Who has control comes first.
         let control = if space.program.layout.control.is_some() { 0xff } else { 0 };
         let mut packed = Packed {
+            control_at,
             space,
-            packings: Vec::new(),
+            packings: Packings::default(),
             packed: Vec::new(),
             state: Vec::new(),
             out: Vec::new(),
@@ -70,8 +74,9 @@ impl Packed {
             control,
             gather: Gather::detect(),
         };
-        packed.learn(&state);
-        match packed.packing(&state) {
+        let typical = typical(&packed.space, &state);
+        packed.learn(&typical);
+        match packed.packing(&typical) {
             Some(packing) if packing.packed * 100 <= packing.length * percent => Ok(packed),
             _ => Err(Box::new(packed.space)),
         }
@@ -84,7 +89,7 @@ impl Packed {
 
     #[inline(always)]
     fn packing(&self, state: &[u8]) -> Option<&Packing> {
-        packing(&self.packings, state)
+        self.packings.of(state)
     }
 
     /// Makes sure that it is known how a state is packed.
@@ -97,13 +102,9 @@ impl Packed {
 
     #[cold]
     fn add_packing(&mut self, state: &[u8]) {
-        let number = usize::from(u16::from_le_bytes(*state.first_chunk().expect(NO_STATE)));
         let place = self.space.layouts.numbered(&self.space.program.layout, state).expect(NO_STATE);
         let packing = Packing::new(&self.space.program, self.space.layouts.at(place), &self.first);
-        if self.packings.len() <= number {
-            self.packings.resize_with(number + 1, || None);
-        }
-        self.packings[number] = Some(packing);
+        self.packings.add(state, self.control_at, packing);
     }
 
     /// Unpacks a state, unless that was the last one.
@@ -182,7 +183,7 @@ impl StateSpace for Packed {
     fn target(&mut self, state: &[u8], transition: &Transition, out: &mut Vec<u8>) {
         if let Some(target) = self.space.listing.target(state, transition) {
             let steps = target.steps;
-            if let Some(packing) = packing(&self.packings, target.state()) {
+            if let Some(packing) = self.packings.of(target.state()) {
                 if !packing.pack(target.state(), out, self.gather) {
                     self.space.machine.limit = Some(LayoutError::Unpackable);
                 }
@@ -200,12 +201,12 @@ impl StateSpace for Packed {
             return false;
         }
         self.unpack_anew(state);
-        let Packed { space, state: unpacked, packings, gather, control, .. } = self;
+        let Packed { space, state: unpacked, packings, gather, control, control_at, .. } = self;
         if space.representatives.is_some() || !space.list_for_targets(unpacked) {
             return false;
         }
         // Targets have the layout of the state, but for those in which a process has ended.
-        let same = packing(packings, state).expect(NO_STATE);
+        let same = packings.of(state).expect(NO_STATE);
         let Compiled { listing, executed, machine, .. } = space;
         let mut is_sound = true;
         let source = listing.padded();
@@ -213,7 +214,7 @@ impl StateSpace for Packed {
             None => out.push_without_target(*transition),
             Some(target) => {
                 let is_same = target.state().len() == same.length;
-                let Some(packing) = (if is_same { Some(same) } else { packing(packings, target.state()) }) else {
+                let Some(packing) = (if is_same { Some(same) } else { packings.of(target.state()) }) else {
                     return out.push_without_target(*transition);
                 };
                 executed.note(transition, false);
@@ -224,7 +225,7 @@ impl StateSpace for Packed {
                     } else {
                         packing.append(target.state(), bytes, *gather)
                     };
-                    bytes.get(start + NUMBER).is_some_and(|first| first & *control != 0)
+                    bytes.get(start + *control_at).is_some_and(|first| first & *control != 0)
                 });
             }
         });
@@ -290,7 +291,7 @@ impl Checked for Packed {
 
     #[inline]
     fn is_transient(&self, state: &[u8]) -> bool {
-        state.get(NUMBER).is_some_and(|first| first & self.control != 0)
+        state.get(self.control_at).is_some_and(|first| first & self.control != 0)
     }
 
     #[inline]
@@ -303,14 +304,70 @@ impl Checked for Packed {
     }
 }
 
-/// How a state is packed, whether it is or not.
-#[inline(always)]
-fn packing<'a>(packings: &'a [Option<Packing>], state: &[u8]) -> Option<&'a Packing> {
-    let number = u16::from_le_bytes(*state.first_chunk()?);
-    packings.get(usize::from(number))?.as_ref()
+/// So many steps are taken to see what states look like.
+const STEPS: usize = 200;
+
+/// A state as they will be: the longest one on a random run. In the first one most processes may still have to be created.
+fn typical(space: &Compiled, first: &[u8]) -> Vec<u8> {
+    let mut space = space.clone();
+    let mut random = ample_random::Random::new(1);
+    let (mut state, mut next, mut longest) = (first.to_vec(), Vec::new(), first.to_vec());
+    let mut listed = Vec::new();
+    for _ in 0..STEPS {
+        listed.clear();
+        space.list(&state, None, &mut listed);
+        if listed.is_empty() {
+            break;
+        }
+        let taken = listed[(random.next_u64() % listed.len() as u64) as usize];
+        space.target(&state, &taken, &mut next);
+        if space.is_dead() {
+            break;
+        }
+        std::mem::swap(&mut state, &mut next);
+        if state.len() > longest.len() {
+            longest.clone_from(&state);
+        }
+    }
+    longest
 }
 
-/// Bytes of the number that a state begins with; they are not packed.
+/// How states are packed, by the number of the layout that they begin with, packed or not.
+#[derive(Clone, Debug, Default)]
+struct Packings {
+    /// By numbers of two bytes.
+    short: Vec<Option<Packing>>,
+    /// By numbers of four bytes, if they have so many.
+    long: Option<RapidHashMap<[u8; 4], Packing>>,
+}
+
+impl Packings {
+    #[inline(always)]
+    fn of(&self, state: &[u8]) -> Option<&Packing> {
+        if let Some(long) = &self.long {
+            return long.get(state.first_chunk()?);
+        }
+        let number = u16::from_le_bytes(*state.first_chunk()?);
+        self.short.get(usize::from(number))?.as_ref()
+    }
+
+    /// Adds that of a state, whose number has so many bytes.
+    fn add(&mut self, state: &[u8], number_bytes: usize, packing: Packing) {
+        if number_bytes > NUMBER {
+            let number = *state.first_chunk().expect(NO_STATE);
+            self.long.get_or_insert_default().insert(number, packing);
+            return;
+        }
+        let number = usize::from(u16::from_le_bytes(*state.first_chunk().expect(NO_STATE)));
+        if self.short.len() <= number {
+            self.short.resize_with(number + 1, || None);
+        }
+        self.short[number] = Some(packing);
+    }
+}
+
+/// So many bytes of the number that a state begins with are not packed. If it has more, those are packed as bits that may
+/// all differ, so that they stay where they are.
 const NUMBER: usize = 2;
 
 /// How the states of one layout are packed.
@@ -407,9 +464,8 @@ impl Packing {
                 #[cfg(target_arch = "x86_64")]
                 // The processor has the instruction.
                 Gather::Instruction => self.change_by_instruction(&from[NUMBER..end], &to[NUMBER..end], out),
-                Gather::Loop => self.change_by(&from[NUMBER..end], &to[NUMBER..end], out, |word, mask| {
-                    Gather::Loop.gather(word, mask)
-                }),
+                Gather::Loop => self
+                    .change_by(&from[NUMBER..end], &to[NUMBER..end], out, |word, mask| Gather::Loop.gather(word, mask)),
             };
             all.set_len(start + self.packed);
             is_sound
@@ -634,6 +690,8 @@ impl Used<'_> {
     fn of_system(&mut self, program: &Program, state: &StateLayout) {
         let (layout, ranges) = (&program.layout, &program.ranges);
         let all = Interval { low: 0, high: 0xff };
+        // The rest of the number.
+        self.bits[NUMBER..layout.number_bytes as usize].fill(0xff);
         // Who has control must fill a byte of its own, which comes first.
         for cell in [layout.control, layout.last].into_iter().flatten() {
             self.cell(0, &cell, all, 0);

@@ -98,6 +98,11 @@ impl Sequences {
         Some(if rank < u64::from(HASHED) { rank as SequenceNumber } else { HASHED | hash(sequence) })
     }
 
+    /// No number is a hash.
+    pub fn are_ranked(&self) -> bool {
+        self.shorter.last().is_none_or(|all| *all <= u64::from(HASHED))
+    }
+
     /// The number is a hash, from which the sequence cannot be told.
     pub fn is_hash(&self, number: SequenceNumber) -> bool {
         number & HASHED != 0

@@ -112,6 +112,8 @@ pub struct StateLayouts {
     layouts: Vec<StateLayout>,
     /// Where the layouts are, if numbers have four bytes.
     places: Option<RapidHashMap<SequenceNumber, LayoutPlace>>,
+    /// The one that was looked up last there.
+    last: std::cell::Cell<(SequenceNumber, LayoutPlace)>,
     sequences: Arc<Sequences>,
     hashed: Hashed,
     count: usize,
@@ -149,6 +151,7 @@ impl StateLayouts {
         StateLayouts {
             layouts: vec![empty],
             places,
+            last: std::cell::Cell::new((0, UNKNOWN)),
             sequences,
             hashed: Hashed::default(),
             count: 1,
@@ -159,7 +162,7 @@ impl StateLayouts {
 
     /// All sequences have numbers, none of which is a hash.
     pub fn are_numbered(&self) -> bool {
-        self.places.is_none()
+        self.sequences.are_ranked()
     }
 
     /// The number that a state begins with.
@@ -186,7 +189,15 @@ impl StateLayouts {
         let number = self.number_of(state)?;
         match &self.places {
             None => Some(number),
-            Some(places) => places.get(&number).copied(),
+            Some(places) => {
+                let (last, place) = self.last.get();
+                if last == number && place != UNKNOWN {
+                    return Some(place);
+                }
+                let place = places.get(&number).copied()?;
+                self.last.set((number, place));
+                Some(place)
+            }
         }
     }
 

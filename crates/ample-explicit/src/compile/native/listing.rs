@@ -528,7 +528,8 @@ impl Work<'_> {
         let (sender, sending) = (transition.process(), &self.program.edges[transition.edge() as usize]);
         let receiving = &self.program.edges[partner_edge as usize];
         // The receiver first, as in `Machine::take`.
-        let is_done = self.half(slot, partner, partner_edge, number) && self.half(slot, sender, transition.edge(), number);
+        let is_done =
+            self.half(slot, partner, partner_edge, number) && self.half(slot, sender, transition.edge(), number);
         let mut kind = Kind::Evaluated;
         if is_done {
             for (process, code) in [(sender, sending), (partner, receiving)] {

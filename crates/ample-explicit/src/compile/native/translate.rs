@@ -314,16 +314,17 @@ impl<'f> Code<'f> {
             code.unblocked
         };
         let mut may_shake_hands = false;
-        let mut message = None;
+        let mut message = Vec::new();
         if guard == NOWHERE {
             self.builder.ins().jump(yes, &[]);
         } else {
             // The message is written where the list would have its next element.
-            message = match then {
-                Some(_) => message_kind(program, guard, code.offer),
-                None => None,
-            };
-            self.message = message.map(|_| self.nth(field::MESSAGES, size_of::<Message>(), list.count));
+            if then.is_some() {
+                message = message_kinds(program, guard, code.offer);
+            }
+            if !message.is_empty() {
+                self.message = Some(self.nth(field::MESSAGES, size_of::<Message>(), list.count));
+            }
             let shakes = self.code(program, guard, Exits { yes, no, handshake: Some(handshake) });
             self.message = None;
             may_shake_hands = shakes?;
@@ -348,11 +349,11 @@ impl<'f> Code<'f> {
         if code.lists != 0 || !may_shake_hands {
             self.builder.ins().jump(self.refuse, &[]);
         } else {
-            match (then, message) {
+            match (then, message.as_slice()) {
                 (None, _) => self.list(edge, Transition::HANDSHAKE, list),
-                (Some(_), None) => self.list_successor(edge, Transition::HANDSHAKE, Entry::Searched, 0, list),
-                (Some(_), Some(kind)) => {
-                    self.offer(program, code.offer, kind, list)?;
+                (Some(_), []) => self.list_successor(edge, Transition::HANDSHAKE, Entry::Searched, 0, list),
+                (Some(_), kinds) => {
+                    self.offer(program, code.offer, kinds, list)?;
                     self.list_successor(edge, Transition::HANDSHAKE, Entry::Offered, 0, list);
                 }
             }
@@ -477,15 +478,24 @@ impl<'f> Code<'f> {
         self.builder.switch_to_block(end);
     }
 
-    /// Makes the message that is on offer: its fields; the handle and the kind are there.
-    fn offer(&mut self, program: &Program, offer: Pc, kind: u16, list: &List) -> Translated {
+    /// Makes the message that is on offer: its fields; the handle and the kind, which is one of these, are there.
+    fn offer(&mut self, program: &Program, offer: Pc, kinds: &[u16], list: &List) -> Translated {
         let message = self.nth(field::MESSAGES, size_of::<Message>(), list.count);
-        self.message = Some(message);
-        self.offered_kind = Some(kind);
+        let offered = self.builder.ins().load(types::I64, plain(), message, offset_of!(Message, kind) as i32);
         let done = self.builder.create_block();
-        let made = self.code(program, offer, Exits { yes: done, no: self.refuse, handshake: None });
+        self.message = Some(message);
+        for kind in kinds {
+            let (this, other) = (self.builder.create_block(), self.builder.create_block());
+            let number = self.constant((*kind).into());
+            let is_this = self.builder.ins().icmp(IntCC::Equal, offered, number);
+            self.builder.ins().brif(is_this, this, &[], other, &[]);
+            self.builder.switch_to_block(this);
+            self.offered_kind = Some(*kind);
+            self.code(program, offer, Exits { yes: done, no: self.refuse, handshake: None })?;
+            self.builder.switch_to_block(other);
+        }
         (self.message, self.offered_kind) = (None, None);
-        made?;
+        self.builder.ins().jump(self.refuse, &[]);
         self.builder.switch_to_block(done);
         Ok(())
     }
@@ -1031,9 +1041,14 @@ impl<'f> Code<'f> {
             Op::Offer { from, field } => {
                 let kind = self.offered_kind.ok_or(Unknown)?;
                 let message = self.message.ok_or(Unknown)?;
-                let slot = program.layout.channels[usize::from(kind)].fields.get(usize::from(field));
+                let Some(known) = program.layout.channels[usize::from(kind)].fields.get(usize::from(field)) else {
+                    let (never, on) = (self.constant(0), self.builder.create_block());
+                    self.builder.ins().brif(never, on, &[], self.refuse, &[]);
+                    self.builder.switch_to_block(on);
+                    return Ok(());
+                };
                 let value = self.get(from);
-                let fitted = self.fit(slot.ok_or(Unknown)?.slot.scalar, value)?;
+                let fitted = self.fit(known.slot.scalar, value)?;
                 self.builder.ins().store(plain(), fitted, message, field_place(field));
             }
             Op::RequireMessage { channel, keep } => {
@@ -1616,20 +1631,21 @@ fn field_place(field: u8) -> i32 {
     (offset_of!(Message, fields) + usize::from(field) % FIELDS * size_of::<i64>()) as i32
 }
 
-/// The kind of the handshake channel that a guard offers a message on, if there is only one.
-fn message_kind(program: &Program, guard: Pc, offer: Pc) -> Option<u16> {
+/// The kinds of handshake channels that a guard may offer a message on; none if that is left to the evaluator.
+fn message_kinds(program: &Program, guard: Pc, offer: Pc) -> Vec<u16> {
     if offer == NOWHERE {
-        return None;
+        return Vec::new();
     }
-    let kinds = kinds(program, guard).ok()?;
+    let Ok(kinds) = kinds(program, guard) else { return Vec::new() };
     let rooms = reachable(program, guard).into_iter().filter_map(|pc| match program.ops[pc as usize] {
         Op::RequireRoom { channel, .. } => Some(usize::from(channel)),
         _ => None,
     });
     let is_handshake = |kind: &u16| program.layout.channels[usize::from(*kind)].capacity == 0;
     let mut found: Vec<u16> = rooms.flat_map(|channel| kinds.of[channel].clone()).filter(is_handshake).collect();
+    found.sort_unstable();
     found.dedup();
-    if let [kind] = found[..] { Some(kind) } else { None }
+    found
 }
 
 /// The instructions that may follow one.
