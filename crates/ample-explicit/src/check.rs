@@ -569,7 +569,7 @@ where
     const COUNTS: bool = true;
 
     #[inline]
-    fn count(&mut self, arrivals: &Arrivals) -> Explore {
+    fn count(&mut self, arrivals: &Arrivals, store_bytes: impl FnOnce() -> usize) -> Explore {
         let statistics = &mut self.statistics;
         statistics.atomic_steps += arrivals.atomic_steps + arrivals.transient;
         statistics.transitions += arrivals.others;
@@ -584,7 +584,7 @@ where
             return Explore::Interrupt;
         }
         self.countdown = self.countdown.saturating_sub(arrivals.transient + arrivals.others);
-        if self.countdown == 0 && self.report_progress(arrivals.pending, arrivals.store + self.held) {
+        if self.countdown == 0 && self.report_progress(arrivals.pending, store_bytes() + self.held) {
             return Explore::Interrupt;
         }
         Explore::Skip

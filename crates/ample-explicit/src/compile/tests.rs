@@ -1,6 +1,6 @@
 //! The compiled space against the reference interpreter, on hand-made and on random systems.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use ample_lang::promela::{self, preprocess::FileLoader};
 use ample_lang::promplus::{self, Widths};
@@ -16,7 +16,8 @@ use super::{Ample, CompileError, Compiled, CompiledSystem, MAX_ATOMIC_STEPS, Pac
 use crate::check;
 use crate::liveness::Concurrent;
 use crate::space::{Checked, StateSpace};
-use crate::store::{FlatStore, Parent};
+use crate::store::{FlatStore, Handle, Parent};
+use crate::targets::Targets;
 
 /// A model in Promela.
 fn model(text: &str) -> System {
@@ -111,10 +112,42 @@ fn compare_native(name: &str, space: &mut Compiled, native: &mut Compiled, bytes
     assert!(native.list(bytes, None, &mut listed), "{name}");
     assert_eq!(listed, expected, "{name}: the moves of {:#?}", space.decode(bytes));
     assert_eq!(transitions(native, bytes), expected, "{name}: the moves of {:#?}", space.decode(bytes));
+    let (mut targets, mut steps) = (Targets::default(), HashMap::new());
+    targets.source = Handle::at(0);
+    if !native.targets(bytes, &mut targets) {
+        assert!(!native.listing.is_ready(), "{name}");
+        return compare_targets(name, space, native, bytes, &expected);
+    }
+    for target in &targets.states {
+        let state = targets.bytes[target.bytes()].to_vec();
+        assert_eq!(target.is_transient, space.is_transient(&state), "{name}: {:?}", target.transition);
+        assert!(steps.insert(format!("{:?}", target.transition), (state, target.atomic_steps)).is_none(), "{name}");
+    }
+    let count = targets.states.len() + targets.rest.len();
+    assert_eq!(count, expected.len(), "{name}: the targets of {:#?}", space.decode(bytes));
+    for transition in &expected {
+        let Some((state, steps)) = steps.get(&format!("{transition:?}")) else {
+            assert!(targets.rest.contains(transition), "{name}: {transition:?}");
+            continue;
+        };
+        let mut out = Vec::new();
+        space.target(bytes, transition, &mut out);
+        let says = (space.is_dead(), space.violation(), space.atomic_steps());
+        assert_eq!(says, (false, None, *steps), "{name}: {transition:?} in {:#?}", space.decode(bytes));
+        assert_eq!(*state, out, "{name}: {transition:?} in {:#?}", space.decode(bytes));
+    }
+    compare_targets(name, space, native, bytes, &expected);
+    listed.clear();
+    native.list(bytes, None, &mut listed);
+    compare_targets(name, space, native, bytes, &expected);
+}
+
+/// Transitions lead to the same states by native code.
+fn compare_targets(name: &str, space: &mut Compiled, native: &mut Compiled, bytes: &[u8], transitions: &[Transition]) {
     let (mut one, mut other) = (Vec::new(), Vec::new());
-    for transition in expected {
-        space.target(bytes, &transition, &mut one);
-        native.target(bytes, &transition, &mut other);
+    for transition in transitions {
+        space.target(bytes, transition, &mut one);
+        native.target(bytes, transition, &mut other);
         let says = |space: &Compiled| (space.is_dead(), space.violation(), space.culprit(), space.atomic_steps());
         assert_eq!(says(native), says(space), "{name}: {transition:?} in {:#?}", space.decode(bytes));
         assert!(space.is_dead() || one == other, "{name}: {transition:?} in {:#?}", space.decode(bytes));
@@ -199,6 +232,10 @@ fn searched<S: Checked<State = [u8]>>(space: &mut S, invariants: usize) -> (u64,
     let (budget, _) = Budget::unlimited().until(|progress| progress.states > 5_000);
     let mut store = FlatStore::<Parent>::default();
     let report = check::breadth_first(space, &mut store, &options, &budget);
+    if report.ended.is_some() {
+        // Where it was then is nobody's business.
+        return Default::default();
+    }
     let found = [report.deadlock.is_some(), report.assertions.is_some()];
     let found = found.into_iter().chain(report.invariants.iter().map(Option::is_some)).collect();
     let statistics = report.statistics;
@@ -215,6 +252,29 @@ fn packed_states_are_as_many_as_others() {
         if let Ok(mut packed) = Packed::at_most(space, 1_000) {
             assert_eq!(searched(&mut packed, 1), expected, "seed {seed}");
             assert_eq!(packed.space().limit_reached(), None, "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn searches_with_native_code_find_what_others_do() {
+    for seed in 0..seeds() {
+        let small = random::system(seed, Features::ALL);
+        let system = if seed.is_multiple_of(2) { small } else { super::random::system(seed) };
+        let invariants = [Expr::NonProgress];
+        let Ok(mut space) = Compiled::new(&system, &invariants) else { continue };
+        space.note_executed();
+        let expected = searched(&mut space, 1);
+        let mut native = natively(&system, &invariants);
+        native.note_executed();
+        assert_eq!(searched(&mut native, 1), expected, "seed {seed}");
+        assert_eq!(native.coverage(), space.coverage(), "seed {seed}");
+        let mut native = natively(&system, &invariants);
+        native.note_executed();
+        if let Ok(mut packed) = Packed::at_most(native, 1_000) {
+            assert_eq!(searched(&mut packed, 1), expected, "seed {seed}, packed");
+            assert_eq!(packed.space().limit_reached(), None, "seed {seed}");
+            assert_eq!(packed.space().coverage(), space.coverage(), "seed {seed}, packed");
         }
     }
 }

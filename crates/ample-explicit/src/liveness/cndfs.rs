@@ -15,6 +15,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::Instant;
 
 use ample_budget::{Budget, OccupiedCore};
 use ample_engine::workers::run_workers;
@@ -138,6 +139,7 @@ fn together<P>(
 where
     P: GeneralisedBuchi<State = [u8], Transition: Send> + Concurrent + Fork,
 {
+    let start = Instant::now();
     let team = Team { is_over: AtomicBool::new(false), found: Mutex::new(None) };
     let workers = 1 + others.len();
     let mut spaces: Vec<_> = [&mut *space].into_iter().chain(others).map(|space| Mutex::new(Some(space))).collect();
@@ -185,7 +187,7 @@ where
     let mut reader = store.join();
     let lasso = seek.map(|seek| seek.lasso(space, &mut reader, Fairness::None, budget));
     drop(reader);
-    let observed = SearchCounts { ended, statistics, ..SearchCounts::new(options, budget) };
+    let observed = SearchCounts { ended, statistics, start, ..SearchCounts::new(options, budget) };
     observed.report(lasso, store.bytes(), store.state_bytes())
 }
 

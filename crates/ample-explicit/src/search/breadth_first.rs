@@ -482,8 +482,7 @@ where
         targets.clear();
         counted.pending = self.frontier.len() as u64;
         counted.held = self.frontier.bytes();
-        counted.store = self.store.bytes();
-        let answer = self.feedback.count(&counted);
+        let answer = self.feedback.count(&counted, || self.store.bytes());
         if is_ended || matches!(answer, Explore::Interrupt) {
             return self.terminate(SearchResult::Interrupted);
         }

@@ -129,7 +129,7 @@ pub trait Feedback<S: StateSpace, St> {
 
     /// The search has arrived at many states, without a fault or a violated assertion on the way: what these arrivals were.
     /// Asked of a feedback that [counts](Feedback::COUNTS).
-    fn count(&mut self, _arrivals: &Arrivals) -> Explore {
+    fn count(&mut self, _arrivals: &Arrivals, _store_bytes: impl FnOnce() -> usize) -> Explore {
         Explore::Skip
     }
 
@@ -180,10 +180,8 @@ pub struct Arrivals {
     pub depth: u64,
     /// How many states wait to be expanded further.
     pub pending: u64,
-    /// The bytes of the frontier, and of the store.
+    /// The bytes of the frontier.
     pub held: usize,
-    /// The bytes of the store.
-    pub store: usize,
     /// There was no room for one of the states.
     pub is_full: bool,
 }

@@ -167,12 +167,13 @@ impl<D: Side> SharedStore<D> {
         // SAFETY: a handle is given away only when the record is complete, and what comes after the side data is not
         // written to any more then.
         unsafe {
-            let first = self.arena.bytes(start, 1)[0];
+            let start = self.arena.pointer(start);
+            let first = *start;
             if first & LONG == 0 {
-                return self.arena.bytes(start + 1, first.into());
+                return std::slice::from_raw_parts(start.add(1), first.into());
             }
-            let [a, b, c, d] = *self.arena.bytes(start, 4) else { return &[] };
-            self.arena.bytes(start + 4, u32::from_be_bytes([a & !LONG, b, c, d]) as usize)
+            let length = u32::from_be(start.cast::<u32>().read_unaligned()) & !(u32::from(LONG) << 24);
+            std::slice::from_raw_parts(start.add(4), length as usize)
         }
     }
 

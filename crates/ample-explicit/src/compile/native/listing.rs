@@ -214,7 +214,7 @@ impl<'a> Target<'a> {
 }
 
 /// The successors of the state that was listed last.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(in super::super) struct Listing {
     /// What it is made by.
     native: Option<Arc<NativeCode>>,
@@ -231,22 +231,6 @@ pub(in super::super) struct Listing {
     receivers: Vec<u64>,
     /// The steps that are taken together with others are to be noted.
     notes: bool,
-}
-
-impl Default for Listing {
-    fn default() -> Listing {
-        Listing {
-            native: None,
-            key: Vec::new(),
-            entries: Vec::new(),
-            area: Area::default(),
-            messages: Vec::new(),
-            next: 0,
-            replaced: Vec::new(),
-            receivers: Vec::new(),
-            notes: false,
-        }
-    }
 }
 
 impl Listing {

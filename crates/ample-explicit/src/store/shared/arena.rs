@@ -110,14 +110,11 @@ impl SharedArena {
         start
     }
 
-    /// The bytes from `position` on, of which that many belong to a record that is complete.
-    ///
-    /// # Safety
-    /// They do, and nobody writes to them any more.
+    /// The bytes from `position` on. Those of a record that is complete may be read as long as the arena is there, and as
+    /// nobody writes to them: a record lies in one chunk, and chunks neither move nor are given back before.
     #[inline]
-    pub(super) unsafe fn bytes(&self, position: u64, count: usize) -> &[u8] {
-        // SAFETY: a record lies in one chunk, and chunks neither move nor are given back as long as the arena is there.
-        unsafe { slice::from_raw_parts(self.start(chunk_of(position)).add(offset_of(position)), count) }
+    pub(super) fn pointer(&self, position: u64) -> *const u8 {
+        self.start(chunk_of(position)).wrapping_add(offset_of(position))
     }
 
     /// The bytes beside a state.

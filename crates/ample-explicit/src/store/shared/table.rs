@@ -13,6 +13,7 @@ use std::alloc::{Layout, alloc_zeroed};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::Handle;
+use super::super::flat::PAGE;
 use super::super::prefetch::prefetch;
 
 /// Entries in a bucket, which is a cache line.
@@ -73,6 +74,9 @@ impl SharedTable {
     /// An empty table; `None` if there is no memory for it.
     pub(super) fn new(buckets: usize) -> Option<SharedTable> {
         let entries = zeroed(buckets.checked_mul(WIDTH)?.checked_add(WIDTH - 1)?)?;
+        // A page that is looked at before it is first written to is given by the system twice, and the second time all
+        // threads are interrupted.
+        entries.chunks(PAGE / size_of::<u64>()).for_each(|page| page[0].store(0, Ordering::Relaxed));
         let misplaced = entries.as_ptr() as usize % BUCKET_BYTES;
         let first = if misplaced == 0 { 0 } else { (BUCKET_BYTES - misplaced) / size_of::<u64>() };
         Some(SharedTable { entries, first, buckets, comfortable: buckets * WIDTH / 5 * 4, is_last: false })
