@@ -257,6 +257,15 @@ fn packed_states_are_as_many_as_others() {
 }
 
 #[test]
+fn all_who_wait_for_a_timeout_are_listed() {
+    let text = "byte x, y; \
+        active proctype P() { do :: timeout -> x = (x + 1) % 3 od } \
+        active proctype Q() { do :: atomic { timeout -> if :: x > 1 -> y++ :: else -> y = 0 fi; y = y % 4 } od } \
+        active proctype R() { do :: atomic { timeout -> y = 1; if :: x == 0 -> x = 2 :: else fi } od }";
+    assert!(agree("timeouts", &model(text), &[], 1_000) > 8);
+}
+
+#[test]
 fn searches_with_native_code_find_what_others_do() {
     for seed in 0..seeds() {
         let small = random::system(seed, Features::ALL);

@@ -161,6 +161,7 @@ where
             red: Path::default(),
             seen: Vec::new(),
             current: Vec::new(),
+            listed: Vec::new(),
             window: Vec::new(),
             arrivals: 0,
             fresh: Vec::new(),
@@ -250,8 +251,10 @@ struct Search<'a, 'b, P: GeneralisedBuchi> {
     red: Path,
     /// The states of the red search.
     seen: Vec<Handle>,
-    /// The state that is expanded, its successors that are looked up next, and those that nobody has seen before.
+    /// The state that is expanded, its transitions, its successors that are looked up next, and those that nobody has seen
+    /// before.
     current: Vec<u8>,
+    listed: Vec<P::Transition>,
     window: Vec<Arrival>,
     arrivals: usize,
     fresh: Vec<Handle>,
@@ -315,15 +318,6 @@ where
     /// A blue search begins at a state.
     fn enter_blue(&mut self, state: Handle) -> Result<(), Terminated> {
         self.store.paint(state, self.cyan);
-        let bytes = self.store.get(state);
-        // What decides comes first.
-        if let Some(first) = self.space.first(bytes)
-            && self.space.is_universal(bytes, &first)
-        {
-            let states: Vec<Handle> = self.blue.states().chain([state]).collect();
-            let path = self.steps(&states);
-            return self.found(Seek::Beginning { path, end: state });
-        }
         self.expand(state, Pass::Blue)
     }
 
@@ -333,14 +327,23 @@ where
         let mut current = std::mem::take(&mut self.current);
         current.clear();
         current.extend_from_slice(self.store.get(state));
+        let mut listed = std::mem::take(&mut self.listed);
+        listed.clear();
+        let mut is_all = self.space.list(&current, None, &mut listed);
+        // What decides comes first.
+        if pass == Pass::Blue && listed.first().is_some_and(|first| self.space.is_universal(&current, first)) {
+            let states: Vec<Handle> = self.blue.states().chain([state]).collect();
+            let path = self.steps(&states);
+            return self.found(Seek::Beginning { path, end: state });
+        }
         let path = if pass == Pass::Blue { &mut self.blue } else { &mut self.red };
         let begin = path.pending.len();
         path.frames.push((state, begin));
-        let mut cursor = self.space.first(&current);
-        if cursor.is_some_and(|first| self.space.marks(&first) & self.all == self.all) {
+        if listed.first().is_some_and(|first| self.space.marks(first) & self.all == self.all) {
             self.store.paint(state, ACCEPTING);
         }
-        while let Some(transition) = cursor {
+        let mut next = 0;
+        while let Some(&transition) = listed.get(next) {
             if self.arrivals == self.window.len() {
                 self.window.push(Arrival::default());
             }
@@ -356,9 +359,13 @@ where
             if self.arrivals == WINDOW {
                 self.look_up(state, pass)?;
             }
-            cursor = self.space.next(&current, &transition);
+            next += 1;
+            if next == listed.len() && !is_all {
+                is_all = self.space.list(&current, Some(&transition), &mut listed);
+            }
         }
         self.current = current;
+        self.listed = listed;
         self.look_up(state, pass)?;
         // They are taken from the end.
         let path = if pass == Pass::Blue { &mut self.blue } else { &mut self.red };

@@ -157,6 +157,8 @@ pub struct Product<S: StateSpace> {
     hasty: bool,
     /// The state after the last transition of the space.
     after: Buffer<S>,
+    /// The transitions of the space in a state.
+    bases: Vec<S::Transition>,
     /// What was computed last was no move of the space.
     stuttered: bool,
     /// It was an initial state that is a fault.
@@ -180,6 +182,7 @@ where
             stutters: true,
             hasty: true,
             after: Buffer::<S>::default(),
+            bases: Vec::new(),
             stuttered: false,
             dead: false,
             stops: Stops::default(),
@@ -389,6 +392,42 @@ where
         self.step(tag, base, valuation, 0)
     }
 
+    /// As far as the space lists its transitions.
+    fn list(&mut self, state: &Self::State, after: Option<&Self::Transition>, out: &mut Vec<Self::Transition>) -> bool {
+        let (tag, plain) = (<S::State>::tag(state), <S::State>::plain(state));
+        if let Some(after) = after {
+            out.extend(self.next(state, after));
+            return false;
+        }
+        if tag & STOPPED != 0 {
+            out.extend(self.first(state));
+            return false;
+        }
+        let is_transient = self.space.is_transient(plain);
+        let valuation = if is_transient { 0 } else { self.valuation(tag, plain) };
+        if !is_transient && self.arc(tag, valuation, 0).is_none() {
+            return true;
+        }
+        let mut bases = std::mem::take(&mut self.bases);
+        bases.clear();
+        let is_all = self.space.list(plain, None, &mut bases);
+        if is_transient {
+            out.extend(bases.iter().copied().map(idle));
+        } else {
+            let stutters = bases.is_empty() && self.stutters;
+            for base in bases.iter().copied().map(Some).chain(stutters.then_some(None)) {
+                let mut step = self.step(tag, base, valuation, 0);
+                while let Some(found) = step {
+                    out.push(found);
+                    step = self.step(tag, base, valuation, found.arc + 1);
+                }
+            }
+        }
+        let is_all = is_all || bases.is_empty();
+        self.bases = bases;
+        is_all
+    }
+
     #[inline]
     fn next(&mut self, state: &Self::State, last: &Self::Transition) -> Option<Self::Transition> {
         let (tag, state) = (<S::State>::tag(state), <S::State>::plain(state));
@@ -470,7 +509,7 @@ where
 
 impl<S> Fork for Product<S>
 where
-    S: Checked<State: Tagged> + Fork,
+    S: Checked<State: Tagged, Transition: Send> + Fork,
     Buffer<S>: Default + Send,
 {
     fn fork(&self) -> Option<Self> {
@@ -480,6 +519,7 @@ where
             stutters: self.stutters,
             hasty: self.hasty,
             after: Buffer::<S>::default(),
+            bases: Vec::new(),
             stuttered: false,
             dead: false,
             stops: self.stops.clone(),

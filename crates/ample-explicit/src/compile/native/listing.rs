@@ -154,7 +154,7 @@ impl Area {
 
     #[inline(always)]
     fn pointer(&mut self, slot: usize) -> *mut u8 {
-        debug_assert!(slot < self.slots);
+        debug_assert!(slot <= self.slots);
         self.chunks.as_mut_ptr().wrapping_add(slot * self.size).cast()
     }
 
@@ -245,14 +245,21 @@ impl Listing {
         self.native = Some(native);
     }
 
-    /// The target of a transition, if it was listed for that state after those that were asked for since.
+    /// The target of a transition, if it was listed for that state and they are asked for in their order; the same one may be
+    /// asked for several times.
     #[inline]
     pub(in super::super) fn target(&mut self, key: &[u8], transition: &Transition) -> Option<Target<'_>> {
-        let entry = self.entries.get(self.next)?;
-        if entry.transition != *transition || self.key != key {
+        let is_at = |number: usize| self.entries.get(number).is_some_and(|entry| entry.transition == *transition);
+        let number = match self.next {
+            next if is_at(next) => next,
+            next if next > 0 && is_at(next - 1) => next - 1,
+            _ => return None,
+        };
+        if self.key != key {
             return None;
         }
-        self.next += 1;
+        self.next = number + 1;
+        let entry = &self.entries[number];
         entry.kind.has_target().then(|| self.area.target(entry))
     }
 
@@ -563,13 +570,14 @@ impl Work<'_> {
         let slot = entry.slot as usize;
         let (end, used) = (self.listing.entries.len(), self.listing.area.used);
         let mut steps = u32::from(entry.steps);
+        // With control nobody waits for a timeout.
+        let timeout = std::mem::take(&mut self.context.timeout);
         let is_followed = loop {
             let layout = self.layout;
             let memory = Reading::of(self.listing.area.state(slot), self.layout);
             let Some(holder) = control(self.program, &memory) else { break true };
             let Some(frame) = layout.frames.get(holder as usize) else { break false };
             let location = memory.location(frame);
-            self.context.timeout = 0;
             let kinds = self.expand(slot, location, frame, holder, Transition::CONTROLLED);
             if kinds == UNKNOWN {
                 break false;
@@ -603,6 +611,7 @@ impl Work<'_> {
                 Some(_) => break false,
             }
         };
+        self.context.timeout = timeout;
         self.listing.entries.truncate(end);
         self.listing.area.used = used;
         let entry = &mut self.listing.entries[number];

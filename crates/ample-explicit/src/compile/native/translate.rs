@@ -53,7 +53,7 @@ pub(super) fn translate(program: &Program, part: Part) -> Option<NativeCode> {
         flags.set(name, value).ok()?;
     }
     let isa = cranelift_native::builder().ok()?.finish(Flags::new(flags)).ok()?;
-    if isa.pointer_bits() != 64 {
+    if isa.pointer_bits() != 64 || cfg!(target_endian = "big") {
         return None;
     }
     let mut functions = Functions {
