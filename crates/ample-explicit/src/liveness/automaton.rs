@@ -126,6 +126,16 @@ impl BuchiAutomaton {
         Some(automaton)
     }
 
+    /// It is weak: the states of a strongly connected component are all accepting, or none is. Of an automaton that accepts
+    /// [by states](BuchiAutomaton::by_states).
+    pub(crate) fn is_weak(&self) -> bool {
+        let reached = self.reachability();
+        let accepts =
+            |q: usize| self.states[q].arcs.first().is_some_and(|arc| arc.marks & self.all_marks == self.all_marks);
+        let all = 0..self.states.len();
+        all.clone().all(|p| all.clone().all(|q| accepts(p) == accepts(q) || !reached[p][q] || !reached[q][p]))
+    }
+
     /// For each state which states can be reached from it, itself among them.
     fn reachability(&self) -> Vec<Vec<bool>> {
         let reached = |start: usize| {

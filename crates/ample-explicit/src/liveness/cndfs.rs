@@ -9,6 +9,10 @@
 //! another one, and no two wait for each other (theorems 1 and 2 there). Colours are written and read in one order for all
 //! threads, as the proof wants it.
 //!
+//! If all states of a component are accepting or none is, as with a weak automaton, a cycle is accepted as soon as one of its
+//! states is, and no red search is needed: of the states of an accepted cycle one is the first to become blue, and its worker
+//! has found the next one on its path then.
+//!
 //! For a single mark that belongs to states, as in the nested search by one thread. Workers that have come to their end find
 //! nothing that others do not; the search ends when all have, or when one has found a cycle.
 
@@ -150,6 +154,7 @@ where
         let mut worker = store.worker();
         let mut search = Search {
             all: space.all_marks(),
+            is_weak: space.is_weak(),
             observed: SearchCounts::new(options, budget),
             space,
             store: &mut worker,
@@ -239,6 +244,7 @@ const WINDOW: usize = 32;
 /// The search of one worker.
 struct Search<'a, 'b, P: GeneralisedBuchi> {
     all: u64,
+    is_weak: bool,
     observed: SearchCounts<'a>,
     space: &'a mut P,
     store: &'a mut Worker<'b, Colours>,
@@ -397,7 +403,7 @@ where
             let colours = self.colours(to);
             match pass {
                 Pass::Blue if colours & self.cyan != 0 => {
-                    if (colours | self.colours(state)) & ACCEPTING != 0 {
+                    if self.is_accepted(state, to, colours) {
                         return self.close(to);
                     }
                 }
@@ -418,7 +424,7 @@ where
                 // Since it was looked up, somebody may have left it behind, or this worker may have come to it.
                 Some(next) => {
                     let colours = self.colours(next);
-                    if colours & self.cyan != 0 && (colours | self.colours(state)) & ACCEPTING != 0 {
+                    if colours & self.cyan != 0 && self.is_accepted(state, next, colours) {
                         return self.close(next);
                     }
                     if colours & (self.cyan | BLUE) == 0 {
@@ -430,10 +436,25 @@ where
         Ok(())
     }
 
+    /// A step from the end of the path back to a state on it, with these colours: is it known to close an accepted cycle?
+    #[inline]
+    fn is_accepted(&self, from: Handle, to: Handle, colours: u32) -> bool {
+        if (colours | self.colours(from)) & ACCEPTING != 0 {
+            return true;
+        }
+        let is_transient = |state| self.space.is_transient(self.store.get(state));
+        if !self.is_weak || !is_transient(from) || !is_transient(to) {
+            return false;
+        }
+        // Neither tells of what kind the component is.
+        let mut members = self.blue.frames.iter().rev().map(|(state, _)| *state).take_while(|state| *state != to);
+        members.any(|state| self.colours(state) & ACCEPTING != 0)
+    }
+
     /// All successors of a state have been entered.
     fn leave_blue(&mut self, state: Handle) -> Result<(), Terminated> {
         self.store.paint(state, BLUE);
-        if self.colours(state) & ACCEPTING != 0 {
+        if !self.is_weak && self.colours(state) & ACCEPTING != 0 {
             self.search_red(state)?;
         }
         self.store.erase(state, self.cyan);

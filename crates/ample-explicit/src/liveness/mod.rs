@@ -54,6 +54,11 @@ pub trait GeneralisedBuchi: Checked {
     /// The marks of a transition.
     fn marks(&self, transition: &Self::Transition) -> u64;
 
+    /// All states of a strongly connected component are accepting, except those that are only passed through, or none is.
+    fn is_weak(&self) -> bool {
+        false
+    }
+
     /// Every run that goes on with this transition is accepted, wherever it leads; and some run does.
     fn is_universal(&mut self, state: &Self::State, transition: &Self::Transition) -> bool;
 

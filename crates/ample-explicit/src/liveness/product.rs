@@ -549,6 +549,10 @@ where
         if step.arc == IDLE { 0 } else { READ | u64::from(step.marks) }
     }
 
+    fn is_weak(&self) -> bool {
+        self.automaton.is_weak()
+    }
+
     #[inline]
     fn is_universal(&mut self, state: &Self::State, step: &Self::Transition) -> bool {
         if !step.universal || !self.hasty {
