@@ -569,6 +569,12 @@ where
     const COUNTS: bool = true;
 
     #[inline]
+    fn counted(&self, space: &S, state: &S::State, note: &Note) -> Option<(bool, u32)> {
+        let is_plain = note.violation.is_none() && !note.dead;
+        is_plain.then(|| (space.is_transient(state), note.atomic_steps))
+    }
+
+    #[inline]
     fn count(&mut self, arrivals: &Arrivals, store_bytes: impl FnOnce() -> usize) -> Explore {
         let statistics = &mut self.statistics;
         statistics.atomic_steps += arrivals.atomic_steps + arrivals.transient;

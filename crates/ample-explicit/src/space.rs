@@ -53,6 +53,12 @@ pub trait StateSpace {
     fn of_bytes(_: &[u8]) -> Option<&Self::State> {
         None
     }
+
+    /// The bytes that a state consists of.
+    #[inline]
+    fn to_bytes(_: &Self::State) -> Option<&[u8]> {
+        None
+    }
 }
 
 /// The owned form of a state: what a state is written into.

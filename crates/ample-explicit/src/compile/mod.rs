@@ -85,7 +85,7 @@ pub use symmetric::{Choice, Representatives};
 /// store can tell apart.
 pub const MAX_ATOMIC_STEPS: u32 = 1_000;
 
-/// So many states are expanded by the evaluator before native code is compiled: they take about as long as that.
+/// So many states are expanded by the evaluator before native code is compiled, so that small searches do without.
 const EVALUATED: u32 = 2_000;
 
 /// Successors of longer states are not listed together.
@@ -828,6 +828,11 @@ impl StateSpace for Compiled {
     #[inline]
     fn of_bytes(bytes: &[u8]) -> Option<&[u8]> {
         Some(bytes)
+    }
+
+    #[inline]
+    fn to_bytes(state: &[u8]) -> Option<&[u8]> {
+        Some(state)
     }
 }
 

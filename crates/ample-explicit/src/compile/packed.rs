@@ -239,6 +239,11 @@ impl StateSpace for Packed {
     fn of_bytes(bytes: &[u8]) -> Option<&[u8]> {
         Some(bytes)
     }
+
+    #[inline]
+    fn to_bytes(state: &[u8]) -> Option<&[u8]> {
+        Some(state)
+    }
 }
 
 impl Concurrent for Packed {

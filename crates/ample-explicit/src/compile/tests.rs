@@ -16,7 +16,7 @@ use super::{Ample, CompileError, Compiled, CompiledSystem, MAX_ATOMIC_STEPS, Pac
 use crate::check;
 use crate::liveness::Concurrent;
 use crate::space::{Checked, StateSpace};
-use crate::store::{FlatStore, Handle, Parent};
+use crate::store::{ExactStore, FlatStore, Handle, Key, Linked, Parent, SetStore, TreeSet};
 use crate::targets::Targets;
 
 /// A model in Promela.
@@ -228,10 +228,17 @@ fn compare_step(
 
 /// What a breadth-first search counts and finds.
 fn searched<S: Checked<State = [u8]>>(space: &mut S, invariants: usize) -> (u64, u64, u64, Vec<bool>, usize) {
+    searched_in(space, &mut FlatStore::<Parent>::default(), invariants)
+}
+
+fn searched_in<S, St>(space: &mut S, store: &mut St, invariants: usize) -> (u64, u64, u64, Vec<bool>, usize)
+where
+    S: Checked<State = [u8]>,
+    St: ExactStore<[u8], Side: Linked>,
+{
     let options = check::Options { invariants, ..check::Options::default() };
     let (budget, _) = Budget::unlimited().until(|progress| progress.states > 5_000);
-    let mut store = FlatStore::<Parent>::default();
-    let report = check::breadth_first(space, &mut store, &options, &budget);
+    let report = check::breadth_first(space, store, &options, &budget);
     if report.ended.is_some() {
         // Where it was then is nobody's business.
         return Default::default();
@@ -278,6 +285,10 @@ fn searches_with_native_code_find_what_others_do() {
         native.note_executed();
         assert_eq!(searched(&mut native, 1), expected, "seed {seed}");
         assert_eq!(native.coverage(), space.coverage(), "seed {seed}");
+        // This store depends on the order in which states are found.
+        let mut store = SetStore::queue(TreeSet::new(), Key::default(), true);
+        let mut native = natively(&system, &invariants);
+        assert_eq!(searched_in(&mut native, &mut store, 1), expected, "seed {seed}, in a tree");
         let mut native = natively(&system, &invariants);
         native.note_executed();
         if let Ok(mut packed) = Packed::at_most(native, 1_000) {

@@ -423,10 +423,20 @@ where
             let transition = window.targets.rest[number];
             self.space.target(self.store.get(source), &transition, &mut window.next().state);
             window.next().by = Some((source, transition));
-            self.arrive(window)?;
+            let note = self.feedback.arrive(self.space);
+            let state = window.arrivals[window.len].state.borrow();
+            match (self.feedback.counted(self.space, state, &note), S::to_bytes(state)) {
+                (Some((is_transient, atomic_steps)), Some(bytes)) => {
+                    window.targets.push(transition, atomic_steps, |all| {
+                        all.extend_from_slice(bytes);
+                        is_transient
+                    });
+                }
+                _ => self.enter_window(window, note)?,
+            }
         }
         window.targets.rest.clear();
-        if window.targets.states.len() >= TOGETHER { self.count_targets(&mut window.targets) } else { Ok(()) }
+        if window.targets.states.len() >= TOGETHER { self.explore_all(window) } else { Ok(()) }
     }
 
     /// Explores the states that were found together.
@@ -504,26 +514,43 @@ where
     /// Puts the state that was just written into the window, and explores all in it if it is full.
     #[inline]
     fn arrive(&mut self, window: &mut Window<S, F::Note>) -> Result<(), Terminated> {
+        let note = self.feedback.arrive(self.space);
+        self.enter_window(window, note)
+    }
+
+    #[inline]
+    fn enter_window(&mut self, window: &mut Window<S, F::Note>, note: F::Note) -> Result<(), Terminated> {
+        if !window.targets.states.is_empty() {
+            // What was found before is explored before; this arrival is the first one of the window then.
+            let len = window.len;
+            self.explore_all(window)?;
+            window.arrivals.swap(0, len);
+        }
         let arrival = window.next();
-        arrival.note = self.feedback.arrive(self.space);
+        arrival.note = note;
         arrival.hash = F::is_state(&arrival.note).then(|| self.store.announce(arrival.state.borrow()));
         window.len += 1;
         if window.len == window.size { self.explore_all(window) } else { Ok(()) }
     }
 
     fn explore_all(&mut self, window: &mut Window<S, F::Note>) -> Result<(), Terminated> {
+        self.explore_window(window)?;
         if !window.targets.states.is_empty() {
             self.count_targets(&mut window.targets)?;
         }
-        let arrivals = &mut window.arrivals[..mem::take(&mut window.len)];
-        if arrivals.len() > 1 {
-            arrivals.iter().filter_map(|arrival| arrival.hash).for_each(|hash| self.store.prefetch_state(hash));
-        }
-        arrivals.iter_mut().try_for_each(|arrival| self.explore(arrival))?;
         if let Some(expanded) = self.expanded {
             self.store.release(expanded);
         }
         Ok(())
+    }
+
+    /// Explores the arrivals in the window, all of which were found before those that are counted together.
+    fn explore_window(&mut self, window: &mut Window<S, F::Note>) -> Result<(), Terminated> {
+        let arrivals = &mut window.arrivals[..mem::take(&mut window.len)];
+        if arrivals.len() > 1 {
+            arrivals.iter().filter_map(|arrival| arrival.hash).for_each(|hash| self.store.prefetch_state(hash));
+        }
+        arrivals.iter_mut().try_for_each(|arrival| self.explore(arrival))
     }
 
     /// The EXPLORE event.
@@ -567,16 +594,7 @@ where
             return self.leave(state).map(|()| true);
         }
         listed.clear();
-        let mut visit = Visit {
-            space: self.space,
-            store: self.store,
-            place: Place::Stored(state),
-            arrival: None,
-            path_source: PathSource::Links,
-            depth: self.depth,
-            pending: self.frontier.len() as u64,
-            held: self.frontier.bytes(),
-        };
+        let mut visit = stored(self.space, self.store, &self.frontier, state, self.depth);
         self.feedback.truncated(&mut visit);
         Ok(true)
     }
@@ -584,16 +602,7 @@ where
     /// The LEAF event.
     #[cold]
     fn leave(&mut self, state: Handle) -> Result<(), Terminated> {
-        let mut visit = Visit {
-            space: self.space,
-            store: self.store,
-            place: Place::Stored(state),
-            arrival: None,
-            path_source: PathSource::Links,
-            depth: self.depth,
-            pending: self.frontier.len() as u64,
-            held: self.frontier.bytes(),
-        };
+        let mut visit = stored(self.space, self.store, &self.frontier, state, self.depth);
         let end = match self.feedback.leaf(&mut visit) {
             Backtrack::Continue => return Ok(()),
             Backtrack::Interrupt => SearchResult::Interrupted,
@@ -606,5 +615,25 @@ where
     fn terminate<X>(&mut self, result: SearchResult<S::Transition>) -> Result<X, Terminated> {
         self.result = result;
         Err(Terminated)
+    }
+}
+
+/// The moment at which a search is at a state in the store.
+fn stored<'v, S: StateSpace, St>(
+    space: &'v mut S,
+    store: &'v mut St,
+    frontier: &impl Frontier,
+    state: Handle,
+    depth: u64,
+) -> Visit<'v, S, St> {
+    Visit {
+        space,
+        store,
+        place: Place::Stored(state),
+        arrival: None,
+        path_source: PathSource::Links,
+        depth,
+        pending: frontier.len() as u64,
+        held: frontier.bytes(),
     }
 }

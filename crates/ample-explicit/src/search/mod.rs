@@ -133,6 +133,12 @@ pub trait Feedback<S: StateSpace, St> {
         Explore::Skip
     }
 
+    /// An arrival that can be counted together with others, at that state: whether it is only passed through, and how many steps
+    /// of an atomic sequence were passed over. None if it has to be explored by itself.
+    fn counted(&self, _space: &S, _state: &S::State, _note: &Self::Note) -> Option<(bool, u32)> {
+        None
+    }
+
     /// One of these arrivals has put a state into the store that the feedback [wants to see](Feedback::asks_new).
     fn explore_new(&mut self, _visit: &mut Visit<'_, S, St>) -> Explore {
         Explore::New
