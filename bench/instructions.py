@@ -5,8 +5,8 @@
 
 Runs `ample states` and `ample check` on small models of ours under `valgrind --tool=callgrind`, with one thread, and prints
 the instructions for each transition, without what the same command takes on a model with no transitions. --record writes them to
-bench/instructions.json with the version of the compiler and the profile; --check fails if one is more than a tenth above
-what was recorded. Counts of another compiler are not compared; neither is anything if valgrind is not installed: it says so.
+bench/instructions.json with the version of the compiler and the profile; --check fails if one is more than a tenth
+(with native code three tenths) above what was recorded. Counts of another compiler or processor are not compared; neither is anything if valgrind is not installed: it says so.
 """
 
 import argparse
@@ -21,6 +21,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORD = ROOT / "bench" / "instructions.json"
 TOLERANCE = 1.1
+#: When native code is ready depends on how threads are scheduled.
+TOLERANCES = {"native": 1.3}
 #: Name, command, model and options.
 RUNS = [
     ("evaluator", "states", "leader_dolev_klawe_rodeh.pml", ["--no-native"]),
@@ -31,6 +33,15 @@ RUNS = [
     ("partial orders", "check", "leader_dolev_klawe_rodeh.pml", ["--no-native", "--assertions"]),
 ]
 EMPTY = "init { skip }\n"
+
+
+def processor():
+    """What libraries choose their code by."""
+    try:
+        words = set(pathlib.Path("/proc/cpuinfo").read_text().split())
+    except OSError:
+        words = set()
+    return " ".join(sorted({"avx2", "avx512f", "bmi2", "erms"} & words))
 
 
 def count(ample, command, model, options):
@@ -54,7 +65,7 @@ def main():
     if not shutil.which("valgrind"):
         print("instructions: valgrind is not installed; nothing is compared")
         return
-    compiler = subprocess.run(["rustc", "--version"], capture_output=True, text=True).stdout.strip()
+    compiler = subprocess.run(["rustc", "--version"], capture_output=True, text=True).stdout.strip() + f", {processor()}"
     profile = pathlib.Path(arguments.ample).resolve().parent.name
     recorded = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     known = recorded.get(profile, {})
@@ -73,13 +84,13 @@ def main():
             before = known.get("instructions", {}).get(name) if comparable else None
             note = "" if before is None else f" ({each / before:.2f} of {before})"
             print(f"{name:20} {each:7} instructions for each of {transitions} transitions{note}", flush=True)
-            if before is not None and each > TOLERANCE * before:
+            if before is not None and each > TOLERANCES.get(name, TOLERANCE) * before:
                 failed.append(name)
     if arguments.record:
         recorded[profile] = dict(compiler=compiler, instructions=measured)
         RECORD.write_text(json.dumps(recorded, indent=2) + "\n")
     if arguments.check and failed:
-        sys.exit(f"instructions: more than a tenth above what was recorded: {', '.join(failed)}; "
+        sys.exit(f"instructions: more than allowed above what was recorded: {', '.join(failed)}; "
                  "if that is meant, `bench/instructions.py --record`")
 
 
