@@ -339,9 +339,13 @@ impl Dag {
 
     /// The nodes that a literal is made of, operands first; `None` if there are more than so many.
     fn cone(&self, lit: Lit, most: usize) -> Option<Vec<usize>> {
+        self.cone_of([lit], most)
+    }
+
+    /// The same for several formulas together.
+    fn cone_of(&self, lits: impl IntoIterator<Item = Lit>, most: usize) -> Option<Vec<usize>> {
         let mut seen: HashSet<u32, BuildHasherDefault<PairHasher>> = HashSet::default();
-        seen.insert(lit.0 >> 1);
-        let mut open = vec![lit];
+        let mut open: Vec<Lit> = lits.into_iter().filter(|lit| seen.insert(lit.0 >> 1)).collect();
         while let Some(lit) = open.pop() {
             if seen.len() > most {
                 return None;
@@ -357,7 +361,12 @@ impl Dag {
 
     /// The bits that the formula speaks of, sorted.
     pub fn support(&self, lit: Lit) -> Vec<u32> {
-        let cone = self.cone(lit, usize::MAX).unwrap_or_default();
+        self.support_of([lit])
+    }
+
+    /// The bits that any of these formulas speaks of, sorted. What they share is looked at once.
+    pub fn support_of(&self, lits: impl IntoIterator<Item = Lit>) -> Vec<u32> {
+        let cone = self.cone_of(lits, usize::MAX).unwrap_or_default();
         let bits = cone.into_iter().filter_map(|index| match self.node(Lit((index as u32) << 1)) {
             Node::Input(bit) => Some(bit),
             _ => None,

@@ -130,13 +130,8 @@ fn sorted(groups: HashSet<Vec<usize>>) -> Vec<Vec<usize>> {
 
 /// The bits that a partition reads, and those that it writes.
 fn footprint(dag: &Dag, partition: &Partition) -> (Vec<u32>, Vec<u32>) {
-    let mut reads: Vec<u32> = Vec::new();
     let formulas = [partition.guard, partition.fault, partition.violation, partition.overflow];
-    for lit in formulas.into_iter().chain(partition.updates.iter().map(|(_, lit)| *lit)) {
-        reads.extend(dag.support(lit));
-    }
-    reads.sort_unstable();
-    reads.dedup();
+    let reads = dag.support_of(formulas.into_iter().chain(partition.updates.iter().map(|(_, lit)| *lit)));
     (reads, partition.updates.iter().map(|(bit, _)| *bit).collect())
 }
 
