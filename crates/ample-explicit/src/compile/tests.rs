@@ -240,7 +240,7 @@ where
     let (budget, _) = Budget::unlimited().until(|progress| progress.states > 5_000);
     let report = check::breadth_first(space, store, &options, &budget);
     if report.ended.is_some() {
-        // Where it was then is nobody's business.
+        // What was counted by then depends on the order.
         return Default::default();
     }
     let found = [report.deadlock.is_some(), report.assertions.is_some()];
