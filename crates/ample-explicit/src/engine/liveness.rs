@@ -8,7 +8,7 @@ use crate::space::Checked;
 use crate::store::{ExactStore, FlatStore, Handle, Marks, Parent, Visible, Whole};
 use ample_model::{Budget, Expr, Move, Reason, Statistics, System};
 
-use super::directed;
+use super::{directed, distributed};
 use super::options::{Emptiness, Options, Search};
 use super::partial::trial;
 use super::reduction::{Algorithm, Methods, Reduction};
@@ -74,6 +74,9 @@ pub fn look_for(
     options: &Options,
     budget: &Budget,
 ) -> EmptinessResult {
+    if let Some(searcher) = system.searcher() {
+        return distributed::look_for(system, searcher, &specification, options, budget);
+    }
     if specification.automaton.len() > liveness::MAX_STATES {
         return EmptinessResult::unsupported("the automaton of the formula has too many states");
     }

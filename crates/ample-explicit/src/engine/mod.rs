@@ -7,6 +7,7 @@ mod checkpointed;
 pub mod claimed;
 pub mod covering;
 mod directed;
+pub mod distributed;
 mod heuristic;
 pub mod liveness;
 mod near;
@@ -228,6 +229,9 @@ impl Run {
 ///
 /// Whether a large one is symmetric is found out when it has turned out to be large; one that is not goes on.
 fn run(system: &Subject<'_>, request: &Request, options: &Options, budget: &Budget) -> Run {
+    if let Some(searcher) = system.searcher() {
+        return distributed::run(system, searcher, request, options, budget);
+    }
     if options.explicit.search.is_directed() {
         return directed::run(system, request, options, budget);
     }

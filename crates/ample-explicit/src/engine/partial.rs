@@ -117,7 +117,7 @@ fn symmetry(
 }
 
 /// Some step may be a run-time error.
-fn may_fault(system: &System) -> bool {
+pub(super) fn may_fault(system: &System) -> bool {
     let facts = Facts::of(system);
     let provided = (0..system.processes.len()).filter_map(|process| facts.provided(process.into()));
     facts.edges().any(|edge| edge.all.traits.may_fault || edge.monitored)

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use ample_model::{Budget, Expr, System};
 
+use super::distributed::Searcher;
 use super::options::Options;
 use crate::compile::{CompileError, Compiled, CompiledSystem};
 
@@ -16,13 +17,25 @@ pub struct Subject<'a> {
     compiled: OnceLock<Result<CompiledSystem<'a>, CompileError>>,
     /// Long searches may compile to native code.
     is_native: bool,
+    /// Whose workers search, if they are not of this process alone.
+    searcher: Option<&'a dyn Searcher>,
 }
 
 impl<'a> Subject<'a> {
     /// A system that is checked within a budget.
     pub fn new(system: &'a System, options: &Options, budget: &Budget) -> Subject<'a> {
         let is_native = !options.explicit.no_native;
-        Subject { system, budget: budget.clone(), compiled: OnceLock::new(), is_native }
+        Subject { system, budget: budget.clone(), compiled: OnceLock::new(), is_native, searcher: None }
+    }
+
+    /// The same, searched by the workers of a searcher.
+    pub fn searched_by(self, searcher: Option<&'a dyn Searcher>) -> Subject<'a> {
+        Subject { searcher, ..self }
+    }
+
+    /// Whose workers search, if they are not of this process alone.
+    pub fn searcher(&self) -> Option<&'a dyn Searcher> {
+        self.searcher
     }
 
     /// The compiled system.

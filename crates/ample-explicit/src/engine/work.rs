@@ -24,6 +24,7 @@ use ample_model::{
 
 use super::automaton::{NoAutomaton, automaton, negation};
 use super::branching::look_at;
+use super::distributed::{self, Searcher};
 use super::liveness::{Specification, look_for};
 use super::options::{Emptiness, Explicit, Options, StoreKind};
 use super::subject::Subject;
@@ -103,7 +104,19 @@ fn knows_fairness(system: &System, settings: &Settings) -> Result<(), String> {
 
 /// Checks properties.
 pub fn check(system: &System, properties: &[Property], options: &Options, board: &Board, budget: &Budget) -> Report {
-    let subject = Subject::new(system, options, budget);
+    check_with(system, properties, options, None, board, budget)
+}
+
+/// The same with the workers of a searcher, if there is one.
+pub(super) fn check_with(
+    system: &System,
+    properties: &[Property],
+    options: &Options,
+    searcher: Option<&dyn Searcher>,
+    board: &Board,
+    budget: &Budget,
+) -> Report {
+    let subject = Subject::new(system, options, budget).searched_by(searcher);
     let mut work = Work::new(&subject, options, properties, board);
     work.perform(budget);
     work.report(budget)
@@ -111,7 +124,18 @@ pub fn check(system: &System, properties: &[Property], options: &Options, board:
 
 /// Builds the whole state space and counts it.
 pub fn states(system: &System, options: &Options, budget: &Budget) -> Report {
-    let run = super::run(&Subject::new(system, options, budget), &Request::default(), options, budget);
+    states_with(system, options, None, budget)
+}
+
+/// The same with the workers of a searcher, if there is one.
+pub(super) fn states_with(
+    system: &System,
+    options: &Options,
+    searcher: Option<&dyn Searcher>,
+    budget: &Budget,
+) -> Report {
+    let subject = Subject::new(system, options, budget).searched_by(searcher);
+    let run = super::run(&subject, &Request::default(), options, budget);
     let cut = cut(system, &run, is_partial(&run, &Request::default(), options));
     Report { cut, ..report(system, Vec::new(), run) }
 }
@@ -620,6 +644,9 @@ fn decide(
             return Err(super::stores::NO_ACTING.into());
         }
         refuse_directed(options)?;
+        if system.searcher().is_some() {
+            return Err(distributed::NO_ACTING.into());
+        }
         return Ok(acted_upon(system, property, &acting, options, budget));
     }
     let simple = options.explicit.emptiness == Emptiness::Nested || options.explicit.store.is_set();
@@ -665,6 +692,9 @@ fn decide(
         }
         Question::Ctl(temporal) => {
             refuse_directed(options)?;
+            if system.searcher().is_some() {
+                return Err(distributed::NO_BRANCHING.into());
+            }
             return branching(system, property, temporal, options, budget);
         }
         Question::Bound(_) => return Err(NO_BOUNDS.into()),

@@ -87,6 +87,23 @@ impl BuchiAutomaton {
         BuchiAutomaton::new(automaton.initial as u32, automaton.sets, &edges)
     }
 
+    /// The state in which it begins, the number of its acceptance sets, and the edges of each state: what
+    /// [`new`](BuchiAutomaton::new) makes the same automaton of.
+    pub fn parts(&self) -> (u32, u32, Vec<Vec<Edge>>) {
+        let literals = |place: &Place, cube: &Cube| {
+            let atoms = place.atoms.iter().enumerate();
+            let used = atoms.filter(|(bit, _)| (cube.positive | cube.negative) >> bit & 1 == 1);
+            used.map(|(bit, atom)| (*atom, cube.positive >> bit & 1 == 1)).collect::<Vec<_>>()
+        };
+        let edge = |place: &Place, arc: &Arc| Edge {
+            when: arc.label.iter().map(|cube| literals(place, cube)).collect(),
+            to: arc.to,
+            marks: arc.marks,
+        };
+        let edges = self.states.iter().map(|place| place.arcs.iter().map(|arc| edge(place, arc)).collect()).collect();
+        (self.initial, self.all_marks.count_ones(), edges)
+    }
+
     /// How many states it has.
     pub fn len(&self) -> usize {
         self.states.len()

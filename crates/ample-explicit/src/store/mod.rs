@@ -81,13 +81,13 @@ impl Handle {
 
     /// The handle as a number that is never zero and fits [`Handle::BITS`] bits.
     #[inline]
-    pub(crate) fn number(self) -> u64 {
+    pub fn number(self) -> u64 {
         self.0.get()
     }
 
     /// The inverse of [`Handle::number`], zero being no handle.
     #[inline]
-    pub(crate) fn from_number(number: u64) -> Option<Handle> {
+    pub fn from_number(number: u64) -> Option<Handle> {
         NonZeroU64::new(number).map(Handle)
     }
 }
