@@ -299,9 +299,7 @@ fn persistent(
     may_fault: bool,
 ) -> Result<Option<Persistent>, &'static str> {
     let methods = match options.reduction() {
-        Reduction::Auto if !request.is_empty() => {
-            Methods { persistent: Some(Algorithm::Guards), ..Methods::default() }
-        }
+        Reduction::Auto if !request.is_empty() => Methods { persistent: Some(Algorithm::Guards), ..Methods::default() },
         Reduction::By(methods) => methods,
         _ => return Ok(None),
     };
@@ -349,8 +347,7 @@ pub(super) fn look_for(
         has_hidden: has_hidden_variables(system),
     };
     let found = searcher.emptiness(system, &search, budget);
-    let mut evidence =
-        Evidence { system, expressions: specification.atoms, budget, has_hidden: search.has_hidden };
+    let mut evidence = Evidence { system, expressions: specification.atoms, budget, has_hidden: search.has_hidden };
     let (run, ended) = match found.run.map(|lasso| evidence.lasso(&search, &lasso)) {
         None => (None, found.ended),
         Some(Ok(run)) => (Some(run), found.ended),
@@ -393,7 +390,8 @@ impl Evidence<'_, '_> {
         if let Some(last) = trace.states.last()
             && trace.violates
         {
-            let transition = step(&mut space, last, |space, _, _| space.violation().is_some()).ok_or_else(not_followed)?;
+            let transition =
+                step(&mut space, last, |space, _, _| space.violation().is_some()).ok_or_else(not_followed)?;
             moves.extend(space.actions(last, &transition));
         }
         Ok(evidence::Run { start: space.start_number(position), moves })
@@ -401,8 +399,7 @@ impl Evidence<'_, '_> {
 
     fn lasso(&mut self, search: &EmptinessSearch<'_>, lasso: &LassoTrace) -> Result<evidence::Lasso, Reason> {
         let space = self.system.space(self.expressions, self.budget)?;
-        let product =
-            Product::new(space, search.automaton.clone()).stutters(search.stutters).hasty(search.is_hasty);
+        let product = Product::new(space, search.automaton.clone()).stutters(search.stutters).hasty(search.is_hasty);
         if self.has_hidden {
             let mut product = product;
             let visible = product.space().visible();
@@ -414,10 +411,7 @@ impl Evidence<'_, '_> {
 }
 
 /// The position of the initial state that it is.
-fn start<P: StateSpace<State = [u8]>>(
-    space: &mut P,
-    mut is_it: impl FnMut(&mut P, &[u8]) -> bool,
-) -> Option<usize> {
+fn start<P: StateSpace<State = [u8]>>(space: &mut P, mut is_it: impl FnMut(&mut P, &[u8]) -> bool) -> Option<usize> {
     let mut out = Vec::new();
     let mut position = 0;
     while space.initial(position, &mut out) {
@@ -465,19 +459,20 @@ fn lasso_of(
         let step = step(&mut product, store.get(from), is_it).ok_or_else(not_followed)?;
         Ok((from, step))
     };
-    let steps = |states: &[Handle], marks: &dyn Fn(usize) -> u64, last: Handle, between: &mut dyn FnMut(Handle, Handle, u64) -> Result<(Handle, Step<Transition>), Reason>| {
-        let targets = states.iter().skip(1).copied().chain([last]);
-        let pairs = states.iter().copied().zip(targets).enumerate();
-        pairs.map(|(position, (from, to))| between(from, to, marks(position))).collect::<Result<Vec<_>, Reason>>()
-    };
+    let steps =
+        |states: &[Handle],
+         marks: &dyn Fn(usize) -> u64,
+         last: Handle,
+         between: &mut dyn FnMut(Handle, Handle, u64) -> Result<(Handle, Step<Transition>), Reason>| {
+            let targets = states.iter().skip(1).copied().chain([last]);
+            let pairs = states.iter().copied().zip(targets).enumerate();
+            pairs.map(|(position, (from, to))| between(from, to, marks(position))).collect::<Result<Vec<_>, Reason>>()
+        };
     let prefix = steps(&prefix, &|_| 0, end, &mut between)?;
     let cycle =
         if is_open { Vec::new() } else { steps(&cycle, &|position| lasso.cycle[position].1, end, &mut between)? };
-    let report = liveness::Report {
-        found: Some(Lasso { prefix, end, cycle }),
-        ended: None,
-        statistics: Statistics::default(),
-    };
+    let report =
+        liveness::Report { found: Some(Lasso { prefix, end, cycle }), ended: None, statistics: Statistics::default() };
     let collected = collect_lasso(&mut product, &store, report, None);
     collected.run.ok_or_else(not_followed)
 }

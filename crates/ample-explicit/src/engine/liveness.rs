@@ -8,7 +8,6 @@ use crate::space::Checked;
 use crate::store::{ExactStore, FlatStore, Handle, Marks, Parent, Visible, Whole};
 use ample_model::{Budget, Expr, Move, Reason, Statistics, System};
 
-use super::{directed, distributed};
 use super::options::{Emptiness, Options, Search};
 use super::partial::trial;
 use super::reduction::{Algorithm, Methods, Reduction};
@@ -19,6 +18,7 @@ use super::{
     NOT_LIFTED, OfCompiled, Patience, REPORT_EVERY, SEQUENTIAL, atomic, has_hidden_variables, is_sequential,
     room_for_the_store, start_of,
 };
+use super::{directed, distributed};
 use super::{threads, two_phase};
 use ample_engine::settings::Fairness;
 use ample_model::evidence::{self, Ending};

@@ -1,0 +1,86 @@
+//! Where states come from.
+
+use ample_explicit::store::{Handle, Side};
+
+/// The state that this one was first reached from, and the worker that owns that one; none for an initial state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Origin(pub(super) Option<(u16, Handle)>);
+
+/// How many bytes a handle takes.
+pub(super) const HANDLE: usize = 5;
+
+impl Side for Origin {
+    const SIZE: usize = 2 + HANDLE;
+
+    fn fresh(parent: Option<Handle>) -> Origin {
+        Origin(parent.map(|parent| (0, parent)))
+    }
+
+    #[inline]
+    fn write(self, bytes: &mut [u8]) {
+        let (worker, handle) = self.0.map_or((0, 0), |(worker, handle)| (worker, handle.number()));
+        bytes[..2].copy_from_slice(&worker.to_le_bytes());
+        bytes[2..].copy_from_slice(&handle.to_le_bytes()[..HANDLE]);
+    }
+
+    #[inline]
+    fn read(bytes: &[u8]) -> Origin {
+        let worker = u16::from_le_bytes([bytes[0], bytes[1]]);
+        Origin(handle(&bytes[2..]).map(|handle| (worker, handle)))
+    }
+}
+
+/// A handle from its bytes; none where they are zero.
+#[inline]
+pub(super) fn handle(bytes: &[u8]) -> Option<Handle> {
+    let mut number = [0; 8];
+    number[..HANDLE].copy_from_slice(&bytes[..HANDLE]);
+    Handle::from_number(u64::from_le_bytes(number))
+}
+
+/// Writes a small number in as few bytes as it needs.
+#[inline]
+pub(super) fn write_number(mut number: u64, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// Reads what [`write_number`] wrote, and goes on behind it; none where the bytes end.
+#[inline]
+pub(super) fn read_number(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let (first, rest) = bytes.split_first()?;
+        *bytes = rest;
+        number |= u64::from(first & 0x7f) << shift;
+        if first & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        for number in [0, 1, 127, 128, 16_383, 16_384, u64::from(u32::MAX), u64::MAX] {
+            let mut bytes = Vec::new();
+            write_number(number, &mut bytes);
+            let mut rest = bytes.as_slice();
+            assert_eq!(read_number(&mut rest), Some(number));
+            assert!(rest.is_empty());
+        }
+        assert_eq!(read_number(&mut &[0x80][..]), None);
+        for origin in [Origin(None), Origin(Handle::from_number(1 << 39).map(|handle| (65_535, handle)))] {
+            let mut bytes = [0; Origin::SIZE];
+            origin.write(&mut bytes);
+            assert_eq!(Origin::read(&bytes), origin);
+        }
+    }
+}
