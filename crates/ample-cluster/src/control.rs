@@ -4,12 +4,40 @@
 //! it in both directions: a beat every 200 ms with the figures of the workers, and the reason when a process has to end,
 //! which the first process hands on to all others. A process from which nothing is heard for eight seconds is lost.
 
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use ample_budget::{Budget, Cancellation, Interrupted};
 use ample_model::Reason;
 use serde::{Deserialize, Serialize};
+
+/// The processes of a group have to be connected within that time.
+pub(crate) const CONNECT_LIMIT: Duration = Duration::from_secs(30);
+/// How often a process says that it is alive.
+const BEAT: Duration = Duration::from_millis(200);
+/// A process from which nothing is heard for so long is lost.
+const SILENCE: Duration = Duration::from_secs(8);
+/// A process whose own beat is so late was stopped itself.
+const STOPPED: Duration = Duration::from_secs(2);
+/// A connection for data that fails may be the first that is seen of an end whose reason takes so long.
+const REASON_LIMIT: Duration = Duration::from_millis(1500);
+/// So long a process that ends waits for the others to know.
+const FAREWELL_LIMIT: Duration = Duration::from_secs(1);
+/// A line is written within that time.
+const WRITE_LIMIT: Duration = Duration::from_secs(1);
+/// How often threads look at what they wait for.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+/// A line has at most so many bytes, and so many more for each worker.
+const MAX_LINE: usize = 16 << 10;
+const MAX_FIGURES: usize = 512;
+/// A reason has at most so many letters.
+const MAX_REASON: usize = 1000;
+/// Threads that wait for the network need little.
+pub(crate) const SMALL_STACK: usize = 256 << 10;
 
 /// Why the work of a group ended early, in all of its processes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -44,6 +72,19 @@ pub enum End {
         /// What went wrong.
         why: String,
     },
+}
+
+impl End {
+    /// The same, with a reason that fits a line.
+    fn shortened(mut self) -> End {
+        if let End::Lost { why, .. } | End::Refused { why } | End::Failed { why, .. } = &mut self
+            && let Some((end, _)) = why.char_indices().nth(MAX_REASON)
+        {
+            why.truncate(end);
+            why.push_str(" ...");
+        }
+        self
+    }
 }
 
 impl From<End> for Reason {
@@ -175,11 +216,25 @@ impl Tallies {
         all
     }
 
-    pub(crate) fn begin(&self, process: usize) {
+    fn begin(&self, process: usize) {
         self.0.process.store(process, Ordering::Relaxed);
     }
 
-    pub(crate) fn own(&self) -> (Vec<TallySnapshot>, Traffic) {
+    fn note(&self, process: usize, workers: Vec<TallySnapshot>, traffic: Traffic) {
+        if let Some(place) = lock(&self.0.told).get_mut(process) {
+            *place = (workers, traffic);
+        }
+    }
+
+    pub(crate) fn count_sent(&self, bytes: usize) {
+        self.0.sent.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_received(&self, bytes: usize) {
+        self.0.received.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    fn own(&self) -> (Vec<TallySnapshot>, Traffic) {
         let traffic =
             Traffic { sent: self.0.sent.load(Ordering::Relaxed), received: self.0.received.load(Ordering::Relaxed) };
         (self.0.local.iter().map(Tally::snapshot).collect(), traffic)
@@ -191,35 +246,136 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the threads of a process share: whether and why the group ends.
+/// A line that a process sends to the first one, or the first one to another.
+#[derive(Debug, Serialize, Deserialize)]
+enum Line {
+    /// The process has all of its connections; from the first one: all have, the work begins.
+    Ready,
+    /// The process is alive.
+    Beat(Figures),
+    /// The workers of the process have ended; from the first one: those of all have.
+    Done(Figures),
+    /// The work ends.
+    End(End),
+}
+
+/// The figures of a process.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Figures {
+    workers: Vec<TallySnapshot>,
+    traffic: Traffic,
+}
+
+/// How far a process is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Connecting,
+    Ready,
+    Done,
+}
+
+/// The connection to another process.
+#[derive(Debug)]
+struct Peer {
+    /// None before there is a connection, and after an error of it.
+    writer: Option<TcpStream>,
+    is_attached: bool,
+    heard: Instant,
+    stage: Stage,
+    /// It has said that the work ends, or is gone.
+    has_ended: bool,
+}
+
+/// What the threads of a process share: the connections to other processes, and whether and why the group ends.
 #[derive(Debug)]
 pub(crate) struct Control {
-    process: usize,
+    pub(crate) process: usize,
+    threads: usize,
+    /// The first process has a connection to each other one, and the others have one to the first.
+    peers: Mutex<Vec<Peer>>,
     end: Mutex<Option<End>>,
     /// Ends the workers of this process.
     pub(crate) cancellation: Cancellation,
     /// The workers of this process have ended.
     workers_ended: AtomicBool,
+    /// The workers of all processes have ended: connections may be closed.
+    is_finished: AtomicBool,
+    /// Nobody needs the connections any more.
+    is_closed: AtomicBool,
+    tallies: OnceLock<Tallies>,
 }
 
 impl Control {
-    pub(crate) fn new(process: usize) -> Control {
+    pub(crate) fn new(process: usize, processes: usize, threads: usize) -> Control {
+        let peer = |_| Peer {
+            writer: None,
+            is_attached: false,
+            heard: Instant::now(),
+            stage: Stage::Connecting,
+            has_ended: false,
+        };
         Control {
             process,
+            threads,
+            peers: Mutex::new((0..processes).map(peer).collect()),
             end: Mutex::new(None),
             cancellation: Cancellation::new(),
             workers_ended: AtomicBool::new(false),
+            is_finished: AtomicBool::new(false),
+            is_closed: AtomicBool::new(false),
+            tallies: OnceLock::new(),
         }
     }
 
-    /// The first reason is the one that counts.
+    /// Begins to send beats, and to look whether those of others come.
+    pub(crate) fn start(self: &Arc<Control>) -> Result<(), End> {
+        let control = Arc::clone(self);
+        self.spawn("beats", move || control.beats())
+    }
+
+    /// There is a connection to a process now.
+    pub(crate) fn attach(self: &Arc<Control>, peer: usize, stream: TcpStream) -> Result<(), End> {
+        let failed = |error: io::Error| self.lost_end(peer, &error.to_string());
+        stream.set_write_timeout(Some(WRITE_LIMIT)).map_err(failed)?;
+        let writer = stream.try_clone().map_err(failed)?;
+        {
+            let place = &mut lock(&self.peers)[peer];
+            (place.writer, place.is_attached, place.heard) = (Some(writer), true, Instant::now());
+        }
+        let control = Arc::clone(self);
+        self.spawn("control", move || control.listen(peer, stream))?;
+        // What happened before this process was there.
+        if let Some(end) = self.ended() {
+            self.send(peer, &Line::End(end));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn begin(&self, tallies: &Tallies) {
+        tallies.begin(self.process);
+        let _ = self.tallies.set(tallies.clone());
+    }
+
+    /// The first reason is the one that counts. It is told to the others.
     pub(crate) fn end(&self, end: End) {
-        lock(&self.end).get_or_insert(end);
+        let end = end.shortened();
+        {
+            let mut place = lock(&self.end);
+            if place.is_some() || self.is_finished.load(Ordering::SeqCst) {
+                return;
+            }
+            *place = Some(end.clone());
+        }
         self.cancellation.cancel();
+        self.send_all(&Line::End(end));
     }
 
     pub(crate) fn ended(&self) -> Option<End> {
         lock(&self.end).clone()
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        lock(&self.end).is_some()
     }
 
     pub(crate) fn interrupt(&self, why: Interrupted) {
@@ -231,9 +387,228 @@ impl Control {
         self.end(End::Failed { process: self.process, why: format!("worker {worker}: {why}") });
     }
 
+    /// A process is gone.
+    pub(crate) fn lose(&self, process: usize, why: &str) {
+        lock(&self.peers)[process].has_ended = true;
+        self.end(self.lost_end(process, why));
+    }
+
+    fn lost_end(&self, process: usize, why: &str) -> End {
+        End::Lost { process, why: why.to_owned() }
+    }
+
+    /// The connection for the data of a process has failed. If that is because the group ends, the reason is about to come.
+    pub(crate) fn suspect(&self, process: usize, why: &str) {
+        let limit = Instant::now() + REASON_LIMIT;
+        while Instant::now() < limit {
+            if self.has_ended() || self.is_finished.load(Ordering::SeqCst) {
+                return;
+            }
+            thread::sleep(LOOK_EVERY);
+        }
+        self.lose(process, why);
+    }
+
     pub(crate) fn workers_have_ended(&self) {
         self.workers_ended.store(true, Ordering::Release);
     }
+
+    pub(crate) fn wait_for_workers(&self) {
+        while !self.workers_ended.load(Ordering::Acquire) {
+            thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// All connections of this process are there: waits until that is so in all processes.
+    pub(crate) fn ready(&self, deadline: Instant, budget: &Budget) -> Result<(), End> {
+        let is_late = |late: usize| {
+            let why = format!("it was not connected to all others within {} s", CONNECT_LIMIT.as_secs());
+            (Instant::now() >= deadline).then(|| self.lost_end(late, &why))
+        };
+        self.meet(Stage::Ready, || Line::Ready, budget, is_late)
+    }
+
+    /// The workers of this process have ended: waits until that is so in all processes.
+    pub(crate) fn done(&self, budget: &Budget) -> Result<(), End> {
+        self.meet(Stage::Done, || Line::Done(self.figures()), budget, |_| None)
+    }
+
+    /// Waits until all processes are in a stage. The others tell the first one, which tells all.
+    fn meet(
+        &self,
+        stage: Stage,
+        line: impl Fn() -> Line,
+        budget: &Budget,
+        is_late: impl Fn(usize) -> Option<End>,
+    ) -> Result<(), End> {
+        if self.process > 0 {
+            self.send(0, &line());
+        }
+        loop {
+            if let Some(end) = self.ended() {
+                return Err(end);
+            }
+            let missing = {
+                let peers = lock(&self.peers);
+                let waits_for = |process: usize| process != self.process && (self.process == 0 || process == 0);
+                (0..peers.len()).find(|process| waits_for(*process) && peers[*process].stage < stage)
+            };
+            let Some(missing) = missing else { break };
+            if let Err(why) = check_limits(budget) {
+                self.interrupt(why);
+            } else if let Some(end) = is_late(missing) {
+                self.end(end);
+            } else {
+                thread::sleep(LOOK_EVERY);
+            }
+        }
+        if stage == Stage::Done {
+            // Whatever happens from here on comes too late; unless it has come before.
+            let end = lock(&self.end);
+            if let Some(end) = &*end {
+                return Err(end.clone());
+            }
+            self.is_finished.store(true, Ordering::SeqCst);
+        }
+        if self.process == 0 {
+            self.send_all(&line());
+        }
+        Ok(())
+    }
+
+    /// Waits a moment for the other processes to know that the work ends.
+    pub(crate) fn farewell(&self) {
+        let limit = Instant::now() + FAREWELL_LIMIT;
+        let is_heard = |peer: &Peer| !peer.is_attached || peer.has_ended;
+        while Instant::now() < limit && !lock(&self.peers).iter().all(is_heard) {
+            thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// Closes the connections.
+    pub(crate) fn close(&self) {
+        self.is_closed.store(true, Ordering::SeqCst);
+        for peer in &mut *lock(&self.peers) {
+            if let Some(writer) = peer.writer.take() {
+                let _ = writer.shutdown(Shutdown::Both);
+            }
+        }
+    }
+
+    fn spawn(&self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), End> {
+        let failed = |error| End::Failed { process: self.process, why: format!("there is no thread: {error}") };
+        thread::Builder::new().name(name.into()).stack_size(SMALL_STACK).spawn(work).map(drop).map_err(failed)
+    }
+
+    fn figures(&self) -> Figures {
+        let (workers, traffic) = self.tallies.get().map(Tallies::own).unwrap_or_default();
+        Figures { workers, traffic }
+    }
+
+    fn send(&self, peer: usize, line: &Line) {
+        send_line(&mut lock(&self.peers)[peer].writer, &encode(line));
+    }
+
+    fn send_all(&self, line: &Line) {
+        let line = encode(line);
+        lock(&self.peers).iter_mut().for_each(|peer| send_line(&mut peer.writer, &line));
+    }
+
+    /// Sends a beat now and then, and looks for peers that do not.
+    fn beats(&self) {
+        let mut last = Instant::now();
+        while !self.is_closed.load(Ordering::SeqCst) {
+            thread::sleep(BEAT);
+            let now = Instant::now();
+            let was_stopped = now - last > STOPPED;
+            last = now;
+            if self.has_ended() || self.is_finished.load(Ordering::SeqCst) {
+                continue;
+            }
+            self.send_all(&Line::Beat(self.figures()));
+            let mut silent = None;
+            for (process, peer) in lock(&self.peers).iter_mut().enumerate().filter(|(_, peer)| peer.is_attached) {
+                if was_stopped {
+                    // What they have said in the meantime has not been read yet.
+                    peer.heard = now;
+                } else if now.saturating_duration_since(peer.heard) > SILENCE {
+                    silent = Some(process);
+                }
+            }
+            if let Some(process) = silent {
+                self.lose(process, &format!("nothing was heard from it for {} s", SILENCE.as_secs()));
+            }
+        }
+    }
+
+    /// Reads what a process says, to the end of the connection.
+    fn listen(&self, peer: usize, stream: TcpStream) {
+        let limit = MAX_LINE + self.threads * MAX_FIGURES;
+        let mut reader = BufReader::new(stream);
+        let why = loop {
+            let mut line = Vec::new();
+            match (&mut reader).take(limit as u64).read_until(b'\n', &mut line) {
+                Ok(0) => break "its connection was closed".to_owned(),
+                Ok(_) if line.last() != Some(&b'\n') => break "its connection was closed within a message".to_owned(),
+                Ok(_) => {}
+                Err(error) => break format!("its connection has failed: {error}"),
+            }
+            match serde_json::from_slice(&line) {
+                Ok(line) => self.hear(peer, line),
+                Err(error) => break format!("it sent a message that is none: {error}"),
+            }
+        };
+        if !self.is_closed.load(Ordering::SeqCst) {
+            self.lose(peer, &why);
+        }
+    }
+
+    fn hear(&self, peer: usize, line: Line) {
+        {
+            let place = &mut lock(&self.peers)[peer];
+            place.heard = Instant::now();
+            match &line {
+                Line::Ready => place.stage = place.stage.max(Stage::Ready),
+                Line::End(_) => place.has_ended = true,
+                _ => {}
+            }
+        }
+        match line {
+            Line::Ready => {}
+            Line::Beat(figures) => self.note(peer, figures),
+            Line::Done(figures) => {
+                self.note(peer, figures);
+                if peer == 0 && !self.has_ended() {
+                    self.is_finished.store(true, Ordering::SeqCst);
+                }
+                lock(&self.peers)[peer].stage = Stage::Done;
+            }
+            Line::End(end) => self.end(end),
+        }
+    }
+
+    fn note(&self, peer: usize, figures: Figures) {
+        if let Some(tallies) = self.tallies.get()
+            && figures.workers.len() == self.threads
+        {
+            tallies.note(peer, figures.workers, figures.traffic);
+        }
+    }
+}
+
+/// After an error nothing more is sent: part of a line may have been.
+fn send_line(writer: &mut Option<TcpStream>, line: &[u8]) {
+    if let Some(stream) = writer
+        && stream.write_all(line).is_err()
+    {
+        *writer = None;
+    }
+}
+
+fn encode(line: &Line) -> Vec<u8> {
+    let mut line = serde_json::to_vec(line).unwrap_or_default();
+    line.push(b'\n');
+    line
 }
 
 /// As [`Budget::check`], but without waiting for a turn.

@@ -4,10 +4,12 @@
 //! threads of one process or of several, which exchange what they find by [timely dataflow](timely): see [`exchange`]. What
 //! they do is one [job](session) after the other, at the orders of process 0.
 
+mod connect;
 pub mod control;
 pub mod exchange;
 mod explicit;
 pub mod group;
+pub mod link;
 pub mod mesh;
 pub mod session;
 

@@ -23,8 +23,11 @@
 //! ```
 
 use std::any::Any;
+use std::io;
+use std::net::{Shutdown, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -35,14 +38,20 @@ use timely::communication::AllocatorBuilder;
 use timely::communication::Hooks;
 use timely::communication::allocator::ProcessBuilder;
 use timely::communication::allocator::thread::ThreadBuilder;
+use timely::communication::allocator::zero_copy::initialize::{CommsGuard, initialize_networking_from_sockets};
 use timely::worker::Worker;
 
+use crate::connect::{Connections, connect};
 use crate::control::{Control, check_limits};
 pub use crate::control::{End, Tallies, Tally, TallySnapshot, Traffic};
 use crate::group::Group;
+use crate::link::Wire;
 
 /// How often the limits are looked at while workers run, and how long a worker that waits for others sleeps at most.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// As often while the last data is sent: nobody computes then.
+const FLUSH_EVERY: Duration = Duration::from_millis(2);
 
 /// What all processes of a group have to agree on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +71,16 @@ pub struct Mesh {
     processes: usize,
     threads: usize,
     control: Arc<Control>,
+    connections: Connections,
+}
+
+impl Drop for Mesh {
+    fn drop(&mut self) {
+        // If the work has not even begun, the others must not wait for it.
+        self.control.interrupt(Interrupted::Cancelled);
+        self.control.close();
+        self.connections.children.reap();
+    }
 }
 
 impl Mesh {
@@ -69,10 +88,14 @@ impl Mesh {
     pub fn form(group: &Group, identity: &Identity, budget: &Budget) -> Result<Mesh, End> {
         let (process, processes, threads) = (group.process(), group.processes(), identity.threads.max(1));
         check_limits(budget).map_err(|why| End::Interrupted { process, why: why.into() })?;
-        if processes > 1 {
-            return Err(End::Failed { process, why: "groups of several processes are not there yet".into() });
-        }
-        Ok(Mesh { process, processes, threads, control: Arc::new(Control::new(process)) })
+        let control = Arc::new(Control::new(process, processes, threads));
+        let connections = if processes > 1 {
+            control.start()?;
+            connect(group, identity, &control, budget)?
+        } else {
+            Connections::default()
+        };
+        Ok(Mesh { process, processes, threads, control, connections })
     }
 
     /// The number of this process.
@@ -96,16 +119,46 @@ impl Mesh {
     ///
     /// An error of any process is an error in all of them: an interrupt, a limit, a panic, a lost process.
     pub fn run<T: Send>(
-        self,
+        mut self,
         budget: &Budget,
         stack: usize,
         tallies: &Tallies,
         work: impl Fn(&mut Worker, usize, &Budget) -> Result<T, Interrupted> + Sync,
     ) -> Result<Vec<T>, End> {
-        tallies.begin(self.process);
+        let control = Arc::clone(&self.control);
+        control.begin(tallies);
+        let data = std::mem::take(&mut self.connections.data);
+        let result = self.work(data, budget, stack, tallies, work).and_then(|results| {
+            if self.processes > 1 {
+                control.done(budget)?;
+            }
+            Ok(results)
+        });
+        if result.is_err() {
+            control.farewell();
+        }
+        control.close();
+        let result = result.map_err(|end| self.connections.children.explain(end));
+        self.connections.children.reap();
+        result
+    }
+
+    /// Runs the workers, and ends the connections for the data.
+    fn work<T: Send>(
+        &self,
+        data: Vec<Option<TcpStream>>,
+        budget: &Budget,
+        stack: usize,
+        tallies: &Tallies,
+        work: impl Fn(&mut Worker, usize, &Budget) -> Result<T, Interrupted> + Sync,
+    ) -> Result<Vec<T>, End> {
         let control = &*self.control;
         let own = budget.clone().with_cancellation(&control.cancellation);
-        let results = thread::scope(|scope| {
+        let is_joined = Arc::new(AtomicBool::new(false));
+        // The engine owns the connections; these are here to close them.
+        let others: Vec<TcpStream> = data.iter().flatten().filter_map(|stream| stream.try_clone().ok()).collect();
+        let mut data = Some(data);
+        let (results, guard) = thread::scope(|scope| {
             let (done, is_done) = mpsc::channel();
             let mut starts: Vec<Sender<AllocatorBuilder>> = Vec::with_capacity(self.threads);
             let mut handles = Vec::with_capacity(self.threads);
@@ -121,8 +174,7 @@ impl Mesh {
                 match thread::Builder::new().name(name).stack_size(stack).spawn_scoped(scope, perform) {
                     Ok(handle) => handles.push(handle),
                     Err(error) => {
-                        let why = format!("there is no thread for worker {local}: {error}");
-                        control.end(End::Failed { process: self.process, why });
+                        self.fail(format!("there is no thread for worker {local}: {error}"));
                         break;
                     }
                 }
@@ -130,17 +182,25 @@ impl Mesh {
             }
             drop(done);
             // Builders wait for each other: they are only handed out when there is a thread for each.
+            let mut guard = None;
             if starts.len() == self.threads {
-                for (start, builder) in starts.into_iter().zip(self.builders()) {
-                    let _ = start.send(builder);
+                match self.builders(data.take().unwrap_or_default(), tallies, &is_joined) {
+                    Ok((builders, own)) => {
+                        guard = own;
+                        starts.iter().zip(builders).for_each(|(start, builder)| drop(start.send(builder)));
+                    }
+                    Err(error) => self.fail(format!("its connections cannot be used: {error}")),
                 }
-            } else {
-                drop(starts);
             }
+            drop(starts);
             watch(&is_done, budget, control, || handles.iter().for_each(|handle| handle.thread().unpark()));
-            handles.into_iter().map(|handle| handle.join().ok().flatten()).collect::<Vec<Option<T>>>()
+            let results: Vec<_> = handles.into_iter().map(|handle| handle.join().ok().flatten()).collect();
+            (results, guard)
         });
         control.workers_have_ended();
+        if let Some(guard) = guard {
+            self.flush(guard, budget, &is_joined, &others);
+        }
         if let Some(end) = control.ended() {
             return Err(end);
         }
@@ -148,13 +208,55 @@ impl Mesh {
         results.into_iter().collect::<Option<Vec<T>>>().ok_or_else(lacking)
     }
 
-    /// What the workers of this process exchange data by.
-    fn builders(&self) -> Vec<AllocatorBuilder> {
-        if self.threads == 1 {
-            return vec![AllocatorBuilder::Thread(ThreadBuilder)];
+    fn fail(&self, why: String) {
+        self.control.end(End::Failed { process: self.process, why });
+    }
+
+    /// Waits until all that was sent has arrived and the other processes have nothing more to send; if the group ends early,
+    /// nobody waits for that.
+    fn flush(&self, guard: CommsGuard, budget: &Budget, is_joined: &AtomicBool, others: &[TcpStream]) {
+        let control = &*self.control;
+        if !control.has_ended() {
+            is_joined.store(true, Ordering::SeqCst);
+            let (done, is_done) = mpsc::channel();
+            let join = move || {
+                drop(guard);
+                drop(done);
+            };
+            match thread::Builder::new().name("flush".into()).spawn(join) {
+                Ok(_) => watch_until_end(&is_done, budget, control),
+                Err(error) => self.fail(format!("there is no thread: {error}")),
+            }
+        } else {
+            // Its threads may wait for processes that are gone.
+            std::mem::forget(guard);
         }
-        let builders = ProcessBuilder::new_typed_vector(self.threads, Hooks::default().refill, None);
-        builders.into_iter().map(AllocatorBuilder::Process).collect()
+        if control.has_ended() {
+            others.iter().for_each(|stream| drop(stream.shutdown(Shutdown::Both)));
+        }
+    }
+
+    /// What the workers of this process exchange data by.
+    fn builders(
+        &self,
+        data: Vec<Option<TcpStream>>,
+        tallies: &Tallies,
+        is_joined: &Arc<AtomicBool>,
+    ) -> io::Result<(Vec<AllocatorBuilder>, Option<CommsGuard>)> {
+        let hooks = Hooks::default();
+        if self.processes == 1 && self.threads == 1 {
+            return Ok((vec![AllocatorBuilder::Thread(ThreadBuilder)], None));
+        }
+        let builders = ProcessBuilder::new_typed_vector(self.threads, hooks.refill.clone(), None);
+        if self.processes == 1 {
+            return Ok((builders.into_iter().map(AllocatorBuilder::Process).collect(), None));
+        }
+        let wire = |(peer, stream): (usize, Option<TcpStream>)| {
+            Some(Wire::new(peer, stream?, &self.control, tallies, is_joined))
+        };
+        let wires = data.into_iter().enumerate().map(wire).collect();
+        let (builders, guard) = initialize_networking_from_sockets(builders, wires, self.process, self.threads, hooks)?;
+        Ok((builders.into_iter().map(AllocatorBuilder::Tcp).collect(), Some(guard)))
     }
 }
 
@@ -166,6 +268,15 @@ fn watch(done: &Receiver<()>, budget: &Budget, control: &Control, wake: impl Fn(
         }
         if control.cancellation.is_cancelled() {
             wake();
+        }
+    }
+}
+
+/// Looks at the limits until the sender of `done` is gone or the group ends.
+fn watch_until_end(done: &Receiver<()>, budget: &Budget, control: &Control) {
+    while !control.has_ended() && done.recv_timeout(FLUSH_EVERY) == Err(RecvTimeoutError::Timeout) {
+        if let Err(why) = check_limits(budget) {
+            control.interrupt(why);
         }
     }
 }
@@ -225,8 +336,6 @@ fn message(panic: &(dyn Any + Send)) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::Ordering;
-
     use ample_model::Reason;
     use timely::dataflow::operators::{Exchange, Inspect, ToStream};
 
