@@ -29,8 +29,8 @@ const MAGIC: &str = "ample-cluster";
 const PROTOCOL: u32 = 1;
 /// What a process that was started by another one says where it listens.
 const PORT: &str = "ample-cluster port ";
-/// A first line is at most that long, and takes at most that time.
-const MAX_HELLO: usize = 4096;
+/// A first line is at most that long (it has the hosts of all processes), and takes at most that time.
+const MAX_HELLO: usize = 1 << 17;
 const HELLO_LIMIT: Duration = Duration::from_secs(5);
 /// So many connections may be about to say who they are.
 const MAX_STRANGERS: usize = 64;
@@ -107,8 +107,7 @@ impl Hello {
     /// Why a process does not belong to the group of this one.
     fn differs(&self, other: &Hello) -> Option<String> {
         let process = other.process;
-        // It comes over the network.
-        let version = || other.version.chars().take(40).flat_map(char::escape_default).collect::<String>();
+        let version = || printable(&other.version, 40);
         if self.protocol != other.protocol || self.version != other.version {
             let protocols = match self.protocol == other.protocol {
                 true => String::new(),
@@ -133,6 +132,11 @@ impl Hello {
     }
 }
 
+/// What comes over the network, without what a terminal would obey.
+fn printable(text: &str, length: usize) -> String {
+    text.chars().filter(|letter| !letter.is_control()).take(length).collect()
+}
+
 /// The connections of a process, and the processes that it has started.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
@@ -155,7 +159,6 @@ pub(crate) fn connect(
             control.farewell();
             control.close();
             let end = control.ended().map(|end| children.explain(end));
-            children.reap();
             return Err(
                 end.unwrap_or(End::Interrupted { process: group.process(), why: ample_model::Reason::Interrupted })
             );
@@ -217,7 +220,7 @@ fn meet(
         }
     };
     let deadline = Instant::now() + CONNECT_LIMIT;
-    let data = rendezvous(&listener, Arc::new(place), control, budget, deadline)?;
+    let data = rendezvous(&listener, Arc::new(place), control, budget, deadline, children)?;
     control.ready(deadline, budget)?;
     Ok(data)
 }
@@ -304,6 +307,7 @@ fn rendezvous(
     control: &Arc<Control>,
     budget: &Budget,
     deadline: Instant,
+    children: &mut Children,
 ) -> Result<Vec<Option<TcpStream>>, End> {
     let (process, processes) = (place.hello.process, place.hello.processes);
     let failed = |error: io::Error| End::Failed { process, why: format!("the port cannot be listened on: {error}") };
@@ -318,10 +322,14 @@ fn rendezvous(
         deadline,
     });
     let _over = Over(&meeting.is_over);
-    let control_of = (process > 0).then_some((0, Channel::Control));
-    for (peer, channel) in (0..process).map(|peer| (peer, Channel::Data)).chain(control_of) {
+    let reach = |peer: usize, channel: Channel| {
         let meeting = Arc::clone(&meeting);
-        detached(move || meeting.reach(peer, channel)).map_err(failed)?;
+        detached(move || meeting.reach(peer, channel)).map_err(failed)
+    };
+    // The first process is connected to before all others: from then on it knows if this one ends, and whether it belongs
+    // to the group has been decided.
+    if process > 0 {
+        reach(0, Channel::Control)?;
     }
     let mut missing: HashSet<(usize, Channel)> =
         (0..processes).filter(|peer| *peer != process).map(|peer| (peer, Channel::Data)).collect();
@@ -331,6 +339,7 @@ fn rendezvous(
     let mut unknown = None;
     while !missing.is_empty() {
         check(control, budget)?;
+        children.check()?;
         if Instant::now() >= deadline {
             let late = missing.iter().map(|(peer, _)| *peer).min().unwrap_or_default();
             return Err(End::Lost { process: late, why: too_late(&place, late, problems[late].take(), unknown) });
@@ -345,8 +354,11 @@ fn rendezvous(
                 Ok(Arrival::Connected(peer, channel, stream)) => {
                     missing.remove(&(peer, channel));
                     match channel {
-                        Channel::Control => control.attach(peer, stream)?,
                         Channel::Data => data[peer] = Some(stream),
+                        Channel::Control => {
+                            control.attach(peer, stream)?;
+                            (0..process).try_for_each(|peer| reach(peer, Channel::Data))?;
+                        }
                     }
                 }
                 Ok(Arrival::Refused(why)) => return Err(End::Refused { why }),
@@ -406,7 +418,7 @@ impl Meeting {
         if is_other && reply.refused.is_none() {
             return Err(io::Error::other(format!("process {} has answered", reply.hello.process)));
         }
-        let refusal = own.differs(&reply.hello).or(reply.refused);
+        let refusal = own.differs(&reply.hello).or(reply.refused.map(|why| printable(&why, 300)));
         Ok(refusal.map_or(Arrival::Connected(peer, channel, stream), Arrival::Refused))
     }
 
@@ -485,7 +497,7 @@ fn write_line(stream: &mut TcpStream, value: &impl Serialize) -> io::Result<()> 
 fn read_line<T: for<'de> Deserialize<'de>>(stream: &mut TcpStream, deadline: Instant) -> io::Result<T> {
     let mut line = Vec::new();
     let mut byte = [0];
-    while line.len() < MAX_HELLO + MAX_INTRODUCTION {
+    while line.len() < MAX_HELLO {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(io::Error::new(io::ErrorKind::TimedOut, "no answer"));
@@ -554,9 +566,8 @@ fn listen_to_parent(control: &Arc<Control>) -> Receiver<Result<Introduction, End
         thread::sleep(ORPHAN_LIMIT);
         std::process::exit(1)
     };
-    if detached(listen).is_err() {
-        // Without the thread nothing would end this process; the receiver is told that the sender is gone.
-    }
+    // Without a thread the sender is gone, which is an error for who waits.
+    let _ = detached(listen);
     receiver
 }
 
@@ -592,9 +603,17 @@ impl Children {
                 Ok(port) => return Ok(port),
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
                 Err(mpsc::RecvTimeoutError::Disconnected) => {
-                    return Err(End::Failed { process, why: "it ended before it was connected".into() });
+                    return Err(End::Lost { process, why: "it ended before it was connected".into() });
                 }
             }
+        }
+    }
+
+    /// Whether none of them has ended.
+    fn check(&mut self) -> Result<(), End> {
+        match self.0.iter_mut().position(|started| !matches!(started.child.try_wait(), Ok(None))) {
+            Some(child) => Err(End::Lost { process: child + 1, why: "it ended before it was connected".into() }),
+            None => Ok(()),
         }
     }
 
@@ -619,11 +638,9 @@ impl Children {
         let status = started.child.try_wait().ok().flatten();
         let errors = std::mem::take(&mut *lock(&started.errors));
         let _ = io::stderr().write_all(&errors);
-        let with_status = |why: String| status.map_or(why.clone(), |status| format!("{why} ({status})"));
-        match end {
-            End::Lost { process, why } => End::Lost { process, why: with_status(why) },
-            End::Failed { process, why } => End::Failed { process, why },
-            end => end,
+        match (end, status) {
+            (End::Lost { process, why }, Some(status)) => End::Lost { process, why: format!("{why} ({status})") },
+            (end, _) => end,
         }
     }
 
@@ -687,7 +704,7 @@ impl Drop for Killed {
 fn read_port(output: impl Read, port: &Sender<u16>) {
     let mut output = BufReader::new(output);
     let mut line = Vec::new();
-    while let Ok(1..) = (&mut output).take(MAX_HELLO as u64).read_until(b'\n', &mut line) {
+    while let Ok(1..) = (&mut output).take(1 << 12).read_until(b'\n', &mut line) {
         let text = String::from_utf8_lossy(&line);
         if let Some(number) = text.strip_prefix(PORT).and_then(|port| port.trim().parse().ok()) {
             let _ = port.send(number);
