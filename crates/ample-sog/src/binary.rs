@@ -5,15 +5,17 @@
 //! every engine builds its own diagrams from them in the same way. Variables are not moved afterwards, so that the bytes
 //! of a set mean the same in all engines.
 //!
-//! An action is a move: a statement of a process, or of two that shake hands. A level is a bit.
+//! An action is a move: a statement of a process, or of two that shake hands. A level is a bit. States inside an atomic
+//! sequence are transient (see [`crate::aggregate`]).
 
 use ample_boolean::{Encoding, Lit};
 use ample_model::{Budget, Expr, Move, System};
 use ample_symbolic::build::build;
 use ample_symbolic::diagram::{Bdd, Diagrams};
-use ample_symbolic::encode::{NotReached, Options, Reached, conditions_of, encode};
+use ample_symbolic::encode::{Options, Reached, conditions_of, encode};
 use ample_symbolic::reach::{Effort, Method, reachable};
 use ample_symbolic::space::{Space, SpaceSets};
+use ample_symbolic::{SetError, Sets};
 
 use crate::model::{Labelled, Maybe, Model};
 
@@ -31,6 +33,8 @@ pub struct Binary {
     moves: Vec<Move>,
     memory: u64,
     states: u128,
+    /// Transient states on cycles of transient states.
+    endless: Option<Vec<u8>>,
 }
 
 impl Binary {
@@ -48,20 +52,23 @@ impl Binary {
         let conditions: Vec<&Expr> = atoms.iter().map(|(_, expr)| expr).collect();
         let mut states = 0;
         let found = encode(system, &conditions, &options, &mut |_, space, _| {
-            if space.has_transient() {
-                return Err(NotReached::Unsupported(ATOMIC.into()));
-            }
             let effort = &mut Effort::default();
             let reached = reachable(space, &space.initial, Method::Saturation, effort, &mut |_| Ok(true))?;
-            states = number(&reached.count());
+            states = number(&space.count(&reached)?);
             Ok(reached)
         })?;
-        let Reached { encoding, space, literals, .. } = found;
+        let Reached { encoding, space, literals, reached, .. } = found;
+        space.diagrams.reorder_when_large(false);
+        let endless = match reached {
+            Some(reached) if space.has_transient() => endless(&space, &reached)?,
+            _ => None,
+        };
         let moves: Vec<Move> = encoding.partitions.iter().map(|partition| partition.taken.clone()).collect();
         let actions = moves.iter().map(|taken| name(system, taken)).collect();
         let atoms = atoms.iter().map(|(name, _)| name.clone()).collect();
         let order = space.diagrams.order();
-        Ok(Binary { encoding, literals, order, actions, atoms, moves, memory, states })
+        let endless = endless.map(|endless| endless.to_bytes());
+        Ok(Binary { encoding, literals, order, actions, atoms, moves, memory, states, endless })
     }
 
     /// The move that an action is.
@@ -69,9 +76,14 @@ impl Binary {
         &self.moves
     }
 
-    /// How many states can be reached.
+    /// How many states can be reached, transient ones left out.
     pub fn states(&self) -> u128 {
         self.states
+    }
+
+    /// Some atomic sequence may go on for ever.
+    pub fn has_endless_sequences(&self) -> bool {
+        self.endless.is_some()
     }
 
     /// The state that a witness begins with.
@@ -80,7 +92,15 @@ impl Binary {
     }
 }
 
-const ATOMIC: &str = "the model has atomic sequences, whose inner states the observation graph does not pass over";
+/// The reachable transient states on cycles of transient states, and between such cycles.
+fn endless(space: &Space, reached: &Bdd) -> Maybe<Option<Bdd>> {
+    let transient = reached.minus(&space.visible)?;
+    let mut sets = SpaceSets::new(space);
+    let all: Vec<usize> = (0..sets.actions()).collect();
+    let after = sets.after_cycles(&transient, &all)?;
+    let between = sets.before_cycles(&after, &all)?;
+    Ok((!between.is_false()).then_some(between))
+}
 
 /// The statement; with the process in front of it where there are several.
 fn name(system: &System, taken: &Move) -> String {
@@ -123,11 +143,14 @@ impl Model for Binary {
         diagrams.make_room_for(most as usize);
         diagrams.set_order(&self.order);
         let space = build(&self.encoding, &diagrams)?.space;
+        let read = |bytes: &Vec<u8>| diagrams.from_bytes(bytes)?.ok_or(SetError::Foreign);
+        let endless = self.endless.as_ref().map(read).transpose()?;
         let conditions = conditions_of(&self.encoding, &diagrams, &self.literals)?;
         let reads: Vec<Vec<u32>> = conditions.iter().map(Bdd::support).collect();
         let writes: Vec<Vec<u32>> = space.steps.iter().map(|step| step.writes.clone()).collect();
         let touches = move |action: usize, atom: usize| reads[atom].iter().any(|bit| writes[action].contains(bit));
         let holding = move |_: &mut Self::Sets, set: &Bdd, atom: usize| set.and(&conditions[atom]);
-        Ok(Labelled::new(SpaceSets::new(Box::new(space)), Box::new(holding), Box::new(touches)))
+        let sets = SpaceSets::new(Box::new(space));
+        Ok(Labelled::new(sets, Box::new(holding), Box::new(touches)).with_endless(endless))
     }
 }

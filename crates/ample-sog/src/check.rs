@@ -15,7 +15,7 @@ use ample_logic::{
 };
 use ample_model::{Budget, Interrupted};
 
-use crate::aggregate::{by_label, closed};
+use crate::aggregate::{by_label, by_next_label, closed};
 use crate::graph::Graph;
 use crate::model::{Error, Labelled, Maybe, Model};
 use crate::observed::{Label, Observed};
@@ -45,7 +45,8 @@ pub struct Question {
 /// Which graph a formula gets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rule {
-    /// By the static rule: what may change something that an atom reads is observed.
+    /// By the static rule: what may change something that an atom reads is observed. Models with atomic sequences get the
+    /// other graph.
     #[default]
     Static,
     /// As the definition says: labels are compared.
@@ -250,6 +251,8 @@ fn stretched(automaton: &Automaton, (letters, events): &(Vec<u64>, u64)) -> Auto
 /// The graph that a question needs.
 pub fn observed<S: Portable>(sets: &Labelled<S>, actions: usize, question: &Question, rule: Rule) -> Maybe<Observed> {
     let (events, states) = (question.events(), question.states());
+    // An action that changes a label in the midst of an atomic sequence need not have changed it at the end.
+    let rule = if sets.has_transient() { Rule::Definition } else { rule };
     match rule {
         Rule::Static => Observed::by_reading(sets, actions, &events, &states),
         Rule::Definition => Observed::events_and_states(actions, &events, &states),
@@ -449,6 +452,9 @@ fn validate<S: Portable>(
 pub type Letter = (Label, Option<usize>);
 
 /// The collapsed word of a run: its prefix and its cycle. An error if the model has no such run.
+///
+/// A state inside an atomic sequence has the label of the visible state before it, unless a run-time error stops the run
+/// there.
 pub fn collapsed_word<S: Portable>(
     sets: &mut Labelled<S>,
     observed: &Observed,
@@ -461,19 +467,19 @@ pub fn collapsed_word<S: Portable>(
     if sets.is_empty(&state) {
         return Err(refuted());
     }
-    let mut label = label_of(sets, observed, &state)?;
+    let mut label = label_after(sets, observed, &state, 0)?;
     let mut words = [Vec::new(), Vec::new()];
     let is_fault = witness.ending == Ending::Fault;
     let steps = witness.prefix.len() - usize::from(is_fault);
     let mut base = None;
     for (word, actions) in words.iter_mut().zip([&witness.prefix[..steps], &witness.cycle[..]]) {
-        base = Some(state.clone());
+        base = Some((state.clone(), label));
         for action in actions {
             state = sets.image(&state, *action)?;
             if sets.is_empty(&state) {
                 return Err(refuted());
             }
-            let next = label_of(sets, observed, &state)?;
+            let next = label_after(sets, observed, &state, label)?;
             let is_observed = observed.actions.contains(action);
             if is_observed || next != label {
                 word.push((label, is_observed.then_some(*action)));
@@ -482,20 +488,33 @@ pub fn collapsed_word<S: Portable>(
         }
     }
     let is_right = match witness.ending {
-        Ending::Cycle => !witness.cycle.is_empty() && base.is_some_and(|base| base == state),
+        Ending::Cycle => !witness.cycle.is_empty() && base.is_some_and(|(base, of)| base == state && of == label),
         Ending::Stuck => sets.resting(&state)? == state && sets.fault_in(&state)?.is_none(),
         Ending::Fault => sets.fault_in(&state)?.is_some(),
     };
     if !is_right {
         return Err(refuted());
     }
-    let [prefix, mut cycle] = words;
+    let [mut prefix, mut cycle] = words;
+    if is_fault {
+        let stopped = by_label(sets, &state, observed)?.first().map_or(0, |(label, _)| *label);
+        if stopped != label {
+            prefix.push((label, None));
+            label = stopped;
+        }
+    }
     if cycle.is_empty() {
         cycle.push((label, None));
     }
     Ok((prefix, cycle))
 }
 
-fn label_of<S: Portable>(sets: &mut Labelled<S>, observed: &Observed, state: &S::Set) -> Maybe<Label> {
-    Ok(by_label(sets, state, observed)?.first().map_or(0, |(label, _)| *label))
+/// The label of a state behind one of that label.
+fn label_after<S: Portable>(
+    sets: &mut Labelled<S>,
+    observed: &Observed,
+    state: &S::Set,
+    before: Label,
+) -> Maybe<Label> {
+    Ok(by_next_label(sets, state, observed, before)?.first().map_or(before, |(label, _)| *label))
 }

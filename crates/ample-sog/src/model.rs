@@ -4,11 +4,14 @@
 //! so every thread has sets of its own, made by the same [`Model`]; what threads tell each other are bytes.
 
 use std::ops::{Deref, DerefMut};
+use std::rc::Rc;
 
 use ample_budget::{Budget, Interrupted};
 use ample_symbolic::encode::NotReached;
 use ample_symbolic::{Portable, SetError};
 use thiserror::Error;
+
+use crate::observed::Observed;
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -103,18 +106,56 @@ pub struct Labelled<S: Portable> {
     holding: Holding<S>,
     touches: Touches,
     repeats: Option<Repeats<S>>,
+    /// Transient states that lie on cycles of transient states, if there are any.
+    endless: Option<S::Set>,
+    /// What is unobserved was divided for this.
+    divided: Option<(Observed, Rc<Divided>)>,
+}
+
+/// The actions that are not observed.
+#[derive(Debug, Default)]
+pub struct Divided {
+    /// Those that change nothing that an observed atom reads.
+    pub still: Vec<usize>,
+    /// The others.
+    pub moving: Vec<usize>,
 }
 
 impl<S: Portable> Labelled<S> {
     /// The sets, with what atoms mean, and which action may change something that which atom reads.
     pub fn new(sets: S, holding: Holding<S>, touches: Touches) -> Labelled<S> {
-        Labelled { sets, holding, touches, repeats: None }
+        Labelled { sets, holding, touches, repeats: None, endless: None, divided: None }
     }
 
     /// With a quick look at whether actions can go on for ever.
     #[must_use]
     pub fn with_repeats(self, repeats: Repeats<S>) -> Labelled<S> {
         Labelled { repeats: Some(repeats), ..self }
+    }
+
+    /// With the transient states that lie on cycles of transient states: atomic sequences that may not end.
+    #[must_use]
+    pub fn with_endless(self, endless: Option<S::Set>) -> Labelled<S> {
+        Labelled { endless, ..self }
+    }
+
+    /// The transient states that lie on cycles of transient states, if there are any.
+    pub fn endless(&self) -> Option<&S::Set> {
+        self.endless.as_ref()
+    }
+
+    /// What is unobserved, by whether it may change the label.
+    pub fn divided(&mut self, observed: &Observed) -> Rc<Divided> {
+        if let Some((known, divided)) = &self.divided
+            && known == observed
+        {
+            return Rc::clone(divided);
+        }
+        let is_moving = |action: &usize| observed.atoms.iter().any(|atom| self.touches(*action, *atom));
+        let (moving, still) = observed.unobserved.iter().partition(|action| is_moving(action));
+        let divided = Rc::new(Divided { still, moving });
+        self.divided = Some((observed.clone(), Rc::clone(&divided)));
+        divided
     }
 
     /// The states of the set in which an atom holds.

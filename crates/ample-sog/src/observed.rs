@@ -19,6 +19,12 @@ use ample_symbolic::Portable;
 /// The truth of each atom: bit *i* for the *i*-th atom of [`Observed::atoms`].
 pub type Label = u64;
 
+/// A bit of a label beside those of the atoms: a run-time error inside an atomic sequence has stopped the run.
+pub const STOPPED: Label = 1 << MAX_ATOMS;
+
+/// So many atoms can be observed.
+const MAX_ATOMS: usize = 63;
+
 /// What is observed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observed {
@@ -36,8 +42,8 @@ pub struct Observed {
 
 impl Observed {
     fn new(count: usize, actions: &[usize], atoms: &[usize]) -> Maybe<Observed> {
-        if atoms.len() > 64 {
-            let sentence = format!("{} atoms are observed, and at most 64 are supported", atoms.len());
+        if atoms.len() > MAX_ATOMS {
+            let sentence = format!("{} atoms are observed, and at most {MAX_ATOMS} are supported", atoms.len());
             return Err(Error::Unsupported(sentence));
         }
         let mut is_observed = vec![false; count];

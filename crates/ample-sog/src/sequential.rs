@@ -62,7 +62,7 @@ pub fn build<S: Portable>(
     table.set_initial(initial);
     while let Some((id, label, set)) = stack.pop() {
         budget.check()?;
-        let facts = facts(sets, &set, observed)?;
+        let facts = facts(sets, &set, label, observed)?;
         let mut arcs = Vec::new();
         for (action, label, to) in successors(sets, &set, label, observed, &mut || Ok(budget.check()?))? {
             let (id, is_new) = insert(sets, label, &to)?;

@@ -1,4 +1,5 @@
-//! The aggregates that threads share, found by the bytes of their sets.
+//! The aggregates that threads share, found by the bytes of their sets and their labels. The label says nothing new, except
+//! where a set consists of transient states alone.
 //!
 //! To look for an aggregate and to insert it is one critical section, of the part of the table that its bytes belong to.
 //! What an aggregate is like and where it leads is found later, by exactly one thread, and published at once.
@@ -49,9 +50,27 @@ impl Entry {
 
 const SHARDS: usize = 64;
 
+/// The aggregates with some bytes: nearly always one.
+type Shard = HashMap<Arc<[u8]>, Known>;
+
+struct Known {
+    label: Label,
+    id: Id,
+    others: Vec<(Label, Id)>,
+}
+
+impl Known {
+    fn find(&self, label: Label) -> Option<Id> {
+        if self.label == label {
+            return Some(self.id);
+        }
+        self.others.iter().find(|(other, _)| *other == label).map(|(_, id)| *id)
+    }
+}
+
 /// The aggregates.
 pub struct Table {
-    shards: Vec<Mutex<HashMap<Arc<[u8]>, Id>>>,
+    shards: Vec<Mutex<Shard>>,
     hasher: RandomState,
     entries: RwLock<Vec<Arc<Entry>>>,
     bytes: AtomicU64,
@@ -79,12 +98,12 @@ impl Table {
         }
     }
 
-    /// The aggregate with these bytes, and whether it is new.
+    /// The aggregate with this label and these bytes, and whether it is new.
     pub fn find_or_insert(&self, label: Label, bytes: Vec<u8>) -> Maybe<(Id, bool)> {
         let shard = (self.hasher.hash_one(&bytes) >> 32) as usize % SHARDS;
         let mut known = lock(&self.shards[shard]);
-        if let Some(id) = known.get(bytes.as_slice()) {
-            return Ok((*id, false));
+        if let Some(id) = known.get(bytes.as_slice()).and_then(|known| known.find(label)) {
+            return Ok((id, false));
         }
         let size = bytes.len() as u64 + 200;
         if self.bytes.fetch_add(size, Ordering::Relaxed) + size > self.max_bytes {
@@ -97,7 +116,12 @@ impl Table {
         let id = Id::try_from(entries.len()).map_err(|_| Error::Memory)?;
         entries.push(Arc::new(entry));
         drop(entries);
-        known.insert(bytes, id);
+        match known.entry(bytes) {
+            std::collections::hash_map::Entry::Occupied(mut same) => same.get_mut().others.push((label, id)),
+            std::collections::hash_map::Entry::Vacant(place) => {
+                place.insert(Known { label, id, others: Vec::new() });
+            }
+        }
         Ok((id, true))
     }
 

@@ -380,7 +380,7 @@ struct Builder<'s, 'a, S: Portable> {
     /// Sets that it made and has not expanded.
     kept: HashMap<Id, S::Set>,
     /// Sets that it has seen, by their digests: most arcs lead to one of them.
-    known: HashMap<u64, (S::Set, Id)>,
+    known: HashMap<u64, (Label, S::Set, Id)>,
 }
 
 impl<S: Portable> Builder<'_, '_, S> {
@@ -415,7 +415,7 @@ impl<S: Portable> Builder<'_, '_, S> {
     fn try_to_expand(&mut self, entry: &Entry, task: &Task) -> Maybe<()> {
         let site = self.site;
         let set = self.open(entry, task)?;
-        let facts = facts(&mut self.sets, &set, site.observed)?;
+        let facts = facts(&mut self.sets, &set, entry.label, site.observed)?;
         let leaving = successors(&mut self.sets, &set, entry.label, site.observed, &mut || Ok(site.budget.check()?))?;
         let mut arcs = Vec::with_capacity(leaving.len());
         for (action, label, set) in leaving {
@@ -450,8 +450,8 @@ impl<S: Portable> Builder<'_, '_, S> {
     fn insert(&mut self, label: Label, set: S::Set) -> Maybe<Id> {
         let digest = self.sets.digest(&set);
         if let Some(digest) = digest
-            && let Some((known, id)) = self.known.get(&digest)
-            && *known == set
+            && let Some((of, known, id)) = self.known.get(&digest)
+            && (*of, known) == (label, &set)
         {
             return Ok(*id);
         }
@@ -460,7 +460,7 @@ impl<S: Portable> Builder<'_, '_, S> {
             if self.known.len() >= MOST_KNOWN {
                 self.known.clear();
             }
-            self.known.insert(digest, (set, id));
+            self.known.insert(digest, (label, set, id));
         }
         Ok(id)
     }

@@ -7,9 +7,11 @@
 //! A cycle of aggregates need not be a cycle of states. Among the states from which one can go round for ever, one is
 //! looked for that comes back to itself after some rounds.
 
-use crate::aggregate::labelled;
+use crate::aggregate::{
+    entered, labelled, resting, visible_after_cycles, visible_before_cycles, visible_images, visible_preimages,
+};
 use crate::model::{Error, Labelled, Maybe};
-use crate::observed::{Label, Observed};
+use crate::observed::{Label, Observed, STOPPED};
 use crate::product::Hop;
 use ample_symbolic::Portable;
 
@@ -78,11 +80,15 @@ impl<S: Portable> Maker<'_, S> {
         }
     }
 
-    /// The states of a set from which the arc leads into another.
-    fn before_arc(&mut self, action: Option<usize>, into: &S::Set, within: &S::Set) -> Maybe<S::Set> {
-        Ok(match action {
-            Some(action) => self.sets.preimage(into, action, within)?,
-            None => self.sets.preimages(into, &self.observed.unobserved, within)?,
+    /// The states of an aggregate from which an arc leads into these states of the next.
+    fn before_arc(&mut self, from: &Visit<S::Set>, to: &Visit<S::Set>, into: &S::Set) -> Maybe<S::Set> {
+        if to.label & STOPPED != 0 {
+            return Ok(self.sets.intersection(into, &from.set)?);
+        }
+        let into = entered(self.sets, into, from.label, to.label)?;
+        Ok(match to.action {
+            Some(action) => self.sets.preimage(&into, action, &from.set)?,
+            None => self.sets.preimages(&into, &self.observed.unobserved, &from.set)?,
         })
     }
 
@@ -100,7 +106,7 @@ impl<S: Portable> Maker<'_, S> {
         for (place, stop) in path.iter().enumerate().rev() {
             let approach = self.approach(&stop.set, &goal)?;
             if place > 0 {
-                goal = self.before_arc(stop.action, &approach.all, &path[place - 1].set)?;
+                goal = self.before_arc(path[place - 1], stop, &approach.all)?;
             }
             approaches.push(approach);
         }
@@ -111,12 +117,14 @@ impl<S: Portable> Maker<'_, S> {
         let (shown, mut state) = (self.sets.values(&first), self.sets.only(&first)?);
         let mut actions = Vec::new();
         for (place, approach) in approaches.iter().enumerate() {
-            if place > 0 {
-                let choices = match path[place].action {
+            if place > 0 && path[place].label & STOPPED == 0 {
+                let (before, stop) = (path[place - 1], path[place]);
+                let choices = match stop.action {
                     Some(action) => vec![action],
                     None => self.observed.unobserved.clone(),
                 };
-                state = self.step(&state, &choices, &approach.all, &mut actions)?;
+                let into = entered(self.sets, &approach.all, before.label, stop.label)?;
+                state = self.step(&state, &choices, &into, &mut actions)?;
             }
             state = self.walk(state, approach, &mut actions)?;
         }
@@ -156,16 +164,20 @@ impl<S: Portable> Maker<'_, S> {
 
     /// A run along the path that ends in its last aggregate, or stays there for ever.
     pub fn resting(&mut self, path: &[Visit<S::Set>]) -> Maybe<Witness> {
-        let last = &path.last().ok_or_else(lost)?.set;
+        let at = path.last().ok_or_else(lost)?;
+        let last = &at.set;
         let path: Vec<&Visit<S::Set>> = path.iter().collect();
         let initial = self.sets.initial()?;
-        let dead = self.sets.resting(last)?;
+        let dead = resting(self.sets, last, at.label, self.observed)?;
         if !self.sets.is_empty(&dead) {
             let (start, mut prefix, state) = self.run(&path, &initial, &dead)?.ok_or_else(lost)?;
             let fault = self.sets.fault_in(&state)?;
             prefix.extend(fault);
             let ending = if fault.is_some() { Ending::Fault } else { Ending::Stuck };
             return Ok(Witness { start, prefix, cycle: Vec::new(), ending });
+        }
+        if self.sets.endless().is_some() {
+            return self.resting_past_sequences(&path, &initial);
         }
         let core = self.sets.after_cycles(last, &self.observed.unobserved)?;
         let core = self.sets.before_cycles(&core, &self.observed.unobserved)?;
@@ -184,6 +196,65 @@ impl<S: Portable> Maker<'_, S> {
             }
             prefix.extend(steps);
             state = after;
+        }
+    }
+
+    /// A run along the path that stays in its last aggregate for ever, and in no atomic sequence: from visible state to
+    /// visible state.
+    fn resting_past_sequences(&mut self, path: &[&Visit<S::Set>], initial: &S::Set) -> Maybe<Witness> {
+        let (observed, last) = (self.observed, &path.last().ok_or_else(lost)?.set);
+        let core = visible_after_cycles(self.sets, last, observed)?;
+        let core = visible_before_cycles(self.sets, &core, last, observed)?;
+        let (start, mut prefix, mut state) = self.run(path, initial, &core)?.ok_or_else(lost)?;
+        let mut round = |maker: &mut Self, set: &S::Set| {
+            let image = visible_images(maker.sets, set, last, observed)?;
+            Ok(maker.sets.intersection(&image, &core)?)
+        };
+        loop {
+            let (layers, is_back) = self.layers(&state, &mut round)?;
+            let goal = if is_back { state.clone() } else { self.one_of(layers.last())? };
+            let before = if is_back { &layers[..] } else { &layers[..layers.len() - 1] };
+            let mut goals = vec![goal];
+            for layer in before.iter().rev() {
+                let next = visible_preimages(self.sets, &goals[goals.len() - 1], last, observed)?;
+                goals.push(self.sets.intersection(&next, layer)?);
+            }
+            let mut steps = Vec::new();
+            for goal in goals.iter().rev() {
+                state = self.past_transient(&state, goal, last, &mut steps)?;
+            }
+            if is_back {
+                return Ok(Witness { start, prefix, cycle: steps, ending: Ending::Cycle });
+            }
+            prefix.extend(steps);
+        }
+    }
+
+    /// Unobserved steps from a visible state to one of these, past transient states of the set.
+    fn past_transient(
+        &mut self,
+        state: &S::Set,
+        goal: &S::Set,
+        within: &S::Set,
+        actions: &mut Vec<usize>,
+    ) -> Maybe<S::Set> {
+        let (mut layers, mut passed, mut new) = (Vec::new(), self.sets.empty(), state.clone());
+        loop {
+            (self.look)()?;
+            let image = self.sets.images_within(&new, &self.observed.unobserved, within)?;
+            let met = self.sets.intersection(&image, goal)?;
+            if !self.sets.is_empty(&met) {
+                let target = self.one_of(Some(&met))?;
+                return self.follow(state, &layers, &target, actions);
+            }
+            let visible = self.sets.visible(&image)?;
+            let transient = self.sets.minus(&image, &visible)?;
+            new = self.sets.minus(&transient, &passed)?;
+            if self.sets.is_empty(&new) {
+                return Err(lost());
+            }
+            passed = self.sets.union(&passed, &new)?;
+            layers.push(new.clone());
         }
     }
 
@@ -250,7 +321,7 @@ impl<S: Portable> Maker<'_, S> {
     /// `around` too.
     pub fn cycling(&mut self, path: &[Visit<S::Set>], around: &[Visit<S::Set>]) -> Maybe<Witness> {
         let base = path.last().ok_or_else(lost)?;
-        let core = self.endless(&base.set, around)?;
+        let core = self.endless(base, around)?;
         let visits: Vec<&Visit<S::Set>> = path.iter().collect();
         let initial = self.sets.initial()?;
         let (start, mut prefix, mut state) = self.run(&visits, &initial, &core)?.ok_or_else(lost)?;
@@ -274,16 +345,16 @@ impl<S: Portable> Maker<'_, S> {
     }
 
     /// The states of the first aggregate from which one can go round for ever.
-    fn endless(&mut self, base: &S::Set, around: &[Visit<S::Set>]) -> Maybe<S::Set> {
-        let mut left = base.clone();
+    fn endless(&mut self, base: &Visit<S::Set>, around: &[Visit<S::Set>]) -> Maybe<S::Set> {
+        let mut left = base.set.clone();
         loop {
             let mut goal = left.clone();
             for (place, stop) in around.iter().enumerate().rev() {
                 let approach = self.approach(&stop.set, &goal)?.all;
-                let before = if place == 0 { base } else { &around[place - 1].set };
-                goal = self.before_arc(stop.action, &approach, before)?;
+                let before = if place == 0 { base } else { &around[place - 1] };
+                goal = self.before_arc(before, stop, &approach)?;
             }
-            let goal = self.approach(base, &goal)?.all;
+            let goal = self.approach(&base.set, &goal)?.all;
             let next = self.sets.intersection(&goal, &left)?;
             if next == left {
                 return Ok(left);
@@ -306,6 +377,7 @@ impl<S: Portable> Maker<'_, S> {
                     labelled(self.sets, &image, observed, stop.label)?
                 }
             };
+            set = entered(self.sets, &set, label, stop.label)?;
             set = self.sets.intersection(&set, &stop.set)?;
             label = stop.label;
         }

@@ -136,11 +136,20 @@ fn operators_group_as_in_the_language_of_the_model() {
 }
 
 #[test]
-fn atomic_sequences_are_refused() {
+fn an_atomic_sequence_is_one_step() {
     let text = "byte x; active [2] proctype P() { do :: atomic { x = 1; x = 0 } od }";
     let loaded = ample::load_text("atomic.pml", text.into(), &LoadOptions::default()).unwrap();
-    let error = build(&loaded.system, &SogOptions::default(), &Budget::unlimited()).unwrap_err();
-    assert!(error.to_string().contains("atomic"), "{error}");
+    let atoms = vec![loaded.expression("x == 1").unwrap()];
+    let options = SogOptions { atoms, kind: Kind::State, ..SogOptions::default() };
+    let built = build(&loaded.system, &options, &Budget::unlimited()).unwrap();
+    let size = built.graph.size();
+    assert_eq!((size.aggregates, size.states, size.divergent, built.has_endless_sequences), (1, 1, 1, false));
+    let judged = |text: &str| {
+        check(&loaded.system, &formula(&loaded, text).unwrap(), &SogOptions::default(), &Budget::unlimited()).unwrap()
+    };
+    assert!(judged("[] (x == 0)").violation.is_none());
+    // The statement inside is an event all the same.
+    assert!(judged("[] <> \"x = 0\"").violation.is_none());
 }
 
 /// Into how many parts successors are split.

@@ -75,6 +75,8 @@ pub struct Built {
     pub work: Work,
     /// `"list diagrams"` or `"binary diagrams"`.
     pub engine: &'static str,
+    /// Some atomic sequence may go on for ever: what does so is no run.
+    pub has_endless_sequences: bool,
     /// How long it took.
     pub took: Duration,
 }
@@ -112,6 +114,8 @@ pub struct Judged {
     pub work: Work,
     /// `"list diagrams"` or `"binary diagrams"`.
     pub engine: &'static str,
+    /// Some atomic sequence may go on for ever: what does so is no run.
+    pub has_endless_sequences: bool,
     /// How long it took.
     pub took: Duration,
 }
@@ -233,6 +237,9 @@ impl registry::Options for Sog {
     }
 }
 
+/// What to say where an atomic sequence may go on for ever.
+pub const ENDLESS: &str = "an atomic sequence may never end, and what stays in it for ever is no run";
+
 /// Its name.
 const ENGINE: &str = "sog";
 /// Of counting.
@@ -283,7 +290,8 @@ fn answer_of(property: &Property, judged: Result<Judged, SogError>) -> (Answer, 
     match judged {
         Ok(judged) => {
             let (found, expanded) = judged.aggregates;
-            let note = Some(format!("{found} aggregates, {expanded} of them expanded, as {}", judged.engine));
+            let endless = if judged.has_endless_sequences { format!("; {ENDLESS}") } else { String::new() };
+            let note = Some(format!("{found} aggregates, {expanded} of them expanded, as {}{endless}", judged.engine));
             let answer = match judged.violation {
                 Some(Counterexample::States(validated)) => Answer::refuted(property, ENGINE, validated),
                 Some(Counterexample::Events(_)) => refused(property, "it has events; `ample sog --ltl` checks it"),
@@ -349,6 +357,7 @@ struct Actions<'a> {
     moves: Vec<Move>,
     start: &'a dyn Fn(&[u64]) -> Option<StartNumber>,
     engine: &'static str,
+    has_endless_sequences: bool,
 }
 
 /// What is done with a model, whatever its sets are.
@@ -365,14 +374,23 @@ fn with_model<T>(system: &System, atoms: &[Expr], budget: &Budget, task: impl Op
         && let Some(conditions) = atoms.iter().map(condition).collect::<Option<Vec<_>>>()
     {
         let moves = (0..net.transitions.len()).map(|edge| Move::Process { process: 0, edge: edge.into() });
-        let actions =
-            Actions { moves: moves.collect(), start: &|_| Some(StartNumber::default()), engine: "list diagrams" };
+        let actions = Actions {
+            moves: moves.collect(),
+            start: &|_| Some(StartNumber::default()),
+            engine: "list diagrams",
+            has_endless_sequences: false,
+        };
         return task.perform(&Lists::new(net, conditions, memory), &actions);
     }
     let atoms: Vec<(String, Expr)> = atoms.iter().map(named).collect();
     let binary = encoded(system, &atoms, memory, budget)?;
     let start = |bits: &[u64]| Interpreter::new(system).number_of(&binary.state(system, bits));
-    let actions = Actions { moves: binary.moves().to_vec(), start: &start, engine: "binary diagrams" };
+    let actions = Actions {
+        moves: binary.moves().to_vec(),
+        start: &start,
+        engine: "binary diagrams",
+        has_endless_sequences: binary.has_endless_sequences(),
+    };
     task.perform(&binary, &actions)
 }
 
@@ -425,8 +443,15 @@ impl Operation<Built> for Build<'_> {
             Kind::EventState => Observed::events_and_states(count, &events, &atoms)?,
         };
         let (graph, work) = crate::build_with_threads(model, &observed, &build_options(self.options, self.budget))?;
-        let (engine, took) = (actions.engine, self.begun.elapsed());
-        Ok(Built { graph, actions: model.actions().to_vec(), atoms: model.atoms().to_vec(), work, engine, took })
+        Ok(Built {
+            graph,
+            actions: model.actions().to_vec(),
+            atoms: model.atoms().to_vec(),
+            work,
+            engine: actions.engine,
+            has_endless_sequences: actions.has_endless_sequences,
+            took: self.begun.elapsed(),
+        })
     }
 }
 
@@ -467,6 +492,7 @@ impl Operation<Judged> for Check<'_> {
             size: checked.graph.as_ref().map(Graph::size),
             work: checked.work,
             engine: actions.engine,
+            has_endless_sequences: actions.has_endless_sequences,
             took: self.begun.elapsed(),
         })
     }
@@ -558,17 +584,31 @@ impl Check<'_> {
         states: &[State],
         names: &[String],
     ) -> Result<(), SogError> {
-        let actions: Vec<usize> = witness.prefix.iter().chain(&witness.cycle).copied().collect();
+        let mut actions: Vec<usize> = witness.prefix.iter().chain(&witness.cycle).copied().collect();
+        if witness.ending == crate::Ending::Fault {
+            // A step that is a fault is not taken.
+            actions.pop();
+        }
         let mut letters = Vec::new();
+        let mut shown = &states[0];
         for (position, state) in states.iter().enumerate() {
             let action = actions.get(position).copied();
-            let atom = |said: &Said| match said {
-                Said::State(expr) => interpreter.evaluate(state, None, expr).is_ok_and(|value| value != 0),
+            // Inside an atomic sequence the conditions are those of where it began; a run that is over is where it is.
+            let is_over = witness.cycle.is_empty() && position + 1 == states.len();
+            if is_over || interpreter.normalise(state).control.is_none() {
+                shown = state;
+            }
+            let states = self.formula.atoms.iter().map(|said| match said {
+                Said::State(expr) => interpreter.evaluate(shown, None, expr).is_ok_and(|value| value != 0),
+                Said::Event(_) => false,
+            });
+            let label: Vec<bool> = states.collect();
+            let values = self.formula.atoms.iter().zip(&label).map(|(said, value)| match said {
+                Said::State(_) => *value,
                 Said::Event(name) => action.is_some_and(|action| is_called(&names[action], name)),
-            };
-            let values: Vec<bool> = self.formula.atoms.iter().map(atom).collect();
-            let is_visible = interpreter.normalise(state).control.is_none() || position + 1 == states.len();
-            letters.push(Letter { values, is_visible, is_event: action.is_some_and(|a| self.is_event(&names[a])) });
+            });
+            let (values, is_event) = (values.collect(), action.is_some_and(|a| self.is_event(&names[a])));
+            letters.push(Letter { values, label, is_event });
         }
         let turn = if witness.cycle.is_empty() { states.len() - 1 } else { witness.prefix.len() };
         let end = if witness.cycle.is_empty() { states.len() } else { states.len() - 1 };
@@ -584,18 +624,12 @@ impl Check<'_> {
             semantics::holds_with(&self.formula.formula, prefix.len(), cycle.len(), &value).unwrap_or(true)
         };
         let all = |_: usize| true;
-        let visible = |at: usize| letters[at].is_visible;
         // A position whose action is not observed and keeps the label is left out.
         let collapsed = |at: usize| {
             let next = if at + 1 == end { turn } else { at + 1 };
-            letters[at].is_event || letters[at].values != letters[next].values
+            letters[at].is_event || letters[at].label != letters[next].label
         };
-        let has_events = self.formula.atoms.iter().any(|said| matches!(said, Said::Event(_)));
-        let satisfied = match (has_events, self.options.collapsed) {
-            (false, _) => word(&visible),
-            (true, false) => word(&all),
-            (true, true) => word(&collapsed),
-        };
+        let satisfied = if self.options.collapsed { word(&collapsed) } else { word(&all) };
         if satisfied { Err(SogError::Internal("the counterexample satisfies the formula".into())) } else { Ok(()) }
     }
 
@@ -608,8 +642,8 @@ impl Check<'_> {
 /// A position of a run: the values of the formula's atoms there.
 struct Letter {
     values: Vec<bool>,
-    /// It is not inside an atomic sequence.
-    is_visible: bool,
+    /// The same without those of the action.
+    label: Vec<bool>,
     /// The action that is taken there is one that the formula speaks of.
     is_event: bool,
 }
