@@ -8,7 +8,15 @@
 Families: philosophers (both forks asked for at once; markings: the Lucas number L(3N)), dining (one fork after the
 other; 3^N), ring (slotted ring), fms (flexible manufacturing system), kanban, erk (a signalling pathway), trains (N
 sections, N/3 trains), pool (swimming pool), token_ring (Dijkstra's self-stabilising ring, N+1 machines),
-readers_writers (ten readers and N writers, each a process of its own; wide, with few markings: 1024 + N).
+readers_writers (ten readers and N writers, each a process of its own; wide, with few markings: 1024 + N), robot
+(processes that move robots; markings: 2 C(2N+9, 9)), cloud (a cloud's containers, operating systems, servers and
+applications; N of each application, N/2 containers).
+
+robot and cloud are RobotManipulation and CloudOpsManagement of the Model Checking Contest. H. Ouni's thesis measures them
+but prints neither the nets nor what is observed. The nets here are those of the contest, compared with the example files
+of the thesis's tool (PMC-SOG, repository chihebabid/mc-sog), from which the scale is known as well: robotN has 2N + 1
+processes and 2N robots, CloudXbyY has X applications of each of three kinds and Y = X/2 containers (rounded down). The
+numbers of markings are those that the thesis prints, for each size that it prints.
 """
 import argparse
 import sys
@@ -188,15 +196,70 @@ def readers_writers(n, readers=10):
     return net
 
 
+def robot(n):
+    net = Net(f"robot-{n}")
+    for name, tokens in (("p_i1", 2 * n + 1), ("r_stopped", 2 * n), ("access", 2 * n)):
+        net.place(name, tokens)
+    for name in "p_i2 p_rdy p_sc p_m p_rel r_active r_moving initialize initialized move moved off".split():
+        net.place(name)
+    for name, takes, adds in (
+        ("p_start", "p_i1", "p_i2 initialize"), ("r_starts", "r_stopped initialize", "r_active initialized"),
+        ("p_started", "p_i2 initialized", "p_rdy"), ("p_intoSC", "p_rdy access", "p_sc"), ("p_move", "p_sc", "p_m move"),
+        ("r_begin_move", "r_active move", "r_moving"), ("r_end_move", "r_moving", "r_active moved"),
+        ("p_moved", "p_m moved", "p_rel"), ("p_relSC", "p_rel", "p_rdy access"), ("p_sop", "p_rdy", "p_i1 off"),
+        ("r_stops", "r_active off", "r_stopped"),
+    ):
+        net.transition(name, takes.split(), adds.split())
+    return net
+
+
+def cloud(n):
+    net = Net(f"cloud-{n}")
+    for name in "ContainerDown OsNotInstalled ScUnavailable".split():
+        net.place(name, n // 2)
+    for name in "Wsr1NotDeployed Wsr2NotDeployed Wsr3NotDeployed Bounder1 Bounder2".split():
+        net.place(name, n)
+    layers = "ContainerUp Container OsContainer OsAvailable OsRunning SwContainer ServerContainer ScStopped ScWorking"
+    for name in f"{layers} WebAppRuntime".split():
+        net.place(name)
+    for name, takes, adds in (
+        ("StartContainer", "ContainerDown Bounder2", "ContainerUp Container"),
+        ("StopContainer", "ContainerUp Container", "ContainerDown Bounder2"),
+        ("tlink0", "Container", "OsContainer"), ("tlink1", "OsContainer", "Container"),
+        ("InstallOs", "OsNotInstalled Bounder2", "OsAvailable OsContainer"),
+        ("UninstallOs", "OsContainer OsAvailable", "OsContainer OsNotInstalled"),
+        ("StartOs", "OsContainer OsAvailable", "OsRunning SwContainer Bounder2"),
+        ("ShutdownOs", "OsRunning SwContainer Bounder2", "OsContainer OsAvailable"),
+        ("tlink2", "SwContainer", "ServerContainer Bounder1"), ("tlink3", "ServerContainer Bounder1", "SwContainer"),
+        ("SetupSc", "ScUnavailable Bounder1", "ScStopped ServerContainer"),
+        ("UninstallSc", "ServerContainer ScStopped", "ServerContainer ScUnavailable"),
+        ("RunSc", "ScStopped ServerContainer", "ScWorking WebAppRuntime Bounder1"),
+        ("StopSc", "ScWorking WebAppRuntime Bounder1", "ServerContainer ScStopped"),
+        ("ConfigureSc", "ScWorking", "ScWorking"),
+        ("tlink4", "WebAppRuntime", "WsRuntime1 WsRuntime2 WsRuntime3"),
+        ("tlink5", "WsRuntime1 WsRuntime2 WsRuntime3", "WebAppRuntime"),
+    ):
+        net.transition(name, takes.split(), adds.split())
+    for i in (1, 2, 3):
+        for kind in ("WsRuntime", "Deployed", "Started"):
+            net.place(f"{kind}{i}" if kind == "WsRuntime" else f"Wsr{i}{kind}")
+        runtime, idle, deployed = f"WsRuntime{i}", f"Wsr{i}NotDeployed", f"Wsr{i}Deployed"
+        net.transition(f"DeployWsr{i}", [runtime, idle], [deployed])
+        net.transition(f"UndeployWsr{i}", [deployed], [runtime, idle])
+        net.transition(f"StartWsr{i}", [deployed], [f"Wsr{i}Started"])
+        net.transition(f"StopWsr{i}", [f"Wsr{i}Started"], [deployed])
+    return net
+
+
 FAMILIES = {
     f.__name__: f
-    for f in (philosophers, dining, ring, fms, kanban, erk, trains, pool, token_ring, readers_writers)
+    for f in (philosophers, dining, ring, fms, kanban, erk, trains, pool, token_ring, readers_writers, robot, cloud)
 }
 #: The nets that lie beside this program, with the number of their markings.
 KEPT = [
     ("philosophers", 4, 322), ("dining", 4, 81), ("ring", 3, 504), ("fms", 2, 3444), ("kanban", 2, 4600),
     ("erk", 4, 798), ("trains", 12, 195), ("pool", 1, 89621), ("token_ring", 5, 166),
-    ("readers_writers", 20, 1044),
+    ("readers_writers", 20, 1044), ("robot", 2, 1430), ("cloud", 2, 3857),
 ]
 
 
