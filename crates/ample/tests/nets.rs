@@ -1,5 +1,8 @@
 //! Petri nets: what the workers for nets say is what the engines for all models say, on random nets and formulas.
 
+mod support;
+
+use std::path::PathBuf;
 use std::time::Duration;
 
 use ample::{
@@ -315,4 +318,76 @@ fn what_runs_can_show_is_shown_by_every_engine() {
         }
     }
     assert!(shown > 1500, "{shown}");
+}
+
+/// A net of `models/petri`, with other numbers of tokens in some places.
+fn with_tokens(folder: &support::Folder, name: &str, tokens: &[(&str, u64)]) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../models/petri").join(format!("{name}.pnml"));
+    let mut text = std::fs::read_to_string(path).unwrap();
+    for (place, number) in tokens {
+        let place = format!("<place id=\"{place}\"><name><text>{place}</text></name><initialMarking><text>");
+        let begin = text.find(&place).expect(&place) + place.len();
+        let end = begin + text[begin..].find('<').unwrap();
+        text.replace_range(begin..end, &number.to_string());
+    }
+    folder.file("net.pnml", &text).display().to_string()
+}
+
+fn robot(n: u64) -> [(&'static str, u64); 3] {
+    [("p_i1", 2 * n + 1), ("r_stopped", 2 * n), ("access", 2 * n)]
+}
+
+fn cloud(n: u64) -> [(&'static str, u64); 8] {
+    let idle = ["Wsr1NotDeployed", "Wsr2NotDeployed", "Wsr3NotDeployed", "Bounder1", "Bounder2"];
+    let [a, b, c, d, e] = idle.map(|place| (place, n));
+    [a, b, c, d, e, ("ContainerDown", n / 2), ("OsNotInstalled", n / 2), ("ScUnavailable", n / 2)]
+}
+
+fn value(words: &[&str]) -> serde_json::Value {
+    let output = support::command(words).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{words:?}: {output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn robots_and_clouds_have_the_markings_of_the_literature() {
+    let folder = support::Folder::new("markings");
+    // H. Ouni's thesis, tables 3.1 and 7.1; and the formula that fits the robots.
+    let choose = |n: u64, k: u64| (1..=k).fold(1, |product, i| product * (n - k + i) / i);
+    let robots = [2, 4, 5, 6, 7, 10].map(|n| ("robot_2", robot(n).to_vec(), 2 * choose(2 * n + 9, 9)));
+    let clouds = [(2, 3857), (5, 1_612_703), (10, 10_733_339_000)];
+    let clouds = clouds.map(|(n, markings)| ("cloud_2", cloud(n).to_vec(), markings));
+    for (name, tokens, markings) in robots.into_iter().chain(clouds) {
+        let net = with_tokens(&folder, name, &tokens);
+        for engine in ["symbolic", "explicit"] {
+            if engine == "explicit" && markings > 100_000 {
+                continue;
+            }
+            let found = value(&["states", "--json", "--engine", engine, net.as_str()]);
+            assert_eq!(found["stats"]["states"], markings, "{name} {tokens:?} {engine}");
+        }
+    }
+}
+
+#[test]
+fn observation_graphs_have_the_size_that_the_literature_has() {
+    let folder = support::Folder::new("sizes");
+    let robots = "p_sop,r_stops,p_start,p_started,r_end_move,p_moved";
+    let erk = |n| ["Raf", "RKIP", "ERK", "MEK", "RP"].map(|place| (place, n)).to_vec();
+    let fms = |n| ["P1", "P2", "P3"].map(|place| (place, n)).to_vec();
+    // H. Ouni's thesis, table 3.1.
+    let rows = [
+        ("robot_2", robot(4).to_vec(), robots, 2574, 11_649),
+        ("robot_2", robot(5).to_vec(), robots, 6006, 28_600),
+        ("fms_2", fms(4), "tM1,tM2,tM3,tP1", 266, 830),
+        ("erk_4", erk(10), "k3,k5,k9,k11", 505, 1803),
+    ];
+    for (name, tokens, observed, aggregates, arcs) in rows {
+        let net = with_tokens(&folder, name, &tokens);
+        for threads in ["1", "2"] {
+            let graph = value(&["sog", "--json", "--observe", observed, "--threads", threads, net.as_str()]);
+            let size = &graph["statistics"];
+            assert_eq!((&size["aggregates"], &size["arcs"]), (&aggregates.into(), &arcs.into()), "{name} {tokens:?}");
+        }
+    }
 }
