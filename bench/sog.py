@@ -329,6 +329,11 @@ def number(value):
     return "" if value is None else f"{value:,}"
 
 
+def duration(value):
+    """Seconds of the thesis."""
+    return "" if value is None else f"{value:.2f}"
+
+
 def table(header, rows):
     """Markdown; the first column is left-aligned. Rows are printed as they come."""
     lines = ["| " + " | ".join(header) + " |", "|---" + "|---:" * (len(header) - 1) + "|"]
@@ -358,7 +363,7 @@ def table_a(bench, rows):
         graph = bench.cell(row, lambda got: got["statistics"], "--threads", "1")
         found = [f"{graph[part]:,}" for part in ("aggregates", "arcs")] if isinstance(graph, dict) else [graph] * 2
         return [row, number(size[0]), len(ROWS[row][2]), number(states), number(size[1]), found[0], number(size[2]),
-                found[1], number(one[0]), number(one[1]), bench.seconds(row, "--threads", "1"),
+                found[1], duration(one[0]), duration(one[1]), bench.seconds(row, "--threads", "1"),
                 bench.seconds(row, "--threads", "1", "--diagrams", "lists"),
                 bench.seconds(row, "--threads", "1", "--diagrams", "binary")]
     return table(["net", "observed, thesis", "observed", "markings", "aggregates, thesis", "aggregates", "arcs, thesis",
@@ -369,7 +374,7 @@ def table_a(bench, rows):
 def table_b(bench, rows):
     counts = bench.args.threads
     def line(row):
-        return [row, number(printed(row, "one", 1)), *(printed_time(row, "threads", i) for i in (0, 1, 5)),
+        return [row, duration(printed(row, "one", 1)), *(printed_time(row, "threads", i) for i in (0, 1, 5)),
                 bench.seconds(row, "--threads", "1"),
                 *(bench.with_speed_up(row, "--threads", str(n)) for n in counts)]
     return table(["net", "thesis, 1", "thesis, 2", "thesis, 4", "thesis, 12", "ample, 1", *(f"ample, {n}" for n in counts)],
@@ -379,7 +384,7 @@ def table_b(bench, rows):
 def table_c(bench, rows):
     counts = bench.args.processes
     def line(row):
-        return [row, number(printed(row, "one", 1)), printed_time(row, "processes", 0),
+        return [row, duration(printed(row, "one", 1)), printed_time(row, "processes", 0),
                 printed_time(row, "processes", fastest(row, "processes")), bench.seconds(row, "--threads", "1"),
                 *(bench.with_speed_up(row, "--processes", str(n), "--threads", "1") for n in counts)]
     return table(["net", "thesis, 1", "thesis, 8", "thesis, best of 8 to 40", "ample, 1", *(f"ample, {n}" for n in counts)],
@@ -391,7 +396,7 @@ def table_d(bench, rows):
         shown = (got.get("cluster") or {}).get("balance")
         return "" if shown is None else f"{shown:.2f}"
     def line(row):
-        cells = [row, number(printed(row, "one", 1)), printed_time(row, "hybrid", 0),
+        cells = [row, duration(printed(row, "one", 1)), printed_time(row, "hybrid", 0),
                  printed_time(row, "hybrid", fastest(row, "hybrid")), bench.seconds(row, "--threads", "1")]
         for processes, threads in bench.args.hybrid:
             options = ("--processes", str(processes), "--threads", str(threads))
@@ -518,7 +523,7 @@ def table_h(bench, rows):
         violated = sum(verdict == "violated" for verdict in seen.values())
         shown = [NOT_FINISHED if seconds is None else f"{seconds:.2f}" for seconds in thesis]
         return [row, states or "", f"{len(seen) - violated} / {violated}", *shown, *cells]
-    names = [" ".join(way).replace("sog", "`sog`", 1) for way in ways]
+    names = ["`" + " ".join(way) + "`" for way in ways]
     return table(["net", "markings, thesis", "hold / violated", "thesis, threads", "thesis, Sylvan", "LTSmin, thesis",
                   "thesis, hybrid", *names], map(line, rows))
 
@@ -535,18 +540,23 @@ def write(letter, lines):
     PAGE.write_text(f"{before}{begin}\n" + "\n".join(lines) + f"\n{end}{after}", encoding="utf-8")
 
 
-def machine(args):
-    """What was measured, and on what."""
+def machine(ample):
+    """Which ample, on what."""
     model = platform.processor() or platform.machine()
     try:
         names = [line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
         model = names[0] if names else model
     except OSError:
         pass
-    version = subprocess.run([args.ample, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    version = subprocess.run([ample, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    return f"{version}, {os.cpu_count()} cores ({model})"
+
+
+def measured(args):
+    """How it was measured."""
     times = "once" if args.repeat == 1 else f"the best of {args.repeat} runs"
-    return [f"{version}, {os.cpu_count()} cores ({model}), {times}, within {args.limit} s, `--balance {args.balance}`"
-            + (f"; {args.note}" if args.note else "") + "."]
+    note = f"; {args.note}" if args.note else ""
+    return f"{machine(args.ample)}, {times}, within {args.limit} s, `--balance {args.balance}`{note}."
 
 
 def run(words, limit):
@@ -605,7 +615,7 @@ def tables(args):
             if args.write:
                 write(letter, lines)
         if args.write:
-            write("machine", machine(args))
+            write("machine", [measured(args)])
         return not bench.problems
 
 
