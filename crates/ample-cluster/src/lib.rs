@@ -15,4 +15,4 @@ pub mod session;
 
 pub use group::{ClusterOptions, Group, GroupError};
 pub use mesh::{End, Identity, Mesh, Tallies, Tally, TallySnapshot, Traffic};
-pub use session::{Cluster, Spread, WorkerShare};
+pub use session::Cluster;

@@ -33,6 +33,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ample_budget::{Budget, Interrupted};
+use rapidhash::v3::{RapidSecrets, rapidhash_v3_seeded};
 use timely::WorkerConfig;
 use timely::communication::AllocatorBuilder;
 use timely::communication::Hooks;
@@ -62,6 +63,24 @@ pub struct Identity {
     pub digest: u128,
     /// The workers of each process.
     pub threads: usize,
+}
+
+/// A number that stands for some texts.
+///
+/// ```
+/// use ample_cluster::mesh::digest;
+///
+/// assert_eq!(digest(&[b"one", b"two"]), digest(&[b"one", b"two"]));
+/// assert_ne!(digest(&[b"one", b"two"]), digest(&[b"onetwo", b""]));
+/// ```
+pub fn digest(texts: &[&[u8]]) -> u128 {
+    let half = |seed: u64| {
+        texts.iter().fold(seed, |hash, text| {
+            let hash = hash.rotate_left(17) ^ rapidhash_v3_seeded(text, &RapidSecrets::seed(hash));
+            hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ text.len() as u64
+        })
+    };
+    u128::from(half(1)) << 64 | u128::from(half(2))
 }
 
 /// The connected processes of a group.

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use ample_budget::{Budget, Interrupted, Progress};
+use ample_engine::report::{Spread, WorkerShare};
 use ample_explicit::engine::distributed::{EmptinessFound, EmptinessSearch, SafetyFound, SafetySearch, Searcher};
 use ample_model::{Reason, Statistics, System};
 use serde::{Deserialize, Serialize};
@@ -28,13 +29,13 @@ const STOP: Kind = 1;
 pub(crate) const OWN_KINDS: Kind = 2;
 
 /// How often process 0 looks whether there is an answer, and tells how it goes.
-const TELL_EVERY: Duration = Duration::from_millis(100);
+const TELL_EVERY: Duration = Duration::from_millis(20);
 
 /// What a process may need beside the stores of its workers while they search.
 const MARGIN: u64 = 2 << 20;
 
-/// So long workers may take to end a job that is stopped.
-const PATIENCE: Duration = Duration::from_secs(8);
+/// So long workers may take to end a job that is stopped: what has been counted so far is told then.
+const PATIENCE: Duration = Duration::from_millis(250);
 
 /// What workers may have to do.
 #[derive(Debug, Serialize, Deserialize)]
@@ -73,36 +74,6 @@ pub struct Cluster {
     ended: Mutex<Option<End>>,
     processes: usize,
     threads: usize,
-}
-
-/// How evenly the work was spread, and what was sent for it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Spread {
-    /// How many processes there are.
-    pub processes: usize,
-    /// How many workers each of them has.
-    pub threads: usize,
-    /// Messages between workers.
-    pub messages: u64,
-    /// The bytes in them.
-    pub message_bytes: u64,
-    /// What has gone over the network.
-    pub wire_bytes: u64,
-    /// The figures of each worker.
-    pub workers: Vec<WorkerShare>,
-    /// The states of an average worker, compared to those of the one that has most: 1 is even.
-    pub balance: f64,
-}
-
-/// What a worker has done.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct WorkerShare {
-    /// Its process.
-    pub process: usize,
-    /// Its number in the process.
-    pub worker: usize,
-    /// The states that it owns.
-    pub states: u64,
 }
 
 impl Cluster {
@@ -165,7 +136,8 @@ impl Cluster {
         let shares = workers.iter().enumerate().map(|(number, tally)| WorkerShare {
             process: number / self.threads,
             worker: number % self.threads,
-            states: tally.states,
+            states: Some(tally.states),
+            ..WorkerShare::default()
         });
         Spread {
             processes: self.processes,

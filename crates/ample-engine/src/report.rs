@@ -44,6 +44,48 @@ pub struct Report {
     pub unreached: Option<Result<Vec<Unreached>, String>>,
     /// The process types that they do not include, because slicing has left out their processes.
     pub unreached_except: Vec<String>,
+    /// How the work was spread over the workers of several processes, where there were some.
+    pub cluster: Option<Spread>,
+}
+
+/// How evenly work was spread over workers, and what they have sent each other.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Spread {
+    /// How many processes there are.
+    pub processes: usize,
+    /// How many workers each of them has.
+    pub threads: usize,
+    /// Messages between workers.
+    pub messages: u64,
+    /// The bytes in them.
+    pub message_bytes: u64,
+    /// What has gone over the network.
+    pub wire_bytes: u64,
+    /// The figures of each worker.
+    pub workers: Vec<WorkerShare>,
+    /// What an average worker has, compared to the one that has most: 1 is even.
+    pub balance: f64,
+}
+
+/// What a worker has done.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct WorkerShare {
+    /// Its process.
+    pub process: usize,
+    /// Its number in the process.
+    pub worker: usize,
+    /// The states that it owns, in explicit search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub states: Option<u64>,
+    /// The aggregates that it owns, of an observation graph.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aggregates: Option<u64>,
+    /// The aggregates that it has expanded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expanded: Option<u64>,
+    /// How many seconds it was busy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busy_s: Option<f64>,
 }
 
 /// What the diagrams were like: the figures that are usual in the literature.
@@ -446,6 +488,7 @@ impl Report {
             cut: None,
             unreached: None,
             unreached_except: Vec::new(),
+            cluster: None,
         }
     }
 
@@ -489,6 +532,8 @@ struct JsonReport<'a> {
     diagrams: Option<&'a DiagramStatistics>,
     #[serde(skip_serializing_if = "Option::is_none")]
     solving: Option<&'a SolvingStatistics>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cluster: Option<&'a Spread>,
 }
 
 impl Serialize for Report {
@@ -510,6 +555,7 @@ impl Serialize for Report {
             unreached_reason: self.unreached.as_ref().and_then(|known| known.as_ref().err()).map(String::as_str),
             diagrams: self.diagrams.as_ref(),
             solving: self.solving.as_ref(),
+            cluster: self.cluster.as_ref(),
         };
         report.serialize(serializer)
     }
@@ -708,6 +754,7 @@ mod tests {
             diagrams: None,
             unreached: None,
             unreached_except: Vec::new(),
+            cluster: None,
             solving: None,
             choice: None,
             cut: None,

@@ -7,16 +7,18 @@ use std::time::Instant;
 
 use ample_bounded::engine::Method as SatMethod;
 use ample_budget::Budget;
+use ample_cluster::Cluster;
 use ample_engine::board::Board;
 use ample_engine::engine::{Engine, Task, knows};
 use ample_engine::evidence::is_unexpanded;
 use ample_engine::justice;
-use ample_engine::portfolio;
+use ample_engine::portfolio::{self, Joins, Member};
 use ample_engine::registry::{self, Asked, Choice, Team};
 use ample_engine::report::{Answer, Report};
 use ample_engine::settings::{Checkpoint, Fairness, PartialOrder, Settings, UnreachedCode};
 use ample_explicit::checkpoint::{CheckpointError, verify};
-use ample_explicit::engine::options::{Explicit, Search};
+use ample_explicit::engine::distributed::{self, Distributed};
+use ample_explicit::engine::options::{Explicit, Options as ExplicitOptions, Search};
 use ample_model::{Expr, Outcome, Property, Question, Reason, Role, System};
 
 use crate::engines::{ENGINES, EngineOptions};
@@ -73,6 +75,18 @@ pub struct CheckOptions {
     pub no_vacuity: bool,
     /// Whether the statements that no run executes are asked for.
     pub unreached: UnreachedCode,
+    /// The workers of several processes that search, if there are some.
+    pub cluster: Option<Workers>,
+}
+
+/// Workers of several processes.
+#[derive(Clone)]
+pub struct Workers(pub Arc<Cluster>);
+
+impl fmt::Debug for Workers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Workers")
+    }
 }
 
 impl Default for CheckOptions {
@@ -93,6 +107,7 @@ impl Default for CheckOptions {
             stop_at_first: false,
             no_vacuity: false,
             unreached: UnreachedCode::default(),
+            cluster: None,
         }
     }
 }
@@ -141,6 +156,22 @@ impl CheckOptions {
         };
         let fits = |reduction: &&StaticReduction| !is_shortest || **reduction != StaticReduction::Paths;
         self.reductions.iter().filter(fits).copied().collect()
+    }
+
+    /// Why the workers of several processes cannot do what is asked, if they cannot.
+    pub fn not_distributed(&self, asked: Asked) -> Option<String> {
+        match self.chosen_engine(asked) {
+            Ok(Choice::Auto | Choice::Named("explicit")) => {
+                let settings = self.settings();
+                distributed::refusal(&ExplicitOptions { settings, explicit: self.engines.explicit })
+            }
+            Ok(other) => Some(format!(
+                "the {} engine works within one process, not with `--processes` or `--hosts`; the explicit engine can be \
+                 distributed",
+                other.name()
+            )),
+            Err(why) => Some(why),
+        }
     }
 
     /// The engine that the options leave, since some are for one engine only; or why they cannot be combined, and what
@@ -321,6 +352,10 @@ pub(crate) fn check_all(system: &System, properties: &[Property], options: &Chec
 fn check_as_it_is(system: &System, properties: &[Property], options: &CheckOptions, board: &Board) -> Report {
     let settings = options.settings();
     let task = Task { system, properties, settings: &settings };
+    if let Some(Workers(cluster)) = &options.cluster {
+        let engine = Distributed { searcher: &**cluster, explicit: options.engines.explicit };
+        return portfolio::check(&[Member { engine: &engine, joins: Joins::AtOnce }], &task, board, &options.budget);
+    }
     match team(&task, options, Asked::Answers) {
         Ok(team) => portfolio::check(&team.members(), &task, board, &options.budget),
         Err(reason) => not_begun(system, properties, options, &reason),
@@ -355,6 +390,10 @@ fn not_begun(system: &System, properties: &[Property], options: &CheckOptions, r
 pub fn states(system: &System, options: &CheckOptions) -> Report {
     let settings = Settings { unreached: UnreachedCode::Ignored, ..options.settings() };
     let task = Task { system, properties: &[], settings: &settings };
+    if let Some(Workers(cluster)) = &options.cluster {
+        let engine = Distributed { searcher: &**cluster, explicit: options.engines.explicit };
+        return portfolio::count(&[Member { engine: &engine, joins: Joins::AtOnce }], &task, &options.budget);
+    }
     match team(&task, options, Asked::Count) {
         Ok(team) => portfolio::count(&team.members(), &task, &options.budget),
         Err(reason) => not_begun(system, &[], options, &reason),

@@ -63,11 +63,13 @@ pub use ample_bounded::engine::{Bounded, Liveness as SatLiveness, Method as SatM
 pub use ample_budget::{
     Budget, Cancellation, Interrupted, Progress, peak_memory, resident_memory, sensible_memory_limit,
 };
+pub use ample_cluster::mesh::digest;
+pub use ample_cluster::{Cluster, ClusterOptions, End, Identity, Mesh};
 pub use ample_engine::board::Board;
 pub use ample_engine::registry::{Asked, Choice};
 pub use ample_engine::report::{
     Answer, Cut, CutBy, DiagramStatistics, DynamicStatistics, ModularStatistics, Report, SCHEMA, SolvingStatistics,
-    Verdict,
+    Spread, Verdict,
 };
 pub use ample_engine::settings::{Checkpoint, Fairness, PartialOrder, UnreachedCode};
 pub use ample_engine::unreached::Unreached;
@@ -87,7 +89,7 @@ pub use ample_symbolic::engine::modular::Modular;
 pub use ample_symbolic::engine::{Direction, Preserve, Reach, StepRelations, Symbolic};
 pub use ample_symbolic::modular::Reachability;
 pub use ample_symbolic::modular::partition::Partitioning;
-pub use check::{CheckOptions, check, stated, states};
+pub use check::{CheckOptions, Workers, check, stated, states};
 pub use circuits::circuit;
 pub use engines::{EngineOptions, engine, engines};
 pub use load::{LoadError, LoadOptions, Loaded, adapt, ctl, expression, language_of, load, load_text, ltl, read_text};

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ample::ClusterOptions;
 use ample::sog::SogOptions;
 use ample::testgen::TestgenOptions;
 use ample::{Algorithm, Choice, Dependency, EngineOptions, Fairness, PartialOrder, StaticReduction};
@@ -222,6 +223,8 @@ pub struct Search {
     pub stats: bool,
     #[command(flatten)]
     pub engines: EngineOptions,
+    #[command(flatten)]
+    pub cluster: ClusterOptions,
 }
 
 #[derive(Debug, Args)]

@@ -7,7 +7,7 @@ use std::time::Instant;
 use ample::witness_circuits;
 use ample::{
     Asked, Board, Budget, CheckOptions, Checkpoint, HeuristicKind, LoadError, Property, Question, Report, System,
-    UnreachedCode, Verdict,
+    UnreachedCode, Verdict, Workers,
 };
 use ample_lang::export::aig::Aig;
 use ample_lang::export::witness::{Status, label, witness};
@@ -15,6 +15,7 @@ use ample_model::Expr;
 use clap::ValueEnum;
 
 use super::arguments::{self, Check, States};
+use super::cluster::{self, Forming, Leading, Part};
 use super::progress::Display;
 use super::questions::{Questions, empty_report, typed};
 use super::text::{self, View};
@@ -45,6 +46,9 @@ pub fn check(arguments: &Check, context: &Context) -> Exit {
     {
         let why = format!("--certificate {} is for one circuit, and there is another one", path.display());
         return failed(context, second, &why);
+    }
+    if let (true, [_, second, ..]) = (arguments.search.cluster.is_asked(), &arguments.files[..]) {
+        return failed(context, second, "a group of processes checks one model, and there is another one");
     }
     if let (Some(path), [_, second, ..]) = (&arguments.search.checkpoint, &arguments.files[..]) {
         let why = format!("--checkpoint {} is for one model, and there is another one", path.display());
@@ -134,6 +138,14 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
     }
     let consistent = CheckOptions { heuristic, ..asked.clone() }.chosen_engine(Asked::Answers);
     consistent.map_err(|why| failed(context, file, &why))?;
+    if arguments.search.cluster.is_asked() {
+        let asked = CheckOptions {
+            unreached: unreached_code(arguments),
+            fairness: arguments.temporal.fairness,
+            ..asked.clone()
+        };
+        asked.not_distributed(Asked::Answers).map_or(Ok(()), |why| Err(failed(context, file, &why)))?;
+    }
     let budget = context.budget(file, &arguments.common);
     let mut loaded = load_model(file, &arguments.common, context, &budget)?;
     let questions = Questions::of(&loaded, arguments, &load_options(&arguments.common, &budget));
@@ -161,6 +173,17 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
     for condition in justice.iter().chain(&heuristic) {
         ample::adapt(&mut loaded.system, &[typed("", Question::Invariant(condition.clone()))]);
     }
+    let forming = Forming {
+        options: &arguments.search.cluster,
+        common: &arguments.common,
+        threads: arguments.search.threads,
+        asked: &format!("{properties:?} {justice:?}"),
+    };
+    let leading = match cluster::join(file, &loaded.system, &forming, context)? {
+        Part::Alone => None,
+        Part::First(leading) => Some(leading),
+        Part::Done(exit) => return Err(exit),
+    };
     let (system, questions) = (Arc::new(loaded.system), Arc::new(questions));
     let nothing_left = properties.is_empty();
     let view = match (context.quiet || nothing_left, arguments.msc) {
@@ -177,12 +200,9 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
         justice,
         heuristic,
         no_vacuity: arguments.temporal.no_vacuity,
-        unreached: match (arguments.unreached.unreached, arguments.unreached.no_unreached) {
-            (true, _) => UnreachedCode::Required,
-            (false, true) => UnreachedCode::Ignored,
-            (false, false) => UnreachedCode::IfKnown,
-        },
+        unreached: unreached_code(arguments),
         reductions: arguments.reductions.reductions.0.clone(),
+        cluster: leading.as_ref().map(Leading::workers),
         ..options(&arguments.search, &budget)
     };
     let mut options = options;
@@ -193,6 +213,9 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
         true => empty_report(&system),
         false => search(options, &board, &arguments.search, context, |options| ample::check(&system, options)),
     };
+    if let Some(leading) = leading {
+        leading.finish();
+    }
     questions.complete(&mut report);
     show_answers(&system, &questions, &report, view, context);
     show_diagrams(&report, &arguments.search, context);
@@ -243,21 +266,50 @@ pub fn states(arguments: &States, context: &Context) -> Exit {
     if let Err(exit) = is_consistent(&arguments.search, Asked::Count, &arguments.file, context) {
         return exit;
     }
+    if arguments.search.cluster.is_asked()
+        && let Some(why) = options(&arguments.search, &Budget::unlimited()).not_distributed(Asked::Count)
+    {
+        return failed(context, &arguments.file, &why);
+    }
     let budget = context.budget(&arguments.file, &arguments.common);
     let loaded = match load(&arguments.file, &arguments.common, context, &budget) {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
+    let forming = Forming {
+        options: &arguments.search.cluster,
+        common: &arguments.common,
+        threads: arguments.search.threads,
+        asked: "",
+    };
+    let leading = match cluster::join(&arguments.file, &loaded.system, &forming, context) {
+        Ok(Part::Alone) => None,
+        Ok(Part::First(leading)) => Some(leading),
+        Ok(Part::Done(exit)) | Err(exit) => return exit,
+    };
     let system = Arc::new(loaded.system);
     let board = supervised(&system, &Arc::default(), View::Steps, context);
-    let mut options = options(&arguments.search, &budget);
+    let cluster = leading.as_ref().map(Leading::workers);
+    let mut options = CheckOptions { cluster, ..options(&arguments.search, &budget) };
     if let Err(exit) = prepare_checkpoint(&mut options, &system, context) {
         return exit;
     }
     let report = search(options, &board, &arguments.search, context, |options| ample::states(&system, options));
+    if let Some(leading) = leading {
+        leading.finish();
+    }
     show(&system, &report, View::Steps, context);
     show_diagrams(&report, &arguments.search, context);
     report.verdict().into()
+}
+
+/// Whether the statements that no run executes are asked for.
+fn unreached_code(arguments: &Check) -> UnreachedCode {
+    match (arguments.unreached.unreached, arguments.unreached.no_unreached) {
+        (true, _) => UnreachedCode::Required,
+        (false, true) => UnreachedCode::Ignored,
+        (false, false) => UnreachedCode::IfKnown,
+    }
 }
 
 fn options(search: &arguments::Search, budget: &Budget) -> CheckOptions {
@@ -299,7 +351,8 @@ fn search(
     context: &Context,
     work: impl FnOnce(&CheckOptions) -> Report,
 ) -> Report {
-    let display = Arc::new(Display::new(search.progress, context.quiet));
+    let workers = options.cluster.clone();
+    let display = Arc::new(Display::new(search.progress, context.quiet).of(workers.clone()));
     let (shown, seen) = (Arc::clone(&display), Arc::clone(board));
     options.budget = options.budget.with_sink(move |progress| {
         seen.note(progress);
@@ -307,6 +360,7 @@ fn search(
     });
     let mut report = work(&options);
     display.finish();
+    report.cluster = workers.map(|Workers(cluster)| cluster.spread());
     let statistics = &mut report.statistics;
     statistics.memory_bytes = ample::peak_memory().unwrap_or(statistics.memory_bytes);
     report

@@ -3,6 +3,7 @@
 pub mod arguments;
 mod automaton;
 mod check;
+mod cluster;
 mod convert;
 mod diagnostics;
 mod layout;

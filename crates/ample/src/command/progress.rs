@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write, stderr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ample::Progress;
+use ample::{Progress, Workers};
 use serde_json::json;
 
 use super::arguments::Progress as How;
@@ -18,6 +18,8 @@ pub struct Display {
     how: How,
     begun: Instant,
     state: Mutex<State>,
+    /// Workers of several processes, if there are some.
+    workers: Option<Workers>,
 }
 
 #[derive(Default)]
@@ -31,7 +33,17 @@ struct State {
 impl Display {
     pub fn new(how: How, quiet: bool) -> Display {
         let silent = how == How::Auto && (quiet || !stderr().is_terminal());
-        Display { how: if silent { How::Never } else { how }, begun: Instant::now(), state: Mutex::default() }
+        Display {
+            how: if silent { How::Never } else { how },
+            begun: Instant::now(),
+            state: Mutex::default(),
+            workers: None,
+        }
+    }
+
+    /// The same for a search by the workers of several processes.
+    pub fn of(self, workers: Option<Workers>) -> Display {
+        Display { workers, ..self }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -49,9 +61,22 @@ impl Display {
             return;
         }
         state.shown = elapsed;
+        let spread = self.workers.as_ref().map(|Workers(cluster)| cluster.spread());
         let text = match self.how {
-            How::Json => format!("{}\n", in_json(progress, elapsed)),
-            _ => format!("\r\x1b[2K{}", line(progress, elapsed)),
+            How::Json => {
+                let mut told = in_json(progress, elapsed);
+                if let Some(spread) = spread {
+                    told["progress"]["cluster"] = json!(spread);
+                }
+                format!("{told}\n")
+            }
+            _ => {
+                let balance = spread.map(|spread| {
+                    let states: Vec<String> = spread.workers.iter().map(|w| count(w.states.unwrap_or(0))).collect();
+                    format!(", by worker {}, balance {:.2}", states.join(" "), spread.balance)
+                });
+                format!("\r\x1b[2K{}{}", line(progress, elapsed), balance.unwrap_or_default())
+            }
         };
         // Nobody to see it is no reason to stop.
         let _ = stderr().write_all(text.as_bytes());

@@ -188,6 +188,7 @@ pub fn empty_report(system: &System) -> Report {
         cut: None,
         unreached: None,
         unreached_except: Vec::new(),
+        cluster: None,
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use ample::{
     Answer, Branch, Certainty, Cut, CutBy, DiagramStatistics, ModularStatistics, Outcome, Reason, Report,
-    SolvingStatistics, Statistics, System, Trace, Unreached, Violation,
+    SolvingStatistics, Spread, Statistics, System, Trace, Unreached, Violation,
 };
 
 use super::layout::{Extent, first, padded, shortened, width};
@@ -56,6 +56,9 @@ pub fn report(
         (None, Some(solving)) => solving_statistics(out, report, solving)?,
         (None, None) => statistics(out, &report.statistics, report.reduction.as_deref(), report.ended.as_ref())?,
     }
+    if let Some(spread) = &report.cluster {
+        cluster(out, spread)?;
+    }
     match &report.unreached {
         Some(Ok(statements)) => {
             unreached(out, statements, &report.language, extent, paint)?;
@@ -64,6 +67,20 @@ pub fn report(
         Some(Err(why)) => writeln!(out, "\nunreached statements: not known, because {why}"),
         None => Ok(()),
     }
+}
+
+/// How the work was spread.
+fn cluster(out: &mut impl Write, spread: &Spread) -> io::Result<()> {
+    let Spread { processes, threads, messages, message_bytes, wire_bytes, balance, .. } = spread;
+    writeln!(
+        out,
+        "{processes} processes with {threads} workers each: {} messages between workers with {}, {} over the network",
+        count(*messages),
+        bytes(*message_bytes),
+        bytes(*wire_bytes)
+    )?;
+    let states: Vec<String> = spread.workers.iter().map(|worker| count(worker.states.unwrap_or(0))).collect();
+    writeln!(out, "States by worker: {}; balance {balance:.2} (mean/max)", states.join(" "))
 }
 
 /// The statements that no run executes, by process type. One whose successor is listed is found by that.
