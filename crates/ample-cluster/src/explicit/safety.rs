@@ -164,7 +164,10 @@ struct Search<'s, 'a, P, V> {
     ended: Option<Reason>,
     pending: u64,
     waiting: Vec<Waiting>,
+    /// What was chosen in the states that wait.
     chosen: Vec<u32>,
+    /// A persistent set.
+    set: Vec<u32>,
     countdown: u32,
 }
 
@@ -191,6 +194,7 @@ impl<'s, 'a, P: OfCompiled, V: Visible> Search<'s, 'a, P, V> {
             pending: 0,
             waiting: Vec::new(),
             chosen: Vec::new(),
+            set: Vec::new(),
             countdown: POLL_EVERY,
         }
     }
@@ -594,7 +598,11 @@ impl<P: OfCompiled + Partial, V: Visible> Search<'_, '_, P, V> {
         let begin = self.chosen.len();
         let is_transient = self.space.is_transient(state);
         if !is_transient {
-            self.space.persistent(state, enabled, &mut self.chosen);
+            let mut set = std::mem::take(&mut self.set);
+            set.clear();
+            self.space.persistent(state, enabled, &mut set);
+            self.chosen.extend_from_slice(&set);
+            self.set = set;
         }
         let count = self.chosen.len() - begin;
         let mut waiting = None;

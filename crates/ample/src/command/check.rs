@@ -7,7 +7,7 @@ use std::time::Instant;
 use ample::witness_circuits;
 use ample::{
     Asked, Board, Budget, CheckOptions, Checkpoint, HeuristicKind, LoadError, Property, Question, Report, System,
-    UnreachedCode, Verdict, Workers,
+    UnreachedCode, Verdict,
 };
 use ample_lang::export::aig::Aig;
 use ample_lang::export::witness::{Status, label, witness};
@@ -213,9 +213,7 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
         true => empty_report(&system),
         false => search(options, &board, &arguments.search, context, |options| ample::check(&system, options)),
     };
-    if let Some(leading) = leading {
-        leading.finish();
-    }
+    report.cluster = leading.map(Leading::finish);
     questions.complete(&mut report);
     show_answers(&system, &questions, &report, view, context);
     show_diagrams(&report, &arguments.search, context);
@@ -294,10 +292,8 @@ pub fn states(arguments: &States, context: &Context) -> Exit {
     if let Err(exit) = prepare_checkpoint(&mut options, &system, context) {
         return exit;
     }
-    let report = search(options, &board, &arguments.search, context, |options| ample::states(&system, options));
-    if let Some(leading) = leading {
-        leading.finish();
-    }
+    let mut report = search(options, &board, &arguments.search, context, |options| ample::states(&system, options));
+    report.cluster = leading.map(Leading::finish);
     show(&system, &report, View::Steps, context);
     show_diagrams(&report, &arguments.search, context);
     report.verdict().into()
@@ -351,8 +347,7 @@ fn search(
     context: &Context,
     work: impl FnOnce(&CheckOptions) -> Report,
 ) -> Report {
-    let workers = options.cluster.clone();
-    let display = Arc::new(Display::new(search.progress, context.quiet).of(workers.clone()));
+    let display = Arc::new(Display::new(search.progress, context.quiet).of(options.cluster.clone()));
     let (shown, seen) = (Arc::clone(&display), Arc::clone(board));
     options.budget = options.budget.with_sink(move |progress| {
         seen.note(progress);
@@ -360,7 +355,6 @@ fn search(
     });
     let mut report = work(&options);
     display.finish();
-    report.cluster = workers.map(|Workers(cluster)| cluster.spread());
     let statistics = &mut report.statistics;
     statistics.memory_bytes = ample::peak_memory().unwrap_or(statistics.memory_bytes);
     report

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use ample::{Budget, Cancellation, Cluster, ClusterOptions, End, Identity, Mesh, System, Workers};
+use ample::{Budget, Cancellation, Cluster, ClusterOptions, End, Identity, Mesh, Spread, System, Workers};
 
 use super::arguments::Common;
 use super::{Context, Exit, complain, failed, supervisor};
@@ -89,10 +89,11 @@ impl Leading {
         Workers(Arc::clone(&self.cluster))
     }
 
-    /// The work is done: the other processes end.
-    pub fn finish(mut self) {
+    /// The work is done: the other processes end. How it was spread.
+    pub fn finish(mut self) -> Spread {
         self.cluster.finish();
         let _ = self.serving.take().map(JoinHandle::join);
+        self.cluster.spread()
     }
 }
 
