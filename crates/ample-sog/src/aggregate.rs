@@ -25,7 +25,7 @@ pub struct Facts {
     pub divergent: bool,
     /// How many states it has.
     pub states: u128,
-    /// How many nodes its diagram has.
+    /// How many nodes its diagram has; if only representatives are kept, the diagram of these.
     pub nodes: usize,
 }
 

@@ -35,6 +35,12 @@ pub fn representatives<S: Portable>(sets: &mut Labelled<S>, aggregate: &S::Set, 
     reduce(sets, aggregate.clone(), 0, &Inside { aggregate, observed })
 }
 
+/// How many nodes there are in the diagram of what is kept of an aggregate, which is given as bytes.
+pub fn kept_nodes<S: Portable>(sets: &mut Labelled<S>, bytes: &[u8]) -> Maybe<usize> {
+    let kept = sets.decode(bytes)?;
+    Ok(sets.nodes(&kept)?)
+}
+
 /// Where paths may go.
 struct Inside<'a, Set> {
     aggregate: &'a Set,

@@ -56,7 +56,7 @@ pub struct Size {
     pub divergent: usize,
     /// The states of all aggregates, those that are in several counted several times.
     pub states: u128,
-    /// The nodes of all aggregates' diagrams, shared ones counted several times.
+    /// The nodes of all aggregates' diagrams as they are kept, shared ones counted several times.
     pub nodes: usize,
     /// The bytes of all aggregates' sets as they are kept.
     pub bytes: usize,

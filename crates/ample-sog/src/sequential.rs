@@ -1,7 +1,7 @@
 //! One aggregate after the other: what all other constructions are compared with.
 
 use crate::aggregate::{facts, first, successors};
-use crate::canonical::{Canonical, representatives};
+use crate::canonical::{Canonical, kept_nodes, representatives};
 use crate::graph::Graph;
 use crate::model::{Error, Labelled, Maybe};
 use crate::observed::{Label, Observed};
@@ -62,7 +62,10 @@ pub fn build<S: Portable>(
     table.set_initial(initial);
     while let Some((id, label, set)) = stack.pop() {
         budget.check()?;
-        let facts = facts(sets, &set, label, observed)?;
+        let mut facts = facts(sets, &set, label, observed)?;
+        if is_canonical {
+            facts.nodes = kept_nodes(sets, &table.entry(id).bytes)?;
+        }
         let mut arcs = Vec::new();
         for (action, label, to) in successors(sets, &set, label, observed, &mut || Ok(budget.check()?))? {
             let (id, is_new) = insert(sets, label, &to)?;

@@ -22,7 +22,7 @@ use ample_budget::{Budget, Cancellation};
 use serde::{Deserialize, Serialize};
 
 use crate::aggregate::{closed, facts, first, successors};
-use crate::canonical::{Canonical, representatives};
+use crate::canonical::{Canonical, kept_nodes, representatives};
 use crate::graph::Graph;
 use crate::model::{Error, Labelled, Maybe, Model};
 use crate::observed::{Label, Observed};
@@ -415,7 +415,10 @@ impl<S: Portable> Builder<'_, '_, S> {
     fn try_to_expand(&mut self, entry: &Entry, task: &Task) -> Maybe<()> {
         let site = self.site;
         let set = self.open(entry, task)?;
-        let facts = facts(&mut self.sets, &set, entry.label, site.observed)?;
+        let mut facts = facts(&mut self.sets, &set, entry.label, site.observed)?;
+        if site.canonical == Canonical::Full {
+            facts.nodes = kept_nodes(&mut self.sets, &entry.bytes)?;
+        }
         let leaving = successors(&mut self.sets, &set, entry.label, site.observed, &mut || Ok(site.budget.check()?))?;
         let mut arcs = Vec::with_capacity(leaving.len());
         for (action, label, set) in leaving {

@@ -153,3 +153,21 @@ fn larger_nets() {
     let actions = ring_actions(&net);
     has("ring6", net, &actions, 9024, 53760);
 }
+
+#[test]
+fn representatives_have_the_printed_nodes() {
+    let of = |name: &str, net: &Net, actions: &[usize], nodes: usize| {
+        let graph = graph(&Lists::new(net.clone(), vec![], MEMORY), actions, Canonical::Full);
+        println!("{name}: {:?}", graph.size());
+        let options = BuildOptions { threads: 2, canonical: Canonical::Full, ..BuildOptions::default() };
+        let observed = Observed::events(net.transitions.len(), actions).unwrap();
+        let (built, _) = build_with_threads(&Lists::new(net.clone(), vec![], MEMORY), &observed, &options).unwrap();
+        assert_eq!((graph.size().nodes, built.size().nodes), (nodes, nodes), "{name}");
+    };
+    of("ring4", &ring(4), &ring_actions(&ring(4)), 9_728);
+    of("trains, 4 observed", &trains(24), &[0, 3, 6, 9], 3_888);
+    of("trains, 6 observed", &trains(24), &[0, 3, 5, 6, 9, 11], 8_544);
+    for (n, nodes) in [(8, 12_288), (10, 61_440)] {
+        of(&format!("philosophers{n}"), &philosophers(n), &philosopher_actions(&philosophers(n)), nodes);
+    }
+}

@@ -110,7 +110,15 @@ fn show_graph(loaded: &Loaded, built: &Built, arguments: &Sog, context: &Context
         writeln!(out, "{}", context.out.bold(&loaded.system.name))?;
         statistics(out, built)
     });
+    tell_endless(built.has_endless_sequences, context);
     Exit::Fine
+}
+
+/// What stays in an atomic sequence for ever does not count, which may be a surprise.
+fn tell_endless(has_endless_sequences: bool, context: &Context) {
+    if has_endless_sequences && !context.quiet {
+        complain(|out| writeln!(out, "Note: {}.", sog::ENDLESS));
+    }
 }
 
 fn statistics(out: &mut impl Write, built: &Built) -> io::Result<()> {
@@ -134,6 +142,7 @@ fn graph_json(loaded: &Loaded, built: &Built, names: Names<'_>) -> Value {
         "schema": ample::SCHEMA,
         "model": loaded.system.name,
         "engine": built.engine,
+        "endless_sequences": built.has_endless_sequences,
         "time_s": built.took.as_secs_f64(),
         "statistics": {
             "aggregates": size.aggregates, "arcs": size.arcs, "silent": size.silent, "dead": size.dead,
@@ -157,6 +166,7 @@ fn show_verdict(loaded: &Loaded, formula: &str, judged: &Judged, context: &Conte
             "violation": violation,
             "end": violation.and_then(|shown| ample::simulate::end_of(&loaded.system, &shown.trace)),
             "engine": judged.engine,
+            "endless_sequences": judged.has_endless_sequences,
             "time_s": judged.took.as_secs_f64(),
             "aggregates": {"found": found, "expanded": expanded, "complete": judged.size.is_some()},
             "product": {"states": judged.product.states, "transitions": judged.product.transitions},
@@ -192,5 +202,6 @@ fn show_verdict(loaded: &Loaded, formula: &str, judged: &Judged, context: &Conte
     if judged.violation.is_none() && judged.size.is_none() && !context.quiet {
         complain(|out| writeln!(out, "The verdict did not need the rest of the graph."));
     }
+    tell_endless(judged.has_endless_sequences, context);
     exit
 }
