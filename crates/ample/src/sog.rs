@@ -12,8 +12,8 @@ use ample_logic::{Atom, Dialect, ParseError, declared_atom, parse_with};
 use ample_model::{Expr, Source, SourceId, Span, System};
 
 pub use ample_sog::engine::{
-    Balance, Built, Canonical, Counterexample, ENDLESS, Graph, Judged, Kind, Names, ProductSize, Rule, Size, SogError,
-    SogFormula, SogOptions, Work, build, check, dot, json,
+    Balance, Built, Canonical, Counterexample, DiagramKind, ENDLESS, Graph, Judged, Kind, Names, ProductSize, Rule,
+    Size, SogError, SogFormula, SogOptions, Work, build, check, dot, json,
 };
 use ample_sog::engine::{Said, is_kept};
 

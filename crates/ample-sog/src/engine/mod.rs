@@ -37,9 +37,10 @@ use ample_model::{
 use ample_petri::net::{Condition, Net};
 use ample_symbolic::engine as symbolic;
 
-pub use self::options::{Kind, SogOptions};
+pub use self::options::{DiagramKind, Kind, SogOptions};
+use crate::aggregate::Facts;
 pub use crate::output::{Names, dot, json};
-pub use crate::{Balance, Canonical, Graph, ProductSize, Rule, Size, Work};
+pub use crate::{Aggregate, Balance, Canonical, Graph, ProductSize, Rule, Size, Work};
 use crate::{Binary, BuildOptions, Error, Lists, Meaning, Model, Observed, Question, Witness, check as judge};
 
 /// Where nobody sets a limit to the memory.
@@ -79,6 +80,8 @@ pub struct Built {
     pub has_endless_sequences: bool,
     /// How long it took.
     pub took: Duration,
+    /// How long it took with each kind of diagrams.
+    pub times: Vec<(&'static str, Duration)>,
 }
 
 /// A formula over states and events.
@@ -118,6 +121,8 @@ pub struct Judged {
     pub has_endless_sequences: bool,
     /// How long it took.
     pub took: Duration,
+    /// How long it took with each kind of diagrams.
+    pub times: Vec<(&'static str, Duration)>,
 }
 
 /// A run that violates a formula, validated.
@@ -181,11 +186,46 @@ pub fn is_kept(system: &System, expr: &Expr) -> Result<(), String> {
     if is_kept { Ok(()) } else { Err("who moved last, and priorities, are not part of the states".into()) }
 }
 
-/// Builds the graph.
+/// Builds the graph; with [`DiagramKind::Both`] twice, and it must be the same.
 pub fn build(system: &System, options: &SogOptions, budget: &Budget) -> Result<Built, SogError> {
     let begun = Instant::now();
     options.atoms.iter().try_for_each(|expr| is_kept(system, expr)).map_err(SogError::Formula)?;
-    with_model(system, &options.atoms, budget, Build { options, begun, budget })
+    let build = |kind| {
+        let operation = Build { system, options, begun: Instant::now(), budget };
+        with_model(system, &options.atoms, kind, budget, operation)
+    };
+    if options.diagrams != DiagramKind::Both {
+        return build(options.diagrams);
+    }
+    if options.kind == Kind::Split {
+        return Err(SogError::Formula(
+            "where successors are split depends on the diagrams: `--diagrams` cannot be `both`".into(),
+        ));
+    }
+    let (lists, binary) = (build(DiagramKind::Lists)?, build(DiagramKind::Binary)?);
+    if !lists.is_same(&binary) {
+        return Err(SogError::Internal("the graph with binary diagrams is another one than that with lists".into()));
+    }
+    let times = lists.times.iter().chain(&binary.times).copied().collect();
+    Ok(Built { times, took: begun.elapsed(), ..lists })
+}
+
+impl Built {
+    /// The same graph, whatever the diagrams are and however actions are numbered.
+    fn is_same(&self, other: &Built) -> bool {
+        let names = [self, other].map(|built| Names { actions: &built.actions, atoms: &built.atoms });
+        let arcs = |number: usize, aggregate: &Aggregate| -> Vec<(String, usize)> {
+            aggregate.arcs.iter().map(|(action, to)| (names[number].action(*action), *to)).collect()
+        };
+        let same = |(one, another): (&Aggregate, &Aggregate)| {
+            let bare = |aggregate: &Aggregate| Facts { nodes: 0, ..aggregate.facts.clone() };
+            one.label == another.label && bare(one) == bare(another) && arcs(0, one) == arcs(1, another)
+        };
+        let (one, another) = (&self.graph, &other.graph);
+        one.initial == another.initial
+            && one.aggregates.len() == another.aggregates.len()
+            && one.aggregates.iter().zip(&another.aggregates).all(same)
+    }
 }
 
 /// Why a property is not for observation graphs.
@@ -306,11 +346,26 @@ fn answer_of(property: &Property, judged: Result<Judged, SogError>) -> (Answer, 
     }
 }
 
-/// Checks a formula. It is violated too if one of its conditions is a fault in some reachable state.
+/// Checks a formula; with [`DiagramKind::Both`] twice, and the verdicts must agree. It is violated too if one of its
+/// conditions is a fault in some reachable state.
 pub fn check(system: &System, formula: &SogFormula, options: &SogOptions, budget: &Budget) -> Result<Judged, SogError> {
     let begun = Instant::now();
     let exprs = formula.conditions();
-    let mut judged = with_model(system, &exprs, budget, Check { system, formula, options, begun, budget })?;
+    let check = |kind| {
+        let operation = Check { system, formula, options, begun: Instant::now(), budget };
+        with_model(system, &exprs, kind, budget, operation)
+    };
+    let mut judged = match options.diagrams {
+        DiagramKind::Both => {
+            let (lists, binary) = (check(DiagramKind::Lists)?, check(DiagramKind::Binary)?);
+            if lists.violation.is_some() != binary.violation.is_some() {
+                return Err(SogError::Internal("binary diagrams give another verdict than lists".into()));
+            }
+            let times = lists.times.iter().chain(&binary.times).copied().collect();
+            Judged { times, took: begun.elapsed(), ..lists }
+        }
+        kind => check(kind)?,
+    };
     let fallible = formula.fallible(system);
     if !fallible.is_empty() {
         let met = match &judged.violation {
@@ -365,11 +420,20 @@ trait Operation<T> {
     fn perform<M: Model>(self, model: &M, actions: &Actions<'_>) -> Result<T, SogError>;
 }
 
-fn with_model<T>(system: &System, atoms: &[Expr], budget: &Budget, task: impl Operation<T>) -> Result<T, SogError> {
+fn with_model<T>(
+    system: &System,
+    atoms: &[Expr],
+    diagrams: DiagramKind,
+    budget: &Budget,
+    task: impl Operation<T>,
+) -> Result<T, SogError> {
     let memory = budget.room().unwrap_or(DEFAULT_MEMORY) / 2;
     let named = |expr: &Expr| (system.show_expr(None, expr), expr.clone());
     let condition = |expr: &Expr| Some((system.show_expr(None, expr), Condition::of(expr)?));
-    let net = Net::within(system, budget).map_err(|interrupted| SogError::Ended(interrupted.into()))?;
+    let net = match diagrams {
+        DiagramKind::Binary => None,
+        _ => Net::within(system, budget).map_err(|interrupted| SogError::Ended(interrupted.into()))?,
+    };
     if let Some(net) = net
         && let Some(conditions) = atoms.iter().map(condition).collect::<Option<Vec<_>>>()
     {
@@ -381,6 +445,12 @@ fn with_model<T>(system: &System, atoms: &[Expr], budget: &Budget, task: impl Op
             has_endless_sequences: false,
         };
         return task.perform(&Lists::new(net, conditions, memory), &actions);
+    }
+    if matches!(diagrams, DiagramKind::Lists | DiagramKind::Both) {
+        return Err(SogError::Formula(
+            "list diagrams are for Petri nets and linear conditions on their tokens: `--diagrams binary` is for all models"
+                .into(),
+        ));
     }
     let atoms: Vec<(String, Expr)> = atoms.iter().map(named).collect();
     let binary = encoded(system, &atoms, memory, budget)?;
@@ -400,10 +470,14 @@ fn encoded(system: &System, atoms: &[(String, Expr)], memory: u64, budget: &Budg
     Ok(encoded.map_err(SogError::Ended)??)
 }
 
-/// The actions of a name: that of the action itself, or of its statement.
-fn find(names: &[String], name: &str) -> Result<Vec<usize>, SogError> {
+/// The actions of a name: that of the action itself, or of its statement. None if the statement is never executed.
+fn find(system: &System, names: &[String], name: &str) -> Result<Vec<usize>, SogError> {
     let found: Vec<usize> = (0..names.len()).filter(|number| is_called(&names[*number], name)).collect();
-    if found.is_empty() { Err(SogError::NoSuchAction(name.to_owned())) } else { Ok(found) }
+    let mut statements = system.processes.iter().flat_map(|process| &process.edges);
+    if found.is_empty() && !statements.any(|edge| edge.label == name) {
+        return Err(SogError::NoSuchAction(name.to_owned()));
+    }
+    Ok(found)
 }
 
 /// Whether a name means the action: its own, or that of its statement.
@@ -423,6 +497,7 @@ fn build_options(options: &SogOptions, budget: &Budget) -> BuildOptions {
 }
 
 struct Build<'a> {
+    system: &'a System,
     options: &'a SogOptions,
     begun: Instant,
     budget: &'a Budget,
@@ -433,7 +508,7 @@ impl Operation<Built> for Build<'_> {
         let count = model.actions().len();
         let mut events = Vec::new();
         for name in &self.options.observe {
-            events.extend(find(model.actions(), name)?);
+            events.extend(find(self.system, model.actions(), name)?);
         }
         let atoms: Vec<usize> = (0..model.atoms().len()).collect();
         let observed = match self.options.kind {
@@ -451,6 +526,7 @@ impl Operation<Built> for Build<'_> {
             engine: actions.engine,
             has_endless_sequences: actions.has_endless_sequences,
             took: self.begun.elapsed(),
+            times: vec![(actions.engine, self.begun.elapsed())],
         })
     }
 }
@@ -473,7 +549,7 @@ impl Operation<Judged> for Check<'_> {
                     states += 1;
                     Meaning::State(states - 1)
                 }
-                Said::Event(name) => Meaning::Event(find(model.actions(), name)?),
+                Said::Event(name) => Meaning::Event(find(self.system, model.actions(), name)?),
             });
         }
         let question = Question { formula: self.formula.formula.clone(), meanings };
@@ -494,6 +570,7 @@ impl Operation<Judged> for Check<'_> {
             engine: actions.engine,
             has_endless_sequences: actions.has_endless_sequences,
             took: self.begun.elapsed(),
+            times: vec![(actions.engine, self.begun.elapsed())],
         })
     }
 }

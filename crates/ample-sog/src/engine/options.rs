@@ -19,6 +19,20 @@ pub enum Kind {
     EventState,
 }
 
+/// Which decision diagrams the sets of states are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum DiagramKind {
+    /// Lists for nets, binary ones for other models
+    #[default]
+    Auto,
+    /// List decision diagrams: for nets
+    Lists,
+    /// Binary decision diagrams
+    Binary,
+    /// Everything is done with both, one after the other, and compared
+    Both,
+}
+
 /// What is observed, and how the graph is built.
 #[derive(Args, Clone, Debug)]
 #[group(skip)]
@@ -38,6 +52,9 @@ pub struct SogOptions {
     /// Which aggregates are kept as a few representative states
     #[arg(long, value_enum, value_name = "WHICH", default_value_t)]
     pub canonical: Canonical,
+    /// Which decision diagrams
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t)]
+    pub diagrams: DiagramKind,
     /// How many threads build.
     #[arg(skip = SogOptions::default().threads)]
     pub threads: usize,
@@ -63,6 +80,7 @@ impl Default for SogOptions {
             kind: Kind::default(),
             parts: 2,
             canonical: Canonical::default(),
+            diagrams: DiagramKind::default(),
             threads: 1,
             balance: Balance::default(),
             memory_limit: None,

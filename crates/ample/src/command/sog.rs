@@ -1,6 +1,7 @@
 //! `ample sog`: the symbolic observation graph of a model, and formulas on it.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use ample::sog::{self, Built, Counterexample, Judged, Names, SogError, SogOptions};
 use ample::{Budget, LoadError, Loaded};
@@ -133,7 +134,21 @@ fn statistics(out: &mut impl Write, built: &Built) -> io::Result<()> {
     writeln!(out, "{:>12} states in all aggregates", size.states)?;
     writeln!(out, "{:>12} nodes of all aggregates ({})", size.nodes, built.engine)?;
     writeln!(out, "{:>12} bytes of sets", size.bytes)?;
-    writeln!(out, "{:.3} seconds", built.took.as_secs_f64())
+    seconds(out, built.took, &built.times)
+}
+
+/// The time; with each kind of diagrams, if there were two.
+fn seconds(out: &mut impl Write, took: Duration, times: &[(&str, Duration)]) -> io::Result<()> {
+    writeln!(out, "{:.3} seconds", took.as_secs_f64())?;
+    for (diagrams, time) in times.iter().filter(|_| times.len() > 1) {
+        writeln!(out, "{:.3} seconds of them with {diagrams}", time.as_secs_f64())?;
+    }
+    Ok(())
+}
+
+/// The time with each kind of diagrams.
+fn times_json(times: &[(&str, Duration)]) -> Value {
+    times.iter().map(|(diagrams, time)| json!({"engine": diagrams, "time_s": time.as_secs_f64()})).collect()
 }
 
 fn graph_json(loaded: &Loaded, built: &Built, names: Names<'_>) -> Value {
@@ -144,6 +159,7 @@ fn graph_json(loaded: &Loaded, built: &Built, names: Names<'_>) -> Value {
         "engine": built.engine,
         "endless_sequences": built.has_endless_sequences,
         "time_s": built.took.as_secs_f64(),
+        "times": times_json(&built.times),
         "statistics": {
             "aggregates": size.aggregates, "arcs": size.arcs, "silent": size.silent, "dead": size.dead,
             "divergent": size.divergent, "states": size.states.to_string(), "nodes": size.nodes, "bytes": size.bytes,
@@ -168,6 +184,7 @@ fn show_verdict(loaded: &Loaded, formula: &str, judged: &Judged, context: &Conte
             "engine": judged.engine,
             "endless_sequences": judged.has_endless_sequences,
             "time_s": judged.took.as_secs_f64(),
+            "times": times_json(&judged.times),
             "aggregates": {"found": found, "expanded": expanded, "complete": judged.size.is_some()},
             "product": {"states": judged.product.states, "transitions": judged.product.transitions},
             "work": judged.work,
@@ -197,7 +214,7 @@ fn show_verdict(loaded: &Loaded, formula: &str, judged: &Judged, context: &Conte
         let whole = if judged.size.is_some() { ", the whole graph" } else { "" };
         writeln!(out, "{found:>9} aggregates, {expanded} of them expanded{whole}")?;
         writeln!(out, "{:>9} states of the product ({})", judged.product.states, judged.engine)?;
-        writeln!(out, "{:.3} seconds", judged.took.as_secs_f64())
+        seconds(out, judged.took, &judged.times)
     });
     if judged.violation.is_none() && judged.size.is_none() && !context.quiet {
         complain(|out| writeln!(out, "The verdict did not need the rest of the graph."));
