@@ -1,5 +1,7 @@
 //! Models with atomic sequences: every graph is compared with one that is made state by state, by the reference interpreter.
 
+mod common;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
@@ -9,7 +11,12 @@ use ample_model::random::{self, Features};
 use ample_model::{BinaryOp, Expr, Fault, Interpreter, Move, Place, Scalar, Scope, State, System, Type};
 use ample_random::Random;
 use ample_sog::observed::STOPPED;
-use ample_sog::{Balance, Binary, BuildOptions, Canonical, Error, Graph, Model, Observed, build, build_with_threads};
+use ample_sog::{
+    Balance, Binary, BuildOptions, Canonical, CheckOptions, Error, Graph, Meaning, Model, Observed, Question, build,
+    build_with_threads, check,
+};
+
+use common::Generate;
 
 const MEMORY: u64 = 1 << 28;
 /// Larger systems are left out.
@@ -365,4 +372,56 @@ fn graphs_of_small_models_are_those_of_the_definition() {
     }
     println!("{seen:?}");
     assert!(seen.stopped > 0 && seen.endless > 0 && seen.between > 0 && seen.refused > 0, "{seen:?}");
+}
+
+/// Every run that is shown has been replayed and evaluated: if that fails, there is an internal error.
+#[test]
+fn counterexamples_of_random_formulas_replay() {
+    let control = Features {
+        faults: true,
+        control: true,
+        spawn: false,
+        looks: false,
+        priorities: false,
+        monitor: false,
+        actions: false,
+    };
+    let (mut checked, mut violated) = (0, 0);
+    let mut systems: Vec<(u64, System)> = (0..seeds(60)).map(|seed| (seed, random::system(seed, control))).collect();
+    for (number, (name, text)) in MODELS.into_iter().enumerate() {
+        let read = promela::read(name, text.into(), &mut FileLoader, &[]).unwrap();
+        systems.extend((0..4).map(|copy| (1_000_000 + 100 * number as u64 + copy, read.system.clone())));
+    }
+    for (seed, system) in systems {
+        let atoms = conditions(&system);
+        let Ok(binary) = Binary::new(&system, &atoms, MEMORY, &Budget::unlimited()) else { continue };
+        if binary.states() > MOST_STATES as u128 {
+            continue;
+        }
+        let mut random = Random::new(seed);
+        for _ in 0..8 {
+            let mut meanings: Vec<Meaning> = (0..atoms.len()).map(Meaning::State).collect();
+            for _ in 0..random.below(3usize) {
+                meanings.push(Meaning::Event(vec![random.below(binary.actions().len())]));
+            }
+            let size = 2 + random.below(6usize);
+            let formula = random.formula(size, meanings.len());
+            let question = Question { formula, meanings };
+            let build = BuildOptions { threads: 2, ..BuildOptions::default() };
+            let options = CheckOptions { build, collapsed: true, ..CheckOptions::default() };
+            match check(&binary, &question, &options) {
+                Ok(found) => {
+                    let on_demand = CheckOptions { on_demand: true, ..options };
+                    let again = check(&binary, &question, &on_demand).unwrap();
+                    assert_eq!(found.violation.is_some(), again.violation.is_some(), "seed {seed} {question:?}");
+                    checked += 1;
+                    violated += usize::from(found.violation.is_some());
+                }
+                Err(Error::Unsupported(_)) => {}
+                Err(error) => panic!("seed {seed}, {} {question:?}: {error}", system.name),
+            }
+        }
+    }
+    println!("{checked} {violated}");
+    assert!(checked > 200 && violated > 50);
 }

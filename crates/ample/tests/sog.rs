@@ -155,6 +155,53 @@ fn an_atomic_sequence_is_one_step() {
     assert!(judged("[] <> \"x = 0\"").violation.is_none());
 }
 
+/// Models whose atomic sequences are special in some way; the explicit engine passes over them in its own way.
+#[test]
+fn verdicts_with_atomic_sequences_are_those_of_the_explicit_engine() {
+    let models = [
+        "byte x, y; active [2] proctype P() { do :: atomic { x = 1; x = 0 } :: y = 1 - y od }",
+        "byte x, y; active proctype P() { do :: atomic { x = 1; y == 1; x = 2; y = 0 } od }
+         active proctype Q() { do :: y = 1 od }",
+        "byte x, y; active proctype P() { do :: y = 1 - y :: atomic { x = 1; do :: y = y od } od }",
+        "byte x, y; active proctype P() { atomic { x = 1; do :: x = 1 - x od } } active proctype Q() { y = 1 }",
+        "byte x, y; active proctype P() { do :: atomic { x = 1; do :: x = 2 :: break od; x = 0 } :: y = 1 - y od }",
+        "byte x, y; active proctype P() { do :: atomic { x = 1; y = 5 / y; x = 0 } :: y = 1 - y od }",
+        "byte x, y; active proctype P() { do :: atomic { x = 1; y = y + 1; y = 5 / (3 - y); x = 0 } od }",
+        "byte x, y; active proctype P() { do :: atomic { y = 1; assert(x == 0); x = 1; x = 0 } od }",
+        "chan c = [0] of { byte }; byte x, y;
+         active proctype P() { do :: atomic { x = 1; c ! 1; x = 2 } od }
+         active proctype Q() { byte z; do :: atomic { c ? z; y = 1 - y; x = 0 } od }",
+    ];
+    let formulas = [
+        "[] <> (x == 0)",
+        "<> [] (x == 0)",
+        "[] <> (y == 1)",
+        "[] (x == 1 -> <> (y == 1))",
+        "(x == 0) U (y == 1)",
+        "[] (x < 2)",
+        "<> (x == 1)",
+        "[] (y < 2)",
+    ];
+    for model in models {
+        let loaded = ample::load_text("m.pml", model.into(), &LoadOptions::default()).unwrap();
+        for text in formulas {
+            let question = ample::Question::Ltl(loaded.ltl(text).unwrap());
+            let property = ample::Property { name: "it".into(), question, text: text.into(), span: None };
+            let [explicit, sog] = ["explicit", "sog"].map(|engine| {
+                let mut options = CheckOptions { properties: Some(vec![property.clone()]), ..CheckOptions::default() };
+                options.engine = ample::engine(engine).unwrap();
+                ample::check(&loaded.system, &options).answers[0].verdict()
+            });
+            assert_eq!(sog, explicit, "{model}: {text}");
+            let options = SogOptions { threads: 2, ..SogOptions::default() };
+            let judged =
+                check(&loaded.system, &formula(&loaded, text).unwrap(), &options, &Budget::unlimited()).unwrap();
+            let found = if judged.violation.is_some() { Verdict::Violated } else { Verdict::Holds };
+            assert_eq!(found, explicit, "{model}: {text}");
+        }
+    }
+}
+
 /// Into how many parts successors are split.
 const PARTS: usize = 3;
 
