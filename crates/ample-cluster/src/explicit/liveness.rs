@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 
 use ample_explicit::compile::{Compiled, Transition};
-use ample_explicit::engine::distributed::{EmptinessFound, LassoTrace};
+use ample_explicit::engine::distributed::{EmptinessFound, LassoTrace, NUMBERED_TWICE};
 use ample_explicit::liveness::{Behind, GeneralisedBuchi, Product, Step, Stops};
 use ample_explicit::space::{Checked, Culprit, StateSpace};
 use ample_explicit::store::{ExactStore, FlatStore, Handle, Inserted, Side, Store, Visible};
@@ -19,13 +19,16 @@ use serde::{Deserialize, Serialize};
 
 use super::origin::{HANDLE, Origin, handle, read_number, write_number};
 use super::trace::trace;
-use super::{EmptinessJob, FOUND, NODES, PIECE, REPORT, STATES, TRACE, begin, compile, owner};
+use super::{Announced, EmptinessJob, FOUND, NODES, PIECE, PROCESSES, REPORT, STATES, TRACE, begin, compile, owner};
 use crate::control::TallySnapshot;
 use crate::exchange::Message;
 use crate::session::Seat;
 
 /// A worker looks for messages after it has done so much.
 const POLL_EVERY: u32 = 64;
+
+/// The bytes before the state of the system in one of the product.
+const TAG: usize = 2;
 
 /// Where a state comes from, and its number among those of its owner.
 #[derive(Clone, Copy, Debug)]
@@ -99,14 +102,15 @@ pub(super) fn search(
     let (mut space, automaton) = match space {
         Ok(both) => both,
         Err(why) => {
-            let ended = begin(seat, Err(why))?;
+            let ended = begin(seat, Err(why), job.has_hidden)?;
             return Ok(EmptinessFound { ended, ..EmptinessFound::default() });
         }
     };
-    if let Some(why) = begin(seat, Ok(&mut space))? {
+    if let Some(why) = begin(seat, Ok(&mut space), job.has_hidden)? {
         return Ok(EmptinessFound { ended: Some(why), ..EmptinessFound::default() });
     }
     let is_terminal = automaton.is_terminal();
+    let announced = Announced::new(&space, seat.workers());
     let product = Product::new(space, automaton).stutters(job.stutters).hasty(job.is_hasty);
     let room = seat.room();
     let marks: Vec<u64> = (0..64).map(|bit| 1 << bit).filter(|mark| product.all_marks() & mark != 0).collect();
@@ -127,6 +131,7 @@ pub(super) fn search(
         level: 0,
         levels: vec![0],
         open: None,
+        announced,
         out: Vec::new(),
         statistics: Statistics::default(),
         ended: None,
@@ -160,6 +165,7 @@ struct Search<'s, 'a, V> {
     levels: Vec<usize>,
     /// The first state after which everything is accepted, and its depth.
     open: Option<(Handle, u64)>,
+    announced: Announced,
     out: Vec<u8>,
     statistics: Statistics,
     ended: Option<Reason>,
@@ -248,7 +254,7 @@ impl<V: Visible> Search<'_, '_, V> {
     }
 
     fn is_ending(&self) -> bool {
-        self.seat.is_stopped || self.ended == Some(Reason::Memory)
+        self.seat.is_stopped || matches!(self.ended, Some(Reason::Memory | Reason::Unsupported(_)))
     }
 
     #[inline]
@@ -322,6 +328,7 @@ impl<V: Visible> Search<'_, '_, V> {
             self.reach(state, hash, me, Some(source), number, marks);
             return;
         }
+        self.announced.announce(self.seat, self.product.space(), &state[TAG..], to);
         self.seat.exchange.append(STATES, to, |bytes| {
             bytes.extend_from_slice(&source.number().to_le_bytes()[..HANDLE]);
             write_number(number.into(), bytes);
@@ -391,8 +398,17 @@ impl<V: Visible> Search<'_, '_, V> {
     fn take(&mut self, message: Message) {
         match message.kind {
             STATES => self.take_states(message.from, &message.bytes),
+            PROCESSES => self.learn(&message.bytes),
             FOUND => self.seat.stop_all(),
             _ => {}
+        }
+    }
+
+    /// Another worker tells which processes are behind a number.
+    fn learn(&mut self, bytes: &[u8]) {
+        if !Announced::learn(self.product.space(), bytes) {
+            self.ended = Some(Reason::Unsupported(NUMBERED_TWICE.into()));
+            self.seat.stop_all();
         }
     }
 
@@ -444,7 +460,7 @@ impl<V: Visible> Search<'_, '_, V> {
             all.depth = all.depth.max(one.depth);
             all.store_bytes += one.store_bytes;
             all.state_bytes = all.state_bytes.max(one.state_bytes);
-            let is_why = matches!(report.ended, Some(Reason::Memory | Reason::Depth));
+            let is_why = matches!(report.ended, Some(Reason::Memory | Reason::Depth | Reason::Unsupported(_)));
             if is_why && found.ended != Some(Reason::Memory) || found.ended.is_none() {
                 found.ended = report.ended;
             }

@@ -15,6 +15,7 @@ use ample_explicit::space::{Checked, StateSpace};
 use ample_explicit::store::Whole;
 use ample_model::{Expr, Interrupted, Reason, System};
 use clap::ValueEnum;
+use rapidhash::RapidHashSet;
 use rapidhash::v3::rapidhash_v3;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +36,8 @@ const TRACE: Kind = OWN_KINDS + 4;
 const PIECE: Kind = OWN_KINDS + 5;
 /// How the encoding of states looks.
 const ENCODING: Kind = OWN_KINDS + 6;
+/// Which processes are behind a number that states begin with.
+const PROCESSES: Kind = OWN_KINDS + 8;
 /// Nodes of a graph that are reached, or are taken away.
 const NODES: Kind = OWN_KINDS + 7;
 
@@ -153,10 +156,14 @@ fn compile<'s>(seat: &Seat<'_>, system: &'s System, is_native: bool) -> Result<C
 ///
 /// States go from one worker to another as they are, so that all of them have to write them alike; whether they do is seen
 /// at the first states.
-fn begin(seat: &mut Seat<'_>, space: Result<&mut Compiled, Reason>) -> Result<Option<Reason>, Interrupted> {
+fn begin(
+    seat: &mut Seat<'_>,
+    space: Result<&mut Compiled, Reason>,
+    has_hidden: bool,
+) -> Result<Option<Reason>, Interrupted> {
     let (why, encoding) = match space {
         Err(why) => (Some(why), 0),
-        Ok(space) if !space.is_self_contained() && seat.workers() > 1 => {
+        Ok(space) if has_hidden && !space.is_self_contained() && seat.workers() > 1 => {
             (Some(Reason::Unsupported(NOT_SELF_CONTAINED.into())), 0)
         }
         Ok(space) => (None, encoding(space)),
@@ -177,6 +184,40 @@ fn begin(seat: &mut Seat<'_>, space: Result<&mut Compiled, Reason>) -> Result<Op
     let unlike = seat.round(&[u64::from(!is_alike)], |_, _| {})?;
     let unlike = (unlike != [0]).then(|| Reason::Internal("the workers do not write states alike".into()));
     Ok(unlike)
+}
+
+/// What workers tell each other of the numbers that states begin with, where a number does not say by itself which
+/// processes are alive.
+struct Announced {
+    /// By worker: the numbers that it knows from this one. Empty if there is nothing to tell.
+    known: Vec<RapidHashSet<u32>>,
+}
+
+impl Announced {
+    fn new(space: &Compiled, workers: usize) -> Announced {
+        Announced { known: if space.is_self_contained() { Vec::new() } else { vec![RapidHashSet::default(); workers] } }
+    }
+
+    /// To be called before a state is sent.
+    #[inline]
+    fn announce(&mut self, seat: &mut Seat<'_>, space: &Compiled, state: &[u8], to: usize) {
+        if let Some(known) = self.known.get_mut(to)
+            && let Some(number) = space.hashed_processes(state)
+            && known.insert(number)
+        {
+            let mut bytes = number.to_le_bytes().to_vec();
+            let processes = space.processes_of(state).unwrap_or_default();
+            bytes.extend(processes.iter().flat_map(|process| process.to_le_bytes()));
+            seat.exchange.send(PROCESSES, to, bytes);
+        }
+    }
+
+    /// Another worker has announced something. False if it contradicts what this one knows.
+    fn learn(space: &mut Compiled, bytes: &[u8]) -> bool {
+        let Some((number, processes)) = bytes.split_first_chunk::<4>() else { return false };
+        let processes = processes.chunks_exact(2).map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]]));
+        space.learn_processes(u32::from_le_bytes(*number), &processes.collect::<Vec<u16>>())
+    }
 }
 
 /// So many states are compared.

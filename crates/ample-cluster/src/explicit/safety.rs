@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use ample_explicit::check::Cut;
 use ample_explicit::compile::{Compiled, NotReduced, Reduced, Transition};
-use ample_explicit::engine::distributed::{SafetyFound, Trace};
+use ample_explicit::engine::distributed::{NUMBERED_TWICE, SafetyFound, Trace};
 use ample_explicit::partial::{Labelled, Partial};
 use ample_explicit::space::{Checked, Culprit};
 use ample_explicit::store::{ExactStore, FlatStore, Handle, Inserted, Store, Visible, Whole};
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::origin::{HANDLE, Origin, handle, read_number, write_number};
 use super::trace::trace;
-use super::{ANSWERS, FOUND, REPORT, STATES, SafetyJob, begin, compile, owner};
+use super::{ANSWERS, Announced, FOUND, PROCESSES, REPORT, STATES, SafetyJob, begin, compile, owner};
 use crate::control::TallySnapshot;
 use crate::exchange::Message;
 use crate::session::Seat;
@@ -70,13 +70,13 @@ pub(super) fn search(seat: &mut Seat<'_>, system: &System, job: &SafetyJob) -> R
             Ok(space) => reduced = Some((space, persistent.has_proviso)),
             Err(NotReduced::Irreducible(why)) => irreducible = Some(why),
             Err(NotReduced::NotCompiled(error)) => {
-                let why = begin(seat, Err(error.into()))?;
+                let why = begin(seat, Err(error.into()), job.has_hidden)?;
                 return Ok(SafetyFound { ended: why, ..SafetyFound::default() });
             }
         }
     }
     if let Some((space, has_proviso)) = reduced {
-        let (space, why) = ready(seat, Ok(space), |space| space.compiled())?;
+        let (space, why) = ready(seat, job, Ok(space), |space| space.compiled())?;
         let Some(space) = space else { return Ok(SafetyFound { ended: why, ..SafetyFound::default() }) };
         let visible = space.visible_bytes();
         return if job.has_hidden {
@@ -86,7 +86,7 @@ pub(super) fn search(seat: &mut Seat<'_>, system: &System, job: &SafetyJob) -> R
         };
     }
     let space = compiled.and_then(|compiled| compiled.space(&job.invariants, seat.budget)).map_err(Reason::from);
-    let (space, why) = ready(seat, space, |space| space)?;
+    let (space, why) = ready(seat, job, space, |space| space)?;
     let Some(space) = space else { return Ok(SafetyFound { ended: why, ..SafetyFound::default() }) };
     let found = if job.has_hidden {
         let visible = space.visible();
@@ -100,15 +100,16 @@ pub(super) fn search(seat: &mut Seat<'_>, system: &System, job: &SafetyJob) -> R
 /// A space that all workers have, or why one of them has none.
 fn ready<P>(
     seat: &mut Seat<'_>,
+    job: &SafetyJob,
     space: Result<P, Reason>,
     compiled: impl Fn(&mut P) -> &mut Compiled,
 ) -> Result<(Option<P>, Option<Reason>), Interrupted> {
     match space {
         Ok(mut space) => {
-            let why = begin(seat, Ok(compiled(&mut space)))?;
+            let why = begin(seat, Ok(compiled(&mut space)), job.has_hidden)?;
             Ok((why.is_none().then_some(space), why))
         }
-        Err(why) => Ok((None, begin(seat, Err(why))?)),
+        Err(why) => Ok((None, begin(seat, Err(why), job.has_hidden)?)),
     }
 }
 
@@ -153,6 +154,7 @@ struct Search<'s, 'a, P, V> {
     last: Option<Handle>,
     /// The state that was stored last.
     newest: Option<Handle>,
+    announced: Announced,
     out: Vec<u8>,
     statistics: Statistics,
     cuts: BTreeMap<Option<Culprit>, Cut>,
@@ -172,8 +174,9 @@ struct Search<'s, 'a, P, V> {
 }
 
 impl<'s, 'a, P: OfCompiled, V: Visible> Search<'s, 'a, P, V> {
-    fn new(seat: &'s mut Seat<'a>, space: P, visible: V, job: &'s SafetyJob) -> Self {
+    fn new(seat: &'s mut Seat<'a>, mut space: P, visible: V, job: &'s SafetyJob) -> Self {
         let room = seat.room();
+        let announced = Announced::new(space.inner(), seat.workers());
         Search {
             seat,
             space,
@@ -184,6 +187,7 @@ impl<'s, 'a, P: OfCompiled, V: Visible> Search<'s, 'a, P, V> {
             before: None,
             last: None,
             newest: None,
+            announced,
             out: Vec::new(),
             statistics: Statistics::default(),
             cuts: BTreeMap::new(),
@@ -274,7 +278,7 @@ impl<'s, 'a, P: OfCompiled, V: Visible> Search<'s, 'a, P, V> {
 
     /// The job is to end before the level does.
     fn is_ending(&self) -> bool {
-        self.seat.is_stopped || matches!(self.ended, Some(Reason::Memory))
+        self.seat.is_stopped || matches!(self.ended, Some(Reason::Memory | Reason::Unsupported(_)))
     }
 
     /// Looks for messages now and then.
@@ -362,6 +366,7 @@ impl<'s, 'a, P: OfCompiled, V: Visible> Search<'s, 'a, P, V> {
             }
             return;
         }
+        self.announced.announce(self.seat, self.space.inner(), state, to);
         self.seat.exchange.append(STATES, to, |bytes| {
             bytes.extend_from_slice(&source.number().to_le_bytes()[..HANDLE]);
             // Zero, if nobody waits.
@@ -462,6 +467,7 @@ impl<'s, 'a, P: OfCompiled, V: Visible> Search<'s, 'a, P, V> {
     fn take(&mut self, message: Message) {
         match message.kind {
             STATES => self.take_states(message.from, &message.bytes),
+            PROCESSES => self.learn(&message.bytes),
             ANSWERS => self.take_answers(&message.bytes),
             FOUND => {
                 if let Ok(asked) = serde_json::from_slice(&message.bytes) {
@@ -469,6 +475,14 @@ impl<'s, 'a, P: OfCompiled, V: Visible> Search<'s, 'a, P, V> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Another worker tells which processes are behind a number.
+    fn learn(&mut self, bytes: &[u8]) {
+        if !Announced::learn(self.space.inner(), bytes) {
+            self.ended = Some(Reason::Unsupported(NUMBERED_TWICE.into()));
+            self.seat.stop_all();
         }
     }
 
@@ -685,7 +699,7 @@ fn joined(reports: Vec<(usize, WorkerReport)>, job: &SafetyJob) -> (SafetyFound,
         all.store_bytes += one.store_bytes;
         all.state_bytes = all.state_bytes.max(one.state_bytes);
         // Where one worker has no room left, all others are interrupted.
-        let is_why = matches!(report.ended, Some(Reason::Memory | Reason::Depth));
+        let is_why = matches!(report.ended, Some(Reason::Memory | Reason::Depth | Reason::Unsupported(_)));
         if is_why && found.ended != Some(Reason::Memory) || found.ended.is_none() {
             found.ended = report.ended;
         }

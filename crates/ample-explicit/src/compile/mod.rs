@@ -369,6 +369,23 @@ impl Compiled {
         self.layouts.are_numbered()
     }
 
+    /// The number of the combination of live processes that a state begins with, if it says nothing to spaces that have not
+    /// met it: see [`is_self_contained`](Compiled::is_self_contained).
+    #[inline]
+    pub fn hashed_processes(&self, state: &[u8]) -> Option<u32> {
+        self.layouts.hashed_number(state)
+    }
+
+    /// The types of the processes behind that number.
+    pub fn processes_of(&self, state: &[u8]) -> Option<Vec<u16>> {
+        self.layouts.hashed_sequence(state).map(|(_, processes)| processes)
+    }
+
+    /// Learns from another space which processes are behind a number. False if this space has given the number to others.
+    pub fn learn_processes(&mut self, number: u32, processes: &[u16]) -> bool {
+        self.layouts.learn_sequence(number, processes)
+    }
+
     /// Tells where the components of a state begin that a store may keep apart: the channels and the processes, behind
     /// the globals. Goes on to do so while the space is busy.
     pub fn components(&self) -> impl Fn(&[u8], &mut Vec<usize>) + use<> {

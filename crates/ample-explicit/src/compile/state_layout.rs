@@ -312,6 +312,24 @@ impl StateLayouts {
         self.sequences.sequence(number).or_else(hashed)
     }
 
+    /// The number that a state begins with, and the sequence behind it, if it is a hash.
+    pub fn hashed_sequence(&self, state: &[u8]) -> Option<(SequenceNumber, Vec<u16>)> {
+        let number = self.number_of(state).filter(|number| self.sequences.is_hash(*number))?;
+        Some((number, self.sequence(number)?))
+    }
+
+    /// The number that a state begins with, if it is a hash.
+    #[inline]
+    pub fn hashed_number(&self, state: &[u8]) -> Option<SequenceNumber> {
+        self.number_of(state).filter(|number| self.sequences.is_hash(*number))
+    }
+
+    /// Learns which sequence is behind a number that is a hash. False if it is known as that of another one.
+    pub fn learn_sequence(&mut self, number: SequenceNumber, sequence: &[u16]) -> bool {
+        let mut hashed = self.hashed.lock().unwrap_or_else(PoisonError::into_inner);
+        **hashed.entry(number).or_insert_with(|| sequence.into()) == *sequence
+    }
+
     /// Makes the layout of a state from the number that the state begins with.
     #[cold]
     fn derive(&mut self, layout: &Layout, state: &[u8]) {

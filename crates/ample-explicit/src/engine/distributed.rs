@@ -191,9 +191,12 @@ pub(super) const NO_BRANCHING: &str = "CTL is checked within one process; withou
 /// Of a never claim that changes the state.
 pub(super) const NO_ACTING: &str =
     "a never claim that changes variables is checked within one process; without `--processes` and `--hosts` it is";
-/// Of a model with states that only one space understands.
-pub const NOT_SELF_CONTAINED: &str = "there are too many combinations of live processes for states to be understood by other \
-                                      processes; without `--processes` and `--hosts` the model can be checked";
+/// Of a model whose states need more than one space knows to be compared.
+pub const NOT_SELF_CONTAINED: &str = "hidden variables in a model with so many combinations of live processes need one \
+                                      process; without `--processes` and `--hosts` the model can be checked";
+/// Of numbers for combinations of processes that workers use differently.
+pub const NUMBERED_TWICE: &str = "two combinations of live processes have the same number in different workers; without \
+                                  `--processes` and `--hosts` the model can be checked";
 
 /// Why several processes cannot search as the options say; none if they can.
 pub fn refusal(options: &Options) -> Option<String> {
