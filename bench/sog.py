@@ -356,6 +356,11 @@ def fastest(row, key):
     return times.index(min(times)) if times else 0
 
 
+def cluster(got):
+    """What is said about the processes of a build."""
+    return got.get("cluster") or got["statistics"].get("cluster") or {}
+
+
 def table_a(bench, rows):
     def line(row):
         states, size = bench.states(row), printed(row, "size") or (None,) * 3
@@ -393,7 +398,7 @@ def table_c(bench, rows):
 
 def table_d(bench, rows):
     def balance(got):
-        shown = (got.get("cluster") or {}).get("balance")
+        shown = cluster(got).get("balance")
         return "" if shown is None else f"{shown:.2f}"
     def line(row):
         cells = [row, duration(printed(row, "one", 1)), printed_time(row, "hybrid", 0),
@@ -438,22 +443,21 @@ def table_e(bench, rows):
 def table_f(bench, rows):
     def line(row):
         thesis = printed(row, "nodes")
-        cells = [row] + ["" if thesis is None else cell for cell in (
-            number(thesis and thesis[0]), number(thesis and thesis[1]), thesis and f"{thesis[0] / thesis[1]:.1f}")]
+        cells = [row, *(["", "", ""] if thesis is None else [*map(number, thesis), f"{thesis[0] / thesis[1]:.1f}"])]
         sizes = [bench.cell(row, lambda got: got["statistics"], "--threads", "1", *canonical)
                  for canonical in ((), ("--canonical", "full"))]
-        known = [size for size in sizes if isinstance(size, dict)]
-        cells.append(f"{known[0]['nodes']:,}" if known else sizes[0])
-        cells += [f"{size['bytes']:,}" if isinstance(size, dict) else size for size in sizes]
-        return cells + [f"{known[0]['bytes'] / known[1]['bytes']:.1f}" if len(known) == 2 else ""]
-    return table(["net", "nodes, thesis", "canonical, thesis", "factor, thesis", "nodes", "bytes", "canonical", "factor"],
-                 map(line, rows))
+        for part in ("nodes", "bytes"):
+            cells += [f"{size[part]:,}" if isinstance(size, dict) else size for size in sizes]
+            known = [size[part] for size in sizes if isinstance(size, dict)]
+            cells.append(f"{known[0] / known[1]:.1f}" if len(known) == 2 else "")
+        return cells
+    return table(["net", "nodes, thesis", "canonical, thesis", "factor, thesis", "nodes", "canonical", "factor", "bytes",
+                  "canonical", "factor"], map(line, rows))
 
 
 def table_g(bench, rows):
     def sent(got):
-        cluster = got.get("cluster") or {}
-        parts = [cluster.get(part) for part in ("messages", "message_bytes", "wire_bytes")]
+        parts = [cluster(got).get(part) for part in ("messages", "message_bytes", "wire_bytes")]
         return " / ".join("?" if part is None else f"{part:,}" for part in parts)
     def line(row):
         found = printed(row, "bytes") or (None, None)
