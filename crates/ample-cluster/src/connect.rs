@@ -413,7 +413,7 @@ impl Meeting {
         tune(&stream)?;
         let own = &self.place.hello;
         write_line(&mut stream, &Request { hello: own.clone(), channel })?;
-        let reply: Reply = read_line(&mut stream, Instant::now() + HELLO_LIMIT)?;
+        let reply: Reply = read_line(&mut stream, self.deadline)?;
         let is_other = reply.hello.magic != MAGIC || reply.hello.process != peer;
         if is_other && reply.refused.is_none() {
             return Err(io::Error::other(format!("process {} has answered", reply.hello.process)));

@@ -37,7 +37,7 @@ const MAX_FIGURES: usize = 512;
 /// A reason has at most so many letters.
 const MAX_REASON: usize = 1000;
 /// Threads that wait for the network need little.
-pub(crate) const SMALL_STACK: usize = 256 << 10;
+pub(crate) const SMALL_STACK: usize = 1 << 20;
 
 /// Why the work of a group ended early, in all of its processes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]

@@ -19,10 +19,8 @@ use crate::control::{Control, Tallies};
 /// is for tests.
 pub const DELAY: &str = "AMPLE_CLUSTER_DELAY";
 
-/// The end of the data: a header of six numbers, all 0.
-const LAST_HEADER: usize = 48;
 /// What was sent has to be acknowledged within that time.
-const ACKNOWLEDGED: Duration = Duration::from_secs(15);
+const ACKNOWLEDGED: Duration = Duration::from_secs(8);
 
 /// Messages are sent at once, and a peer that does not answer is noticed.
 pub(crate) fn tune(stream: &TcpStream) -> io::Result<()> {
@@ -39,8 +37,48 @@ pub(crate) fn tune(stream: &TcpStream) -> io::Result<()> {
 pub(crate) struct Wire {
     stream: TcpStream,
     link: Arc<Link>,
-    /// So many bytes 0 were read last.
-    zeros: usize,
+    messages: Messages,
+}
+
+/// Where in the messages of the engine a connection is: each is a header, which tells its length, and so many bytes. One of
+/// length 0 is the last.
+#[derive(Clone, Copy, Debug)]
+struct Messages {
+    header: [u8; HEADER],
+    /// So many bytes of the header are there.
+    known: usize,
+    /// So many bytes after it are missing.
+    left: u64,
+    is_last: bool,
+}
+
+/// Six numbers of eight bytes each; the fifth is the length.
+const HEADER: usize = 48;
+const LENGTH: std::ops::Range<usize> = 32..40;
+
+impl Messages {
+    /// Before the first message.
+    const NONE: Messages = Messages { header: [0; HEADER], known: 0, left: 0, is_last: false };
+
+    fn read(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            if self.left > 0 {
+                let part = self.left.min(bytes.len() as u64);
+                self.left -= part;
+                bytes = &bytes[part as usize..];
+                continue;
+            }
+            let part = bytes.len().min(HEADER - self.known);
+            self.header[self.known..self.known + part].copy_from_slice(&bytes[..part]);
+            self.known += part;
+            bytes = &bytes[part..];
+            if self.known == HEADER {
+                self.known = 0;
+                self.left = self.header[LENGTH].iter().fold(0, |length, byte| length << 8 | u64::from(*byte));
+                self.is_last = self.left == 0;
+            }
+        }
+    }
 }
 
 /// What the clones of a [`Wire`] share.
@@ -71,7 +109,7 @@ impl Wire {
             is_joined: Arc::clone(is_joined),
             delay,
         };
-        Wire { stream, link: Arc::new(link), zeros: 0 }
+        Wire { stream, link: Arc::new(link), messages: Messages::NONE }
     }
 }
 
@@ -99,11 +137,10 @@ impl Read for Wire {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let why = loop {
             match self.stream.read(buffer) {
-                Ok(0) if self.zeros >= LAST_HEADER => return Ok(0),
+                Ok(0) if self.messages.is_last => return Ok(0),
                 Ok(0) => break "the connection for its data was closed".to_owned(),
                 Ok(read) => {
-                    let zeros = buffer[..read].iter().rev().take_while(|byte| **byte == 0).count();
-                    self.zeros = if zeros == read { self.zeros.saturating_add(zeros) } else { zeros };
+                    self.messages.read(&buffer[..read]);
                     self.link.tallies.count_received(read);
                     self.link.delay.inspect(|delay| std::thread::sleep(*delay));
                     return Ok(read);
@@ -140,7 +177,7 @@ impl Write for Wire {
 
 impl Stream for Wire {
     fn try_clone(&self) -> io::Result<Wire> {
-        Ok(Wire { stream: self.stream.try_clone()?, link: Arc::clone(&self.link), zeros: 0 })
+        Ok(Wire { stream: self.stream.try_clone()?, link: Arc::clone(&self.link), messages: self.messages })
     }
 
     fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
@@ -151,5 +188,41 @@ impl Stream for Wire {
         // The other end may be gone, which the thread that reads finds out.
         let _ = self.stream.shutdown(how);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use timely::communication::networking::MessageHeader;
+
+    use super::*;
+
+    /// Messages of these lengths, all bytes of them 0.
+    fn messages(lengths: &[usize]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for length in lengths {
+            let header =
+                MessageHeader { channel: 1, source: 2, target_lower: 3, target_upper: 4, length: *length, seqno: 5 };
+            header.write_to(&mut bytes).unwrap();
+            bytes.resize(bytes.len() + length, 0);
+        }
+        bytes
+    }
+
+    #[test]
+    fn the_last_message_is_known_wherever_the_bytes_are_cut() {
+        for (lengths, is_last) in
+            [(vec![], false), (vec![100, 1, 300], false), (vec![100, 1, 300, 0], true), (vec![0], true)]
+        {
+            let bytes = messages(&lengths);
+            for size in 1..120 {
+                let mut at = Messages::NONE;
+                bytes.chunks(size).for_each(|chunk| at.read(chunk));
+                assert_eq!((at.is_last, at.known, at.left), (is_last, 0, 0), "{lengths:?} {size}");
+            }
+        }
+        let mut at = Messages::NONE;
+        at.read(&messages(&[1000])[..900]);
+        assert!(!at.is_last && at.left == 148);
     }
 }
