@@ -724,3 +724,78 @@ fn keep(mut errors: impl Read, written: &Mutex<Vec<u8>>) {
         written.extend_from_slice(&buffer[..read.min(room)]);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hello() -> Hello {
+        let identity = Identity { version: "0.1.0".into(), digest: 1, threads: 2 };
+        Hello::new(&Group::Member { process: 1, processes: 3 }, &identity, "token".into())
+    }
+
+    #[test]
+    fn what_differs_is_said() {
+        let other = || Hello { process: 2, ..hello() };
+        assert_eq!(hello().differs(&other()), None);
+        for (expected, other) in [
+            ("process 2 runs ample 0.2.0, this one 0.1.0", Hello { version: "0.2.0".into(), ..other() }),
+            ("process 2 runs ample 0.1.0, this one 0.1.0 (protocol 2, this one 1)", Hello { protocol: 2, ..other() }),
+            ("process 2 runs ample [1m, this one 0.1.0", Hello { version: "\u{1b}[1m".into(), ..other() }),
+            ("process 2 is one of 4 processes, this one of 3", Hello { processes: 4, ..other() }),
+            ("process 2 has 3 threads, this one 2", Hello { threads: 3, ..other() }),
+            ("process 2 has other lines in its file of hosts than this one", Hello { token: String::new(), ..other() }),
+            ("process 2 has another model or other options than this one", Hello { digest: String::new(), ..other() }),
+        ] {
+            assert_eq!(hello().differs(&other).as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn what_a_later_version_says_is_understood_so_far() {
+        let line = r#"{"magic":"ample-cluster","protocol":9,"version":"7.0","process":2,"more":[1]}"#;
+        let later: Hello = serde_json::from_str(line).unwrap();
+        assert_eq!(
+            hello().differs(&later).unwrap(),
+            "process 2 runs ample 7.0, this one 0.1.0 (protocol 9, this one 1)"
+        );
+    }
+
+    #[test]
+    fn only_hosts_of_the_group_are_known() {
+        let addresses =
+            ["10.0.0.1:7001", "[2001:db8::1]:7001", "127.0.1.1:7"].map(|address| vec![address.parse().unwrap()]);
+        let place = Place { hello: hello(), addresses: addresses.into(), names: Vec::new() };
+        for (address, is_known) in [
+            ("10.0.0.1", true),
+            ("::ffff:10.0.0.1", true),
+            ("2001:db8::1", true),
+            ("10.0.0.2", false),
+            ("127.0.0.1", false),
+            ("::1", false),
+        ] {
+            assert_eq!(place.is_known(address.parse().unwrap()), is_known, "{address}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_read_within_its_limits_and_nothing_after_it() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let pair = || {
+            let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            (client, listener.accept().unwrap().0)
+        };
+        let soon = || Instant::now() + Duration::from_millis(100);
+        let (mut client, mut server) = pair();
+        client.write_all(b"[1,2]\n[3]\n").unwrap();
+        assert_eq!(read_line::<Vec<u8>>(&mut server, soon()).unwrap(), [1, 2]);
+        assert_eq!(read_line::<Vec<u8>>(&mut server, soon()).unwrap(), [3]);
+        assert!(read_line::<Vec<u8>>(&mut server, soon()).is_err());
+        let (mut client, mut server) = pair();
+        let flood = thread::spawn(move || client.write_all(&vec![b'['; 4 * MAX_HELLO]));
+        let error = read_line::<Vec<u8>>(&mut server, Instant::now() + HELLO_LIMIT).unwrap_err();
+        assert_eq!(error.to_string(), "the answer is too long");
+        drop(server);
+        let _ = flood.join();
+    }
+}

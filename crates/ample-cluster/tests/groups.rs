@@ -46,7 +46,10 @@ impl Process {
     }
 
     fn start_with(arguments: &[&str], environment: &[(&str, &str)]) -> Process {
-        let mut command = Command::new(program());
+        Process::start_by(Command::new(program()), arguments, environment)
+    }
+
+    fn start_by(mut command: Command, arguments: &[&str], environment: &[(&str, &str)]) -> Process {
         command.args(["--elements", "10"]).args(arguments).envs(environment.iter().copied());
         command.env("RUST_BACKTRACE", "0");
         Process(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
@@ -480,4 +483,95 @@ fn a_host_without_address_is_said() {
     let hosts = Hosts::new(1);
     std::fs::write(&hosts.file, "127.0.0.1:7001\nnowhere.invalid:7002\n").unwrap();
     hosts.start(0, &[]).output(Duration::from_secs(40)).ended("process 0 failed: nowhere.invalid:7002: ");
+}
+
+/// Two hosts with a network of their own, as far as the operating system allows that.
+struct Network {
+    names: [String; 2],
+    hosts: PathBuf,
+}
+
+/// Whether a command can do what it is told.
+fn can(command: &str) -> bool {
+    let mut words = command.split(' ');
+    let output = Command::new(words.next().unwrap()).args(words).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    output.is_ok_and(|status| status.success())
+}
+
+impl Network {
+    /// None without the rights or the means.
+    fn new(name: &str) -> Option<Network> {
+        let id = std::process::id();
+        let names = ["a", "b"].map(|side| format!("ample-{name}-{side}-{id}"));
+        let hosts = std::env::temp_dir().join(format!("ample-hosts-{name}-{id}"));
+        std::fs::write(&hosts, "10.77.1.1:7001\n10.77.1.2:7001\n").unwrap();
+        let network = Network { names, hosts };
+        let [a, b] = &network.names;
+        let is_there = can(&format!("ip netns add {a}"))
+            && can(&format!("ip netns add {b}"))
+            && can(&format!("ip -n {a} link add eth type veth peer name eth netns {b}"))
+            && [(a, 1), (b, 2)].iter().all(|(name, number)| {
+                can(&format!("ip -n {name} address add 10.77.1.{number}/24 dev eth"))
+                    && can(&format!("ip -n {name} link set eth up"))
+            });
+        if !is_there {
+            eprintln!("skipped: no network of its own (needs root, and `ip`)");
+        }
+        is_there.then_some(network)
+    }
+
+    fn start(&self, process: usize, arguments: &[&str]) -> Process {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.names[process]]).arg(program());
+        let (hosts, process) = (self.hosts.to_str().unwrap(), process.to_string());
+        let arguments = [&["--hosts", hosts, "--process", &process], arguments].concat();
+        Process::start_by(command, &arguments, &[])
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        let _ = self.names.iter().map(|name| can(&format!("ip netns delete {name}"))).collect::<Vec<bool>>();
+        let _ = std::fs::remove_file(&self.hosts);
+    }
+}
+
+#[test]
+fn hosts_in_a_network_find_the_same_and_a_cut_ends_them() {
+    let Some(network) = Network::new("cut") else { return };
+    let processes = [network.start(0, &[]), network.start(1, &[])];
+    let outputs = processes.map(|process| process.output(END_LIMIT));
+    outputs.iter().for_each(Output::succeeded);
+    assert!(outputs[0].output.starts_with(FOUND), "{outputs:?}");
+    let processes = [network.start(0, LONG), network.start(1, LONG)];
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(can(&format!("ip -n {} link set eth down", network.names[0])));
+    let began = Instant::now();
+    for (process, other) in processes.into_iter().zip([1, 0]) {
+        process.output(END_LIMIT).ended(&format!("process {other} was lost: "));
+    }
+    eprintln!("all had ended after {:?}", began.elapsed());
+}
+
+#[test]
+fn a_network_that_loses_and_delays_makes_no_difference() {
+    let Some(network) = Network::new("netem") else { return };
+    for name in &network.names {
+        if !can(&format!("tc -n {name} qdisc add dev eth root netem delay 20ms 5ms loss 1%")) {
+            return eprintln!("skipped: the kernel has no netem");
+        }
+    }
+    let processes = [network.start(0, &[]), network.start(1, &[])];
+    let outputs = processes.map(|process| process.output(Duration::from_secs(60)));
+    outputs.iter().for_each(Output::succeeded);
+    assert!(outputs[0].output.starts_with(FOUND), "{outputs:?}");
+}
+
+#[test]
+fn a_process_that_waits_for_a_host_keeps_to_its_deadline() {
+    let Some(network) = Network::new("alone") else { return };
+    let began = Instant::now();
+    let alone = network.start(1, &["--time", "1500"]).output(END_LIMIT);
+    alone.ended("process 1: the time limit was reached");
+    assert!(began.elapsed() < Duration::from_secs(4));
 }
