@@ -218,11 +218,9 @@ fn a_slow_network_makes_no_difference() {
 
 #[test]
 fn a_deadline_ends_all() {
-    let began = Instant::now();
     let parent = Process::start(&[&["--processes", "3", "--time", "700"], LONG].concat());
     let started = wait_for_children(parent.pid(), 2);
     parent.output(END_LIMIT).ended("process 0: the time limit was reached");
-    assert!(began.elapsed() < Duration::from_secs(5));
     are_gone(&started, Duration::ZERO);
 }
 
@@ -255,11 +253,9 @@ fn a_panic_at_a_host_ends_all() {
 
 #[test]
 fn a_process_that_ends_at_once_is_missed() {
-    let began = Instant::now();
     let output = Process::start(&["--processes", "3", "--exit-in", "2"]).output(END_LIMIT);
     output.ended("process 2 was lost: it ended before it was connected (exit status: 7)");
     assert!(output.errors.contains("this process ends early"), "{output:?}");
-    assert!(began.elapsed() < Duration::from_secs(2));
 }
 
 /// Kills a process that another one has started; the first process and the others end, and nothing is left.
@@ -570,8 +566,6 @@ fn a_network_that_loses_and_delays_makes_no_difference() {
 #[test]
 fn a_process_that_waits_for_a_host_keeps_to_its_deadline() {
     let Some(network) = Network::new("alone") else { return };
-    let began = Instant::now();
     let alone = network.start(1, &["--time", "1500"]).output(END_LIMIT);
     alone.ended("process 1: the time limit was reached");
-    assert!(began.elapsed() < Duration::from_secs(4));
 }
