@@ -320,6 +320,19 @@ fn a_stopped_process_is_missed_by_all() {
 }
 
 #[test]
+fn processes_that_are_all_stopped_go_on() {
+    let hosts = Hosts::new(3);
+    let processes = hosts.start_all(&[LONG, &["--time", "15000"]].concat());
+    std::thread::sleep(Duration::from_millis(700));
+    processes.iter().for_each(|process| signal("-STOP", process.pid()));
+    std::thread::sleep(Duration::from_secs(10));
+    processes.iter().for_each(|process| signal("-CONT", process.pid()));
+    for process in processes {
+        process.output(END_LIMIT).ended("the time limit was reached");
+    }
+}
+
+#[test]
 fn a_stopped_process_on_this_machine_is_killed() {
     let parent = Process::start(&[&["--processes", "3"], LONG].concat());
     let started = wait_for_children(parent.pid(), 2);
