@@ -48,6 +48,9 @@ struct Arguments {
     /// Ends that process before it is connected.
     #[arg(long)]
     exit_in: Option<usize>,
+    /// That process does nothing, not even what it has to.
+    #[arg(long)]
+    stuck_in: Option<usize>,
 }
 
 fn main() -> ExitCode {
@@ -59,6 +62,12 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    group.follow_parent();
+    if arguments.stuck_in == Some(group.process()) {
+        loop {
+            std::thread::park();
+        }
+    }
     if arguments.exit_in == Some(group.process()) {
         eprintln!("this process ends early");
         return ExitCode::from(7);

@@ -11,7 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, T
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -194,13 +194,13 @@ fn meet(
             (listener, Place { hello, addresses, names: Vec::new() })
         }
         Group::Member { processes, .. } => {
-            let introductions = listen_to_parent(control);
+            follow_parent();
             let listener = listen()?;
             let own = listener.local_addr().map_err(|error| failed("the port is not known", error))?.port();
             let mut output = io::stdout().lock();
             let told = writeln!(output, "{PORT}{own}").and_then(|()| output.flush());
             told.map_err(|error| failed("standard output cannot be written", error))?;
-            let introduction = wait(&introductions, control, budget)?;
+            let introduction = introduction(control, budget)?;
             if introduction.ports.len() != *processes {
                 return Err(End::Failed {
                     process,
@@ -226,11 +226,11 @@ fn meet(
 }
 
 /// Waits for what another thread of this process sends.
-fn wait<T>(receiver: &Receiver<Result<T, End>>, control: &Control, budget: &Budget) -> Result<T, End> {
+fn wait<T>(receiver: &Receiver<T>, control: &Control, budget: &Budget) -> Result<T, End> {
     loop {
         check(control, budget)?;
         match receiver.recv_timeout(LOOK_EVERY) {
-            Ok(result) => return result,
+            Ok(result) => return Ok(result),
             Err(mpsc::RecvTimeoutError::Timeout) => {}
             Err(mpsc::RecvTimeoutError::Disconnected) => {
                 return Err(End::Failed { process: control.process, why: "a thread has failed".into() });
@@ -533,7 +533,7 @@ fn resolve_all(hosts: &[String], control: &Control, budget: &Budget) -> Result<V
         let _ = sender.send(names.iter().map(resolve).collect());
     };
     detached(resolve).map_err(|error| End::Failed { process, why: format!("there is no thread: {error}") })?;
-    wait(&resolved, control, budget)
+    wait(&resolved, control, budget)?
 }
 
 /// Listens where the others look for this process.
@@ -549,26 +549,45 @@ fn bind(addresses: &[Vec<SocketAddr>], process: usize) -> io::Result<TcpListener
     TcpListener::bind((address, own.port()))
 }
 
-/// Reads what the first process says, and ends this one when that is gone.
-fn listen_to_parent(control: &Arc<Control>) -> Receiver<Result<Introduction, End>> {
-    let (sender, receiver) = mpsc::channel();
-    let control = Arc::clone(control);
-    let process = control.process;
-    let listen = move || {
-        let mut input = BufReader::new(io::stdin());
-        let mut line = String::new();
-        let read = (&mut input).take(MAX_INTRODUCTION as u64).read_line(&mut line);
-        let introduction = read.and_then(|_| serde_json::from_str(&line).map_err(io::Error::from));
-        let failed = |error| End::Failed { process, why: format!("the first process was not understood: {error}") };
-        let _ = sender.send(introduction.map_err(failed));
-        let _ = io::copy(&mut input, &mut io::sink());
-        control.lose(0, "it has ended");
-        thread::sleep(ORPHAN_LIMIT);
-        std::process::exit(1)
-    };
-    // Without a thread the sender is gone, which is an error for who waits.
-    let _ = detached(listen);
-    receiver
+/// What the first process says to one that it has started.
+static PARENT: OnceLock<Parent> = OnceLock::new();
+
+struct Parent {
+    introduction: Mutex<Option<Receiver<io::Result<Introduction>>>>,
+    /// Those who have to know when the first process is gone.
+    control: Mutex<Option<Arc<Control>>>,
+}
+
+/// Begins to read what the first process says, and ends this one when that is gone.
+pub(crate) fn follow_parent() {
+    PARENT.get_or_init(|| {
+        let (sender, introduction) = mpsc::channel();
+        // Without a thread the sender is gone, which is an error for who waits.
+        let _ = detached(move || {
+            let mut input = BufReader::new(io::stdin());
+            let mut line = String::new();
+            let read = (&mut input).take(MAX_INTRODUCTION as u64).read_line(&mut line);
+            let _ = sender.send(read.and_then(|_| serde_json::from_str(&line).map_err(io::Error::from)));
+            let _ = io::copy(&mut input, &mut io::sink());
+            let control = PARENT.get().and_then(|parent| lock(&parent.control).take());
+            control.inspect(|control| control.lose(0, "it has ended"));
+            thread::sleep(ORPHAN_LIMIT);
+            std::process::exit(1)
+        });
+        Parent { introduction: Mutex::new(Some(introduction)), control: Mutex::default() }
+    });
+}
+
+/// Where the other processes are.
+fn introduction(control: &Arc<Control>, budget: &Budget) -> Result<Introduction, End> {
+    let failed = |why: String| End::Failed { process: control.process, why };
+    follow_parent();
+    let parent = PARENT.get().and_then(|parent| {
+        *lock(&parent.control) = Some(Arc::clone(control));
+        lock(&parent.introduction).take()
+    });
+    let receiver = parent.ok_or_else(|| failed("it has been connected before".into()))?;
+    wait(&receiver, control, budget)?.map_err(|error| failed(format!("process 0 was not understood: {error}")))
 }
 
 /// The processes that this one has started. None of them outlives it.

@@ -601,6 +601,7 @@ fn send_line(writer: &mut Option<TcpStream>, line: &[u8]) {
     if let Some(stream) = writer
         && stream.write_all(line).is_err()
     {
+        let _ = stream.shutdown(Shutdown::Both);
         *writer = None;
     }
 }

@@ -168,6 +168,15 @@ impl Group {
         Group::Local { processes: 1, command: Vec::new() }
     }
 
+    /// A process that another one has started ends with that one from now on, whatever it does: within three seconds.
+    /// Without this it begins to when it is [connected](crate::Mesh::form). It is for the command, before it reads the
+    /// model: standard input is what the process notices it by.
+    pub fn follow_parent(&self) {
+        if let Group::Member { .. } = self {
+            crate::connect::follow_parent();
+        }
+    }
+
     /// The number of this process.
     pub fn process(&self) -> usize {
         match self {

@@ -355,6 +355,38 @@ fn nothing_is_left_when_the_first_process_is_killed() {
 }
 
 #[test]
+fn a_process_that_hangs_does_not_outlive_the_first() {
+    let parent = Process::start(&["--processes", "3", "--stuck-in", "1", "--time", "800"]);
+    let started = wait_for_children(parent.pid(), 2);
+    parent.output(END_LIMIT).ended("process 0: the time limit was reached");
+    are_gone(&started, Duration::ZERO);
+    let parent = Process::start(&["--processes", "3", "--stuck-in", "1"]);
+    let started = wait_for_children(parent.pid(), 2);
+    std::thread::sleep(Duration::from_millis(500));
+    drop(parent);
+    are_gone(&started, Duration::from_secs(5));
+}
+
+#[test]
+fn a_process_that_is_killed_while_the_group_begins_or_ends_does_not_make_others_hang() {
+    let (mut seed, mut successes) = (11, 0);
+    for _ in 0..30 {
+        let parent = Process::start(&["--processes", "3"]);
+        let started = wait_for_children(parent.pid(), 2);
+        std::thread::sleep(Duration::from_millis(random(&mut seed, 60)));
+        signal("-KILL", started[random(&mut seed, 2) as usize]);
+        let output = parent.output(END_LIMIT);
+        match output.code {
+            Some(0) => assert!(output.output.starts_with(FOUND), "{output:?}"),
+            _ => output.ended(" was lost: "),
+        }
+        successes += u32::from(output.code == Some(0));
+        are_gone(&started, Duration::ZERO);
+    }
+    eprintln!("{successes} of 30 groups had done their work before");
+}
+
+#[test]
 fn a_stopped_process_does_not_outlive_the_first() {
     let parent = Process::start(&[&["--processes", "3"], LONG].concat());
     let started = wait_for_children(parent.pid(), 2);
