@@ -349,6 +349,34 @@ pub fn successors<S: Portable>(
     Ok(arcs)
 }
 
+/// The aggregate of that label that an action, or τ, leads to; none if there is no such arc.
+pub fn successor<S: Portable>(
+    sets: &mut Labelled<S>,
+    (set, label): (&S::Set, Label),
+    action: Option<usize>,
+    to: Label,
+    observed: &Observed,
+) -> Maybe<Option<S::Set>> {
+    if to & STOPPED != 0 {
+        let stopped = stopped(sets, set, label, observed)?;
+        return Ok(stopped.into_iter().find(|(label, _)| *label == to).map(|(_, state)| state));
+    }
+    let parts = match action {
+        Some(action) => {
+            let image = sets.image(set, action)?;
+            by_next_label(sets, &image, observed, label)?
+        }
+        None => {
+            let others = departing(sets, set, label, observed)?;
+            by_label(sets, &others, observed)?
+        }
+    };
+    match parts.into_iter().find(|(label, _)| *label == to) {
+        Some((label, part)) => Ok(Some(closed(sets, &part, observed, label)?)),
+        None => Ok(None),
+    }
+}
+
 /// The states with another label that unobserved actions lead to from an aggregate.
 fn departing<S: Portable>(sets: &mut Labelled<S>, set: &S::Set, label: Label, observed: &Observed) -> Maybe<S::Set> {
     let actions = sets.divided(observed);

@@ -15,13 +15,13 @@ use ample_logic::{
 };
 use ample_model::{Budget, Interrupted};
 
-use crate::aggregate::{by_label, by_next_label, closed};
+use crate::aggregate::{by_label, by_next_label, closed, first, successor};
 use crate::graph::Graph;
 use crate::model::{Error, Labelled, Maybe, Model};
 use crate::observed::{Label, Observed};
 use crate::product::{Loop, Moves, ProductSize, Source, accepted};
 use crate::threads::{BuildOptions, STACK, Site, Work};
-use crate::witness::{Ending, Maker, Visit, Witness, visits};
+use crate::witness::{Ending, Last, Maker, Open, Visit, Witness, visits};
 use ample_symbolic::Portable;
 
 /// What an atom of a formula stands for.
@@ -288,9 +288,9 @@ pub fn check<M: Model>(model: &M, question: &Question, options: &CheckOptions) -
         let aggregates = site.table.len();
         let violation = match found {
             Some(found) => {
-                let mut open = |number: usize| {
+                let mut open = |sets: &mut Labelled<M::Sets>, _: Last<'_, M::Sets>, number: usize| {
                     let entry = site.table.entry(number as u32);
-                    Ok((entry.bytes.to_vec(), entry.label))
+                    stored(sets, &observed, &entry.bytes, entry.label)
                 };
                 Some(explain(&mut sets, &observed, question, &found, &mut open, budget)?)
             }
@@ -308,6 +308,30 @@ pub fn check_graph<M: Model>(
     collapsed: bool,
     budget: &Budget,
 ) -> Maybe<Checked> {
+    let observed = &graph.observed;
+    let (found, product) = find(graph, question, collapsed, budget)?;
+    let count = graph.aggregates.len();
+    let explained = |found: Loop| {
+        in_thread(model, || {
+            let mut sets = model.sets(1, budget)?;
+            let mut open = |sets: &mut Labelled<M::Sets>, _: Last<'_, M::Sets>, number: usize| {
+                let aggregate = &graph.aggregates[number];
+                stored(sets, observed, &aggregate.set, aggregate.label)
+            };
+            explain(&mut sets, observed, question, &found, &mut open, budget)
+        })
+    };
+    let violation = found.map(explained).transpose()?;
+    Ok(Checked { violation, aggregates: (count, count), product, graph: None, work: Work::default() })
+}
+
+/// A run through the graph that violates the formula.
+pub(crate) fn find(
+    graph: &Graph,
+    question: &Question,
+    collapsed: bool,
+    budget: &Budget,
+) -> Maybe<(Option<Loop>, ProductSize)> {
     let (is_insensitive, automaton) = prepared(question, collapsed, budget)?;
     let observed = &graph.observed;
     let is_there = question.states().iter().all(|atom| observed.atoms.contains(atom))
@@ -321,22 +345,43 @@ pub fn check_graph<M: Model>(
     if !is_insensitive && !is_exact {
         return Err(Error::Unsupported("the formula sees steps that the graph has for another one".into()));
     }
+    seek(&mut Built { graph }, &automaton, question, observed, budget)
+}
+
+/// The run of the model behind a run through a graph whose sets are not there: those along it are computed once more. An
+/// aggregate of the graph must have at most one successor by an action and a label.
+pub(crate) fn explain_again<M: Model>(
+    model: &M,
+    graph: &Graph,
+    observed: &Observed,
+    question: &Question,
+    found: &Loop,
+    budget: &Budget,
+) -> Maybe<Witness> {
     in_thread(model, || {
-        let (found, product) = seek(&mut Built { graph }, &automaton, question, observed, budget)?;
-        let count = graph.aggregates.len();
-        let violation = match found {
-            Some(found) => {
-                let mut sets = model.sets(1, budget)?;
-                let mut open = |number: usize| {
-                    let aggregate = &graph.aggregates[number];
-                    Ok((aggregate.set.clone(), aggregate.label))
-                };
-                Some(explain(&mut sets, observed, question, &found, &mut open, budget)?)
-            }
-            None => None,
+        let mut sets = model.sets(1, budget)?;
+        let mut open = |sets: &mut Labelled<M::Sets>, last: Last<'_, M::Sets>, number: usize| {
+            let label = graph.aggregates[number].label;
+            let set = match last {
+                Some((last, action)) => successor(sets, (&last.set, last.label), action, label, observed)?,
+                None => first(sets, observed)?.into_iter().find(|(other, _)| *other == label).map(|(_, set)| set),
+            };
+            let missing = || Error::Internal("a path of the graph is none of the model".into());
+            Ok((set.ok_or_else(missing)?, label))
         };
-        Ok(Checked { violation, aggregates: (count, count), product, graph: None, work: Work::default() })
+        explain(&mut sets, observed, question, found, &mut open, budget)
     })
+}
+
+/// A set that is stored. It may be the representatives: they are completed; a whole set stays as it is.
+fn stored<S: Portable>(
+    sets: &mut Labelled<S>,
+    observed: &Observed,
+    bytes: &[u8],
+    label: Label,
+) -> Maybe<(S::Set, Label)> {
+    let set = sets.decode(bytes)?;
+    Ok((closed(sets, &set, observed, label)?, label))
 }
 
 /// In a thread with room for deep recursion.
@@ -408,19 +453,15 @@ fn explain<S: Portable>(
     observed: &Observed,
     question: &Question,
     found: &Loop,
-    open: &mut dyn FnMut(usize) -> Maybe<(Vec<u8>, Label)>,
+    open: Open<'_, S>,
     budget: &Budget,
 ) -> Maybe<Witness> {
-    // What is kept may be the representatives: they are completed; a whole set stays as it is.
-    let mut set_of = |sets: &mut Labelled<S>, number: usize| -> Maybe<(S::Set, Label)> {
-        let (bytes, label) = open(number)?;
-        let set = sets.decode(&bytes)?;
-        Ok((closed(sets, &set, observed, label)?, label))
-    };
-    let (set, label) = set_of(sets, found.start)?;
+    let (set, label) = open(sets, None, found.start)?;
     let mut path = vec![Visit { set, label, action: None }];
-    path.extend(visits::<S>(&found.prefix, &mut |number| set_of(sets, number))?);
-    let around = visits::<S>(&found.cycle, &mut |number| set_of(sets, number))?;
+    visits(sets, &mut path, &found.prefix, open)?;
+    let turn = path.len();
+    visits(sets, &mut path, &found.cycle, open)?;
+    let around = path.split_off(turn);
     let mut ask = || Ok(budget.check()?);
     let mut maker = Maker { sets, observed, look: &mut ask };
     let witness = if around.is_empty() { maker.resting(&path)? } else { maker.cycling(&path, &around)? };

@@ -54,6 +54,21 @@ pub struct Loop {
     pub cycle: Vec<Hop>,
 }
 
+impl Loop {
+    /// The same run where actions have other numbers; `None` if one has none.
+    pub fn renumbered(&self, number: &dyn Fn(usize) -> Option<usize>) -> Option<Loop> {
+        let hop = |hop: &Hop| {
+            let action = match hop.action {
+                Some(action) => Some(number(action)?),
+                None => None,
+            };
+            Some(Hop { action, to: hop.to })
+        };
+        let hops = |hops: &[Hop]| hops.iter().map(hop).collect::<Option<Vec<Hop>>>();
+        Some(Loop { start: self.start, prefix: hops(&self.prefix)?, cycle: hops(&self.cycle)? })
+    }
+}
+
 /// How large the product got.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProductSize {

@@ -385,15 +385,23 @@ impl<S: Portable> Maker<'_, S> {
     }
 }
 
-/// The aggregates along hops.
+/// The aggregate that a hop leads from, and the action of its arc; none where a run begins.
+pub(crate) type Last<'v, S> = Option<(&'v Visit<<S as ample_symbolic::Sets>::Set>, Option<usize>)>;
+
+/// Gives the set and the label of the aggregate of that number, which a hop leads to from the last one.
+pub(crate) type Open<'a, S> =
+    &'a mut dyn FnMut(&mut Labelled<S>, Last<'_, S>, usize) -> Maybe<(<S as ample_symbolic::Sets>::Set, Label)>;
+
+/// The aggregates along hops, after these; how many were there before is known to who calls.
 pub(crate) fn visits<S: Portable>(
+    sets: &mut Labelled<S>,
+    path: &mut Vec<Visit<S::Set>>,
     hops: &[Hop],
-    open: &mut dyn FnMut(usize) -> Maybe<(S::Set, Label)>,
-) -> Maybe<Vec<Visit<S::Set>>> {
-    let mut visits = Vec::with_capacity(hops.len());
+    open: Open<'_, S>,
+) -> Maybe<()> {
     for hop in hops {
-        let (set, label) = open(hop.to)?;
-        visits.push(Visit { set, label, action: hop.action });
+        let (set, label) = open(sets, path.last().map(|last| (last, hop.action)), hop.to)?;
+        path.push(Visit { set, label, action: hop.action });
     }
-    Ok(visits)
+    Ok(())
 }

@@ -11,11 +11,11 @@ use ample_lang::{Diagnostic, Rejected, pnml};
 use ample_logic::{Atom, Dialect, ParseError, declared_atom, parse_with};
 use ample_model::{Expr, Source, SourceId, Span, System};
 
+use ample_sog::engine::Said;
 pub use ample_sog::engine::{
     Balance, Built, Canonical, Counterexample, DiagramKind, ENDLESS, Graph, Judged, Kind, Names, ProductSize, Rule,
-    Size, SogError, SogFormula, SogOptions, Work, build, check, dot, json,
+    SavedGraph, Size, SogError, SogFormula, SogOptions, Work, build, check, dot, is_kept, json,
 };
-use ample_sog::engine::{Said, is_kept};
 
 use crate::load::{LoadError, Loaded, language_of};
 

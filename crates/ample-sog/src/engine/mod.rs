@@ -17,6 +17,7 @@
 //! ```
 
 pub mod options;
+mod saved;
 
 use std::time::{Duration, Instant};
 
@@ -38,6 +39,7 @@ use ample_petri::net::{Condition, Net};
 use ample_symbolic::engine as symbolic;
 
 pub use self::options::{DiagramKind, Kind, SogOptions};
+pub use self::saved::SavedGraph;
 use crate::aggregate::Facts;
 pub use crate::output::{Names, dot, json};
 pub use crate::{Aggregate, Balance, Canonical, Graph, ProductSize, Rule, Size, Work};
@@ -55,6 +57,9 @@ pub enum SogError {
     /// The text is no formula.
     #[error("{0}")]
     Formula(String),
+    /// A file with a graph is of no use.
+    #[error("{0}")]
+    File(String),
     /// It ended early, or the model is of a kind that is not known here.
     #[error("{0}")]
     Ended(Reason),
@@ -70,6 +75,8 @@ pub struct Built {
     pub graph: Graph,
     /// The names of all actions.
     pub actions: Vec<String>,
+    /// What the actions are.
+    pub moves: Vec<Move>,
     /// The names of the atoms.
     pub atoms: Vec<String>,
     /// What the threads did.
@@ -355,7 +362,7 @@ pub fn check(system: &System, formula: &SogFormula, options: &SogOptions, budget
         let operation = Check { system, formula, options, begun: Instant::now(), budget };
         with_model(system, &exprs, kind, budget, operation)
     };
-    let mut judged = match options.diagrams {
+    let judged = match options.diagrams {
         DiagramKind::Both => {
             let (lists, binary) = (check(DiagramKind::Lists)?, check(DiagramKind::Binary)?);
             if lists.violation.is_some() != binary.violation.is_some() {
@@ -366,6 +373,11 @@ pub fn check(system: &System, formula: &SogFormula, options: &SogOptions, budget
         }
         kind => check(kind)?,
     };
+    with_faults(system, formula, judged, budget)
+}
+
+/// The verdict, unless a condition of the formula is a fault in a reachable state, which the graph takes for false.
+fn with_faults(system: &System, formula: &SogFormula, mut judged: Judged, budget: &Budget) -> Result<Judged, SogError> {
     let fallible = formula.fallible(system);
     if !fallible.is_empty() {
         let met = match &judged.violation {
@@ -521,6 +533,7 @@ impl Operation<Built> for Build<'_> {
         Ok(Built {
             graph,
             actions: model.actions().to_vec(),
+            moves: actions.moves.clone(),
             atoms: model.atoms().to_vec(),
             work,
             engine: actions.engine,

@@ -61,6 +61,13 @@ pub struct Check {
     /// End at the first violation, whatever it is of
     #[arg(long)]
     pub stop_at_first: bool,
+    /// Check the formulas of `--ltl` on a symbolic observation graph that `ample sog --save` has written: it must observe
+    /// what they name
+    #[arg(long, value_name = "GRAPH", requires = "ltl", conflicts_with_all = [
+        "deadlock", "assertions", "invariant", "ctl", "formulas", "examination", "automaton", "never", "acceptance",
+        "non_progress", "fairness", "justice", "engine", "unreached", "witness", "trace", "certificate", "msc",
+    ])]
+    pub graph: Option<PathBuf>,
     /// Write what is known of a circuit's properties to a file, in AIGER's format for witnesses
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
@@ -405,6 +412,12 @@ pub struct Sog {
     /// Write the graph to a file, for Graphviz
     #[arg(long, value_name = "FILE")]
     pub dot: Option<PathBuf>,
+    /// Write the graph to a file, from which `--graph` checks formulas without building it again
+    #[arg(long, value_name = "GRAPH", conflicts_with = "ltl")]
+    pub save: Option<PathBuf>,
+    /// Check the formulas on a graph that `--save` has written: it must observe what they name
+    #[arg(long, value_name = "GRAPH", requires = "ltl")]
+    pub graph: Option<PathBuf>,
     #[command(flatten)]
     pub common: Common,
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use ample::sog::SogOptions;
 use ample::witness_circuits;
 use ample::{
     Asked, Board, Budget, CheckOptions, Checkpoint, HeuristicKind, LoadError, Property, Question, Report, System,
@@ -23,10 +24,23 @@ use super::{
     Context, Exit, complain, diagnostics, failed, guarded, load, load_model, load_options, print, print_json, refused,
     show_refused, traces,
 };
-use super::{output, supervisor};
+use super::{output, sog, supervisor};
 
 /// Checks the files one after the other.
 pub fn check(arguments: &Check, context: &Context) -> Exit {
+    if let Some(graph) = &arguments.graph {
+        return match &arguments.files[..] {
+            [file] => {
+                let formulas = &arguments.properties.ltl;
+                sog::on_saved_graph(file, graph, formulas, &SogOptions::default(), &arguments.common, context)
+            }
+            [_, second, ..] => {
+                let why = format!("--graph {} is of one model, and there is another one", graph.display());
+                failed(context, second, &why)
+            }
+            [] => Exit::Fine,
+        };
+    }
     let outputs: Vec<&Path> =
         arguments.trace.iter().chain(&arguments.certificate).chain(&arguments.witness).map(PathBuf::as_path).collect();
     if let Some(first) = outputs.first() {

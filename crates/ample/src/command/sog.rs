@@ -1,20 +1,31 @@
 //! `ample sog`: the symbolic observation graph of a model, and formulas on it.
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ample::sog::{self, Built, Counterexample, Judged, Names, SogError, SogOptions};
-use ample::{Budget, LoadError, Loaded};
+use ample::sog::{self, Built, Counterexample, Judged, Names, SavedGraph, SogError, SogFormula, SogOptions};
+use ample::{Budget, LoadError, Loaded, Question};
 use serde_json::{Value, json};
 
-use super::arguments::Sog;
+use super::arguments::{Common, Sog};
 use super::layout::Extent;
 use super::state;
 use super::steps::{Columns, Steps};
-use super::{Context, Exit, complain, diagnostics, failed, load, print, print_json};
+use super::{Context, Exit, complain, diagnostics, failed, load, output, print, print_json};
 
-/// Builds the graph, or checks formulas while it is being built.
+/// Builds the graph, or checks formulas while it is being built, or on one that was saved.
 pub fn sog(arguments: &Sog, context: &Context) -> Exit {
+    let outputs: Vec<&Path> = arguments.dot.iter().chain(&arguments.save).map(PathBuf::as_path).collect();
+    if let Some(first) = outputs.first()
+        && let Some(why) = output::conflict(&outputs, &[&arguments.file])
+    {
+        return failed(context, first, &why);
+    }
+    if let Some(graph) = &arguments.graph {
+        let (formulas, options) = (&arguments.ltl, &arguments.options);
+        return on_saved_graph(&arguments.file, graph, formulas, options, &arguments.common, context);
+    }
     let budget = context.budget(&arguments.file, &arguments.common);
     let loaded = match load(&arguments.file, &arguments.common, context, &budget) {
         Ok(loaded) => loaded,
@@ -26,22 +37,85 @@ pub fn sog(arguments: &Sog, context: &Context) -> Exit {
     };
     if arguments.ltl.is_empty() {
         return match sog::build(&loaded.system, &options, &budget) {
-            Ok(built) => show_graph(&loaded, &built, arguments, context),
-            Err(error) => undecided(&error, arguments, context),
+            Ok(built) => match save(&loaded, &built, &options, arguments, &budget) {
+                Ok(()) => show_graph(&loaded, &built, arguments, context),
+                Err(error) => undecided(&error, &arguments.file, context),
+            },
+            Err(error) => undecided(&error, &arguments.file, context),
         };
     }
+    let check = |formula: &SogFormula| sog::check(&loaded.system, formula, &options, &budget);
+    check_formulas(&loaded, &arguments.ltl, &budget, &check, context)
+}
+
+/// Checks formulas on a graph that was saved.
+pub fn on_saved_graph(
+    file: &Path,
+    graph: &Path,
+    formulas: &[String],
+    options: &SogOptions,
+    common: &Common,
+    context: &Context,
+) -> Exit {
+    let budget = context.budget(file, common);
+    let loaded = match load(file, common, context, &budget) {
+        Ok(loaded) => loaded,
+        Err(exit) => return exit,
+    };
+    let saved = match SavedGraph::read(graph, &budget) {
+        Ok(saved) => saved,
+        Err(error) => return undecided(&error, file, context),
+    };
+    let check = |formula: &SogFormula| {
+        let named = |why: String| SogError::File(format!("{}: {why}", graph.display()));
+        saved.check(&loaded.system, formula, options, &budget).map_err(|error| match error {
+            SogError::File(why) => named(why),
+            error => error,
+        })
+    };
+    check_formulas(&loaded, formulas, &budget, &check, context)
+}
+
+/// Reads formulas, checks them, and shows what was found.
+fn check_formulas(
+    loaded: &Loaded,
+    formulas: &[String],
+    budget: &Budget,
+    check: &dyn Fn(&SogFormula) -> Result<Judged, SogError>,
+    context: &Context,
+) -> Exit {
     let mut exit = Exit::Fine;
-    for text in &arguments.ltl {
-        let one = match sog::formula_within(&loaded, text, &budget) {
-            Ok(formula) => match sog::check(&loaded.system, &formula, &options, &budget) {
-                Ok(judged) => show_verdict(&loaded, text, &judged, context),
-                Err(error) => show_unknown(&loaded, text, &error, context),
+    for text in formulas {
+        let one = match of_file(loaded, text).map_or_else(|| sog::formula_within(loaded, text, budget), Ok) {
+            Ok(formula) => match check(&formula) {
+                Ok(judged) => show_verdict(loaded, text, &judged, context),
+                Err(error) => show_unknown(loaded, text, &error, context),
             },
-            Err(error) => show_refused(&loaded, text, &error, context),
+            Err(error) => show_refused(loaded, text, &error, context),
         };
         exit = exit.min(one);
     }
     exit
+}
+
+/// Writes the graph to a file if that is wanted.
+fn save(
+    loaded: &Loaded,
+    built: &Built,
+    options: &SogOptions,
+    arguments: &Sog,
+    budget: &Budget,
+) -> Result<(), SogError> {
+    let Some(path) = &arguments.save else { return Ok(()) };
+    let bytes = SavedGraph::of(&loaded.system, built, options, budget)?.to_bytes(budget)?;
+    output::write(path, &bytes).map_err(SogError::File)
+}
+
+/// The formula of that name in the file.
+fn of_file(loaded: &Loaded, name: &str) -> Option<SogFormula> {
+    let property = loaded.system.properties.iter().find(|property| property.name == name)?;
+    let Question::Ltl(temporal) = &property.question else { return None };
+    temporal.atoms.iter().all(|atom| sog::is_kept(&loaded.system, atom).is_ok()).then(|| SogFormula::stated(temporal))
 }
 
 fn options(loaded: &Loaded, arguments: &Sog, budget: &Budget) -> Result<SogOptions, String> {
@@ -88,11 +162,14 @@ fn show_reason(loaded: &Loaded, formula: &str, reason: &str, diagnostics: Vec<Va
 }
 
 fn exit_of(error: &SogError) -> Exit {
-    if matches!(error, SogError::NoSuchAction(_) | SogError::Formula(_)) { Exit::Wrong } else { Exit::Undecided }
+    match error {
+        SogError::NoSuchAction(_) | SogError::Formula(_) | SogError::File(_) => Exit::Wrong,
+        SogError::Ended(_) | SogError::Internal(_) => Exit::Undecided,
+    }
 }
 
-fn undecided(error: &SogError, arguments: &Sog, context: &Context) -> Exit {
-    failed(context, &arguments.file, &error.to_string());
+fn undecided(error: &SogError, file: &Path, context: &Context) -> Exit {
+    failed(context, file, &error.to_string());
     exit_of(error)
 }
 
