@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::{Duration, Instant};
 
-use ample::sog::{Balance, Canonical, Graph, Kind, SogOptions, build, check, formula};
+use ample::sog::{Balance, Canonical, Graph, Kind, SavedGraph, SogError, SogOptions, build, check, formula};
 use ample::{Budget, CheckOptions, LoadOptions, Loaded, Verdict};
 use ample_model::Expr;
 use ample_petri::net::{Condition, Net};
@@ -349,4 +349,119 @@ fn threads_build_the_sequential_graph() {
 #[ignore = "minutes"]
 fn threads_build_the_sequential_graph_of_every_net() {
     all_builds_are_equal(&nets(), &THREADS, 100);
+}
+
+/// A model, what is observed of it, and formulas about that.
+const SAVED: [(&str, &str, &[&str], &[&str], &[&str]); 3] = [
+    (
+        "mutex.pml",
+        "bool busy; byte inside;
+         active [2] proctype P() { do :: atomic { !busy; busy = true }; inside++; inside--; busy = false od }",
+        &["inside++"],
+        &["inside == 1", "busy"],
+        &["[] (inside == 1 -> <> !busy)", "[] <> busy", "<> [] busy", "[] <> \"inside++\"", "[] (!busy || busy)"],
+    ),
+    (
+        "fault.pml",
+        "byte x, y; active proctype P() { do :: atomic { x = 1; y = 5 / y; x = 0 } :: y = 1 - y od }",
+        &[],
+        &["x == 1", "y == 1"],
+        &["[] (x != 1)", "[] !(x == 1)", "<> [] (x == 1)", "<> (y == 1)", "[] <> (y == 1)"],
+    ),
+    (
+        "ring.pml",
+        "byte turn; active [3] proctype P() { do :: turn == _pid -> turn = (turn + 1) % 3 od }",
+        &["turn = ((turn+1)%3)"],
+        &["turn == 0"],
+        &["[] <> (turn == 0)", "<> [] (turn == 0)", "[] (turn == 0)"],
+    ),
+];
+
+#[test]
+fn a_saved_graph_gives_the_verdicts_of_one_that_is_built() {
+    let budget = Budget::unlimited();
+    let (mut checked, mut violated) = (0, 0);
+    for (name, text, observe, atoms, formulas) in SAVED {
+        let loaded = ample::load_text(name, text.into(), &LoadOptions::default()).unwrap();
+        let atoms = atoms.iter().map(|text| loaded.expression(text).unwrap()).collect();
+        let names: Vec<String> = loaded.system.processes[0].edges.iter().map(|edge| edge.label.clone()).collect();
+        let known = |name: &&&str| names.iter().any(|other| other == *name);
+        let observe = observe.iter().filter(known).map(|name| (*name).to_owned()).collect();
+        let options = SogOptions { observe, atoms, kind: Kind::EventState, threads: 2, ..SogOptions::default() };
+        let built = build(&loaded.system, &options, &budget).unwrap();
+        let saved = SavedGraph::of(&loaded.system, &built, &options, &budget).unwrap();
+        let saved = SavedGraph::parse(&saved.to_bytes(&budget).unwrap(), &budget).unwrap();
+        assert_eq!(saved.size().aggregates, built.graph.size().aggregates);
+        for text in formulas {
+            let formula = formula(&loaded, text).unwrap();
+            let expected = check(&loaded.system, &formula, &SogOptions::default(), &budget).unwrap();
+            match saved.check(&loaded.system, &formula, &SogOptions::default(), &budget) {
+                Ok(found) => {
+                    assert_eq!(found.violation.is_some(), expected.violation.is_some(), "{name}: {text}");
+                    checked += 1;
+                    violated += usize::from(found.violation.is_some());
+                }
+                Err(SogError::Formula(why)) => assert!(why.contains("does not observe"), "{name}: {text}: {why}"),
+                Err(error) => panic!("{name}: {text}: {error}"),
+            }
+        }
+        // The same text under another name is the same model; another text is not.
+        let again = ample::load_text("other.pml", text.into(), &LoadOptions::default()).unwrap();
+        let truth = formula(&again, "[] true").unwrap();
+        assert!(saved.check(&again.system, &truth, &SogOptions::default(), &budget).is_ok());
+        let other = ample::load_text(name, format!("bool other; {text}"), &LoadOptions::default()).unwrap();
+        let refused = saved.check(&other.system, &truth, &SogOptions::default(), &budget);
+        assert!(matches!(refused, Err(SogError::File(_))), "{name}");
+    }
+    assert!(checked >= 8 && violated >= 4, "{checked} {violated}");
+}
+
+#[test]
+fn files_that_are_no_graph_are_refused() {
+    let folder = std::env::temp_dir().join(format!("sog-saved-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (model, graph) = (net("erk_4.pnml").display().to_string(), folder.join("graph").display().to_string());
+    let built = ample(&["sog", "--observe", "k3,k5", "--save", &graph, &model]);
+    assert_eq!(built.status.code(), Some(0), "{built:?}");
+    let formula = "G (k3 -> F k5)";
+    for words in [["sog", "--graph"], ["check", "--graph"]] {
+        let checked = ample(&[words[0], words[1], &graph, "--ltl", formula, &model]);
+        assert_eq!(checked.status.code(), Some(1), "{checked:?}");
+        let unobserved = ample(&[words[0], words[1], &graph, "--ltl", "G F k1", &model]);
+        assert_eq!(unobserved.status.code(), Some(2), "{unobserved:?}");
+        assert!(String::from_utf8_lossy(&unobserved.stderr).contains("does not observe the action `k1`"));
+    }
+    let bytes = std::fs::read(&graph).unwrap();
+    let wrong = folder.join("wrong").display().to_string();
+    let refused = |content: &[u8], why: &str| {
+        std::fs::write(&wrong, content).unwrap();
+        let output = ample(&["check", "--graph", &wrong, "--ltl", formula, &model]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(said.contains(why) && said.contains(&wrong), "{why}: {said}");
+    };
+    refused(&bytes[..bytes.len() / 2], "truncated");
+    refused(&bytes[..30], "damaged");
+    refused(&[], "no observation graph");
+    refused(&[&bytes[..], b" "].concat(), "damaged");
+    refused(b"digraph sog {}", "no observation graph");
+    let mut changed = bytes.clone();
+    changed[bytes.len() - 20] ^= 1;
+    refused(&changed, "checksum");
+    refused(&[b"ample observation graph 2", &bytes[25..]].concat(), "version");
+    let output =
+        ample(&["check", "--graph", &graph, "--ltl", "G F \"A_0 >= 1\"", &net("ring_3.pnml").display().to_string()]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("another model"));
+    // What is cut off or changed anywhere is noticed.
+    let budget = Budget::unlimited();
+    for length in 0..bytes.len() {
+        assert!(SavedGraph::parse(&bytes[..length], &budget).is_err(), "{length}");
+    }
+    for place in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[place] ^= 1 << (place % 8);
+        assert!(SavedGraph::parse(&changed, &budget).is_err(), "{place}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
 }

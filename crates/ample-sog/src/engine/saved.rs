@@ -129,6 +129,9 @@ impl SavedGraph {
         let [_, sum, length] = header.split(' ').collect::<Vec<_>>()[..] else { return Err(damaged()) };
         let sum = u64::from_str_radix(sum, 16).map_err(|_| damaged())?;
         let length: usize = length.parse().map_err(|_| damaged())?;
+        if header != format!("{VERSION} {sum:016x} {length}") {
+            return Err(damaged());
+        }
         let body = &rest[end + 1..];
         if body.len() != length {
             let found = body.len();
