@@ -7,7 +7,8 @@
 //! owners are asked whether one of the successors is a state of the next level; they answer in the second; and what has
 //! no such successor is expanded fully in the third. A chain of such successors goes from level to level, so that it ends
 //! in a state that was expanded fully: nothing is ignored for ever. It does not matter who owns which state, and the
-//! reduced graph is the same for any number of workers.
+//! reduced graph is the same for any number of workers, unless processes are created: what a persistent set leaves out then
+//! depends on which processes a worker has met.
 
 use std::collections::BTreeMap;
 

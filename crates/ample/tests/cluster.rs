@@ -1,0 +1,326 @@
+//! `--processes` and `--hosts`: the same answers and the same counts as one process gives, whoever does the work; and a clear
+//! end when one of them dies.
+
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::io::Read;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use support::{Folder, ample, code, command, errors, json, model};
+
+/// Every process of a group ends within that time, whatever happens to one of them.
+const END_LIMIT: Duration = Duration::from_secs(10);
+
+/// Processes and workers of each.
+const GROUPS: [(&str, &str); 6] = [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2"), ("4", "1"), ("4", "2")];
+
+/// Numbers that are mixed without end.
+const ENDLESS: &str = "int a = 1, b = 2, c = 3, d = 5;
+active [3] proctype P() {
+    do
+    :: a = a * 1103515245 + 12345 + (b ^ d)
+    :: b = b * 69069 + a + c
+    :: c = c * 1664525 + 1013904223 + a * d
+    :: d = d * 22695477 + b * c + 1
+    od
+}
+ltl l { <> [] (a == 7 && b == 9 && c == 11) || [] <> (d == 13 && b == 1) }";
+
+fn in_group(words: &[&str], (processes, threads): (&str, &str), file: &Path) -> Output {
+    let group = ["--json", "--processes", processes, "--threads", threads];
+    ample(&[words, &group].concat(), file)
+}
+
+/// What has to be the same.
+fn counts(report: &Value) -> [&Value; 4] {
+    ["states", "transitions", "atomic_steps", "depth"].map(|figure| &report["stats"][figure])
+}
+
+/// The verdict of each property, and how long its counterexample is where a shortest one is promised.
+fn verdicts(report: &Value) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    report["results"].as_array().unwrap().iter().map(|one| (text(&one["property"]), text(&one["verdict"]))).collect()
+}
+
+/// Models of all kinds: deadlocks, violated assertions, formulas, labels, dynamic processes, atomic sequences, never claims,
+/// so many combinations of processes that states do not say by themselves which are alive; and other languages.
+fn models() -> Vec<PathBuf> {
+    let promela = [
+        "alternating_bit",
+        "dekker",
+        "lock_upgrade",
+        "needham_schroeder",
+        "par_timeout",
+        "philosophers_deadlock",
+        "polling_progress",
+        "prime_sieve",
+        "rendezvous_atomic",
+        "traffic_light",
+        "trehel_naimi",
+        "treiber_aba",
+        "watchdog_never",
+    ];
+    let promela = promela.iter().map(|name| model(&format!("promela/{name}.pml")));
+    promela.chain([model("milestones/cash_points_small.mil"), model("smv/counter.smv")]).collect()
+}
+
+#[test]
+fn every_group_counts_the_same_states() {
+    for file in models() {
+        let alone = json(&ample(&["states", "--json", "--engine", "explicit"], &file));
+        assert_eq!(alone["complete"], true, "{}", file.display());
+        for group in GROUPS {
+            let output = in_group(&["states"], group, &file);
+            let report = json(&output);
+            assert_eq!(counts(&report), counts(&alone), "{} {group:?}", file.display());
+            assert_eq!((code(&output), &report["complete"]), (0, &Value::Bool(true)), "{}", file.display());
+            let workers = report["cluster"]["workers"].as_array().unwrap();
+            let states: u64 = workers.iter().map(|worker| worker["states"].as_u64().unwrap()).sum();
+            assert_eq!(states, alone["stats"]["states"], "each state has one owner: {} {group:?}", file.display());
+        }
+    }
+}
+
+#[test]
+fn every_group_gives_the_same_verdicts() {
+    for file in models() {
+        for options in [&["check", "--por", "none"][..], &["check"]] {
+            let alone = ample(&[options, &["--json", "--engine", "explicit"]].concat(), &file);
+            let expected = verdicts(&json(&alone));
+            let mut reduced: Option<Vec<Value>> = None;
+            for group in GROUPS {
+                let output = in_group(options, group, &file);
+                assert_eq!(verdicts(&json(&output)), expected, "{} {options:?} {group:?}", file.display());
+                assert_eq!(code(&output), code(&alone), "{} {group:?}", file.display());
+                // What a reduction leaves out does not depend on who does the work, if nothing ends the search early; but where
+                // processes are created, it depends on those that a worker has met.
+                let creates = std::fs::read_to_string(&file).unwrap().contains("run ");
+                if code(&output) == 0 && (!creates || options.contains(&"none")) {
+                    let counts: Vec<Value> = counts(&json(&output)).into_iter().cloned().collect();
+                    assert_eq!(reduced.get_or_insert_with(|| counts.clone()), &counts, "{} {group:?}", file.display());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn counterexamples_of_safety_properties_are_shortest() {
+    for name in ["philosophers_deadlock", "lock_upgrade", "needham_schroeder", "treiber_aba"] {
+        let file = model(&format!("promela/{name}.pml"));
+        let lengths = |output: &Output| -> Vec<usize> {
+            let report = json(output);
+            let results = report["results"].as_array().unwrap().iter();
+            let violated = results.filter(|one| one["verdict"] == "violated" && one["property"] != "ltl");
+            violated.map(|one| one["trace"]["steps"].as_array().map_or(0, Vec::len)).collect()
+        };
+        let options = ["check", "--por", "none", "--reductions", "none", "--deadlock", "--assertions"];
+        let alone = ample(&[&options[..], &["--json", "--search", "bfs"]].concat(), &file);
+        for group in [("1", "2"), ("3", "1")] {
+            assert_eq!(lengths(&in_group(&options, group, &file)), lengths(&alone), "{name} {group:?}");
+        }
+    }
+}
+
+/// A command of a group, with everything that it has started.
+struct Group(Child);
+
+impl Group {
+    fn start(words: &[&str], file: &Path) -> Group {
+        let mut command = command(words);
+        command.arg(file).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Group(command.spawn().unwrap())
+    }
+
+    /// The processes that it has started.
+    fn members(&self) -> Vec<u32> {
+        let tasks = format!("/proc/{}/task", self.0.id());
+        let Ok(tasks) = std::fs::read_dir(tasks) else { return Vec::new() };
+        let children = tasks.flatten().filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+        children
+            .flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>())
+            .collect()
+    }
+
+    /// Waits until so many processes have been started.
+    fn wait_for_members(&self, count: usize) -> Vec<u32> {
+        let limit = Instant::now() + Duration::from_secs(20);
+        loop {
+            let members = self.members();
+            if members.len() == count {
+                return members;
+            }
+            assert!(Instant::now() < limit, "{count} processes are not there");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// How it ends, which has to be soon.
+    fn end(mut self) -> (i32, String, String) {
+        let limit = Instant::now() + END_LIMIT;
+        let status = loop {
+            if let Some(status) = self.0.try_wait().unwrap() {
+                break status;
+            }
+            assert!(Instant::now() < limit, "it has not ended within {END_LIMIT:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        let (mut out, mut err) = (String::new(), String::new());
+        self.0.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+        self.0.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        (status.code().unwrap_or(-1), out, err)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn kill(signal: &str, pid: u32) {
+    let status = std::process::Command::new("kill").args([signal, &pid.to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+fn is_running(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // A zombie has ended.
+    stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with(" Z"))
+}
+
+/// Kills a process of a group at some moment, so many times.
+fn kill_some(times: u64) {
+    let folder = Folder::new(&format!("kill{times}"));
+    let file = folder.file("endless.pml", ENDLESS);
+    for number in 0..times {
+        let command = if number % 2 == 0 { "states" } else { "check" };
+        let group = Group::start(&[command, "--processes", "3", "--threads", "1", "--time-limit", "60s"], &file);
+        let members = group.wait_for_members(2);
+        // From their first moment on to the middle of the search.
+        std::thread::sleep(Duration::from_millis(number * 7919 % 700));
+        kill("-9", members[number as usize / 2 % 2]);
+        let (code, out, err) = group.end();
+        assert_eq!(code, 3, "{number}: {out}{err}");
+        assert!(format!("{out}{err}").contains(" was lost: "), "{number}: {out}{err}");
+        let limit = Instant::now() + END_LIMIT;
+        while members.iter().any(|member| is_running(*member)) {
+            assert!(Instant::now() < limit, "{number}: a process is left over");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+#[test]
+fn a_process_that_is_killed_ends_all_others() {
+    kill_some(10);
+}
+
+/// At any moment: run with `--ignored`.
+#[test]
+#[ignore = "takes a minute or two"]
+fn a_process_that_is_killed_ends_all_others_a_hundred_times() {
+    kill_some(100);
+}
+
+#[test]
+fn the_first_process_that_is_killed_leaves_none_behind() {
+    let folder = Folder::new("first");
+    let file = folder.file("endless.pml", ENDLESS);
+    let group = Group::start(&["states", "--processes", "3", "--threads", "1", "--time-limit", "60s"], &file);
+    let members = group.wait_for_members(2);
+    std::thread::sleep(Duration::from_millis(300));
+    kill("-9", group.0.id());
+    let limit = Instant::now() + END_LIMIT;
+    while members.iter().any(|member| is_running(*member)) {
+        assert!(Instant::now() < limit, "a process is left over");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn limits_and_interrupts_end_a_group_with_what_was_counted() {
+    let folder = Folder::new("limits");
+    let file = folder.file("endless.pml", ENDLESS);
+    for (words, interrupt, why) in [
+        (&["--time-limit", "1s"][..], false, "the time limit was reached"),
+        (&["--memory-limit", "150M", "--time-limit", "60s"], false, "the memory limit was reached"),
+        (&["--time-limit", "60s"], true, "it was interrupted"),
+    ] {
+        let group = Group::start(&[&["states", "--processes", "2", "--threads", "1"], words].concat(), &file);
+        if interrupt {
+            group.wait_for_members(1);
+            std::thread::sleep(Duration::from_secs(1));
+            kill("-INT", group.0.id());
+        }
+        let (code, out, err) = group.end();
+        assert_eq!(code, 3, "{out}{err}");
+        assert!(out.contains(why) && out.contains(" states, stored"), "{out}{err}");
+        assert!(out.contains("States by worker: "), "{out}{err}");
+    }
+}
+
+/// Two ports that nobody uses.
+fn hosts(folder: &Folder) -> PathBuf {
+    let listeners = [0, 1].map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
+    let lines = listeners.map(|listener| format!("{}\n", listener.local_addr().unwrap()));
+    folder.file("hosts", &format!("# two of them\n{}", lines.concat()))
+}
+
+#[test]
+fn hosts_of_a_file_work_together() {
+    let folder = Folder::new("hosts");
+    let hosts = hosts(&folder);
+    let hosts = hosts.to_str().unwrap();
+    let file = model("promela/needham_schroeder.pml");
+    let words = |process| ["states", "--json", "--hosts", hosts, "--process", process, "--threads", "2"];
+    let first = Group::start(&words("0"), &file);
+    let second = Group::start(&words("1"), &file);
+    let (second, first) = (second.end(), first.end());
+    assert_eq!((second.0, second.1.as_str()), (0, ""), "{}", second.2);
+    let report: Value = serde_json::from_str(&first.1).unwrap();
+    let alone = json(&ample(&["states", "--json", "--engine", "explicit"], &file));
+    assert_eq!(counts(&report), counts(&alone));
+    assert_eq!(report["cluster"]["processes"], 2);
+}
+
+#[test]
+fn hosts_with_another_model_are_refused() {
+    let folder = Folder::new("other");
+    let hosts = hosts(&folder);
+    let hosts = hosts.to_str().unwrap();
+    let words = |process| ["check", "--hosts", hosts, "--process", process, "--threads", "1"];
+    let first = Group::start(&words("0"), &model("promela/dekker.pml"));
+    let second = Group::start(&words("1"), &model("promela/bakery.pml"));
+    for (code, out, err) in [second.end(), first.end()] {
+        assert_eq!(code, 3, "{out}{err}");
+        assert!(err.contains("model"), "{err}");
+    }
+}
+
+#[test]
+fn what_works_in_one_process_only_is_refused() {
+    let file = model("promela/dekker.pml");
+    let folder = Folder::new("wrong");
+    let hosts = folder.file("hosts", "here:1\nhere\n");
+    let hosts = hosts.to_str().unwrap();
+    for (words, why) in [
+        (&["--processes", "2", "--engine", "symbolic"][..], "works within one process"),
+        (&["--processes", "2", "--store", "bitstate"], "works within one process"),
+        (&["--processes", "2", "--fairness", "weak"], "works within one process"),
+        (&["--processes", "0"], "expected a number from 1 to 256"),
+        (&["--hosts", hosts, "--process", "0"], "hosts:2: expected `host:port`, not `here`"),
+        (&["--hosts", "nowhere", "--process", "0"], "nowhere"),
+    ] {
+        let output = ample(&[&["check"], words].concat(), &file);
+        assert_eq!(code(&output), 2, "{words:?} {}", errors(&output));
+        assert!(errors(&output).contains(why), "{words:?} {}", errors(&output));
+    }
+}
