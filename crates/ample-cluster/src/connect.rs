@@ -174,46 +174,32 @@ fn meet(
     budget: &Budget,
     children: &mut Children,
 ) -> Result<Vec<Option<TcpStream>>, End> {
-    let process = group.process();
-    let failed = |what: &str, error: io::Error| End::Failed { process, why: format!("{what}: {error}") };
-    let local = |port: &u16| vec![SocketAddr::from((Ipv4Addr::LOCALHOST, *port))];
-    let listen =
-        || TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| failed("no port can be listened on", error));
     let (listener, place) = match group {
         Group::Local { processes, command } => {
             children.start(command, *processes)?;
-            let listener = listen()?;
-            let own = listener.local_addr().map_err(|error| failed("the port is not known", error))?.port();
-            let ports =
-                std::iter::once(Ok(own)).chain((1..*processes).map(|child| children.port(child, control, budget)));
-            let ports = ports.collect::<Result<Vec<u16>, End>>()?;
-            let introduction = Introduction { token: random_token(), ports };
+            let (listener, own) = listen_locally(0)?;
+            let ports: Result<Vec<u16>, End> =
+                (1..*processes).map(|child| children.port(child, control, budget)).collect();
+            let introduction = Introduction { token: random_token(), ports: [vec![own], ports?].concat() };
             children.introduce(&introduction);
-            let addresses = introduction.ports.iter().map(local).collect();
-            let hello = Hello::new(group, identity, introduction.token);
-            (listener, Place { hello, addresses, names: Vec::new() })
+            (listener, Place::on_this_machine(group, identity, introduction))
         }
-        Group::Member { processes, .. } => {
+        Group::Member { process, processes } => {
             follow_parent();
-            let listener = listen()?;
-            let own = listener.local_addr().map_err(|error| failed("the port is not known", error))?.port();
-            let mut output = io::stdout().lock();
-            let told = writeln!(output, "{PORT}{own}").and_then(|()| output.flush());
-            told.map_err(|error| failed("standard output cannot be written", error))?;
+            let (listener, own) = listen_locally(*process)?;
+            let told = writeln!(io::stdout(), "{PORT}{own}").and_then(|()| io::stdout().flush());
+            let failed = |why: String| End::Failed { process: *process, why };
+            told.map_err(|error| failed(format!("standard output cannot be written: {error}")))?;
             let introduction = introduction(control, budget)?;
             if introduction.ports.len() != *processes {
-                return Err(End::Failed {
-                    process,
-                    why: "the first process has started another number of processes".into(),
-                });
+                return Err(failed(format!("process 0 has started {} processes", introduction.ports.len())));
             }
-            let addresses = introduction.ports.iter().map(local).collect();
-            let hello = Hello::new(group, identity, introduction.token);
-            (listener, Place { hello, addresses, names: Vec::new() })
+            (listener, Place::on_this_machine(group, identity, introduction))
         }
-        Group::Hosts { hosts, .. } => {
+        Group::Hosts { hosts, process } => {
             let addresses = resolve_all(hosts, control, budget)?;
-            let listener = bind(&addresses, process).map_err(|error| failed(&hosts[process], error))?;
+            let failed = |error| End::Failed { process: *process, why: format!("{}: {error}", hosts[*process]) };
+            let listener = bind(&addresses, *process).map_err(failed)?;
             // Whoever has the same hosts in the same order belongs to the group.
             let hello = Hello::new(group, identity, hosts.join(" "));
             (listener, Place { hello, addresses, names: hosts.clone() })
@@ -223,6 +209,13 @@ fn meet(
     let data = rendezvous(&listener, Arc::new(place), control, budget, deadline, children)?;
     control.ready(deadline, budget)?;
     Ok(data)
+}
+
+/// Listens on a port that the operating system chooses, for this machine only.
+fn listen_locally(process: usize) -> Result<(TcpListener, u16), End> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
+    let listener = listener.and_then(|listener| listener.local_addr().map(|own| (listener, own.port())));
+    listener.map_err(|error| End::Failed { process, why: format!("no port can be listened on: {error}") })
 }
 
 /// Waits for what another thread of this process sends.
@@ -267,6 +260,12 @@ struct Place {
 }
 
 impl Place {
+    fn on_this_machine(group: &Group, identity: &Identity, introduction: Introduction) -> Place {
+        let address = |port: &u16| vec![SocketAddr::from((Ipv4Addr::LOCALHOST, *port))];
+        let addresses = introduction.ports.iter().map(address).collect();
+        Place { hello: Hello::new(group, identity, introduction.token), addresses, names: Vec::new() }
+    }
+
     fn name(&self, process: usize) -> String {
         self.names.get(process).cloned().unwrap_or_else(|| self.addresses[process][0].to_string())
     }
@@ -615,15 +614,12 @@ impl Children {
 
     /// Waits for a process to listen.
     fn port(&mut self, process: usize, control: &Control, budget: &Budget) -> Result<u16, End> {
-        let started = &mut self.0[process - 1];
         loop {
             check(control, budget)?;
-            match started.port.recv_timeout(LOOK_EVERY) {
+            match self.0[process - 1].port.recv_timeout(LOOK_EVERY) {
                 Ok(port) => return Ok(port),
-                Err(mpsc::RecvTimeoutError::Timeout) => {}
-                Err(mpsc::RecvTimeoutError::Disconnected) => {
-                    return Err(End::Lost { process, why: "it ended before it was connected".into() });
-                }
+                Err(mpsc::RecvTimeoutError::Timeout) => self.check()?,
+                Err(mpsc::RecvTimeoutError::Disconnected) => return Err(ended_early(process)),
             }
         }
     }
@@ -631,7 +627,7 @@ impl Children {
     /// Whether none of them has ended.
     fn check(&mut self) -> Result<(), End> {
         match self.0.iter_mut().position(|started| !matches!(started.child.try_wait(), Ok(None))) {
-            Some(child) => Err(End::Lost { process: child + 1, why: "it ended before it was connected".into() }),
+            Some(child) => Err(ended_early(child + 1)),
             None => Ok(()),
         }
     }
@@ -673,6 +669,10 @@ impl Children {
             started.kill();
         }
     }
+}
+
+fn ended_early(process: usize) -> End {
+    End::Lost { process, why: "it ended before it was connected".into() }
 }
 
 impl Drop for Children {

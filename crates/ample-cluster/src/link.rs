@@ -1,6 +1,6 @@
 //! The connections that carry the data: what the dataflow engine reads from and writes to.
 //!
-//! The engine takes every error of a connection for a reason to panic. A [`Wire`] keeps errors from it: it tells the
+//! The engine takes every error of a connection for a reason to panic. A `Wire` keeps errors from it: it tells the
 //! [control](crate::control) of them, lets the workers end, and then ends the thread that reads without a word; what is
 //! written after an error goes nowhere.
 
