@@ -549,7 +549,7 @@ impl Control {
             let mut line = Vec::new();
             match (&mut reader).take(limit as u64).read_until(b'\n', &mut line) {
                 Ok(0) => break "its connection was closed".to_owned(),
-                Ok(_) if line.last() != Some(&b'\n') => break "its connection was closed within a message".to_owned(),
+                Ok(_) if line.last() != Some(&b'\n') => break "a message of it is cut off, or too long".to_owned(),
                 Ok(_) => {}
                 Err(error) => break format!("its connection has failed: {error}"),
             }
@@ -621,4 +621,94 @@ pub(crate) fn check_limits(budget: &Budget) -> Result<(), Interrupted> {
         return Err(Interrupted::Deadline);
     }
     if budget.memory_left() == Some(0) { Err(Interrupted::Memory) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, TcpListener};
+
+    use super::*;
+
+    /// The control of process 0 of two, and what process 1 has.
+    fn pair() -> (Arc<Control>, TcpStream) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let other = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let control = Arc::new(Control::new(0, 2, 1));
+        control.attach(1, listener.accept().unwrap().0).unwrap();
+        (control, other)
+    }
+
+    fn end(control: &Control) -> String {
+        let limit = Instant::now() + Duration::from_secs(5);
+        loop {
+            match control.ended() {
+                Some(end) => return end.to_string(),
+                None if Instant::now() > limit => panic!("it has not ended"),
+                None => thread::sleep(LOOK_EVERY),
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_message_ends_the_group() {
+        let (long, deep) = (vec![b'x'; 1 << 20], vec![b'['; 10_000]);
+        for (bytes, expected) in [
+            (&b"hello\n"[..], "process 1 was lost: it sent a message that is none: expected value at line 1 column 1"),
+            (b"{\"Beat\":", "process 1 was lost: a message of it is cut off, or too long"),
+            (b"{\"Beat\":{\"workers\":[{}]}}\n", "process 1 was lost: it sent a message that is none: missing field"),
+            (&long, "process 1 was lost: a message of it is cut off, or too long"),
+            (&[&deep[..], b"\n"].concat(), "process 1 was lost: it sent a message that is none: "),
+            (b"", "process 1 was lost: its connection was closed"),
+        ] {
+            let (control, mut other) = pair();
+            // The other side may be closed before all is written.
+            let _ = other.write_all(bytes);
+            drop(other);
+            let end = end(&control);
+            assert!(end.starts_with(expected), "{end}");
+            assert!(control.cancellation.is_cancelled());
+        }
+    }
+
+    #[test]
+    fn the_first_reason_counts_and_fits_a_line() {
+        let (control, mut other) = pair();
+        let why = "é".repeat(100_000);
+        other.write_all(&encode(&Line::End(End::Failed { process: 1, why }.shortened()))).unwrap();
+        assert!(end(&control).starts_with("process 1 failed: ééé"));
+        control.interrupt(Interrupted::Cancelled);
+        control.lose(1, "it is gone");
+        let Some(End::Failed { why, .. }) = control.ended() else { panic!("{:?}", control.ended()) };
+        assert_eq!(why.chars().count(), MAX_REASON + " ...".len());
+        assert!(encode(&Line::End(End::Failed { process: 1, why: "\u{1}".repeat(MAX_REASON) })).len() < MAX_LINE);
+    }
+
+    #[test]
+    fn figures_of_other_processes_come_with_beats() {
+        let (control, mut other) = pair();
+        let tallies = Tallies::new(2, 1);
+        control.begin(&tallies);
+        tallies.local(0).states.store(3, Ordering::Relaxed);
+        let largest = TallySnapshot {
+            states: u64::MAX,
+            transitions: u64::MAX,
+            depth: u64::MAX,
+            pending: u64::MAX,
+            messages: u64::MAX,
+            message_bytes: u64::MAX,
+            memory: u64::MAX,
+        };
+        let traffic = Traffic { sent: u64::MAX, received: 7 };
+        let beat = |workers: Vec<TallySnapshot>| encode(&Line::Beat(Figures { workers, traffic }));
+        assert!(beat(vec![largest]).len() < MAX_FIGURES);
+        // One with another number of workers is not believed.
+        other.write_all(&beat(vec![largest; 2])).unwrap();
+        other.write_all(&beat(vec![largest])).unwrap();
+        let limit = Instant::now() + Duration::from_secs(5);
+        while tallies.traffic()[1] != traffic && Instant::now() < limit {
+            thread::sleep(LOOK_EVERY);
+        }
+        assert_eq!(tallies.all(), [TallySnapshot { states: 3, ..TallySnapshot::default() }, largest]);
+        assert_eq!(tallies.traffic(), [Traffic::default(), traffic]);
+    }
 }
