@@ -1,7 +1,7 @@
 //! Groups of processes, started in every way and ended in every way: never a hang, never a process that is left over, and
 //! the same reason everywhere.
 //!
-//! The processes run `examples/subsets.rs`.
+//! The processes run `src/bin/subsets.rs`.
 
 #![cfg(target_os = "linux")]
 
@@ -9,7 +9,6 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -22,19 +21,7 @@ const END_LIMIT: Duration = Duration::from_secs(10);
 
 /// The program that the processes run.
 fn program() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let test = std::env::current_exe().unwrap();
-        let directory = test.parent().and_then(Path::parent).unwrap();
-        // Cargo makes examples only when it is asked for all tests.
-        let profile = if directory.ends_with("release") { "release" } else { "test" };
-        let build =
-            ["build", "--quiet", "--offline", "-p", "ample-cluster", "--example", "subsets", "--profile", profile];
-        assert!(Command::new(env!("CARGO")).args(build).status().unwrap().success());
-        let program = directory.join("examples").join("subsets");
-        assert!(program.exists(), "{} is not there", program.display());
-        program
-    })
+    Path::new(env!("CARGO_BIN_EXE_subsets"))
 }
 
 /// A process of the test, which does not outlive it.

@@ -250,8 +250,8 @@ fn encoding(space: &mut Compiled) -> u64 {
 /// Who owns the states with that hash. It uses other bits than the tables do.
 #[inline]
 fn owner(hash: u64, workers: usize) -> usize {
-    let mixed = (hash ^ hash >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32;
-    (mixed * workers as u64 >> 32) as usize
+    let mixed = (hash ^ (hash >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32;
+    ((mixed * workers as u64) >> 32) as usize
 }
 
 /// Searches for violations of safety properties, with all other workers; worker 0 learns what came of it.

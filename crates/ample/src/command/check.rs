@@ -143,6 +143,9 @@ fn write_witness_circuit(
 }
 
 fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Report, Exit), Exit> {
+    if let Some(exit) = cluster::follow(file, &forming(&arguments.search, &arguments.common, ""), context) {
+        return Err(exit);
+    }
     // An expression is read when there is a model; until then any will do.
     let kind = arguments.heuristic.as_deref().map(|text| HeuristicKind::from_str(text.trim(), false).map_err(|_| text));
     let heuristic = if matches!(kind, Some(Err(_))) { Some(Expr::TRUE) } else { None };
@@ -187,13 +190,9 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
     for condition in justice.iter().chain(&heuristic) {
         ample::adapt(&mut loaded.system, &[typed("", Question::Invariant(condition.clone()))]);
     }
-    let forming = Forming {
-        options: &arguments.search.cluster,
-        common: &arguments.common,
-        threads: arguments.search.threads,
-        asked: &format!("{properties:?} {justice:?}"),
-    };
-    let leading = match cluster::join(file, &loaded.system, &forming, context)? {
+    let questions_asked = format!("{properties:?} {justice:?}");
+    let forming = forming(&arguments.search, &arguments.common, &questions_asked);
+    let leading = match cluster::join(file, Some(&loaded.system), &forming, context)? {
         Part::Alone => None,
         Part::First(leading) => Some(leading),
         Part::Done(exit) => return Err(exit),
@@ -275,6 +274,10 @@ fn show_answers(system: &System, questions: &Questions, report: &Report, view: V
 
 /// Counts the states.
 pub fn states(arguments: &States, context: &Context) -> Exit {
+    let forming = forming(&arguments.search, &arguments.common, "");
+    if let Some(exit) = cluster::follow(&arguments.file, &forming, context) {
+        return exit;
+    }
     if let Err(exit) = is_consistent(&arguments.search, Asked::Count, &arguments.file, context) {
         return exit;
     }
@@ -288,13 +291,7 @@ pub fn states(arguments: &States, context: &Context) -> Exit {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
-    let forming = Forming {
-        options: &arguments.search.cluster,
-        common: &arguments.common,
-        threads: arguments.search.threads,
-        asked: "",
-    };
-    let leading = match cluster::join(&arguments.file, &loaded.system, &forming, context) {
+    let leading = match cluster::join(&arguments.file, Some(&loaded.system), &forming, context) {
         Ok(Part::Alone) => None,
         Ok(Part::First(leading)) => Some(leading),
         Ok(Part::Done(exit)) | Err(exit) => return exit,
@@ -311,6 +308,11 @@ pub fn states(arguments: &States, context: &Context) -> Exit {
     show(&system, &report, View::Steps, context);
     show_diagrams(&report, &arguments.search, context);
     report.verdict().into()
+}
+
+/// How a group of processes is to be formed, if one is asked for.
+fn forming<'a>(search: &'a arguments::Search, common: &'a arguments::Common, asked: &'a str) -> Forming<'a> {
+    Forming { options: &search.cluster, common, threads: search.threads, asked }
 }
 
 /// Whether the statements that no run executes are asked for.

@@ -40,8 +40,20 @@ pub struct Forming<'a> {
     pub asked: &'a str,
 }
 
+/// Of a process that another one has started: does what that one wants. It needs no model, since its systems are sent.
+pub fn follow(file: &Path, forming: &Forming<'_>, context: &Context) -> Option<Exit> {
+    forming.options.member?;
+    if let Ok(Some(group)) = forming.options.group(Vec::new()) {
+        group.follow_parent();
+    }
+    match join(file, None, forming, context) {
+        Ok(Part::Done(exit)) | Err(exit) => Some(exit),
+        Ok(_) => Some(Exit::Wrong),
+    }
+}
+
 /// Becomes a part of the group that is asked for, if one is.
-pub fn join(file: &Path, system: &System, forming: &Forming<'_>, context: &Context) -> Result<Part, Exit> {
+pub fn join(file: &Path, system: Option<&System>, forming: &Forming<'_>, context: &Context) -> Result<Part, Exit> {
     let options = forming.options;
     let group = options.group(std::env::args_os().skip(1).collect());
     let Some(group) = group.map_err(|why| wrong(&why.to_string()))? else { return Ok(Part::Alone) };
@@ -57,8 +69,11 @@ pub fn join(file: &Path, system: &System, forming: &Forming<'_>, context: &Conte
     if let Some(limit) = limit {
         budget = budget.with_memory(limit / share as u64);
     }
-    let identity =
-        Identity { version: env!("CARGO_PKG_VERSION").to_owned(), digest: digest(system, forming.asked), threads };
+    let identity = Identity {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        digest: system.filter(|_| !is_local).map_or(0, |system| digest(system, forming.asked)),
+        threads,
+    };
     // Until all have come, the user or the time may end it.
     let mut waiting = budget.clone().with_cancellation(&Arc::clone(&context.interrupt).into());
     if let Some(time) = forming.common.time_limit {

@@ -4,7 +4,7 @@
 //! and n 2^(n-1) steps lead from one to another. The tests of the crate start this program in many ways.
 //!
 //! ```text
-//! cargo run --example subsets -- --processes 3 --threads 2 --elements 16
+//! cargo run -p ample-cluster --bin subsets -- --processes 3 --threads 2 --elements 16
 //! ```
 
 use std::collections::HashSet;
