@@ -324,26 +324,39 @@ pub fn successors<S: Portable>(
     look: &mut dyn FnMut() -> Maybe<()>,
 ) -> Maybe<Vec<Arc<S::Set>>> {
     let mut arcs = Vec::new();
+    for action in observed.actions.iter().copied().map(Some).chain((!observed.is_quiet).then_some(None)) {
+        look()?;
+        arcs.extend(arcs_by(sets, set, label, action, observed)?);
+    }
+    Ok(arcs)
+}
+
+/// The arcs that leave an aggregate by an observed action, or those with τ.
+pub fn arcs_by<S: Portable>(
+    sets: &mut Labelled<S>,
+    set: &S::Set,
+    label: Label,
+    action: Option<usize>,
+    observed: &Observed,
+) -> Maybe<Vec<Arc<S::Set>>> {
+    let mut arcs = Vec::new();
     if label & STOPPED != 0 {
         return Ok(arcs);
     }
-    for action in &observed.actions {
-        look()?;
-        let image = sets.image(set, *action)?;
-        for (label, part) in by_next_label(sets, &image, observed, label)? {
-            for part in cut(sets, part, observed.parts)? {
-                arcs.push((Some(*action), label, closed(sets, &part, observed, label)?));
-            }
-        }
-    }
-    if !observed.is_quiet {
-        look()?;
+    let Some(action) = action else {
         let others = departing(sets, set, label, observed)?;
         for (label, part) in by_label(sets, &others, observed)? {
             arcs.push((None, label, closed(sets, &part, observed, label)?));
         }
         if sets.has_transient() {
             arcs.extend(stopped(sets, set, label, observed)?.into_iter().map(|(label, state)| (None, label, state)));
+        }
+        return Ok(arcs);
+    };
+    let image = sets.image(set, action)?;
+    for (label, part) in by_next_label(sets, &image, observed, label)? {
+        for part in cut(sets, part, observed.parts)? {
+            arcs.push((Some(action), label, closed(sets, &part, observed, label)?));
         }
     }
     Ok(arcs)

@@ -12,6 +12,10 @@
 //! The thesis looks at the loads of all threads to see whether it is done, which may be seen too early. Here one counter
 //! tells how many aggregates are not yet expanded; it goes up before an aggregate is put anywhere, and down when all its
 //! successors have been counted.
+//!
+//! On demand, nothing is expanded that the checker has not asked for, and it asks for one aggregate at a time (§7.2.3). So that
+//! there is work for several threads, they divide what it takes to expand one: each takes an observed action at a time, and
+//! computes where it leads. Node tables belong to one thread each, so that a single closure is not divided.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -21,7 +25,7 @@ use std::time::Duration;
 use ample_budget::{Budget, Cancellation};
 use serde::{Deserialize, Serialize};
 
-use crate::aggregate::{closed, facts, first, successors};
+use crate::aggregate::{Facts, arcs_by, closed, facts, first, successors};
 use crate::canonical::{Canonical, kept_nodes, representatives};
 use crate::graph::Graph;
 use crate::model::{Error, Labelled, Maybe, Model};
@@ -105,6 +109,17 @@ struct Task {
 /// The place of an aggregate among those that wait: a state of it, the last level first, and its number.
 type Place = (Vec<u64>, Id);
 
+/// An aggregate that several threads expand together: part 0 is what it is like, the others are its arcs by an action each.
+struct Job {
+    id: Id,
+    entry: Arc<Entry>,
+    /// The first part that nobody has begun with.
+    next: AtomicUsize,
+    /// How many parts are not done.
+    left: AtomicUsize,
+    found: Mutex<(Option<Facts>, Vec<(Option<usize>, Id)>)>,
+}
+
 /// What builders share.
 pub(crate) struct Site<'a> {
     pub table: Table,
@@ -115,8 +130,10 @@ pub(crate) struct Site<'a> {
     loads: Vec<AtomicUsize>,
     /// What waits, if aggregates are sorted.
     sorted: Mutex<BTreeMap<Place, Task>>,
-    /// What a checker is waiting for.
-    wanted: Mutex<VecDeque<Id>>,
+    /// What a checker is waiting for, while others are expanded too.
+    wanted: Mutex<Vec<Id>>,
+    /// The same if only this is expanded; the last one comes first.
+    jobs: Mutex<Vec<Arc<Job>>>,
     /// Aggregates that are not yet expanded; one more until the initial ones are there.
     pending: AtomicUsize,
     /// Builders do only what is wanted.
@@ -145,6 +162,7 @@ impl<'a> Site<'a> {
             loads: (0..threads).map(|_| AtomicUsize::new(0)).collect(),
             sorted: Mutex::default(),
             wanted: Mutex::default(),
+            jobs: Mutex::default(),
             pending: AtomicUsize::new(1),
             on_demand,
             cancellation,
@@ -228,9 +246,6 @@ impl<'a> Site<'a> {
         if let Some(task) = self.pop_wanted() {
             return Some(task);
         }
-        if self.on_demand {
-            return None;
-        }
         if self.balance == Balance::Order {
             return self.pop_sorted(me, been);
         }
@@ -249,12 +264,50 @@ impl<'a> Site<'a> {
     }
 
     fn pop_wanted(&self) -> Option<Task> {
-        let id = lock(&self.wanted).pop_front()?;
+        let id = lock(&self.wanted).pop()?;
+        Some(self.wanted_task(id))
+    }
+
+    fn wanted_task(&self, id: Id) -> Task {
         let bytes = Arc::clone(&self.table.entry(id).bytes);
         let parcel =
             if self.canonical == Canonical::Full { Parcel::Representatives(bytes) } else { Parcel::Whole(bytes) };
         // Whoever made it may still have it; whether it is this thread is not known here.
-        Some(Task { id, from: usize::MAX, parcel })
+        Task { id, from: usize::MAX, parcel }
+    }
+
+    /// What is there to expand together with others.
+    fn job(&self) -> Option<Arc<Job>> {
+        let mut jobs = lock(&self.jobs);
+        while let Some(job) = jobs.last() {
+            if job.next.load(Ordering::Relaxed) < self.parts() {
+                return Some(Arc::clone(job));
+            }
+            jobs.pop();
+        }
+        None
+    }
+
+    /// How many parts there are in an expansion.
+    fn parts(&self) -> usize {
+        1 + self.observed.actions.len() + usize::from(!self.observed.is_quiet)
+    }
+
+    /// An aggregate is wanted and comes next.
+    fn want(&self, id: Id, entry: &Arc<Entry>) {
+        if !self.on_demand {
+            lock(&self.wanted).push(id);
+        } else if entry.claim() {
+            let parts = self.parts();
+            lock(&self.jobs).push(Arc::new(Job {
+                id,
+                entry: Arc::clone(entry),
+                next: AtomicUsize::new(0),
+                left: AtomicUsize::new(parts),
+                found: Mutex::default(),
+            }));
+        }
+        self.ring();
     }
 
     /// The initial aggregates, once they are there.
@@ -271,8 +324,7 @@ impl<'a> Site<'a> {
     pub fn expansion(&self, id: Id, budget: &Budget) -> Maybe<Arc<Entry>> {
         let entry = self.table.entry(id);
         if entry.expansion().is_none() {
-            lock(&self.wanted).push_back(id);
-            self.ring();
+            self.want(id, &entry);
         }
         while entry.expansion().is_none() {
             self.wait(budget)?;
@@ -345,6 +397,15 @@ impl<'a> Site<'a> {
             builder.begin()?;
         }
         let mut been = None;
+        while self.on_demand && !self.has_ended() {
+            match self.job() {
+                Some(job) => *expanded += usize::from(builder.help(&job)?),
+                None => {
+                    self.nap(NAP);
+                    budget.check()?;
+                }
+            }
+        }
         while !self.has_ended() {
             let Some(task) = self.pop(me, &mut been) else {
                 self.nap(NAP);
@@ -400,6 +461,64 @@ impl<S: Portable> Builder<'_, '_, S> {
         self.site.ring();
     }
 
+    /// Does parts of an expansion as long as there are some; true if it has done the last.
+    fn help(&mut self, job: &Job) -> Maybe<bool> {
+        let site = self.site;
+        let mut opened = None;
+        loop {
+            let part = job.next.fetch_add(1, Ordering::Relaxed);
+            if part >= site.parts() {
+                return Ok(false);
+            }
+            site.budget.check()?;
+            match self.part(job, part, &mut opened) {
+                Err(Error::Memory) if !self.kept.is_empty() || !self.known.is_empty() => {
+                    self.kept.clear();
+                    self.known.clear();
+                    self.part(job, part, &mut opened)?;
+                }
+                done => done?,
+            }
+            if job.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+                let (facts, mut arcs) = std::mem::take(&mut *lock(&job.found));
+                arcs.sort_unstable();
+                arcs.dedup();
+                let facts = facts.ok_or_else(|| Error::Internal("an aggregate without facts".into()))?;
+                site.table.publish(&job.entry, Expansion { facts, arcs });
+                self.count_down();
+                return Ok(true);
+            }
+        }
+    }
+
+    fn part(&mut self, job: &Job, part: usize, opened: &mut Option<S::Set>) -> Maybe<()> {
+        let site = self.site;
+        let set = match opened.take() {
+            Some(set) => set,
+            None => self.open(&job.entry, &site.wanted_task(job.id))?,
+        };
+        let set = &*opened.insert(set);
+        if part == 0 {
+            let facts = self.facts(&job.entry, set)?;
+            lock(&job.found).0 = Some(facts);
+            return Ok(());
+        }
+        let action = site.observed.actions.get(part - 1).copied();
+        for (action, label, to) in arcs_by(&mut self.sets, set, job.entry.label, action, site.observed)? {
+            let id = self.insert(label, to)?;
+            lock(&job.found).1.push((action, id));
+        }
+        Ok(())
+    }
+
+    fn facts(&mut self, entry: &Entry, set: &S::Set) -> Maybe<Facts> {
+        let mut facts = facts(&mut self.sets, set, entry.label, self.site.observed)?;
+        if self.site.canonical == Canonical::Full {
+            facts.nodes = kept_nodes(&mut self.sets, &entry.bytes)?;
+        }
+        Ok(facts)
+    }
+
     /// Expands an aggregate. Where the memory is full of sets that are only kept to save time, once more without them.
     fn expand(&mut self, entry: &Entry, task: &Task) -> Maybe<()> {
         match self.try_to_expand(entry, task) {
@@ -415,10 +534,7 @@ impl<S: Portable> Builder<'_, '_, S> {
     fn try_to_expand(&mut self, entry: &Entry, task: &Task) -> Maybe<()> {
         let site = self.site;
         let set = self.open(entry, task)?;
-        let mut facts = facts(&mut self.sets, &set, entry.label, site.observed)?;
-        if site.canonical == Canonical::Full {
-            facts.nodes = kept_nodes(&mut self.sets, &entry.bytes)?;
-        }
+        let facts = self.facts(entry, &set)?;
         let leaving = successors(&mut self.sets, &set, entry.label, site.observed, &mut || Ok(site.budget.check()?))?;
         let mut arcs = Vec::with_capacity(leaving.len());
         for (action, label, set) in leaving {
@@ -499,7 +615,7 @@ impl<S: Portable> Builder<'_, '_, S> {
         let is_sent = site.balance != Balance::MinLoad || to != self.me;
         let parcel = match site.canonical {
             Canonical::Full => Parcel::Representatives(bytes()),
-            Canonical::Sent if is_sent && site.stacks.len() > 1 => match self.reduced(set) {
+            Canonical::Sent if is_sent && !site.on_demand && site.stacks.len() > 1 => match self.reduced(set) {
                 Ok(reduced) => Parcel::Representatives(reduced.into()),
                 // It is in the table and must be given to somebody.
                 Err(Error::Memory) => Parcel::Whole(bytes()),
@@ -516,7 +632,7 @@ impl<S: Portable> Builder<'_, '_, S> {
         let task = Task { id, from: self.me, parcel };
         match site.balance {
             // What is wanted is found by its number.
-            Balance::Order if site.on_demand => {}
+            _ if site.on_demand => {}
             Balance::Order => {
                 // It is in the table and must be given to somebody, wherever it is sorted.
                 let state = self.sets.pick(set).unwrap_or(None);

@@ -569,7 +569,7 @@ impl Operation<Judged> for Check<'_> {
         let options = crate::CheckOptions {
             build: build_options(self.options, self.budget),
             rule: self.options.rule(),
-            on_demand: false,
+            on_demand: self.options.on_demand,
             collapsed: self.options.collapsed,
         };
         let checked = judge(model, &question, &options)?;

@@ -67,6 +67,10 @@ pub struct SogOptions {
     /// Formulas with events are meant on runs without the steps that are not observed, even where that matters
     #[arg(long, requires = "ltl")]
     pub collapsed: bool,
+    /// For a formula, build only what its product with the automaton asks for; several threads divide the arcs of an aggregate
+    /// among them
+    #[arg(long, requires = "ltl")]
+    pub on_demand: bool,
     /// For a formula, compare labels as the definition says, in place of observing all that may change an atom
     #[arg(long, requires = "ltl")]
     pub compare_labels: bool,
@@ -85,6 +89,7 @@ impl Default for SogOptions {
             balance: Balance::default(),
             memory_limit: None,
             collapsed: false,
+            on_demand: false,
             compare_labels: false,
         }
     }
