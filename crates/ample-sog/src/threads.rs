@@ -117,7 +117,14 @@ struct Job {
     next: AtomicUsize,
     /// How many parts are not done.
     left: AtomicUsize,
-    found: Mutex<(Option<Facts>, Vec<(Option<usize>, Id)>)>,
+    found: Mutex<Parts>,
+}
+
+/// What was found of an aggregate so far.
+#[derive(Default)]
+struct Parts {
+    facts: Option<Facts>,
+    arcs: Vec<(Option<usize>, Id)>,
 }
 
 /// What builders share.
@@ -480,7 +487,7 @@ impl<S: Portable> Builder<'_, '_, S> {
                 done => done?,
             }
             if job.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-                let (facts, mut arcs) = std::mem::take(&mut *lock(&job.found));
+                let Parts { facts, mut arcs } = std::mem::take(&mut *lock(&job.found));
                 arcs.sort_unstable();
                 arcs.dedup();
                 let facts = facts.ok_or_else(|| Error::Internal("an aggregate without facts".into()))?;
@@ -500,13 +507,13 @@ impl<S: Portable> Builder<'_, '_, S> {
         let set = &*opened.insert(set);
         if part == 0 {
             let facts = self.facts(&job.entry, set)?;
-            lock(&job.found).0 = Some(facts);
+            lock(&job.found).facts = Some(facts);
             return Ok(());
         }
         let action = site.observed.actions.get(part - 1).copied();
         for (action, label, to) in arcs_by(&mut self.sets, set, job.entry.label, action, site.observed)? {
             let id = self.insert(label, to)?;
-            lock(&job.found).1.push((action, id));
+            lock(&job.found).arcs.push((action, id));
         }
         Ok(())
     }
