@@ -68,6 +68,25 @@ impl<T: Copy> Targets<T> {
         self.rest.push(transition);
     }
 
+    /// Takes out all, and gets ready for the targets of transitions out of a state.
+    pub fn begin(&mut self, source: Handle) {
+        self.source = Some(source);
+        self.clear();
+        self.rest.clear();
+    }
+
+    /// The targets that were found: the bytes of each, how many steps of an atomic sequence were passed over, and whether the
+    /// state is only passed through.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], u32, bool)> {
+        let state = |target: &Target<T>| &self.bytes[target.bytes()];
+        self.states.iter().map(move |target| (state(target), target.atomic_steps, target.is_transient))
+    }
+
+    /// The transitions whose targets are to be found in another way.
+    pub fn without_target(&self) -> &[T] {
+        &self.rest
+    }
+
     /// Takes out all.
     pub(crate) fn clear(&mut self) {
         self.states.clear();

@@ -297,8 +297,7 @@ fn conditions(system: &System) -> Vec<(String, Expr)> {
     let mut atoms = Vec::new();
     for (number, variable) in system.globals.iter().enumerate() {
         let Type::Scalar(scalar @ (Scalar::Int { .. } | Scalar::Range { .. })) = &variable.ty else { continue };
-        let cell =
-            Place { scope: Scope::Global, variable: number.into(), offset: 0, indices: vec![], scalar: *scalar };
+        let cell = Place { scope: Scope::Global, variable: number.into(), offset: 0, indices: vec![], scalar: *scalar };
         let value = Expr::binary(BinaryOp::Greater, Expr::Read(cell), Expr::Const(0));
         atoms.push((variable.name.clone(), value));
     }

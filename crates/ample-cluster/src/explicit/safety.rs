@@ -18,6 +18,7 @@ use ample_explicit::engine::distributed::{NUMBERED_TWICE, SafetyFound, Trace};
 use ample_explicit::partial::{Labelled, Partial};
 use ample_explicit::space::{Checked, Culprit};
 use ample_explicit::store::{ExactStore, FlatStore, Handle, Inserted, Store, Visible, Whole};
+use ample_explicit::targets::Targets;
 use ample_model::{Interrupted, Reason, Statistics, System};
 use serde::{Deserialize, Serialize};
 
@@ -157,6 +158,8 @@ struct Search<'s, 'a, P, V> {
     newest: Option<Handle>,
     announced: Announced,
     out: Vec<u8>,
+    listed: Vec<Transition>,
+    targets: Targets<Transition>,
     statistics: Statistics,
     cuts: BTreeMap<Option<Culprit>, Cut>,
     /// The invariants that this worker has found no violation of.
@@ -190,6 +193,8 @@ impl<'s, 'a, P: OfCompiled, V: Visible> Search<'s, 'a, P, V> {
             newest: None,
             announced,
             out: Vec::new(),
+            listed: Vec::new(),
+            targets: Targets::default(),
             statistics: Statistics::default(),
             cuts: BTreeMap::new(),
             open: (0..job.invariants.len()).collect(),
@@ -310,21 +315,56 @@ impl<'s, 'a, P: OfCompiled, V: Visible> Search<'s, 'a, P, V> {
 
     /// Expands a state with all its transitions.
     fn expand(&mut self, source: Handle) -> Result<(), Interrupted> {
-        let state = self.store.get(source);
-        let Some(first) = self.space.first(state) else {
+        if self.level < self.job.max_depth && self.expand_at_once(source) {
+            return Ok(());
+        }
+        let mut listed = std::mem::take(&mut self.listed);
+        listed.clear();
+        let mut is_all = self.space.list(self.store.get(source), None, &mut listed);
+        if listed.is_empty() {
             self.leaf(source);
-            return Ok(());
-        };
-        if self.level >= self.job.max_depth {
+        } else if self.level >= self.job.max_depth {
             self.ended.get_or_insert(Reason::Depth);
-            return Ok(());
+            listed.clear();
         }
-        let mut next = Some(first);
-        while let Some(transition) = next {
-            self.step(source, &transition, None);
-            next = self.space.next(self.store.get(source), &transition);
+        while let Some(&last) = listed.last() {
+            for transition in &listed {
+                self.step(source, transition, None);
+            }
+            listed.clear();
+            if !is_all {
+                is_all = self.space.list(self.store.get(source), Some(&last), &mut listed);
+            }
         }
+        self.listed = listed;
         Ok(())
+    }
+
+    /// Expands a state if the space finds all successors together.
+    #[inline]
+    fn expand_at_once(&mut self, source: Handle) -> bool {
+        let mut targets = std::mem::take(&mut self.targets);
+        targets.begin(source);
+        let is_done = self.space.targets(self.store.get(source), &mut targets);
+        if is_done {
+            let mut is_leaf = true;
+            for (state, atomic_steps, is_transient) in targets.iter() {
+                is_leaf = false;
+                let statistics = &mut self.statistics;
+                statistics.atomic_steps += u64::from(atomic_steps) + u64::from(is_transient);
+                statistics.transitions += u64::from(!is_transient);
+                self.send(source, state, None);
+            }
+            for transition in targets.without_target() {
+                is_leaf = false;
+                self.step(source, transition, None);
+            }
+            if is_leaf {
+                self.leaf(source);
+            }
+        }
+        self.targets = targets;
+        is_done
     }
 
     /// Takes a transition: its target goes to its owner. Whoever waits for an answer is named. True if there is no target,
