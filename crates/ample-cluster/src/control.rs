@@ -116,6 +116,10 @@ pub struct Tally {
     pub message_bytes: AtomicU64,
     /// Bytes held by the store.
     pub memory: AtomicU64,
+    /// Rounds of messages.
+    pub rounds: AtomicU64,
+    /// Microseconds of waiting for others.
+    pub waited: AtomicU64,
 }
 
 /// A [`Tally`] at some moment.
@@ -135,6 +139,12 @@ pub struct TallySnapshot {
     pub message_bytes: u64,
     /// Bytes held by the store.
     pub memory: u64,
+    /// Rounds of messages.
+    #[serde(default)]
+    pub rounds: u64,
+    /// Microseconds of waiting for others.
+    #[serde(default)]
+    pub waited: u64,
 }
 
 impl Tally {
@@ -148,6 +158,8 @@ impl Tally {
             messages: self.messages.load(Ordering::Relaxed),
             message_bytes: self.message_bytes.load(Ordering::Relaxed),
             memory: self.memory.load(Ordering::Relaxed),
+            rounds: self.rounds.load(Ordering::Relaxed),
+            waited: self.waited.load(Ordering::Relaxed),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ample_budget::{Budget, Interrupted};
 use serde::de::{Error, Visitor};
@@ -107,6 +107,7 @@ pub struct Exchange {
     batch: usize,
     messages: u64,
     bytes: u64,
+    waited: Duration,
 }
 
 impl Exchange {
@@ -144,6 +145,7 @@ impl Exchange {
             batch: BATCH,
             messages: 0,
             bytes: 0,
+            waited: Duration::ZERO,
         }
     }
 
@@ -160,6 +162,11 @@ impl Exchange {
     /// How many messages this worker has sent to others, and how many bytes were in them.
     pub fn sent(&self) -> (u64, u64) {
         (self.messages, self.bytes)
+    }
+
+    /// How many rounds are over, and how long this worker has waited for others in them.
+    pub fn waited(&self) -> (u64, Duration) {
+        (self.round, self.waited)
     }
 
     /// Adds to the next batch of a kind to a worker, which may be this one.
@@ -242,7 +249,9 @@ impl Exchange {
                 return Ok(self.take());
             }
             budget.check()?;
+            let begun = Instant::now();
             worker.step_or_park(Some(WAIT));
+            self.waited += begun.elapsed();
         }
     }
 

@@ -99,8 +99,17 @@ impl Cluster {
             let orders = if worker.index() == 0 { lock(&orders).take() } else { None };
             let (tally, exchange) = (self.tallies.local(local), Exchange::new(worker));
             let base = TallySnapshot::default();
-            let mut seat =
-                Seat { worker, exchange, budget, tally, threads: self.threads, stop: None, is_stopped: false, base };
+            let mut seat = Seat {
+                worker,
+                exchange,
+                budget,
+                tally,
+                threads: self.threads,
+                stop: None,
+                is_stopped: false,
+                base,
+                before: (0, Duration::ZERO),
+            };
             seat.serve(orders.as_ref())
         });
         // Who still waits for an outcome learns that there is none: the senders are gone with the workers.
@@ -137,6 +146,7 @@ impl Cluster {
             process: number / self.threads,
             worker: number % self.threads,
             states: Some(tally.states),
+            waited_s: Some(tally.waited as f64 / 1e6),
             ..WorkerShare::default()
         });
         Spread {
@@ -146,6 +156,7 @@ impl Cluster {
             message_bytes: workers.iter().map(|worker| worker.message_bytes).sum(),
             wire_bytes: self.tallies.traffic().iter().map(|traffic| traffic.sent).sum(),
             workers: shares.collect(),
+            rounds: workers.iter().map(|worker| worker.rounds).max().unwrap_or(0),
             balance,
         }
     }
@@ -294,6 +305,8 @@ pub(crate) struct Seat<'a> {
     pub(crate) is_stopped: bool,
     /// What the tally said before the job.
     base: TallySnapshot,
+    /// The rounds, and the waiting, that were not for jobs.
+    before: (u64, Duration),
 }
 
 impl Seat<'_> {
@@ -372,6 +385,10 @@ impl Seat<'_> {
         tally.memory.store(now.memory, Ordering::Relaxed);
         tally.messages.store(messages, Ordering::Relaxed);
         tally.message_bytes.store(bytes, Ordering::Relaxed);
+        let (rounds, waited) = self.exchange.waited();
+        tally.rounds.store(rounds - self.before.0, Ordering::Relaxed);
+        let waited = (waited - self.before.1).as_micros();
+        tally.waited.store(waited as u64, Ordering::Relaxed);
     }
 
     /// Does one job after the other.
@@ -389,7 +406,10 @@ impl Seat<'_> {
                 order = next;
             }
             let mut job = None;
+            let before = self.exchange.waited();
             self.round(&[], |_, message| job = Some(parse(&message.bytes)))?;
+            let after = self.exchange.waited();
+            self.before = (self.before.0 + after.0 - before.0, self.before.1 + after.1 - before.1);
             self.stop = order.as_ref().map(|order| Arc::clone(&order.stop));
             self.is_stopped = false;
             self.base = self.tally.snapshot();

@@ -61,6 +61,8 @@ pub struct Spread {
     pub message_bytes: u64,
     /// What has gone over the network.
     pub wire_bytes: u64,
+    /// Rounds of messages: so often all workers have waited for each other.
+    pub rounds: u64,
     /// The figures of each worker.
     pub workers: Vec<WorkerShare>,
     /// What an average worker has, compared to the one that has most: 1 is even.
@@ -83,6 +85,9 @@ pub struct WorkerShare {
     /// The aggregates that it has expanded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expanded: Option<u64>,
+    /// How many seconds it has waited for others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waited_s: Option<f64>,
     /// How many seconds it was busy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub busy_s: Option<f64>,

@@ -71,7 +71,7 @@ pub fn report(
 
 /// How the work was spread.
 fn cluster(out: &mut impl Write, spread: &Spread) -> io::Result<()> {
-    let Spread { processes, threads, messages, message_bytes, wire_bytes, balance, .. } = spread;
+    let Spread { processes, threads, messages, message_bytes, wire_bytes, rounds, balance, .. } = spread;
     writeln!(
         out,
         "{processes} processes with {threads} workers each: {} messages between workers with {}, {} over the network",
@@ -80,7 +80,13 @@ fn cluster(out: &mut impl Write, spread: &Spread) -> io::Result<()> {
         bytes(*wire_bytes)
     )?;
     let states: Vec<String> = spread.workers.iter().map(|worker| count(worker.states.unwrap_or(0))).collect();
-    writeln!(out, "States by worker: {}; balance {balance:.2} (mean/max)", states.join(" "))
+    writeln!(out, "States by worker: {}; balance {balance:.2} (mean/max)", states.join(" "))?;
+    let waited: f64 = spread.workers.iter().filter_map(|worker| worker.waited_s).sum();
+    let waited = waited / spread.workers.len().max(1) as f64;
+    writeln!(
+        out,
+        "{rounds} rounds of messages, in which a worker has waited for others for {waited:.3} seconds on average"
+    )
 }
 
 /// The statements that no run executes, by process type. One whose successor is listed is found by that.
