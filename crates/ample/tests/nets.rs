@@ -390,4 +390,10 @@ fn observation_graphs_have_the_size_that_the_literature_has() {
             assert_eq!((&size["aggregates"], &size["arcs"]), (&aggregates.into(), &arcs.into()), "{name} {tokens:?}");
         }
     }
+    // Table 6.1: an aggregate of the robots has one representative, with a node for each place.
+    for (n, nodes) in [(4, 38_610), (5, 90_090)] {
+        let net = with_tokens(&folder, "robot_2", &robot(n));
+        let graph = value(&["sog", "--json", "--observe", robots, "--canonical", "full", net.as_str()]);
+        assert_eq!(graph["statistics"]["nodes"], nodes, "{n}");
+    }
 }
