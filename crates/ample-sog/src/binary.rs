@@ -17,10 +17,24 @@ use ample_symbolic::reach::{Effort, Method, reachable};
 use ample_symbolic::space::{Space, SpaceSets};
 use ample_symbolic::{SetError, Sets};
 
-use crate::model::{Labelled, Maybe, Model};
+use serde::{Deserialize, Serialize};
+
+use crate::digest::digest;
+use crate::model::{Error, Labelled, Maybe, Model};
 
 /// Bytes for a node, with its share of the tables around it.
 const NODE_BYTES: u64 = ample_symbolic::diagram::NODE_BYTES as u64;
+
+/// How a process has encoded a system.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Arrangement {
+    /// Of the meaning of all bits and of the moves.
+    digest: String,
+    /// The variable order.
+    order: Vec<u32>,
+    /// Transient states on cycles of transient states, written in that order.
+    endless: Option<Vec<u8>>,
+}
 
 /// A system with conditions on its states, encoded.
 #[derive(Debug)]
@@ -84,6 +98,21 @@ impl Binary {
     /// Some atomic sequence may go on for ever.
     pub fn has_endless_sequences(&self) -> bool {
         self.endless.is_some()
+    }
+
+    /// What another process needs to give the same bytes to the same set.
+    pub fn arrangement(&self) -> Arrangement {
+        let cells = format!("{} {:?} {:?}", self.encoding.bits, self.encoding.cells, self.moves);
+        let digest = digest(0, cells.as_bytes());
+        Arrangement { digest: digest.to_string(), order: self.order.clone(), endless: self.endless.clone() }
+    }
+
+    /// With the variable order of another process; an error if that has encoded the system differently.
+    pub fn arranged(self, as_there: Arrangement) -> Maybe<Binary> {
+        if self.arrangement().digest != as_there.digest {
+            return Err(Error::Internal("the processes do not encode states alike".into()));
+        }
+        Ok(Binary { order: as_there.order, endless: as_there.endless, ..self })
     }
 
     /// The state that a witness begins with.

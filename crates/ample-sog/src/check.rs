@@ -261,7 +261,7 @@ pub fn observed<S: Portable>(sets: &Labelled<S>, actions: usize, question: &Ques
 
 /// Whether steps that are not observed make no difference to a formula that the graph preserves, and the automaton of its
 /// negation. A large formula may take long: the budget is asked.
-fn prepared(question: &Question, collapsed: bool, budget: &Budget) -> Maybe<(bool, Automaton)> {
+pub(crate) fn prepared(question: &Question, collapsed: bool, budget: &Budget) -> Maybe<(bool, Automaton)> {
     let kept = question.accept(collapsed, budget)?;
     Ok((kept, question.negation(budget)?))
 }
@@ -374,7 +374,7 @@ pub(crate) fn explain_again<M: Model>(
 }
 
 /// A set that is stored. It may be the representatives: they are completed; a whole set stays as it is.
-fn stored<S: Portable>(
+pub(crate) fn stored<S: Portable>(
     sets: &mut Labelled<S>,
     observed: &Observed,
     bytes: &[u8],
@@ -395,7 +395,8 @@ pub fn in_thread<M: Model, T: Send>(model: &M, work: impl FnOnce() -> Maybe<T> +
     })
 }
 
-fn seek(
+/// A run through the graph that violates the formula, if there is one.
+pub(crate) fn seek(
     source: &mut dyn Source,
     automaton: &Automaton,
     question: &Question,
@@ -448,7 +449,7 @@ impl Source for Built<'_> {
 }
 
 /// The run of the model behind a run through the graph, replayed and validated.
-fn explain<S: Portable>(
+pub(crate) fn explain<S: Portable>(
     sets: &mut Labelled<S>,
     observed: &Observed,
     question: &Question,

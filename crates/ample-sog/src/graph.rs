@@ -87,7 +87,7 @@ impl Graph {
 
     /// Numbers aggregates anew, breadth first; what cannot be reached goes. Arcs with the same label are ordered by the
     /// label and the bytes of where they lead, so that the order depends on content alone.
-    pub(crate) fn numbered(
+    pub fn numbered(
         observed: Observed,
         is_canonical: bool,
         mut initial: Vec<usize>,

@@ -16,6 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod distributed;
 pub mod options;
 mod saved;
 
@@ -29,27 +30,28 @@ use ample_engine::faults::{Fallible, Survey};
 use ample_engine::registry::{self, Choice};
 use ample_engine::report::{Answer, Report};
 use ample_engine::settings::{Fairness, Settings};
-use ample_engine::workers::with_deep_stack;
 use ample_logic::{Atom, Formula as Logic, semantics};
 use ample_model::{
-    Certainty, Expr, Fault, Interpreter, Move, Outcome, Property, Question as Asked, Reason, StartNumber, State,
-    Statistics, System, Temporal, Trace, Violation,
+    Certainty, Expr, Fault, Interpreter, Move, Outcome, Property, Question as Asked, Reason, State, Statistics, System,
+    Temporal, Trace, Violation,
 };
 use ample_petri::net::{Condition, Net};
 use ample_symbolic::engine as symbolic;
+use serde::{Deserialize, Serialize};
 
+use self::distributed::{Actions, Operation, Prepared};
 pub use self::options::{DiagramKind, Kind, SogOptions};
 pub use self::saved::SavedGraph;
 use crate::aggregate::Facts;
 pub use crate::output::{Names, dot, json};
 pub use crate::{Aggregate, Balance, Canonical, Graph, ProductSize, Rule, Size, Work};
-use crate::{Binary, BuildOptions, Error, Lists, Meaning, Model, Observed, Question, Witness, check as judge};
+use crate::{BuildOptions, Checked, Error, Meaning, Model, Observed, Question, Witness, check as judge};
 
 /// Where nobody sets a limit to the memory.
 const DEFAULT_MEMORY: u64 = 4 << 30;
 
 /// Why there is no graph, or no verdict.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum SogError {
     /// No action has this name.
     #[error("no action is called `{0}`")]
@@ -92,7 +94,7 @@ pub struct Built {
 }
 
 /// A formula over states and events.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SogFormula {
     formula: Logic,
     atoms: Vec<Said>,
@@ -101,7 +103,7 @@ pub struct SogFormula {
 }
 
 /// What an atom says.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Said {
     /// The condition holds.
     State(Expr),
@@ -167,6 +169,22 @@ impl SogFormula {
     pub fn conditions(&self) -> Vec<Expr> {
         let state = |said: &Said| if let Said::State(expr) = said { Some(expr.clone()) } else { None };
         self.atoms.iter().filter_map(state).collect()
+    }
+
+    /// The formula over the actions of those names, and over its conditions in their order.
+    pub fn question(&self, system: &System, actions: &[String]) -> Result<Question, SogError> {
+        let mut states = 0;
+        let mut meanings = Vec::new();
+        for said in &self.atoms {
+            meanings.push(match said {
+                Said::State(_) => {
+                    states += 1;
+                    Meaning::State(states - 1)
+                }
+                Said::Event(name) => Meaning::Event(find(system, actions, name)?),
+            });
+        }
+        Ok(Question { formula: self.formula.clone(), meanings })
     }
 
     /// What may be a fault in it. Beside events each condition is evaluated by itself.
@@ -419,19 +437,6 @@ impl From<Error> for SogError {
     }
 }
 
-/// What is known of actions beside their names.
-struct Actions<'a> {
-    moves: Vec<Move>,
-    start: &'a dyn Fn(&[u64]) -> Option<StartNumber>,
-    engine: &'static str,
-    has_endless_sequences: bool,
-}
-
-/// What is done with a model, whatever its sets are.
-trait Operation<T> {
-    fn perform<M: Model>(self, model: &M, actions: &Actions<'_>) -> Result<T, SogError>;
-}
-
 fn with_model<T>(
     system: &System,
     atoms: &[Expr],
@@ -439,47 +444,7 @@ fn with_model<T>(
     budget: &Budget,
     task: impl Operation<T>,
 ) -> Result<T, SogError> {
-    let memory = budget.room().unwrap_or(DEFAULT_MEMORY) / 2;
-    let named = |expr: &Expr| (system.show_expr(None, expr), expr.clone());
-    let condition = |expr: &Expr| Some((system.show_expr(None, expr), Condition::of(expr)?));
-    let net = match diagrams {
-        DiagramKind::Binary => None,
-        _ => Net::within(system, budget).map_err(|interrupted| SogError::Ended(interrupted.into()))?,
-    };
-    if let Some(net) = net
-        && let Some(conditions) = atoms.iter().map(condition).collect::<Option<Vec<_>>>()
-    {
-        let moves = (0..net.transitions.len()).map(|edge| Move::Process { process: 0, edge: edge.into() });
-        let actions = Actions {
-            moves: moves.collect(),
-            start: &|_| Some(StartNumber::default()),
-            engine: "list diagrams",
-            has_endless_sequences: false,
-        };
-        return task.perform(&Lists::new(net, conditions, memory), &actions);
-    }
-    if matches!(diagrams, DiagramKind::Lists | DiagramKind::Both) {
-        return Err(SogError::Formula(
-            "list diagrams are for Petri nets and linear conditions on their tokens: `--diagrams binary` is for all models"
-                .into(),
-        ));
-    }
-    let atoms: Vec<(String, Expr)> = atoms.iter().map(named).collect();
-    let binary = encoded(system, &atoms, memory, budget)?;
-    let start = |bits: &[u64]| Interpreter::new(system).number_of(&binary.state(system, bits));
-    let actions = Actions {
-        moves: binary.moves().to_vec(),
-        start: &start,
-        engine: "binary diagrams",
-        has_endless_sequences: binary.has_endless_sequences(),
-    };
-    task.perform(&binary, &actions)
-}
-
-/// Encoding looks at all reachable states, with diagrams as deep as there are bits.
-fn encoded(system: &System, atoms: &[(String, Expr)], memory: u64, budget: &Budget) -> Result<Binary, SogError> {
-    let encoded = with_deep_stack(ENGINE, || Binary::new(system, atoms, memory, budget));
-    Ok(encoded.map_err(SogError::Ended)??)
+    Prepared::new(system, atoms, diagrams, budget)?.perform(system, task)
 }
 
 /// The actions of a name: that of the action itself, or of its statement. None if the statement is never executed.
@@ -508,6 +473,22 @@ fn build_options(options: &SogOptions, budget: &Budget) -> BuildOptions {
     }
 }
 
+/// What the options observe of a model.
+fn observed<M: Model>(system: &System, model: &M, options: &SogOptions) -> Result<Observed, SogError> {
+    let count = model.actions().len();
+    let mut events = Vec::new();
+    for name in &options.observe {
+        events.extend(find(system, model.actions(), name)?);
+    }
+    let atoms: Vec<usize> = (0..model.atoms().len()).collect();
+    Ok(match options.kind {
+        Kind::Event => Observed::events(count, &events)?,
+        Kind::Split => Observed::split(count, &events, options.parts)?,
+        Kind::State => Observed::events_and_states(count, &[], &atoms)?,
+        Kind::EventState => Observed::events_and_states(count, &events, &atoms)?,
+    })
+}
+
 struct Build<'a> {
     system: &'a System,
     options: &'a SogOptions,
@@ -517,20 +498,15 @@ struct Build<'a> {
 
 impl Operation<Built> for Build<'_> {
     fn perform<M: Model>(self, model: &M, actions: &Actions<'_>) -> Result<Built, SogError> {
-        let count = model.actions().len();
-        let mut events = Vec::new();
-        for name in &self.options.observe {
-            events.extend(find(self.system, model.actions(), name)?);
-        }
-        let atoms: Vec<usize> = (0..model.atoms().len()).collect();
-        let observed = match self.options.kind {
-            Kind::Event => Observed::events(count, &events)?,
-            Kind::Split => Observed::split(count, &events, self.options.parts)?,
-            Kind::State => Observed::events_and_states(count, &[], &atoms)?,
-            Kind::EventState => Observed::events_and_states(count, &events, &atoms)?,
-        };
+        let observed = observed(self.system, model, self.options)?;
         let (graph, work) = crate::build_with_threads(model, &observed, &build_options(self.options, self.budget))?;
-        Ok(Built {
+        Ok(Build::built(model, actions, graph, work, self.begun))
+    }
+}
+
+impl Build<'_> {
+    fn built<M: Model>(model: &M, actions: &Actions<'_>, graph: Graph, work: Work, begun: Instant) -> Built {
+        Built {
             graph,
             actions: model.actions().to_vec(),
             moves: actions.moves.clone(),
@@ -538,9 +514,9 @@ impl Operation<Built> for Build<'_> {
             work,
             engine: actions.engine,
             has_endless_sequences: actions.has_endless_sequences,
-            took: self.begun.elapsed(),
-            times: vec![(actions.engine, self.begun.elapsed())],
-        })
+            took: begun.elapsed(),
+            times: vec![(actions.engine, begun.elapsed())],
+        }
     }
 }
 
@@ -554,25 +530,20 @@ struct Check<'a> {
 
 impl Operation<Judged> for Check<'_> {
     fn perform<M: Model>(self, model: &M, actions: &Actions<'_>) -> Result<Judged, SogError> {
-        let mut states = 0;
-        let mut meanings = Vec::new();
-        for said in &self.formula.atoms {
-            meanings.push(match said {
-                Said::State(_) => {
-                    states += 1;
-                    Meaning::State(states - 1)
-                }
-                Said::Event(name) => Meaning::Event(find(self.system, model.actions(), name)?),
-            });
-        }
-        let question = Question { formula: self.formula.formula.clone(), meanings };
+        let question = self.formula.question(self.system, model.actions())?;
         let options = crate::CheckOptions {
             build: build_options(self.options, self.budget),
             rule: self.options.rule(),
             on_demand: self.options.on_demand,
             collapsed: self.options.collapsed,
         };
-        let checked = judge(model, &question, &options)?;
+        self.judged(judge(model, &question, &options)?, model, actions)
+    }
+}
+
+impl Check<'_> {
+    /// The verdict, with the run validated.
+    fn judged<M: Model>(&self, checked: Checked, model: &M, actions: &Actions<'_>) -> Result<Judged, SogError> {
         let shown = checked.violation.as_ref().map(|witness| self.validated(witness, actions, model.actions()));
         Ok(Judged {
             violation: shown.transpose()?,
@@ -586,9 +557,7 @@ impl Operation<Judged> for Check<'_> {
             times: vec![(actions.engine, self.begun.elapsed())],
         })
     }
-}
 
-impl Check<'_> {
     /// The run, validated: a run that the reference interpreter does not perform, or that satisfies the formula, is a bug.
     fn validated(
         &self,

@@ -2,11 +2,12 @@
 
 use ample_model::Expr;
 use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
 
 use crate::{Balance, Canonical, Rule};
 
 /// Which graph.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 pub enum Kind {
     /// By actions, deterministic.
     #[default]
@@ -20,7 +21,7 @@ pub enum Kind {
 }
 
 /// Which decision diagrams the sets of states are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub enum DiagramKind {
     /// Lists for nets, binary ones for other models
     #[default]
@@ -34,7 +35,7 @@ pub enum DiagramKind {
 }
 
 /// What is observed, and how the graph is built.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
 #[group(skip)]
 pub struct SogOptions {
     /// The actions that are observed, by name (a transition of a net, a statement), separated by commas

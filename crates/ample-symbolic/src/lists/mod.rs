@@ -47,7 +47,7 @@ use ample_budget::Budget;
 use num_bigint::BigUint;
 
 pub use self::reach::Method;
-pub use self::stack::{check_depth, with_stack};
+pub use self::stack::{check_depth, trust_stack, with_stack};
 pub use crate::error::{Maybe, SetError};
 pub use crate::table::Size;
 

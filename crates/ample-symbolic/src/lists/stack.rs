@@ -36,6 +36,11 @@ pub(super) fn floor() -> usize {
     })
 }
 
+/// The stack of this thread has so many bytes, nearly all of which are left.
+pub fn trust_stack(bytes: usize) {
+    FLOOR.with(|floor| floor.set(here().saturating_sub(bytes.saturating_sub(TRUSTED)).max(1)));
+}
+
 /// There is room for one more step down a condition or a formula, before any operation has begun.
 pub fn check_depth() -> Maybe<()> {
     if here() < floor() { Err(SetError::Depth) } else { Ok(()) }
