@@ -255,6 +255,12 @@ impl Exchange {
         }
     }
 
+    /// This worker has closed the round, and nothing more of it is on its way: to be asked after [`poll`](Exchange::poll) has
+    /// found no message.
+    pub fn is_over(&self) -> bool {
+        self.is_closed && !self.probe.less_than(&(self.round + 1))
+    }
+
     /// After the last message: the sums of the round, and the next one begins.
     pub fn next_round(&mut self) -> Vec<u64> {
         debug_assert!(self.is_closed);

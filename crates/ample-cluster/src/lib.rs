@@ -12,7 +12,9 @@ pub mod group;
 pub mod link;
 pub mod mesh;
 pub mod session;
+pub mod sog;
 
 pub use group::{ClusterOptions, Group, GroupError};
 pub use mesh::{End, Identity, Mesh, Tallies, Tally, TallySnapshot, Traffic};
 pub use session::Cluster;
+pub use sog::{SogShare, SogSpread};

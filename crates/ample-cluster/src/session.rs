@@ -20,6 +20,7 @@ use crate::control::{End, Tallies, Tally, TallySnapshot, lock};
 use crate::exchange::{Exchange, Kind, Message};
 use crate::explicit::{self, EmptinessJob, SafetyJob};
 use crate::mesh::Mesh;
+use crate::sog::{self, Shared, SogFound, SogJob};
 
 /// Messages that mean the same in all jobs; a job has the kinds from [`OWN_KINDS`] on for itself.
 pub(crate) const ORDER: Kind = 0;
@@ -46,6 +47,8 @@ pub(crate) enum Job {
     Safety(SafetyJob),
     /// A search for runs that an automaton accepts.
     Emptiness(EmptinessJob),
+    /// A symbolic observation graph, or a formula on one.
+    Sog(Box<SogJob>),
     /// There is nothing more to do.
     End,
 }
@@ -55,6 +58,7 @@ pub(crate) enum Job {
 pub(crate) enum Outcome {
     Safety(SafetyFound),
     Emptiness(EmptinessFound),
+    Sog(Box<SogFound>),
 }
 
 /// A job, who waits for its outcome, and whether it shall be stopped.
@@ -72,6 +76,8 @@ pub struct Cluster {
     system: Mutex<Vec<u8>>,
     tallies: Tallies,
     ended: Mutex<Option<End>>,
+    /// What the workers of this process have in common.
+    shared: Shared,
     processes: usize,
     threads: usize,
 }
@@ -86,6 +92,7 @@ impl Cluster {
             system: Mutex::default(),
             tallies: Tallies::new(mesh.processes(), mesh.threads()),
             ended: Mutex::default(),
+            shared: Shared::default(),
             processes: mesh.processes(),
             threads: mesh.threads(),
         }
@@ -99,17 +106,10 @@ impl Cluster {
             let orders = if worker.index() == 0 { lock(&orders).take() } else { None };
             let (tally, exchange) = (self.tallies.local(local), Exchange::new(worker));
             let base = TallySnapshot::default();
-            let mut seat = Seat {
-                worker,
-                exchange,
-                budget,
-                tally,
-                threads: self.threads,
-                stop: None,
-                is_stopped: false,
-                base,
-                before: (0, Duration::ZERO),
-            };
+            let (threads, shared) = (self.threads, &self.shared);
+            let (stop, is_stopped, before) = (None, false, (0, Duration::ZERO));
+            let mut seat =
+                Seat { worker, exchange, budget, tally, threads, stop, is_stopped, base, before, shared, stack };
             seat.serve(orders.as_ref())
         });
         // Who still waits for an outcome learns that there is none: the senders are gone with the workers.
@@ -154,11 +154,16 @@ impl Cluster {
             threads: self.threads,
             messages: workers.iter().map(|worker| worker.messages).sum(),
             message_bytes: workers.iter().map(|worker| worker.message_bytes).sum(),
-            wire_bytes: self.tallies.traffic().iter().map(|traffic| traffic.sent).sum(),
+            wire_bytes: self.wire_bytes(),
             workers: shares.collect(),
             rounds: workers.iter().map(|worker| worker.rounds).max().unwrap_or(0),
             balance,
         }
+    }
+
+    /// What has gone over the network so far.
+    pub(crate) fn wire_bytes(&self) -> u64 {
+        self.tallies.traffic().iter().map(|traffic| traffic.sent).sum()
     }
 
     fn order(&self, job: &Job, outcome: Sender<Outcome>, stop: &Arc<AtomicBool>) {
@@ -287,7 +292,7 @@ impl Searcher for Cluster {
     }
 }
 
-fn mixed_up() -> Reason {
+pub(crate) fn mixed_up() -> Reason {
     Reason::Internal("the workers have answered another question".into())
 }
 
@@ -307,6 +312,10 @@ pub(crate) struct Seat<'a> {
     base: TallySnapshot,
     /// The rounds, and the waiting, that were not for jobs.
     before: (u64, Duration),
+    /// What the workers of this process have in common.
+    pub(crate) shared: &'a Shared,
+    /// How large the stack of this worker is.
+    pub(crate) stack: usize,
 }
 
 impl Seat<'_> {
@@ -318,6 +327,11 @@ impl Seat<'_> {
     /// How many workers there are.
     pub(crate) fn workers(&self) -> usize {
         self.exchange.workers()
+    }
+
+    /// How many workers the process has.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
     }
 
     /// How many bytes this worker's store may take.
@@ -422,6 +436,7 @@ impl Seat<'_> {
                 (Some(Ok(Job::Emptiness(job))), Some(system)) => {
                     Outcome::Emptiness(explicit::emptiness(self, system, &job)?)
                 }
+                (Some(Ok(Job::Sog(job))), Some(system)) => Outcome::Sog(Box::new(sog::perform(self, system, &job)?)),
                 (Some(Ok(Job::End)), _) => return Ok(()),
                 // All workers have read the same bytes.
                 _ => return Err(Interrupted::Cancelled),

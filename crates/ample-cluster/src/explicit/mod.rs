@@ -19,6 +19,7 @@ use rapidhash::RapidHashSet;
 use rapidhash::v3::rapidhash_v3;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::origin::{read_number, write_number};
 use crate::exchange::Kind;
 use crate::session::{OWN_KINDS, Seat};
 

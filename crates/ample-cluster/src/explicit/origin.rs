@@ -40,7 +40,7 @@ pub(super) fn handle(bytes: &[u8]) -> Option<Handle> {
 
 /// Writes a small number in as few bytes as it needs.
 #[inline]
-pub(super) fn write_number(mut number: u64, out: &mut Vec<u8>) {
+pub(crate) fn write_number(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;
@@ -50,7 +50,7 @@ pub(super) fn write_number(mut number: u64, out: &mut Vec<u8>) {
 
 /// Reads what [`write_number`] wrote, and goes on behind it; none where the bytes end.
 #[inline]
-pub(super) fn read_number(bytes: &mut &[u8]) -> Option<u64> {
+pub(crate) fn read_number(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
         let (first, rest) = bytes.split_first()?;

@@ -1,0 +1,550 @@
+//! One worker's part of the construction.
+//!
+//! Rounds are only timestamps here: a worker never waits for others as long as it has aggregates to expand. It closes a round
+//! when it has nothing to do, or after a short time, and goes on; what it sends from then on belongs to the next round. The
+//! construction is complete after a round in which nobody has sent anything and, at its end, nobody had anything left to do:
+//! all that was sent before had arrived when the round began.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::{Duration, Instant};
+
+use ample_model::Interrupted;
+use ample_sog::aggregate::{closed, facts, first, successors};
+use ample_sog::canonical::representatives;
+use ample_sog::digest::{digest, owner};
+use ample_sog::engine::SogError;
+use ample_sog::model::Labelled;
+use ample_sog::observed::Label;
+use ample_sog::remote::{Moves, Source};
+use ample_sog::{Canonical, Error, Observed};
+use ample_symbolic::Portable;
+
+use super::table::{Arcs, ByDigest, Table};
+use super::wire::{Expanded, Parcel, read_digest};
+use super::{AGGREGATES, EXPANDED, WANTED};
+use crate::control::TallySnapshot;
+use crate::exchange::Message;
+use crate::session::Seat;
+
+/// A worker that has work closes a round after so long.
+const SLICE: Duration = Duration::from_millis(1);
+/// So many sets are kept by the worker that made and owns them.
+const MOST_KEPT: usize = 1 << 16;
+/// So many aggregates a worker knows again without their bytes.
+const MOST_KNOWN: usize = 1 << 16;
+/// What a worker needs to remember an aggregate that it has sent.
+const SENT_BYTES: usize = 24;
+
+/// How the construction ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Over {
+    /// There is nothing left to do.
+    Complete,
+    /// Somebody has stopped it.
+    Stopped,
+}
+
+/// The rounds of the construction.
+pub(super) struct Post<'s, 'a> {
+    pub(super) seat: &'s mut Seat<'a>,
+    inbox: VecDeque<Message>,
+    is_closed: bool,
+    /// When the round began.
+    since: Instant,
+    /// What was sent since the last round was closed.
+    sent: u64,
+    /// The checker, which is with worker 0, has not come to its end.
+    pub(super) is_searching: bool,
+    /// Why this worker cannot go on.
+    pub(super) failure: Option<SogError>,
+    pub(super) over: Option<Over>,
+}
+
+impl<'s, 'a> Post<'s, 'a> {
+    pub(super) fn new(seat: &'s mut Seat<'a>) -> Post<'s, 'a> {
+        Post {
+            seat,
+            inbox: VecDeque::new(),
+            is_closed: false,
+            since: Instant::now(),
+            sent: 0,
+            is_searching: false,
+            failure: None,
+            over: None,
+        }
+    }
+
+    /// Writes a message into the next batch for a worker; how long it is.
+    fn append(&mut self, kind: u8, to: usize, write: impl FnOnce(&mut Vec<u8>)) -> u64 {
+        let mut length = 0;
+        self.sent += 1;
+        self.seat.exchange.append(kind, to, |batch| {
+            let before = batch.len();
+            write(batch);
+            length = batch.len() - before;
+        });
+        length as u64
+    }
+
+    /// Takes what has arrived, closes a round if it is time, and begins the next one if it is over.
+    fn attend(&mut self, has_work: bool) -> Result<(), Interrupted> {
+        if self.over.is_some() {
+            return Ok(());
+        }
+        while let Some(message) = self.seat.poll()? {
+            self.inbox.push_back(message);
+        }
+        if self.is_closed {
+            if self.seat.exchange.is_over() {
+                self.begin_round();
+            }
+        } else if self.since.elapsed() >= SLICE || !has_work && self.inbox.is_empty() {
+            self.close(has_work);
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, has_work: bool) {
+        let has_work = has_work || !self.inbox.is_empty();
+        let is_ending = self.failure.is_some() || self.seat.is_stopped;
+        let numbers = [self.sent, has_work.into(), self.is_searching.into(), is_ending.into()];
+        self.seat.exchange.close(&numbers);
+        self.sent = 0;
+        self.is_closed = true;
+    }
+
+    fn begin_round(&mut self) {
+        let sums = self.seat.exchange.next_round();
+        self.is_closed = false;
+        self.since = Instant::now();
+        self.over = match sums[..] {
+            [.., ending] if ending > 0 => Some(Over::Stopped),
+            [0, 0, 0, _] => Some(Over::Complete),
+            _ => None,
+        };
+    }
+
+    /// Waits for a message, or for the end of the round, which is closed.
+    fn wait(&mut self) -> Result<(), Interrupted> {
+        match self.seat.receive()? {
+            Some(message) => self.inbox.push_back(message),
+            None => self.begin_round(),
+        }
+        Ok(())
+    }
+}
+
+/// What a worker has done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Done {
+    pub(super) busy: Duration,
+    /// Aggregates sent to other workers, and the bytes of these messages.
+    pub(super) messages: u64,
+    pub(super) message_bytes: u64,
+    /// Aggregates received from others, and their bytes.
+    pub(super) received: u64,
+    pub(super) received_bytes: u64,
+    /// Messages from and to the checker, and their bytes.
+    pub(super) checker_messages: u64,
+    pub(super) checker_bytes: u64,
+}
+
+/// What the checker has been told: aggregates by numbers of its own.
+#[derive(Default)]
+struct View {
+    numbers: ByDigest<usize>,
+    seen: Vec<Seen>,
+}
+
+#[derive(Default)]
+struct Seen {
+    digest: u128,
+    is_wanted: bool,
+    moves: Option<Moves>,
+}
+
+impl View {
+    fn number(&mut self, digest: u128) -> usize {
+        let next = self.seen.len();
+        let number = *self.numbers.entry(digest).or_insert(next);
+        if number == next {
+            self.seen.push(Seen { digest, ..Seen::default() });
+        }
+        number
+    }
+
+    fn note(&mut self, told: Expanded) {
+        let arcs = told.arcs.into_iter().map(|(action, to)| (action, self.number(to))).collect();
+        let number = self.number(told.digest);
+        self.seen[number].moves = Some(Moves { label: told.label, may_stay: told.may_stay, arcs });
+    }
+}
+
+/// How the graph is built.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct How {
+    pub(super) canonical: Canonical,
+    /// Worker 0 is told where aggregates lead.
+    pub(super) is_checked: bool,
+    /// Only what the checker asks for is expanded.
+    pub(super) on_demand: bool,
+}
+
+/// A worker that expands the aggregates that it owns.
+pub(super) struct Builder<'s, 'a, 'o, S: Portable> {
+    pub(super) post: Post<'s, 'a>,
+    pub(super) sets: Labelled<S>,
+    pub(super) table: Table,
+    pub(super) done: Done,
+    /// Of worker 0: where runs begin.
+    pub(super) initial: Vec<u128>,
+    observed: &'o Observed,
+    how: How,
+    /// What is not yet expanded.
+    waiting: Vec<u32>,
+    /// What the checker waits for, and has not arrived here.
+    missing: ByDigest<()>,
+    /// What the checker waits for.
+    wanted: VecDeque<u32>,
+    /// Sets that it made, owns and has not expanded.
+    kept: HashMap<u32, S::Set>,
+    /// Sets that it has seen: most arcs lead to one of them.
+    known: HashMap<u64, (Label, S::Set, u128)>,
+    /// What it has sent to its owner.
+    sent: ByDigest<()>,
+    view: View,
+    arcs: u64,
+}
+
+impl<'s, 'a, 'o, S: Portable> Builder<'s, 'a, 'o, S> {
+    pub(super) fn new(
+        seat: &'s mut Seat<'a>,
+        sets: Labelled<S>,
+        observed: &'o Observed,
+        how: How,
+    ) -> Builder<'s, 'a, 'o, S> {
+        let max_bytes = seat.room() / 4;
+        Builder {
+            post: Post::new(seat),
+            sets,
+            table: Table::new(max_bytes),
+            done: Done::default(),
+            initial: Vec::new(),
+            observed,
+            how,
+            waiting: Vec::new(),
+            missing: ByDigest::default(),
+            wanted: VecDeque::new(),
+            kept: HashMap::new(),
+            known: HashMap::new(),
+            sent: ByDigest::default(),
+            view: View::default(),
+            arcs: 0,
+        }
+    }
+
+    fn me(&self) -> usize {
+        self.post.seat.me()
+    }
+
+    /// The initial aggregates, which worker 0 makes.
+    pub(super) fn begin(&mut self) -> Result<(), Error> {
+        let begun = Instant::now();
+        for (label, set) in first(&mut self.sets, self.observed)? {
+            let digest = self.name(label, set)?;
+            self.initial.push(digest);
+        }
+        self.done.busy += begun.elapsed();
+        Ok(())
+    }
+
+    /// Expands aggregates until the construction is over for all.
+    pub(super) fn drive(&mut self) -> Result<(), Interrupted> {
+        while self.post.over.is_none() {
+            if let Err(why) = self.turn() {
+                self.fail(why)?;
+            }
+        }
+        self.tell();
+        Ok(())
+    }
+
+    /// All workers end because of this, unless the group does.
+    pub(super) fn fail(&mut self, why: Error) -> Result<(), Interrupted> {
+        self.post.seat.budget.check()?;
+        if why != Error::Cancelled || !self.post.seat.is_stopped {
+            self.post.failure.get_or_insert(why.into());
+            self.post.seat.stop_all();
+        }
+        Ok(())
+    }
+
+    /// Forgets the sets that are only kept to save time.
+    pub(super) fn forget(&mut self) {
+        self.kept.clear();
+        self.known.clear();
+    }
+
+    fn has_work(&self) -> bool {
+        !self.post.seat.is_stopped && (!self.wanted.is_empty() || !self.how.on_demand && !self.waiting.is_empty())
+    }
+
+    /// Takes what has arrived, and expands one aggregate or waits.
+    fn turn(&mut self) -> Result<(), Error> {
+        self.post.attend(self.has_work())?;
+        while let Some(message) = self.post.inbox.pop_front() {
+            self.take(&message)?;
+        }
+        if self.post.over.is_some() {
+            return Ok(());
+        }
+        match self.next() {
+            Some(number) => self.expand(number),
+            None if self.post.is_closed => Ok(self.post.wait()?),
+            None => Ok(()),
+        }
+    }
+
+    /// The aggregate that is expanded next.
+    fn next(&mut self) -> Option<u32> {
+        if self.post.seat.is_stopped {
+            return None;
+        }
+        let is_open = |table: &Table, number: &u32| table.entry(*number).expansion.is_none();
+        while let Some(number) = self.wanted.pop_front() {
+            if is_open(&self.table, &number) {
+                return Some(number);
+            }
+        }
+        while !self.how.on_demand
+            && let Some(number) = self.waiting.pop()
+        {
+            if is_open(&self.table, &number) {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    fn take(&mut self, message: &Message) -> Result<(), Error> {
+        let mut bytes = message.bytes.as_slice();
+        let is_foreign = message.from != self.me();
+        while !bytes.is_empty() {
+            let before = bytes.len();
+            let read = match message.kind {
+                AGGREGATES => Parcel::read(&mut bytes).map(|parcel| self.arrive(&parcel)),
+                EXPANDED => Expanded::read(&mut bytes).map(|told| {
+                    self.view.note(told);
+                    Ok(())
+                }),
+                WANTED => read_digest(&mut bytes).map(|digest| {
+                    self.want(digest);
+                    Ok(())
+                }),
+                _ => None,
+            };
+            read.ok_or_else(|| Error::Internal("a message about aggregates is not readable".into()))??;
+            if message.kind == AGGREGATES && is_foreign {
+                self.done.received += 1;
+                self.done.received_bytes += (before - bytes.len()) as u64;
+            }
+        }
+        Ok(())
+    }
+
+    /// An aggregate that this worker owns.
+    fn arrive(&mut self, parcel: &Parcel<'_>) -> Result<(), Error> {
+        let digest = parcel.digest.unwrap_or_else(|| digest(parcel.label, parcel.bytes));
+        if self.table.find(digest).is_none() {
+            let is_whole = parcel.digest.is_none() && self.how.canonical != Canonical::Full;
+            self.insert(digest, parcel.label, parcel.bytes.to_vec(), is_whole)?;
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, digest: u128, label: Label, bytes: Vec<u8>, is_whole: bool) -> Result<u32, Error> {
+        let number = self.table.insert(digest, label, bytes, is_whole)?;
+        if self.missing.remove(&digest).is_some() {
+            self.wanted.push_back(number);
+        }
+        self.waiting.push(number);
+        Ok(number)
+    }
+
+    /// The checker waits for it.
+    fn want(&mut self, digest: u128) {
+        match self.table.find(digest) {
+            Some(number) => self.wanted.push_back(number),
+            // It is on its way.
+            None => drop(self.missing.insert(digest, ())),
+        }
+    }
+
+    /// Expands an aggregate. Where the memory is full of sets that are only kept to save time, once more without them.
+    fn expand(&mut self, number: u32) -> Result<(), Error> {
+        let begun = Instant::now();
+        let result = match self.try_to_expand(number) {
+            Err(Error::Memory) if !self.kept.is_empty() || !self.known.is_empty() => {
+                self.forget();
+                self.try_to_expand(number)
+            }
+            done => done,
+        };
+        self.done.busy += begun.elapsed();
+        self.tell();
+        result
+    }
+
+    fn try_to_expand(&mut self, number: u32) -> Result<(), Error> {
+        let set = self.open(number)?;
+        let (digest, label) = (self.table.entry(number).digest, self.table.entry(number).label);
+        let facts = facts(&mut self.sets, &set, label, self.observed)?;
+        let post = &mut self.post;
+        let leaving = successors(&mut self.sets, &set, label, self.observed, &mut || {
+            post.attend(true)?;
+            if post.seat.is_stopped { Err(Error::Cancelled) } else { Ok(()) }
+        })?;
+        let mut arcs = Vec::with_capacity(leaving.len());
+        for (action, label, set) in leaving {
+            arcs.push((action, self.name(label, set)?));
+        }
+        arcs.sort_unstable();
+        arcs.dedup();
+        self.arcs += arcs.len() as u64;
+        if self.how.is_checked {
+            self.tell_checker(digest, label, &facts, &arcs);
+        }
+        self.table.expand(number, facts, arcs)
+    }
+
+    /// The set of an aggregate that is to be expanded.
+    fn open(&mut self, number: u32) -> Result<S::Set, Error> {
+        if let Some(set) = self.kept.remove(&number) {
+            return Ok(set);
+        }
+        let entry = self.table.entry(number);
+        let set = self.sets.decode(&entry.bytes)?;
+        if entry.is_whole {
+            return Ok(set);
+        }
+        let set = closed(&mut self.sets, &set, self.observed, entry.label)?;
+        if self.how.canonical != Canonical::Full {
+            let bytes = self.sets.encode(&set)?;
+            if digest(entry.label, &bytes) != entry.digest {
+                return Err(Error::Internal("an aggregate is not what its representatives lead to".into()));
+            }
+            self.table.complete(number, bytes)?;
+        }
+        Ok(set)
+    }
+
+    fn tell_checker(&mut self, digest: u128, label: Label, facts: &ample_sog::aggregate::Facts, arcs: &Arcs) {
+        if self.me() == 0 {
+            let may_stay = facts.dead || facts.divergent;
+            return self.view.note(Expanded { digest, label, may_stay, arcs: arcs.clone() });
+        }
+        self.done.checker_messages += 1;
+        self.done.checker_bytes +=
+            self.post.append(EXPANDED, 0, |out| Expanded::write(digest, label, facts, arcs, out));
+    }
+
+    /// The digest of an aggregate, whose owner has it or gets it.
+    fn name(&mut self, label: Label, set: S::Set) -> Result<u128, Error> {
+        let short = self.sets.digest(&set);
+        if let Some(short) = short
+            && let Some((of, known, digest)) = self.known.get(&short)
+            && (*of, known) == (label, &set)
+        {
+            return Ok(*digest);
+        }
+        let bytes = match self.how.canonical {
+            Canonical::Full => self.reduced(&set)?,
+            Canonical::None | Canonical::Sent => self.sets.encode(&set)?,
+        };
+        let digest = digest(label, &bytes);
+        let to = owner(digest, self.post.seat.workers());
+        if to == self.me() {
+            if self.table.find(digest).is_none() {
+                let number = self.insert(digest, label, bytes, self.how.canonical != Canonical::Full)?;
+                if self.kept.len() >= MOST_KEPT {
+                    self.kept.clear();
+                }
+                self.kept.insert(number, set.clone());
+            }
+        } else if !self.sent.contains_key(&digest) {
+            self.table.charge(SENT_BYTES)?;
+            let (bytes, named) = match self.how.canonical {
+                Canonical::Sent => (self.reduced(&set)?, Some(digest)),
+                Canonical::None | Canonical::Full => (bytes, None),
+            };
+            self.done.messages += 1;
+            self.done.message_bytes +=
+                self.post.append(AGGREGATES, to, |out| Parcel { label, digest: named, bytes: &bytes }.write(out));
+            self.sent.insert(digest, ());
+        }
+        if let Some(short) = short {
+            if self.known.len() >= MOST_KNOWN {
+                self.known.clear();
+            }
+            self.known.insert(short, (label, set, digest));
+        }
+        Ok(digest)
+    }
+
+    fn reduced(&mut self, set: &S::Set) -> Result<Vec<u8>, Error> {
+        let kept = representatives(&mut self.sets, set, self.observed)?;
+        Ok(self.sets.encode(&kept)?)
+    }
+
+    fn tell(&self) {
+        let (found, expanded) = self.table.len();
+        self.post.seat.tell(&TallySnapshot {
+            states: found as u64,
+            transitions: self.arcs,
+            pending: (found - expanded) as u64,
+            memory: self.table.bytes() as u64,
+            ..TallySnapshot::default()
+        });
+    }
+
+    /// The digest of an aggregate that the checker knows.
+    pub(super) fn digest_of(&self, seen: usize) -> u128 {
+        self.view.seen[seen].digest
+    }
+
+    /// The digests of what the checker asks for go to their owners.
+    fn ask(&mut self, seen: usize) {
+        let digest = self.view.seen[seen].digest;
+        self.view.seen[seen].is_wanted = true;
+        let to = owner(digest, self.post.seat.workers());
+        if to == self.me() {
+            return self.want(digest);
+        }
+        self.done.checker_messages += 1;
+        self.done.checker_bytes += self.post.append(WANTED, to, |out| out.extend_from_slice(&digest.to_le_bytes()));
+    }
+}
+
+/// The checker, which is with worker 0, goes on building while it waits.
+impl<S: Portable> Source for Builder<'_, '_, '_, S> {
+    fn initial(&mut self) -> Result<Vec<usize>, Error> {
+        let initial = self.initial.clone();
+        Ok(initial.into_iter().map(|digest| self.view.number(digest)).collect())
+    }
+
+    fn moves(&mut self, aggregate: usize) -> Result<Moves, Error> {
+        self.post.attend(true)?;
+        loop {
+            if let Some(moves) = &self.view.seen[aggregate].moves {
+                return Ok(moves.clone());
+            }
+            if self.post.over.is_some() || self.post.seat.is_stopped {
+                return Err(Error::Cancelled);
+            }
+            if !self.view.seen[aggregate].is_wanted {
+                self.ask(aggregate);
+            }
+            self.turn()?;
+        }
+    }
+}
