@@ -53,6 +53,8 @@ pub(super) struct Post<'s, 'a> {
     since: Instant,
     /// What was sent since the last round was closed.
     sent: u64,
+    /// So many rounds ended since something was asked for in which nobody had anything to do.
+    quiet: u32,
     /// The checker, which is with worker 0, has not come to its end.
     pub(super) is_searching: bool,
     /// Why this worker cannot go on.
@@ -68,6 +70,7 @@ impl<'s, 'a> Post<'s, 'a> {
             is_closed: false,
             since: Instant::now(),
             sent: 0,
+            quiet: 0,
             is_searching: false,
             failure: None,
             over: None,
@@ -117,6 +120,7 @@ impl<'s, 'a> Post<'s, 'a> {
         let sums = self.seat.exchange.next_round();
         self.is_closed = false;
         self.since = Instant::now();
+        self.quiet = if sums[..2] == [0, 0] { self.quiet + 1 } else { 0 };
         self.over = match sums[..] {
             [.., ending] if ending > 0 => Some(Over::Stopped),
             [0, 0, 0, _] => Some(Over::Complete),
@@ -543,6 +547,10 @@ impl<S: Portable> Source for Builder<'_, '_, '_, S> {
             }
             if !self.view.seen[aggregate].is_wanted {
                 self.ask(aggregate);
+                self.post.quiet = 0;
+            }
+            if self.post.quiet > 2 {
+                return Err(Error::Internal("nobody has an aggregate that the checker asks for".into()));
             }
             self.turn()?;
         }
