@@ -709,6 +709,8 @@ mod tests {
             messages: u64::MAX,
             message_bytes: u64::MAX,
             memory: u64::MAX,
+            rounds: u64::MAX,
+            waited: u64::MAX,
         };
         let traffic = Traffic { sent: u64::MAX, received: 7 };
         let beat = |workers: Vec<TallySnapshot>| encode(&Line::Beat(Figures { workers, traffic }));

@@ -14,7 +14,8 @@
 //!     let index = worker.index() as u64;
 //!     worker.dataflow::<u64, _, _>(|scope| {
 //!         let numbers = (0..10).to_stream(scope).container::<Vec<u64>>();
-//!         numbers.exchange(|number| *number).inspect(move |number| assert_eq!(number % 2, index));
+//!         let own = numbers.exchange(|number| *number);
+//!         Inspect::<u64, Vec<u64>>::inspect(own, move |number| assert_eq!(number % 2, index));
 //!     });
 //!     Ok(index)
 //! })?;
@@ -383,7 +384,7 @@ mod tests {
                 worker.dataflow::<u64, _, _>(|scope| {
                     let numbers = (0..100).to_stream(scope).container::<Vec<u64>>();
                     let numbers = numbers.exchange(|number| *number);
-                    numbers.inspect(move |_| {
+                    Inspect::<u64, Vec<u64>>::inspect(numbers, move |_| {
                         tallies.local(local).states.fetch_add(1, Ordering::Relaxed);
                     });
                 });

@@ -3,16 +3,13 @@
 #[path = "../../ample-sog/tests/common/mod.rs"]
 mod common;
 
-use std::path::Path;
 use std::thread;
 
 use ample_budget::Budget;
 use ample_cluster::{Cluster, Group, Identity, Mesh, SogSpread, sog};
-use ample_lang::pnml;
-use ample_lang::promela::{self, preprocess::FileLoader};
 use ample_model::System;
 use ample_petri::net::Net;
-use ample_sog::engine::{Built, SogError, SogOptions, build};
+use ample_sog::engine::{Built, SogOptions, build};
 use ample_sog::{Canonical, digest};
 use common::{erk, fms, philosophers, ring, system, trains};
 

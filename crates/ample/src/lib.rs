@@ -64,7 +64,8 @@ pub use ample_budget::{
     Budget, Cancellation, Interrupted, Progress, peak_memory, resident_memory, sensible_memory_limit,
 };
 pub use ample_cluster::mesh::digest;
-pub use ample_cluster::{Cluster, ClusterOptions, End, Identity, Mesh};
+pub use ample_cluster::sog::STACK as SOG_STACK;
+pub use ample_cluster::{Cluster, ClusterOptions, End, Identity, Mesh, SogSpread};
 pub use ample_engine::board::Board;
 pub use ample_engine::registry::{Asked, Choice};
 pub use ample_engine::report::{

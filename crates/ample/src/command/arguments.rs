@@ -419,6 +419,8 @@ pub struct Sog {
     #[arg(long, value_name = "GRAPH", requires = "ltl")]
     pub graph: Option<PathBuf>,
     #[command(flatten)]
+    pub cluster: ClusterOptions,
+    #[command(flatten)]
     pub common: Common,
 }
 

@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use ample::{Budget, Cancellation, Cluster, ClusterOptions, End, Identity, Mesh, Spread, System, Workers};
+use ample::{Budget, Cancellation, Cluster, ClusterOptions, End, Identity, Mesh, SOG_STACK, Spread, System, Workers};
 
 use super::arguments::Common;
 use super::{Context, Exit, complain, failed, supervisor};
 
-/// The stack of a worker: systems may be nested deeply.
-const STACK: usize = 64 << 20;
+/// The stack of a worker: systems may be nested deeply, and so may diagrams.
+const STACK: usize = SOG_STACK;
 
 /// What this process does.
 pub enum Part {

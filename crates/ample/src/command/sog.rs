@@ -4,14 +4,18 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ample::sog::{self, Built, Counterexample, Judged, Names, SavedGraph, SogError, SogFormula, SogOptions};
-use ample::{Budget, LoadError, Loaded, Question};
+use ample::sog::{
+    self, Built, Counterexample, DiagramKind, Judged, Names, SavedGraph, SogError, SogFormula, SogOptions,
+};
+use ample::{Budget, LoadError, Loaded, Question, SogSpread, Workers};
 use serde_json::{Value, json};
 
 use super::arguments::{Common, Sog};
+use super::cluster::{self, Forming, Leading, Part};
 use super::layout::Extent;
 use super::state;
 use super::steps::{Columns, Steps};
+use super::text::bytes;
 use super::{Context, Exit, complain, diagnostics, failed, load, output, print, print_json};
 
 /// Builds the graph, or checks formulas while it is being built, or on one that was saved.
@@ -21,6 +25,16 @@ pub fn sog(arguments: &Sog, context: &Context) -> Exit {
         && let Some(why) = output::conflict(&outputs, &[&arguments.file])
     {
         return failed(context, first, &why);
+    }
+    let forming =
+        Forming { options: &arguments.cluster, common: &arguments.common, threads: arguments.threads, asked: "" };
+    if let Some(exit) = cluster::follow(&arguments.file, &forming, context) {
+        return exit;
+    }
+    if arguments.cluster.is_asked()
+        && let Some(why) = not_distributed(arguments)
+    {
+        return failed(context, &arguments.file, why);
     }
     if let Some(graph) = &arguments.graph {
         let (formulas, options) = (&arguments.ltl, &arguments.options);
@@ -35,17 +49,52 @@ pub fn sog(arguments: &Sog, context: &Context) -> Exit {
         Ok(options) => options,
         Err(message) => return failed(context, &arguments.file, &message),
     };
-    if arguments.ltl.is_empty() {
-        return match sog::build(&loaded.system, &options, &budget) {
-            Ok(built) => match save(&loaded, &built, &options, arguments, &budget) {
-                Ok(()) => show_graph(&loaded, &built, arguments, context),
+    let asked = format!("{:?} {options:?}", arguments.ltl);
+    let leading =
+        match cluster::join(&arguments.file, Some(&loaded.system), &Forming { asked: &asked, ..forming }, context) {
+            Ok(Part::Alone) => None,
+            Ok(Part::First(leading)) => Some(leading),
+            Ok(Part::Done(exit)) | Err(exit) => return exit,
+        };
+    let workers = leading.as_ref().map(Leading::workers);
+    let exit = if arguments.ltl.is_empty() {
+        let built = match &workers {
+            None => sog::build(&loaded.system, &options, &budget).map(|built| (built, None)),
+            Some(Workers(cluster)) => {
+                let built = cluster.build_sog(&loaded.system, &options, &budget);
+                built.map(|(built, spread)| (built, Some(spread)))
+            }
+        };
+        match built {
+            Ok((built, spread)) => match save(&loaded, &built, &options, arguments, &budget) {
+                Ok(()) => show_graph(&loaded, &built, spread.as_ref(), arguments, context),
                 Err(error) => undecided(&error, &arguments.file, context),
             },
             Err(error) => undecided(&error, &arguments.file, context),
+        }
+    } else {
+        let check = |formula: &SogFormula| match &workers {
+            None => sog::check(&loaded.system, formula, &options, &budget).map(|judged| (judged, None)),
+            Some(Workers(cluster)) => {
+                let judged = cluster.check_sog(&loaded.system, formula, &options, options.on_demand, &budget);
+                judged.map(|(judged, spread)| (judged, Some(spread)))
+            }
         };
+        check_formulas(&loaded, &arguments.ltl, &budget, &check, context)
+    };
+    if let Some(leading) = leading {
+        leading.finish();
     }
-    let check = |formula: &SogFormula| sog::check(&loaded.system, formula, &options, &budget);
-    check_formulas(&loaded, &arguments.ltl, &budget, &check, context)
+    exit
+}
+
+/// Why several processes cannot do what is asked, if they cannot.
+fn not_distributed(arguments: &Sog) -> Option<&'static str> {
+    if arguments.graph.is_some() {
+        return Some("a graph that was saved is checked within one process, not with `--processes` or `--hosts`");
+    }
+    (arguments.options.diagrams == DiagramKind::Both)
+        .then_some("`--diagrams both` works within one process, not with `--processes` or `--hosts`")
 }
 
 /// Checks formulas on a graph that was saved.
@@ -68,7 +117,8 @@ pub fn on_saved_graph(
     };
     let check = |formula: &SogFormula| {
         let named = |why: String| SogError::File(format!("{}: {why}", graph.display()));
-        saved.check(&loaded.system, formula, options, &budget).map_err(|error| match error {
+        saved.check(&loaded.system, formula, options, &budget).map(|judged| (judged, None)).map_err(|error| match error
+        {
             SogError::File(why) => named(why),
             error => error,
         })
@@ -81,14 +131,14 @@ fn check_formulas(
     loaded: &Loaded,
     formulas: &[String],
     budget: &Budget,
-    check: &dyn Fn(&SogFormula) -> Result<Judged, SogError>,
+    check: &dyn Fn(&SogFormula) -> Result<(Judged, Option<SogSpread>), SogError>,
     context: &Context,
 ) -> Exit {
     let mut exit = Exit::Fine;
     for text in formulas {
         let one = match of_file(loaded, text).map_or_else(|| sog::formula_within(loaded, text, budget), Ok) {
             Ok(formula) => match check(&formula) {
-                Ok(judged) => show_verdict(loaded, text, &judged, context),
+                Ok((judged, spread)) => show_verdict(loaded, text, &judged, spread.as_ref(), context),
                 Err(error) => show_unknown(loaded, text, &error, context),
             },
             Err(error) => show_refused(loaded, text, &error, context),
@@ -173,7 +223,7 @@ fn undecided(error: &SogError, file: &Path, context: &Context) -> Exit {
     exit_of(error)
 }
 
-fn show_graph(loaded: &Loaded, built: &Built, arguments: &Sog, context: &Context) -> Exit {
+fn show_graph(loaded: &Loaded, built: &Built, spread: Option<&SogSpread>, arguments: &Sog, context: &Context) -> Exit {
     let names = Names { actions: &built.actions, atoms: &built.atoms };
     if let Some(path) = &arguments.dot
         && let Err(error) = std::fs::write(path, sog::dot(&built.graph, names))
@@ -181,12 +231,13 @@ fn show_graph(loaded: &Loaded, built: &Built, arguments: &Sog, context: &Context
         return failed(context, path, &format!("cannot write {}: {error}", path.display()));
     }
     if context.json {
-        print_json(&graph_json(loaded, built, names));
+        print_json(&with_spread(graph_json(loaded, built, names), spread));
         return Exit::Fine;
     }
     print(|out| {
         writeln!(out, "{}", context.out.bold(&loaded.system.name))?;
-        statistics(out, built)
+        statistics(out, built)?;
+        spread.map_or(Ok(()), |spread| cluster_statistics(out, spread))
     });
     tell_endless(built.has_endless_sequences, context);
     Exit::Fine
@@ -212,6 +263,35 @@ fn statistics(out: &mut impl Write, built: &Built) -> io::Result<()> {
     writeln!(out, "{:>12} nodes of all aggregates ({})", size.nodes, built.engine)?;
     writeln!(out, "{:>12} bytes of sets", size.bytes)?;
     seconds(out, built.took, &built.times)
+}
+
+/// A report with the figures of the workers, if there were some.
+fn with_spread(mut report: Value, spread: Option<&SogSpread>) -> Value {
+    if let Some(spread) = spread {
+        report["cluster"] = json!(spread);
+    }
+    report
+}
+
+/// How the work was spread over several processes.
+fn cluster_statistics(out: &mut impl Write, spread: &SogSpread) -> io::Result<()> {
+    let SogSpread { processes, threads, messages, message_bytes, checker_messages, checker_bytes, .. } = spread;
+    let (sent, wire) = (bytes(*message_bytes), bytes(spread.wire_bytes));
+    writeln!(
+        out,
+        "{processes} processes with {threads} workers each: {messages} messages with aggregates, {sent}; {wire} over the network"
+    )?;
+    if *checker_messages > 0 {
+        writeln!(out, "{checker_messages} messages from and to the checker, {}", bytes(*checker_bytes))?;
+    }
+    let expanded: Vec<String> = spread.workers.iter().map(|worker| worker.expanded.to_string()).collect();
+    writeln!(
+        out,
+        "Aggregates expanded by worker: {}; balance {:.2} (mean/max), {:.2} of the time busy",
+        expanded.join(" "),
+        spread.balance,
+        spread.busy_balance
+    )
 }
 
 /// The time; with each kind of diagrams, if there were two.
@@ -246,12 +326,18 @@ fn graph_json(loaded: &Loaded, built: &Built, names: Names<'_>) -> Value {
     })
 }
 
-fn show_verdict(loaded: &Loaded, formula: &str, judged: &Judged, context: &Context) -> Exit {
+fn show_verdict(
+    loaded: &Loaded,
+    formula: &str,
+    judged: &Judged,
+    spread: Option<&SogSpread>,
+    context: &Context,
+) -> Exit {
     let exit = if judged.violation.is_some() { Exit::Violated } else { Exit::Fine };
     let (found, expanded) = judged.aggregates;
     let violation = judged.violation.as_ref().map(Counterexample::violation);
     if context.json {
-        print_json(&json!({
+        let judged = json!({
             "schema": ample::SCHEMA,
             "model": loaded.system.name,
             "formula": formula,
@@ -265,7 +351,8 @@ fn show_verdict(loaded: &Loaded, formula: &str, judged: &Judged, context: &Conte
             "aggregates": {"found": found, "expanded": expanded, "complete": judged.size.is_some()},
             "product": {"states": judged.product.states, "transitions": judged.product.transitions},
             "work": judged.work,
-        }));
+        });
+        print_json(&with_spread(judged, spread));
         return exit;
     }
     print(|out| {
@@ -291,7 +378,8 @@ fn show_verdict(loaded: &Loaded, formula: &str, judged: &Judged, context: &Conte
         let whole = if judged.size.is_some() { ", the whole graph" } else { "" };
         writeln!(out, "{found:>9} aggregates, {expanded} of them expanded{whole}")?;
         writeln!(out, "{:>9} states of the product ({})", judged.product.states, judged.engine)?;
-        seconds(out, judged.took, &judged.times)
+        seconds(out, judged.took, &judged.times)?;
+        spread.map_or(Ok(()), |spread| cluster_statistics(out, spread))
     });
     if judged.violation.is_none() && judged.size.is_none() && !context.quiet {
         complain(|out| writeln!(out, "The verdict did not need the rest of the graph."));
