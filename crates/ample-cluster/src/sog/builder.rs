@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use ample_model::Interrupted;
 use ample_sog::aggregate::{closed, facts, first, successors};
-use ample_sog::canonical::representatives;
+use ample_sog::canonical::{kept_nodes, representatives};
 use ample_sog::digest::{digest, owner};
 use ample_sog::engine::SogError;
 use ample_sog::model::Labelled;
@@ -402,7 +402,10 @@ impl<'s, 'a, 'o, S: Portable> Builder<'s, 'a, 'o, S> {
     fn try_to_expand(&mut self, number: u32) -> Result<(), Error> {
         let set = self.open(number)?;
         let (digest, label) = (self.table.entry(number).digest, self.table.entry(number).label);
-        let facts = facts(&mut self.sets, &set, label, self.observed)?;
+        let mut facts = facts(&mut self.sets, &set, label, self.observed)?;
+        if self.how.canonical == Canonical::Full {
+            facts.nodes = kept_nodes(&mut self.sets, &self.table.entry(number).bytes)?;
+        }
         let post = &mut self.post;
         let leaving = successors(&mut self.sets, &set, label, self.observed, &mut || {
             post.attend(true)?;
