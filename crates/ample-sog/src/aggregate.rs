@@ -315,6 +315,11 @@ fn accept_atomic<S: Portable>(sets: &mut Labelled<S>, initial: &S::Set, observed
     Ok(())
 }
 
+/// What arcs may be labelled with: the observed actions, and τ where labels may change.
+pub fn arc_labels(observed: &Observed) -> impl Iterator<Item = Option<usize>> {
+    observed.actions.iter().copied().map(Some).chain((!observed.is_quiet).then_some(None))
+}
+
 /// The arcs that leave an aggregate.
 pub fn successors<S: Portable>(
     sets: &mut Labelled<S>,
@@ -324,7 +329,7 @@ pub fn successors<S: Portable>(
     look: &mut dyn FnMut() -> Maybe<()>,
 ) -> Maybe<Vec<Arc<S::Set>>> {
     let mut arcs = Vec::new();
-    for action in observed.actions.iter().copied().map(Some).chain((!observed.is_quiet).then_some(None)) {
+    for action in arc_labels(observed) {
         look()?;
         arcs.extend(arcs_by(sets, set, label, action, observed)?);
     }

@@ -68,6 +68,6 @@ pub use lists::Lists;
 pub use model::{Error, Labelled, Model};
 pub use observed::{Label, Observed};
 pub use product::ProductSize;
-pub use sequential::build;
+pub use sequential::{Cost, build, build_measured};
 pub use threads::{Balance, BuildOptions, Work, build_with_threads};
 pub use witness::{Ending, Witness};

@@ -1,13 +1,33 @@
 //! One aggregate after the other: what all other constructions are compared with.
 
-use crate::aggregate::{facts, first, successors};
+use std::collections::HashMap;
+use std::time::Instant;
+
+use crate::aggregate::{arc_labels, arcs_by, facts, first};
 use crate::canonical::{Canonical, kept_nodes, representatives};
-use crate::graph::Graph;
+use crate::digest::digest;
+use crate::graph::{Aggregate, Graph};
 use crate::model::{Error, Labelled, Maybe};
 use crate::observed::{Label, Observed};
 use crate::table::{Expansion, Id, Table};
 use ample_budget::Budget;
 use ample_symbolic::Portable;
+use serde::Serialize;
+
+/// What an aggregate cost that was computed once.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cost {
+    /// Its number in the graph.
+    pub id: usize,
+    /// Seconds in which it was computed for the first time: the image, its closure, its bytes, and what there is to know of it.
+    pub build_s: f64,
+    /// The bytes of its set.
+    pub bytes: usize,
+    /// Its [`digest`](crate::digest::digest), which names its owner.
+    pub owner_digest: String,
+    /// Where its arcs lead.
+    pub successors: Vec<usize>,
+}
 
 /// Builds the graph with one engine. `max_bytes` is for the sets of the aggregates.
 ///
@@ -38,6 +58,17 @@ pub fn build<S: Portable>(
     max_bytes: u64,
     budget: &Budget,
 ) -> Maybe<Graph> {
+    build_measured(sets, observed, canonical, max_bytes, budget).map(|(graph, _)| graph)
+}
+
+/// As [`build`], with what each aggregate cost.
+pub fn build_measured<S: Portable>(
+    sets: &mut Labelled<S>,
+    observed: &Observed,
+    canonical: Canonical,
+    max_bytes: u64,
+    budget: &Budget,
+) -> Maybe<(Graph, Vec<Cost>)> {
     let table = Table::new(max_bytes);
     // There is nobody to send anything to.
     let is_canonical = canonical == Canonical::Full;
@@ -52,6 +83,9 @@ pub fn build<S: Portable>(
     };
     let mut stack = Vec::new();
     let mut initial = Vec::new();
+    // By the numbers of the table.
+    let mut seconds = Vec::new();
+    let begun = Instant::now();
     for (label, set) in first(sets, observed)? {
         let (id, is_new) = insert(sets, label, &set)?;
         initial.push(id);
@@ -59,23 +93,57 @@ pub fn build<S: Portable>(
             stack.push((id, label, set));
         }
     }
+    seconds.resize(stack.len(), begun.elapsed().as_secs_f64() / stack.len() as f64);
     table.set_initial(initial);
     while let Some((id, label, set)) = stack.pop() {
         budget.check()?;
+        let begun = Instant::now();
         let mut facts = facts(sets, &set, label, observed)?;
         if is_canonical {
             facts.nodes = kept_nodes(sets, &table.entry(id).bytes)?;
         }
+        seconds[id as usize] += begun.elapsed().as_secs_f64();
         let mut arcs = Vec::new();
-        for (action, label, to) in successors(sets, &set, label, observed, &mut || Ok(budget.check()?))? {
-            let (id, is_new) = insert(sets, label, &to)?;
-            arcs.push((action, id));
-            if is_new {
-                stack.push((id, label, to));
+        for action in arc_labels(observed) {
+            budget.check()?;
+            let begun = Instant::now();
+            let before = seconds.len();
+            let leaving = arcs_by(sets, &set, label, action, observed)?;
+            let parts = leaving.len();
+            for (action, label, to) in leaving {
+                let (id, is_new) = insert(sets, label, &to)?;
+                arcs.push((action, id));
+                if is_new {
+                    stack.push((id, label, to));
+                    seconds.push(0.0);
+                }
             }
+            seconds[before..].fill(begun.elapsed().as_secs_f64() / parts as f64);
         }
         table.publish(&table.entry(id), Expansion { facts, arcs });
     }
     let missing = || Error::Internal("an aggregate was not expanded".into());
-    table.graph(observed, is_canonical).ok_or_else(missing)
+    let graph = table.graph(observed, is_canonical).ok_or_else(missing)?;
+    let costs = costs(&graph, &table, &seconds);
+    Ok((graph, costs))
+}
+
+/// What the aggregates cost, in the order of the graph.
+fn costs(graph: &Graph, table: &Table, seconds: &[f64]) -> Vec<Cost> {
+    let measured = (0..).zip(seconds).map(|(id, seconds)| {
+        let entry = table.entry(id);
+        (digest(entry.label, &entry.bytes), *seconds)
+    });
+    let measured: HashMap<u128, f64> = measured.collect();
+    let cost = |(id, aggregate): (usize, &Aggregate)| {
+        let digest = digest(aggregate.label, &aggregate.set);
+        Cost {
+            id,
+            build_s: measured.get(&digest).copied().unwrap_or_default(),
+            bytes: aggregate.set.len(),
+            owner_digest: format!("{digest:032x}"),
+            successors: aggregate.arcs.iter().map(|(_, to)| *to).collect(),
+        }
+    };
+    graph.aggregates.iter().enumerate().map(cost).collect()
 }

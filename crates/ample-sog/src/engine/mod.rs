@@ -30,6 +30,7 @@ use ample_engine::faults::{Fallible, Survey};
 use ample_engine::registry::{self, Choice};
 use ample_engine::report::{Answer, Report};
 use ample_engine::settings::{Fairness, Settings};
+use ample_engine::workers::with_deep_stack;
 use ample_logic::{Atom, Formula as Logic, semantics};
 use ample_model::{
     Certainty, Expr, Fault, Interpreter, Move, Outcome, Property, Question as Asked, Reason, State, Statistics, System,
@@ -45,7 +46,9 @@ pub use self::saved::SavedGraph;
 use crate::aggregate::Facts;
 pub use crate::output::{Names, dot, json};
 pub use crate::{Aggregate, Balance, Canonical, Graph, ProductSize, Rule, Size, Work};
-use crate::{BuildOptions, Checked, Error, Meaning, Model, Observed, Question, Witness, check as judge};
+use crate::{
+    BuildOptions, Checked, Cost, Error, Meaning, Model, Observed, Question, Witness, build_measured, check as judge,
+};
 
 /// Where nobody sets a limit to the memory.
 const DEFAULT_MEMORY: u64 = 4 << 30;
@@ -83,6 +86,8 @@ pub struct Built {
     pub atoms: Vec<String>,
     /// What the threads did.
     pub work: Work,
+    /// What each aggregate cost, if that was measured.
+    pub costs: Vec<Cost>,
     /// `"list diagrams"` or `"binary diagrams"`.
     pub engine: &'static str,
     /// Some atomic sequence may go on for ever: what does so is no run.
@@ -499,7 +504,16 @@ struct Build<'a> {
 impl Operation<Built> for Build<'_> {
     fn perform<M: Model>(self, model: &M, actions: &Actions<'_>) -> Result<Built, SogError> {
         let observed = observed(self.system, model, self.options)?;
-        let (graph, work) = crate::build_with_threads(model, &observed, &build_options(self.options, self.budget))?;
+        let how = build_options(self.options, self.budget);
+        if self.options.costs {
+            let measured = with_deep_stack(ENGINE, || {
+                let mut sets = model.sets(1, self.budget)?;
+                build_measured(&mut sets, &observed, how.canonical, how.max_bytes, self.budget)
+            });
+            let (graph, costs) = measured.map_err(SogError::Ended)??;
+            return Ok(Built { costs, ..Build::built(model, actions, graph, Work::default(), self.begun) });
+        }
+        let (graph, work) = crate::build_with_threads(model, &observed, &how)?;
         Ok(Build::built(model, actions, graph, work, self.begun))
     }
 }
@@ -512,6 +526,7 @@ impl Build<'_> {
             moves: actions.moves.clone(),
             atoms: model.atoms().to_vec(),
             work,
+            costs: Vec::new(),
             engine: actions.engine,
             has_endless_sequences: actions.has_endless_sequences,
             took: begun.elapsed(),

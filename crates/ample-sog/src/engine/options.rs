@@ -62,6 +62,9 @@ pub struct SogOptions {
     /// Which thread gets a new aggregate
     #[arg(long, value_enum, value_name = "HOW", default_value_t)]
     pub balance: Balance,
+    /// Measure what each aggregate costs, with one thread.
+    #[arg(skip)]
+    pub costs: bool,
     /// Bytes for all of it.
     #[arg(skip)]
     pub memory_limit: Option<u64>,
@@ -88,6 +91,7 @@ impl Default for SogOptions {
             diagrams: DiagramKind::default(),
             threads: 1,
             balance: Balance::default(),
+            costs: false,
             memory_limit: None,
             collapsed: false,
             on_demand: false,

@@ -415,6 +415,10 @@ pub struct Sog {
     /// Write the graph to a file, from which `--graph` checks formulas without building it again
     #[arg(long, value_name = "GRAPH", conflicts_with = "ltl")]
     pub save: Option<PathBuf>,
+    /// Write what each aggregate costs, measured with one thread, to a file (JSON): for `bench/growth.py`, which simulates the
+    /// construction by many workers
+    #[arg(long, value_name = "FILE", conflicts_with = "ltl")]
+    pub costs: Option<PathBuf>,
     /// Check the formulas on a graph that `--save` has written: it must observe what they name
     #[arg(long, value_name = "GRAPH", requires = "ltl")]
     pub graph: Option<PathBuf>,

@@ -20,7 +20,8 @@ use super::{Context, Exit, complain, diagnostics, failed, load, output, print, p
 
 /// Builds the graph, or checks formulas while it is being built, or on one that was saved.
 pub fn sog(arguments: &Sog, context: &Context) -> Exit {
-    let outputs: Vec<&Path> = arguments.dot.iter().chain(&arguments.save).map(PathBuf::as_path).collect();
+    let outputs: Vec<&Path> =
+        arguments.dot.iter().chain(&arguments.save).chain(&arguments.costs).map(PathBuf::as_path).collect();
     if let Some(first) = outputs.first()
         && let Some(why) = output::conflict(&outputs, &[&arguments.file])
     {
@@ -93,6 +94,9 @@ fn not_distributed(arguments: &Sog) -> Option<&'static str> {
     if arguments.graph.is_some() {
         return Some("a graph that was saved is checked within one process, not with `--processes` or `--hosts`");
     }
+    if arguments.costs.is_some() {
+        return Some("`--costs` measures one thread, and works without `--processes` and `--hosts`");
+    }
     (arguments.options.diagrams == DiagramKind::Both)
         .then_some("`--diagrams both` works within one process, not with `--processes` or `--hosts`")
 }
@@ -148,7 +152,7 @@ fn check_formulas(
     exit
 }
 
-/// Writes the graph to a file if that is wanted.
+/// Writes the graph, and what it cost, to files if that is wanted.
 fn save(
     loaded: &Loaded,
     built: &Built,
@@ -156,6 +160,10 @@ fn save(
     arguments: &Sog,
     budget: &Budget,
 ) -> Result<(), SogError> {
+    if let Some(path) = &arguments.costs {
+        let text = serde_json::to_vec(&json!({"aggregates": built.costs})).unwrap_or_default();
+        output::write(path, &text).map_err(SogError::File)?;
+    }
     let Some(path) = &arguments.save else { return Ok(()) };
     let bytes = SavedGraph::of(&loaded.system, built, options, budget)?.to_bytes(budget)?;
     output::write(path, &bytes).map_err(SogError::File)
@@ -174,6 +182,7 @@ fn options(loaded: &Loaded, arguments: &Sog, budget: &Budget) -> Result<SogOptio
     let mut options = SogOptions {
         atoms: arguments.atoms.iter().map(expression).collect::<Result<_, _>>()?,
         threads: arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        costs: arguments.costs.is_some(),
         ..arguments.options.clone()
     };
     options.observe.retain(|name| !name.is_empty());
