@@ -1,7 +1,7 @@
 //! The digest of an aggregate: MD5 of its label and of its bytes, as H. Ouni's thesis has it (Chapter 5).
 //!
 //! It depends on nothing but the content, so that all processes compute the same one: it names an aggregate among them, and
-//! tells who owns it.
+//! tells which process owns it.
 
 use crate::bytes::put;
 use crate::observed::Label;
@@ -13,9 +13,14 @@ pub fn digest(label: Label, bytes: &[u8]) -> u128 {
     md5(&[&prefix, bytes])
 }
 
-/// The worker that owns the aggregate, one of so many.
-pub fn owner(digest: u128, workers: usize) -> usize {
-    (digest % workers.max(1) as u128) as usize
+/// The process that owns the aggregate, one of so many.
+pub fn owner(digest: u128, processes: usize) -> usize {
+    (digest % processes.max(1) as u128) as usize
+}
+
+/// The thread of the owner that messages about the aggregate go to, one of so many.
+pub fn receiver(digest: u128, processes: usize, threads: usize) -> usize {
+    owner(digest / processes.max(1) as u128, threads)
 }
 
 const SHIFTS: [[u32; 4]; 4] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
@@ -171,5 +176,11 @@ mod tests {
         let mut counts = [0; 12];
         (0..12_000_u32).for_each(|number| counts[owner(digest(0, &number.to_le_bytes()), 12)] += 1);
         assert!(counts.iter().all(|count| (900..1100).contains(count)), "{counts:?}");
+        let mut counts = [[0; 3]; 4];
+        (0..12_000_u32).for_each(|number| {
+            let digest = digest(0, &number.to_le_bytes());
+            counts[owner(digest, 4)][receiver(digest, 4, 3)] += 1;
+        });
+        assert!(counts.iter().flatten().all(|count| (900..1100).contains(count)), "{counts:?}");
     }
 }

@@ -6,9 +6,11 @@ mod common;
 use std::sync::Arc;
 
 use ample_budget::{Budget, Cancellation};
+use ample_logic::{Atom, Formula};
 use ample_petri::net::{Condition, Net};
 use ample_random::Random;
 use ample_sog::check::collapsed_word;
+use ample_sog::engine::{self, Said, SogFormula, SogOptions};
 use ample_sog::{
     Balance, Binary, BuildOptions, Canonical, CheckOptions, Checked, Ending, Error, Explicit, Graph, Labelled, Lists,
     Meaning, Model, Observed, Question, Rule, Witness, build, build_with_threads, check, check_graph, is_insensitive,
@@ -346,4 +348,22 @@ fn it_ends_when_it_is_told_to() {
     assert!(begun.elapsed() < std::time::Duration::from_secs(20));
     let small = BuildOptions { max_bytes: 10_000, ..BuildOptions::default() };
     assert_eq!(build_with_threads(&model, &observed, &small).unwrap_err(), Error::Memory);
+}
+
+/// A condition of the formula's table that the formula does not mention is not observed: a run that changes it has a shorter
+/// collapsed word.
+#[test]
+fn atoms_that_a_formula_does_not_mention_do_not_count_in_its_collapsed_words() {
+    let mut net = common::NetBuilder::default();
+    net.place("a", 1);
+    net.place("b", 0);
+    net.place("c", 1);
+    net.transition("there", "a", "b");
+    net.transition("used", "b c", "c");
+    let system = system(&net.done());
+    let atoms = vec![Said::State(is_marked(0)), Said::State(is_marked(2)), Said::Event("used".into())];
+    let formula = !(Formula::atom(Atom(2)) & Formula::atom(Atom(1)));
+    let options = SogOptions { collapsed: true, compare_labels: true, ..SogOptions::default() };
+    let judged = engine::check(&system, &SogFormula::over(formula, atoms), &options, &Budget::unlimited()).unwrap();
+    assert_eq!(judged.violation.unwrap().violation().trace.prefix.len(), 2);
 }

@@ -663,6 +663,7 @@ impl Check<'_> {
             // A step that is a fault is not taken.
             actions.pop();
         }
+        let used = self.formula.formula.atoms();
         let mut letters = Vec::new();
         let mut shown = &states[0];
         for (position, state) in states.iter().enumerate() {
@@ -676,8 +677,10 @@ impl Check<'_> {
                 Said::State(expr) => interpreter.evaluate(shown, None, expr).is_ok_and(|value| value != 0),
                 Said::Event(_) => false,
             });
-            let label: Vec<bool> = states.collect();
-            let values = self.formula.atoms.iter().zip(&label).map(|(said, value)| match said {
+            let states: Vec<bool> = states.collect();
+            // Conditions that the formula does not mention are not observed.
+            let label = used.iter().map(|atom| states[atom.0 as usize]).collect();
+            let values = self.formula.atoms.iter().zip(&states).map(|(said, value)| match said {
                 Said::State(_) => *value,
                 Said::Event(name) => action.is_some_and(|action| is_called(&names[action], name)),
             });
@@ -709,7 +712,9 @@ impl Check<'_> {
 
     /// The formula speaks of the action.
     fn is_event(&self, action: &str) -> bool {
-        self.formula.atoms.iter().any(|said| matches!(said, Said::Event(name) if is_called(action, name)))
+        let used = self.formula.formula.atoms();
+        let mut used = used.iter().map(|atom| &self.formula.atoms[atom.0 as usize]);
+        used.any(|said| matches!(said, Said::Event(name) if is_called(action, name)))
     }
 }
 
