@@ -26,7 +26,7 @@ use timely::worker::Worker;
 pub const BATCH: usize = 16 << 10;
 
 /// How long a worker waits for messages at most before it looks at its budget again.
-const WAIT: Duration = Duration::from_millis(20);
+pub(crate) const WAIT: Duration = Duration::from_millis(20);
 
 /// What messages are about.
 pub type Kind = u8;
@@ -275,9 +275,11 @@ impl Exchange {
         Ok(self.next_round())
     }
 
-    /// Lets others work, for a moment at most.
-    pub fn wait(&mut self, worker: &mut Worker) {
-        worker.step_or_park(Some(WAIT / 4));
+    /// Lets others work, for so long at most, unless something arrives.
+    pub fn wait(&mut self, worker: &mut Worker, moment: Duration) {
+        let begun = Instant::now();
+        worker.step_or_park(Some(moment));
+        self.waited += begun.elapsed();
     }
 
     /// The next message of this round in the inbox. Sums are added up.

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use timely::worker::Worker;
 
 use crate::control::{End, Tallies, Tally, TallySnapshot, lock};
-use crate::exchange::{Exchange, Kind, Message};
+use crate::exchange::{Exchange, Kind, Message, WAIT};
 use crate::explicit::{self, EmptinessJob, SafetyJob};
 use crate::mesh::Mesh;
 use crate::sog::{self, Shared, SogFound, SogJob};
@@ -80,6 +80,7 @@ pub struct Cluster {
     shared: Shared,
     processes: usize,
     threads: usize,
+    is_apart: bool,
 }
 
 impl Cluster {
@@ -95,7 +96,17 @@ impl Cluster {
             shared: Shared::default(),
             processes: mesh.processes(),
             threads: mesh.threads(),
+            is_apart: false,
         }
+    }
+
+    /// Workers of one process share no more than if each of them had a process of its own: for comparisons.
+    pub fn apart(self) -> Cluster {
+        Cluster { is_apart: true, ..self }
+    }
+
+    pub(crate) fn is_apart(&self) -> bool {
+        self.is_apart
     }
 
     /// Runs the workers of this process until process 0 has [finished](Cluster::finish), or something ends all of them.
@@ -410,6 +421,7 @@ impl Seat<'_> {
         let mut system = None;
         loop {
             let mut order = None;
+            let before = self.exchange.waited();
             if let Some(orders) = orders {
                 let next = self.next_order(orders)?;
                 let job = match &next {
@@ -420,7 +432,6 @@ impl Seat<'_> {
                 order = next;
             }
             let mut job = None;
-            let before = self.exchange.waited();
             self.round(&[], |_, message| job = Some(parse(&message.bytes)))?;
             let after = self.exchange.waited();
             self.before = (self.before.0 + after.0 - before.0, self.before.1 + after.1 - before.1);
@@ -456,7 +467,7 @@ impl Seat<'_> {
                 Err(TryRecvError::Disconnected) => return Ok(None),
                 Err(TryRecvError::Empty) => {
                     self.budget.check()?;
-                    self.exchange.wait(self.worker);
+                    self.exchange.wait(self.worker, WAIT / 4);
                 }
             }
         }

@@ -19,10 +19,19 @@ use common::{Generate, erk, fms, is_marked, philosophers, ring, system, trains};
 
 /// Does something with the workers of one process.
 fn with_workers<T>(threads: usize, work: impl FnOnce(&Cluster) -> T) -> T {
+    with_cluster(threads, |cluster| cluster, work)
+}
+
+/// Does something with workers that share no more than if each of them had a process of its own.
+fn with_processes<T>(processes: usize, work: impl FnOnce(&Cluster) -> T) -> T {
+    with_cluster(processes, Cluster::apart, work)
+}
+
+fn with_cluster<T>(threads: usize, kind: impl FnOnce(Cluster) -> Cluster, work: impl FnOnce(&Cluster) -> T) -> T {
     let budget = Budget::unlimited();
-    let identity = Identity { version: "1".into(), digest: 1, threads };
+    let identity = Identity { version: String::new(), digest: 0, threads };
     let mesh = Mesh::form(&Group::alone(), &identity, &budget).unwrap();
-    let cluster = Cluster::new(&mesh);
+    let cluster = kind(Cluster::new(&mesh));
     thread::scope(|scope| {
         let served = scope.spawn(|| cluster.serve(mesh, sog::STACK, &budget));
         let end = End(&cluster);
@@ -81,6 +90,12 @@ fn check_owners(built: &Built, spread: &SogSpread) {
     assert_eq!(spread.workers.iter().map(|worker| worker.expanded).collect::<Vec<_>>(), owned);
 }
 
+/// Every aggregate was expanded once, by whatever worker of the process.
+fn check_expanded(built: &Built, spread: &SogSpread) {
+    let expanded: u64 = spread.workers.iter().map(|worker| worker.expanded).sum();
+    assert_eq!((expanded, spread.messages), (built.graph.aggregates.len() as u64, 0));
+}
+
 #[test]
 fn graphs_of_nets_are_the_same_for_any_number_of_workers() {
     let budget = Budget::unlimited();
@@ -95,6 +110,10 @@ fn graphs_of_nets_are_the_same_for_any_number_of_workers() {
                 let (built, spread) =
                     with_workers(workers, |cluster| cluster.build_sog(system, &options, &budget).unwrap());
                 assert_eq!(built.graph, expected, "{} by {workers} workers, {canonical:?}", system.name);
+                check_expanded(&built, &spread);
+                let (built, spread) =
+                    with_processes(workers, |cluster| cluster.build_sog(system, &options, &budget).unwrap());
+                assert_eq!(built.graph, expected, "{} by {workers} processes, {canonical:?}", system.name);
                 check_owners(&built, &spread);
             }
         }
@@ -139,7 +158,14 @@ fn kinds(random: &mut Random, names: &[String], atoms: &[Expr]) -> Vec<SogOption
 }
 
 /// Graphs of a system by these workers are those of one thread; how many were compared.
-fn compare_graphs(cluster: &Cluster, random: &mut Random, system: &System, names: &[String], atoms: &[Expr]) -> usize {
+fn compare_graphs(
+    cluster: &Cluster,
+    check: fn(&Built, &SogSpread),
+    random: &mut Random,
+    system: &System,
+    names: &[String],
+    atoms: &[Expr],
+) -> usize {
     let budget = Budget::unlimited();
     let mut compared = 0;
     for options in kinds(random, names, atoms) {
@@ -149,7 +175,7 @@ fn compare_graphs(cluster: &Cluster, random: &mut Random, system: &System, names
             (Ok(expected), Ok((built, spread))) => {
                 assert_eq!(built.graph, expected.graph, "{} {options:?}", system.name);
                 assert_eq!((&built.actions, &built.atoms), (&expected.actions, &expected.atoms));
-                check_owners(&built, &spread);
+                check(&built, &spread);
                 compared += 1;
             }
             (expected, found) => {
@@ -189,35 +215,53 @@ fn compare_verdicts(
         match (expected, cluster.check_sog(system, &formula, &options, on_demand, &budget)) {
             (Ok(expected), Ok((judged, _))) => {
                 let holds = judged.violation.is_none();
-                assert_eq!(holds, expected.violation.is_none(), "{} {formula:?} {options:?}", system.name);
+                assert_eq!(holds, expected.violation.is_none(), "{} {on_demand} {formula:?} {options:?}", system.name);
                 compared += 1;
                 violated += usize::from(!holds);
             }
             (expected, found) => {
                 let (expected, found) = (expected.map(|_| ()), found.map(|_| ()));
-                assert_eq!(found, expected, "{} {formula:?} {options:?}", system.name);
+                assert_eq!(found, expected, "{} {on_demand} {formula:?} {options:?}", system.name);
             }
         }
     }
     (compared, violated)
 }
 
+/// Says which system it was if a test fails.
+struct Seed(usize, u64);
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            eprintln!("{} workers, seed {}", self.0, self.1);
+        }
+    }
+}
+
 fn seeds(default: u64) -> u64 {
     std::env::var("AMPLE_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// Does something with workers that share aggregates, and with processes that do not, each with what is to be so.
+fn with_both(workers: usize, mut work: impl FnMut(&Cluster, fn(&Built, &SogSpread))) {
+    with_workers(workers, |cluster| work(cluster, check_expanded));
+    with_processes(workers, |cluster| work(cluster, check_owners));
 }
 
 #[test]
 fn random_nets_have_the_graphs_and_verdicts_of_one_worker() {
     let (mut graphs, mut verdicts, mut violated) = (0, 0, 0);
     for workers in [2, 3, 5] {
-        with_workers(workers, |cluster| {
+        with_both(workers, |cluster, check| {
             for seed in 0..seeds(40) {
+                let _seed = Seed(workers, seed);
                 let mut random = Random::new(seed + 1000 * workers as u64);
                 let net = random.net();
                 let names: Vec<String> = net.transitions.iter().map(|transition| transition.name.clone()).collect();
                 let atoms: Vec<Expr> = (0..net.places.len().min(3) as u32).map(is_marked).collect();
                 let system = system(&net);
-                graphs += compare_graphs(cluster, &mut random, &system, &names, &atoms);
+                graphs += compare_graphs(cluster, check, &mut random, &system, &names, &atoms);
                 let (compared, against) = compare_verdicts(cluster, &mut random, &system, &names, &atoms);
                 (verdicts, violated) = (verdicts + compared, violated + against);
             }
@@ -231,8 +275,9 @@ fn random_nets_have_the_graphs_and_verdicts_of_one_worker() {
 fn random_systems_have_the_graphs_and_verdicts_of_one_worker() {
     let (mut graphs, mut verdicts, mut violated) = (0, 0, 0);
     for workers in [2, 4] {
-        with_workers(workers, |cluster| {
+        with_both(workers, |cluster, check| {
             for seed in 0..seeds(40) {
+                let _seed = Seed(workers, seed);
                 let mut random = Random::new(seed + 1000 * workers as u64);
                 let system = random::system(seed, SEQUENCES);
                 let atoms = conditions(&system);
@@ -241,7 +286,7 @@ fn random_systems_have_the_graphs_and_verdicts_of_one_worker() {
                 if built.graph.size().states > 3000 {
                     continue;
                 }
-                graphs += compare_graphs(cluster, &mut random, &system, &built.actions, &atoms);
+                graphs += compare_graphs(cluster, check, &mut random, &system, &built.actions, &atoms);
                 let (compared, against) = compare_verdicts(cluster, &mut random, &system, &built.actions, &atoms);
                 (verdicts, violated) = (verdicts + compared, violated + against);
             }
@@ -257,20 +302,20 @@ fn binary_diagrams_of_nets_are_the_same_in_all_workers() {
     for (system, observed, _) in nets().iter().skip(1) {
         let options = SogOptions { diagrams: DiagramKind::Binary, ..observing(observed, Canonical::None) };
         let expected = build(system, &options, &budget).unwrap().graph;
-        let (built, spread) = with_workers(3, |cluster| cluster.build_sog(system, &options, &budget).unwrap());
+        let (built, spread) = with_processes(3, |cluster| cluster.build_sog(system, &options, &budget).unwrap());
         assert_eq!(built.graph, expected, "{}", system.name);
         check_owners(&built, &spread);
     }
 }
 
 #[test]
-fn each_worker_sends_an_aggregate_once() {
+fn each_process_sends_an_aggregate_once() {
     let budget = Budget::unlimited();
     for (system, observed, _) in &nets() {
         for workers in [2, 4] {
             let options = observing(observed, Canonical::None);
             let (built, spread) =
-                with_workers(workers, |cluster| cluster.build_sog(system, &options, &budget).unwrap());
+                with_processes(workers, |cluster| cluster.build_sog(system, &options, &budget).unwrap());
             let owner = |number: usize| {
                 let aggregate = &built.graph.aggregates[number];
                 digest::owner(digest::digest(aggregate.label, &aggregate.set), workers)
@@ -297,7 +342,7 @@ fn long() -> (System, SogOptions) {
 #[test]
 fn deadlines_and_cancellations_end_a_construction() {
     let (system, options) = long();
-    with_workers(2, |cluster| {
+    with_both(2, |cluster, _| {
         let begun = Instant::now();
         let budget = Budget::unlimited().with_time(Duration::from_millis(200));
         let ended = cluster.build_sog(&system, &options, &budget).map(|_| ());

@@ -1,17 +1,22 @@
 //! One worker's part of the construction.
 //!
-//! Rounds are only timestamps here: a worker never waits for others as long as it has aggregates to expand. It closes a round
-//! when it has nothing to do, or after a short time, and goes on; what it sends from then on belongs to the next round. The
-//! construction is complete after a round in which nobody has sent anything and, at its end, nobody had anything left to do:
-//! all that was sent before had arrived when the round began.
+//! Rounds are only timestamps here: a worker never waits for others as long as there are aggregates to expand. It closes a round
+//! when there is nothing to do in its process, or after a short time, and goes on; what it sends from then on belongs to the next
+//! round. The construction is complete after a round in which nobody has sent anything and, at its end, nobody had anything left
+//! to do: all that was sent before had arrived when the round began.
+//!
+//! Since workers of a process do each other's work, each of them tells at the end of a round what the whole process has sent since
+//! its own last one, and whether the whole process has anything left. So what a worker does after it has closed a round, with
+//! what another one has received in it, does not escape: that one closes the round later.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ample_model::Interrupted;
 use ample_sog::aggregate::{closed, facts, first, successors};
 use ample_sog::canonical::{kept_nodes, representatives};
-use ample_sog::digest::{digest, owner};
+use ample_sog::digest::digest;
 use ample_sog::engine::SogError;
 use ample_sog::model::Labelled;
 use ample_sog::observed::Label;
@@ -19,7 +24,8 @@ use ample_sog::remote::{Moves, Source};
 use ample_sog::{Canonical, Error, Observed};
 use ample_symbolic::Portable;
 
-use super::table::{Arcs, ByDigest, Table};
+use super::site::{Owners, Site};
+use super::table::{Arcs, ByDigest, Entry};
 use super::wire::{Expanded, Parcel, read_digest};
 use super::{AGGREGATES, EXPANDED, WANTED};
 use crate::control::TallySnapshot;
@@ -32,8 +38,8 @@ const SLICE: Duration = Duration::from_millis(1);
 const MOST_KEPT: usize = 1 << 16;
 /// So many aggregates a worker knows again without their bytes.
 const MOST_KNOWN: usize = 1 << 16;
-/// What a worker needs to remember an aggregate that it has sent.
-const SENT_BYTES: usize = 24;
+/// A worker looks so often whether another one of its process has something for it to do.
+const NAP: Duration = Duration::from_micros(200);
 
 /// How the construction ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,11 +53,12 @@ pub(super) enum Over {
 /// The rounds of the construction.
 pub(super) struct Post<'s, 'a> {
     pub(super) seat: &'s mut Seat<'a>,
+    pub(super) site: Arc<Site>,
     inbox: VecDeque<Message>,
     is_closed: bool,
     /// When the round began.
     since: Instant,
-    /// What was sent since the last round was closed.
+    /// What the process had sent when the last round was closed.
     sent: u64,
     /// So many rounds ended since something was asked for in which nobody had anything to do.
     quiet: u32,
@@ -63,9 +70,10 @@ pub(super) struct Post<'s, 'a> {
 }
 
 impl<'s, 'a> Post<'s, 'a> {
-    pub(super) fn new(seat: &'s mut Seat<'a>) -> Post<'s, 'a> {
+    pub(super) fn new(seat: &'s mut Seat<'a>, site: Arc<Site>) -> Post<'s, 'a> {
         Post {
             seat,
+            site,
             inbox: VecDeque::new(),
             is_closed: false,
             since: Instant::now(),
@@ -80,7 +88,7 @@ impl<'s, 'a> Post<'s, 'a> {
     /// Writes a message into the next batch for a worker; how long it is.
     fn append(&mut self, kind: u8, to: usize, write: impl FnOnce(&mut Vec<u8>)) -> u64 {
         let mut length = 0;
-        self.sent += 1;
+        self.site.count_message();
         self.seat.exchange.append(kind, to, |batch| {
             let before = batch.len();
             write(batch);
@@ -89,8 +97,13 @@ impl<'s, 'a> Post<'s, 'a> {
         length as u64
     }
 
+    /// Something is to be expanded, or is being expanded, in this process.
+    fn has_work(&self) -> bool {
+        !self.seat.is_stopped && self.site.work().is_left()
+    }
+
     /// Takes what has arrived, closes a round if it is time, and begins the next one if it is over.
-    fn attend(&mut self, has_work: bool) -> Result<(), Interrupted> {
+    fn attend(&mut self) -> Result<(), Interrupted> {
         if self.over.is_some() {
             return Ok(());
         }
@@ -101,18 +114,20 @@ impl<'s, 'a> Post<'s, 'a> {
             if self.seat.exchange.is_over() {
                 self.begin_round();
             }
-        } else if self.since.elapsed() >= SLICE || !has_work && self.inbox.is_empty() {
-            self.close(has_work);
+        } else if self.since.elapsed() >= SLICE || self.inbox.is_empty() && !self.has_work() {
+            self.close();
         }
         Ok(())
     }
 
-    fn close(&mut self, has_work: bool) {
-        let has_work = has_work || !self.inbox.is_empty();
+    fn close(&mut self) {
+        // What is left first: who does it has sent everything when it is done.
+        let has_work = self.has_work() || !self.inbox.is_empty();
+        let sent = self.site.messages();
         let is_ending = self.failure.is_some() || self.seat.is_stopped;
-        let numbers = [self.sent, has_work.into(), self.is_searching.into(), is_ending.into()];
+        let numbers = [sent - self.sent, has_work.into(), self.is_searching.into(), is_ending.into()];
         self.seat.exchange.close(&numbers);
-        self.sent = 0;
+        self.sent = sent;
         self.is_closed = true;
     }
 
@@ -128,8 +143,13 @@ impl<'s, 'a> Post<'s, 'a> {
         };
     }
 
-    /// Waits for a message, or for the end of the round, which is closed.
+    /// Waits for a message, for the end of the round if it is closed, or for something to do in this process.
     fn wait(&mut self) -> Result<(), Interrupted> {
+        if !self.is_closed || self.has_work() {
+            self.seat.budget.check()?;
+            self.seat.exchange.wait(self.seat.worker, NAP);
+            return Ok(());
+        }
         match self.seat.receive()? {
             Some(message) => self.inbox.push_back(message),
             None => self.begin_round(),
@@ -142,6 +162,8 @@ impl<'s, 'a> Post<'s, 'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Done {
     pub(super) busy: Duration,
+    /// Aggregates that it has expanded.
+    pub(super) expanded: u64,
     /// Aggregates sent to other workers, and the bytes of these messages.
     pub(super) messages: u64,
     pub(super) message_bytes: u64,
@@ -190,32 +212,24 @@ pub(super) struct How {
     pub(super) canonical: Canonical,
     /// Worker 0 is told where aggregates lead.
     pub(super) is_checked: bool,
-    /// Only what the checker asks for is expanded.
-    pub(super) on_demand: bool,
 }
 
 /// A worker that expands the aggregates that it owns.
 pub(super) struct Builder<'s, 'a, 'o, S: Portable> {
     pub(super) post: Post<'s, 'a>,
     pub(super) sets: Labelled<S>,
-    pub(super) table: Table,
     pub(super) done: Done,
+    pub(super) owners: Owners,
+    /// How long it had waited before.
+    before: Duration,
     /// Of worker 0: where runs begin.
     pub(super) initial: Vec<u128>,
     observed: &'o Observed,
     how: How,
-    /// What is not yet expanded.
-    waiting: Vec<u32>,
-    /// What the checker waits for, and has not arrived here.
-    missing: ByDigest<()>,
-    /// What the checker waits for.
-    wanted: VecDeque<u32>,
-    /// Sets that it made, owns and has not expanded.
+    /// Sets that it made, that its process owns, and that it has not expanded.
     kept: HashMap<u32, S::Set>,
     /// Sets that it has seen: most arcs lead to one of them.
     known: HashMap<u64, (Label, S::Set, u128)>,
-    /// What it has sent to its owner.
-    sent: ByDigest<()>,
     view: View,
     arcs: u64,
 }
@@ -223,25 +237,23 @@ pub(super) struct Builder<'s, 'a, 'o, S: Portable> {
 impl<'s, 'a, 'o, S: Portable> Builder<'s, 'a, 'o, S> {
     pub(super) fn new(
         seat: &'s mut Seat<'a>,
+        (site, owners): (Arc<Site>, Owners),
         sets: Labelled<S>,
         observed: &'o Observed,
         how: How,
     ) -> Builder<'s, 'a, 'o, S> {
-        let max_bytes = seat.room() / 4;
+        let (_, before) = seat.exchange.waited();
         Builder {
-            post: Post::new(seat),
+            before,
+            post: Post::new(seat, site),
             sets,
-            table: Table::new(max_bytes),
             done: Done::default(),
+            owners,
             initial: Vec::new(),
             observed,
             how,
-            waiting: Vec::new(),
-            missing: ByDigest::default(),
-            wanted: VecDeque::new(),
             kept: HashMap::new(),
             known: HashMap::new(),
-            sent: ByDigest::default(),
             view: View::default(),
             arcs: 0,
         }
@@ -249,6 +261,20 @@ impl<'s, 'a, 'o, S: Portable> Builder<'s, 'a, 'o, S> {
 
     fn me(&self) -> usize {
         self.post.seat.me()
+    }
+
+    /// How long it has waited for others.
+    pub(super) fn waited(&self) -> Duration {
+        self.post.seat.exchange.waited().1.saturating_sub(self.before)
+    }
+
+    /// The number of this worker in its process.
+    pub(super) fn place(&self) -> usize {
+        self.me() % self.owners.threads
+    }
+
+    fn is_own(&self, digest: u128) -> bool {
+        self.owners.owner(digest) == self.owners.process(self.me())
     }
 
     /// The initial aggregates, which worker 0 makes.
@@ -289,50 +315,25 @@ impl<'s, 'a, 'o, S: Portable> Builder<'s, 'a, 'o, S> {
         self.known.clear();
     }
 
-    fn has_work(&self) -> bool {
-        !self.post.seat.is_stopped && (!self.wanted.is_empty() || !self.how.on_demand && !self.waiting.is_empty())
-    }
-
     /// Takes what has arrived, and expands one aggregate or waits.
     fn turn(&mut self) -> Result<(), Error> {
-        self.post.attend(self.has_work())?;
+        self.post.attend()?;
         while let Some(message) = self.post.inbox.pop_front() {
             self.take(&message)?;
         }
         if self.post.over.is_some() {
             return Ok(());
         }
-        match self.next() {
+        let place = self.place();
+        let next = if self.post.seat.is_stopped { None } else { self.post.site.work().next(place) };
+        match next {
             Some(number) => self.expand(number),
-            None if self.post.is_closed => Ok(self.post.wait()?),
-            None => Ok(()),
+            None => Ok(self.post.wait()?),
         }
-    }
-
-    /// The aggregate that is expanded next.
-    fn next(&mut self) -> Option<u32> {
-        if self.post.seat.is_stopped {
-            return None;
-        }
-        let is_open = |table: &Table, number: &u32| table.entry(*number).expansion.is_none();
-        while let Some(number) = self.wanted.pop_front() {
-            if is_open(&self.table, &number) {
-                return Some(number);
-            }
-        }
-        while !self.how.on_demand
-            && let Some(number) = self.waiting.pop()
-        {
-            if is_open(&self.table, &number) {
-                return Some(number);
-            }
-        }
-        None
     }
 
     fn take(&mut self, message: &Message) -> Result<(), Error> {
         let mut bytes = message.bytes.as_slice();
-        let is_foreign = message.from != self.me();
         while !bytes.is_empty() {
             let before = bytes.len();
             let read = match message.kind {
@@ -342,13 +343,13 @@ impl<'s, 'a, 'o, S: Portable> Builder<'s, 'a, 'o, S> {
                     Ok(())
                 }),
                 WANTED => read_digest(&mut bytes).map(|digest| {
-                    self.want(digest);
+                    self.post.site.work().want(digest);
                     Ok(())
                 }),
                 _ => None,
             };
             read.ok_or_else(|| Error::Internal("a message about aggregates is not readable".into()))??;
-            if message.kind == AGGREGATES && is_foreign {
+            if message.kind == AGGREGATES {
                 self.done.received += 1;
                 self.done.received_bytes += (before - bytes.len()) as u64;
             }
@@ -356,32 +357,15 @@ impl<'s, 'a, 'o, S: Portable> Builder<'s, 'a, 'o, S> {
         Ok(())
     }
 
-    /// An aggregate that this worker owns.
+    /// An aggregate that this process owns, from another one.
     fn arrive(&mut self, parcel: &Parcel<'_>) -> Result<(), Error> {
         let digest = parcel.digest.unwrap_or_else(|| digest(parcel.label, parcel.bytes));
-        if self.table.find(digest).is_none() {
+        let mut work = self.post.site.work();
+        if work.table.find(digest).is_none() {
             let is_whole = parcel.digest.is_none() && self.how.canonical != Canonical::Full;
-            self.insert(digest, parcel.label, parcel.bytes.to_vec(), is_whole)?;
+            work.insert(digest, parcel.label, parcel.bytes.to_vec(), is_whole, None)?;
         }
         Ok(())
-    }
-
-    fn insert(&mut self, digest: u128, label: Label, bytes: Vec<u8>, is_whole: bool) -> Result<u32, Error> {
-        let number = self.table.insert(digest, label, bytes, is_whole)?;
-        if self.missing.remove(&digest).is_some() {
-            self.wanted.push_back(number);
-        }
-        self.waiting.push(number);
-        Ok(number)
-    }
-
-    /// The checker waits for it.
-    fn want(&mut self, digest: u128) {
-        match self.table.find(digest) {
-            Some(number) => self.wanted.push_back(number),
-            // It is on its way.
-            None => drop(self.missing.insert(digest, ())),
-        }
     }
 
     /// Expands an aggregate. Where the memory is full of sets that are only kept to save time, once more without them.
@@ -395,20 +379,23 @@ impl<'s, 'a, 'o, S: Portable> Builder<'s, 'a, 'o, S> {
             done => done,
         };
         self.done.busy += begun.elapsed();
+        self.done.expanded += u64::from(result.is_ok());
+        self.post.site.work().done();
         self.tell();
         result
     }
 
     fn try_to_expand(&mut self, number: u32) -> Result<(), Error> {
-        let set = self.open(number)?;
-        let (digest, label) = (self.table.entry(number).digest, self.table.entry(number).label);
+        let entry = self.post.site.work().table.entry(number).clone();
+        let set = self.open(number, &entry)?;
+        let Entry { digest, label, .. } = entry;
         let mut facts = facts(&mut self.sets, &set, label, self.observed)?;
         if self.how.canonical == Canonical::Full {
-            facts.nodes = kept_nodes(&mut self.sets, &self.table.entry(number).bytes)?;
+            facts.nodes = kept_nodes(&mut self.sets, &entry.bytes)?;
         }
         let post = &mut self.post;
         let leaving = successors(&mut self.sets, &set, label, self.observed, &mut || {
-            post.attend(true)?;
+            post.attend()?;
             if post.seat.is_stopped { Err(Error::Cancelled) } else { Ok(()) }
         })?;
         let mut arcs = Vec::with_capacity(leaving.len());
@@ -421,15 +408,14 @@ impl<'s, 'a, 'o, S: Portable> Builder<'s, 'a, 'o, S> {
         if self.how.is_checked {
             self.tell_checker(digest, label, &facts, &arcs);
         }
-        self.table.expand(number, facts, arcs)
+        self.post.site.work().table.expand(number, facts, arcs)
     }
 
     /// The set of an aggregate that is to be expanded.
-    fn open(&mut self, number: u32) -> Result<S::Set, Error> {
+    fn open(&mut self, number: u32, entry: &Entry) -> Result<S::Set, Error> {
         if let Some(set) = self.kept.remove(&number) {
             return Ok(set);
         }
-        let entry = self.table.entry(number);
         let set = self.sets.decode(&entry.bytes)?;
         if entry.is_whole {
             return Ok(set);
@@ -440,7 +426,7 @@ impl<'s, 'a, 'o, S: Portable> Builder<'s, 'a, 'o, S> {
             if digest(entry.label, &bytes) != entry.digest {
                 return Err(Error::Internal("an aggregate is not what its representatives lead to".into()));
             }
-            self.table.complete(number, bytes)?;
+            self.post.site.work().table.complete(number, bytes)?;
         }
         Ok(set)
     }
@@ -469,25 +455,26 @@ impl<'s, 'a, 'o, S: Portable> Builder<'s, 'a, 'o, S> {
             Canonical::None | Canonical::Sent => self.sets.encode(&set)?,
         };
         let digest = digest(label, &bytes);
-        let to = owner(digest, self.post.seat.workers());
-        if to == self.me() {
-            if self.table.find(digest).is_none() {
-                let number = self.insert(digest, label, bytes, self.how.canonical != Canonical::Full)?;
+        if self.is_own(digest) {
+            let place = self.place();
+            let is_whole = self.how.canonical != Canonical::Full;
+            let mut work = self.post.site.work();
+            if work.table.find(digest).is_none() {
+                let number = work.insert(digest, label, bytes, is_whole, Some(place))?;
                 if self.kept.len() >= MOST_KEPT {
                     self.kept.clear();
                 }
                 self.kept.insert(number, set.clone());
             }
-        } else if !self.sent.contains_key(&digest) {
-            self.table.charge(SENT_BYTES)?;
+        } else if self.is_unsent(digest)? {
             let (bytes, named) = match self.how.canonical {
                 Canonical::Sent => (self.reduced(&set)?, Some(digest)),
                 Canonical::None | Canonical::Full => (bytes, None),
             };
+            let to = self.owners.receiver(digest);
             self.done.messages += 1;
             self.done.message_bytes +=
                 self.post.append(AGGREGATES, to, |out| Parcel { label, digest: named, bytes: &bytes }.write(out));
-            self.sent.insert(digest, ());
         }
         if let Some(short) = short {
             if self.known.len() >= MOST_KNOWN {
@@ -498,20 +485,25 @@ impl<'s, 'a, 'o, S: Portable> Builder<'s, 'a, 'o, S> {
         Ok(digest)
     }
 
+    fn is_unsent(&mut self, digest: u128) -> Result<bool, Error> {
+        self.post.site.work().is_unsent(digest)
+    }
+
     fn reduced(&mut self, set: &S::Set) -> Result<Vec<u8>, Error> {
         let kept = representatives(&mut self.sets, set, self.observed)?;
         Ok(self.sets.encode(&kept)?)
     }
 
     fn tell(&self) {
-        let (found, expanded) = self.table.len();
-        self.post.seat.tell(&TallySnapshot {
-            states: found as u64,
-            transitions: self.arcs,
-            pending: (found - expanded) as u64,
-            memory: self.table.bytes() as u64,
-            ..TallySnapshot::default()
-        });
+        let mut now = TallySnapshot { transitions: self.arcs, ..TallySnapshot::default() };
+        now.states = self.done.expanded;
+        // What all have in common is told by the first one.
+        if self.place() == 0 {
+            let work = self.post.site.work();
+            let (found, expanded) = work.table.len();
+            (now.pending, now.memory) = ((found - expanded) as u64, work.table.bytes() as u64);
+        }
+        self.post.seat.tell(&now);
     }
 
     /// The digest of an aggregate that the checker knows.
@@ -523,10 +515,10 @@ impl<'s, 'a, 'o, S: Portable> Builder<'s, 'a, 'o, S> {
     fn ask(&mut self, seen: usize) {
         let digest = self.view.seen[seen].digest;
         self.view.seen[seen].is_wanted = true;
-        let to = owner(digest, self.post.seat.workers());
-        if to == self.me() {
-            return self.want(digest);
+        if self.is_own(digest) {
+            return self.post.site.work().want(digest);
         }
+        let to = self.owners.receiver(digest);
         self.done.checker_messages += 1;
         self.done.checker_bytes += self.post.append(WANTED, to, |out| out.extend_from_slice(&digest.to_le_bytes()));
     }
@@ -540,7 +532,7 @@ impl<S: Portable> Source for Builder<'_, '_, '_, S> {
     }
 
     fn moves(&mut self, aggregate: usize) -> Result<Moves, Error> {
-        self.post.attend(true)?;
+        self.post.attend()?;
         loop {
             if let Some(moves) = &self.view.seen[aggregate].moves {
                 return Ok(moves.clone());

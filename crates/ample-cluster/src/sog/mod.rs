@@ -1,12 +1,14 @@
 //! Symbolic observation graphs (H. Ouni, *Parallel verification of concurrent systems using the Symbolic Observation Graph*,
-//! 2019, Chapters 4 to 7): every aggregate belongs to one worker, which its digest names.
+//! 2019, Chapters 4 to 7): every aggregate belongs to one process, which its digest names.
 //!
-//! A worker computes the successors of the aggregates that it owns, with diagrams of its own, and sends each of them to its
-//! owner, once: as the bytes of its set, or of the representatives from which the set can be made. Of what others own it
-//! keeps the digest only. A formula is checked by worker 0 while all build; it sees digests, labels and flags. Sets are only
+//! The workers of a process share what it owns: each of them expands one aggregate at a time, with diagrams of its own, and
+//! what belongs to another process is sent there, once: as the bytes of its set, or of the representatives from which the set
+//! can be made. Of what others own a process keeps the digest only. Processes of one worker are the distributed
+//! construction of the thesis, processes of several the hybrid one. A formula is checked by worker 0 while all build; it sees digests, labels and flags. Sets are only
 //! fetched along a run that violates the formula.
 
 mod builder;
+mod site;
 mod table;
 mod wire;
 
@@ -16,7 +18,6 @@ use std::time::Instant;
 
 use ample_budget::Budget;
 use ample_model::{Expr, Interrupted, Reason, System};
-use ample_sog::digest::owner;
 use ample_sog::engine::distributed::{Actions, Operation, Prepared, accept, built, judged, observed, with_faults};
 use ample_sog::engine::{Built, Judged, SogError, SogFormula, SogOptions};
 use ample_sog::graph::Aggregate;
@@ -29,6 +30,7 @@ use ample_symbolic::lists::trust_stack;
 use serde::{Deserialize, Serialize};
 
 use self::builder::{Builder, Done, How, Over};
+use self::site::{Owners, Site};
 use self::table::ByDigest;
 use self::wire::{Whole, read_digest};
 use crate::control::lock;
@@ -54,7 +56,14 @@ const SETUP: Kind = OWN_KINDS + 6;
 pub const STACK: usize = 256 << 20;
 
 /// What the workers of a process have in common.
-pub(crate) type Shared = Mutex<Option<Arc<Prepared>>>;
+pub(crate) type Shared = Mutex<Option<Common>>;
+
+/// What they do a job with.
+#[derive(Clone)]
+pub(crate) struct Common {
+    prepared: Arc<Prepared>,
+    site: Arc<Site>,
+}
 
 /// A graph that is to be built, or a formula that is to be checked on one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -62,6 +71,8 @@ pub(crate) struct SogJob {
     options: SogOptions,
     formula: Option<SogFormula>,
     on_demand: bool,
+    /// Workers of one process share nothing.
+    is_apart: bool,
 }
 
 /// What came of it.
@@ -109,12 +120,14 @@ pub struct SogShare {
     pub process: usize,
     /// Its number in the process.
     pub worker: usize,
-    /// The aggregates that it owns.
+    /// The aggregates that it receives for its process, which owns them.
     pub aggregates: u64,
     /// Those that it has expanded.
     pub expanded: u64,
     /// Seconds in which it has computed aggregates.
     pub busy_s: f64,
+    /// Seconds in which it has waited for others.
+    pub waited_s: f64,
 }
 
 /// What a worker tells worker 0 at the end.
@@ -125,12 +138,20 @@ struct WorkerReport {
     found: u64,
     expanded: u64,
     busy_s: f64,
+    waited_s: f64,
     messages: u64,
     message_bytes: u64,
     received: u64,
     received_bytes: u64,
     checker_messages: u64,
     checker_bytes: u64,
+}
+
+impl SogJob {
+    /// Only what the checker asks for is expanded.
+    fn is_on_demand(&self) -> bool {
+        self.on_demand && self.formula.is_some()
+    }
 }
 
 impl Cluster {
@@ -143,7 +164,7 @@ impl Cluster {
     ) -> Result<(Built, SogSpread), SogError> {
         let begun = Instant::now();
         accept(system, options)?;
-        let job = SogJob { options: options.clone(), formula: None, on_demand: false };
+        let job = SogJob { options: options.clone(), formula: None, on_demand: false, is_apart: self.is_apart() };
         match self.have_done(system, job, budget)? {
             (Answer::Built(built), spread) => Ok((Built { took: begun.elapsed(), ..*built }, spread)),
             (Answer::Judged(_), _) => Err(SogError::Ended(mixed_up())),
@@ -160,7 +181,8 @@ impl Cluster {
         budget: &Budget,
     ) -> Result<(Judged, SogSpread), SogError> {
         let begun = Instant::now();
-        let job = SogJob { options: options.clone(), formula: Some(formula.clone()), on_demand };
+        let formula_of = Some(formula.clone());
+        let job = SogJob { options: options.clone(), formula: formula_of, on_demand, is_apart: self.is_apart() };
         match self.have_done(system, job, budget)? {
             (Answer::Judged(judged), spread) => {
                 let judged = with_faults(system, formula, *judged, budget)?;
@@ -192,17 +214,19 @@ pub(crate) fn perform(seat: &mut Seat<'_>, system: &System, job: &SogJob) -> Res
     trust_stack(seat.stack);
     let begun = Instant::now();
     let found = match prepare(seat, system, job)? {
-        Ok(prepared) => match prepared.perform(system, Construction { seat, system, job, begun }) {
-            Ok(found) => found?,
-            Err(why) => SogFound { result: Err(why), spread: SogSpread::default() },
-        },
+        Ok(Common { prepared, site }) => {
+            match prepared.perform(system, Construction { seat, site, system, job, begun }) {
+                Ok(found) => found?,
+                Err(why) => SogFound { result: Err(why), spread: SogSpread::default() },
+            }
+        }
         Err(why) => SogFound { result: Err(why), spread: SogSpread::default() },
     };
     Ok(found)
 }
 
 /// The first worker of each process prepares the system for all of them, as process 0 has done it.
-fn prepare(seat: &mut Seat<'_>, system: &System, job: &SogJob) -> Result<Result<Arc<Prepared>, SogError>, Interrupted> {
+fn prepare(seat: &mut Seat<'_>, system: &System, job: &SogJob) -> Result<Result<Common, SogError>, Interrupted> {
     let is_first = seat.me().is_multiple_of(seat.threads());
     let atoms: Vec<Expr> = job.formula.as_ref().map_or_else(|| job.options.atoms.clone(), SogFormula::conditions);
     let prepared = is_first.then(|| Prepared::new(system, &atoms, job.options.diagrams, seat.budget)).transpose();
@@ -226,7 +250,9 @@ fn prepare(seat: &mut Seat<'_>, system: &System, job: &SogJob) -> Result<Result<
     });
     let why = match arranged.transpose() {
         Ok(Some(prepared)) => {
-            *lock(seat.shared) = Some(Arc::new(prepared));
+            let max_bytes = seat.room().saturating_mul(seat.threads()) / 4;
+            let site = Site::new(seat.threads(), max_bytes, job.is_on_demand());
+            *lock(seat.shared) = Some(Common { prepared: Arc::new(prepared), site: Arc::new(site) });
             None
         }
         Ok(None) => None,
@@ -237,7 +263,13 @@ fn prepare(seat: &mut Seat<'_>, system: &System, job: &SogJob) -> Result<Result<
         return Ok(Err(why));
     }
     let lacking = || SogError::Internal("the system is not prepared".into());
-    Ok(lock(seat.shared).clone().ok_or_else(lacking))
+    let mut common = lock(seat.shared).clone().ok_or_else(lacking);
+    if let Ok(common) = &mut common
+        && job.is_apart
+    {
+        common.site = Arc::new(Site::new(1, seat.room() / 4, job.is_on_demand()));
+    }
+    Ok(common)
 }
 
 /// All workers can go on, with what worker 0 has decided for them; or none of them does, because of this.
@@ -261,6 +293,7 @@ fn agree(seat: &mut Seat<'_>, why: Option<SogError>) -> Result<Result<Vec<u8>, S
 /// A job, once the system is prepared.
 struct Construction<'s, 'a, 'j> {
     seat: &'s mut Seat<'a>,
+    site: Arc<Site>,
     system: &'j System,
     job: &'j SogJob,
     begun: Instant,
@@ -343,13 +376,11 @@ impl Construction<'_, '_, '_> {
         checker: Option<&Checker<'_>>,
     ) -> Result<SogFound, Interrupted> {
         let job = self.job;
-        let how = How {
-            canonical: job.options.canonical,
-            is_checked: job.formula.is_some(),
-            on_demand: job.on_demand && job.formula.is_some(),
-        };
+        let how = How { canonical: job.options.canonical, is_checked: job.formula.is_some() };
         let (me, budget) = (self.seat.me(), self.seat.budget);
-        let mut builder = Builder::new(self.seat, sets, observed, how);
+        let threads = if job.is_apart { 1 } else { self.seat.threads() };
+        let owners = Owners { processes: self.seat.workers() / threads, threads };
+        let mut builder = Builder::new(self.seat, (Arc::clone(&self.site), owners), sets, observed, how);
         let mut run = None;
         let mut product = ProductSize::default();
         if me == 0
@@ -423,10 +454,12 @@ fn finish<S: Portable>(
     let report = report(builder);
     let fetched: Vec<u128> =
         run.into_iter().flat_map(Loop::aggregates).map(|number| builder.digest_of(number)).collect();
+    let (owners, is_gathered) = (builder.owners, is_gathered && builder.place() == 0);
+    let site = Arc::clone(&builder.post.site);
     let seat = &mut *builder.post.seat;
     seat.exchange.send(REPORT, 0, serde_json::to_vec(&report).unwrap_or_default());
     for digest in fetched {
-        let to = owner(digest, seat.workers());
+        let to = owners.receiver(digest);
         seat.exchange.append(FETCH, to, |out| out.extend_from_slice(&digest.to_le_bytes()));
     }
     let mut reports: Vec<(usize, WorkerReport)> = Vec::new();
@@ -441,17 +474,20 @@ fn finish<S: Portable>(
         _ => {}
     })?;
     reports.sort_by_key(|(worker, _)| *worker);
-    let table = &builder.table;
+    let work = site.work();
+    let table = &work.table;
     let mut entries = ByDigest::default();
     for entry in wanted.iter().filter_map(|digest| table.find(*digest)).map(|number| table.entry(number)) {
         seat.exchange.append(ENTRIES, 0, |out| Whole::write(entry, out));
     }
+    // Of each process the first worker.
     for entry in table.entries().iter().filter(|_| is_gathered) {
         seat.exchange.append(ENTRIES, 0, |out| Whole::write(entry, out));
         while let Some(message) = seat.poll()? {
             gather(&message.bytes, message.kind, &mut entries);
         }
     }
+    drop(work);
     seat.round(&[], |_, message| gather(&message.bytes, message.kind, &mut entries))?;
     Ok((reports.into_iter().map(|(_, report)| report).collect(), entries))
 }
@@ -465,15 +501,19 @@ fn gather(mut bytes: &[u8], kind: Kind, entries: &mut ByDigest<Gathered>) {
 }
 
 fn report<S: Portable>(builder: &mut Builder<'_, '_, '_, S>) -> WorkerReport {
-    let (found, expanded) = builder.table.len();
-    let Done { busy, messages, message_bytes, received, received_bytes, checker_messages, checker_bytes } =
+    let Done { busy, expanded, messages, message_bytes, received, received_bytes, checker_messages, checker_bytes } =
         builder.done;
+    let me = builder.post.seat.me();
+    let work = builder.post.site.work();
+    let (found, size) = work.table.size(|digest| builder.owners.receiver(digest) == me);
+    drop(work);
     WorkerReport {
         failure: builder.post.failure.take(),
-        size: builder.table.size(),
-        found: found as u64,
-        expanded: expanded as u64,
+        size,
+        found,
+        expanded,
         busy_s: busy.as_secs_f64(),
+        waited_s: builder.waited().as_secs_f64(),
         messages,
         message_bytes,
         received,
@@ -563,6 +603,7 @@ fn spread(reports: &[WorkerReport], threads: usize) -> SogSpread {
         aggregates: report.found,
         expanded: report.expanded,
         busy_s: report.busy_s,
+        waited_s: report.waited_s,
     };
     SogSpread {
         processes: reports.len() / threads,

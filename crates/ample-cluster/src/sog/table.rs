@@ -1,7 +1,8 @@
-//! The aggregates that a worker owns, found by their digests.
+//! The aggregates that a process owns, found by their digests.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
 
 use ample_sog::aggregate::Facts;
 use ample_sog::observed::Label;
@@ -32,12 +33,15 @@ pub(super) type ByDigest<T> = HashMap<u128, T, BuildHasherDefault<OfDigest>>;
 pub(super) type Arcs = Vec<(Option<usize>, u128)>;
 
 /// An aggregate.
+#[derive(Clone)]
 pub(super) struct Entry {
     pub(super) digest: u128,
     pub(super) label: Label,
     /// Its set, or its representatives.
-    pub(super) bytes: Box<[u8]>,
+    pub(super) bytes: Arc<[u8]>,
     pub(super) is_whole: bool,
+    /// Somebody expands it, or has done so.
+    pub(super) is_claimed: bool,
     pub(super) expansion: Option<(Facts, Arcs)>,
 }
 
@@ -91,8 +95,14 @@ impl Table {
         self.charge(bytes.len() + ENTRY_BYTES)?;
         let number = u32::try_from(self.entries.len()).map_err(|_| Error::Memory)?;
         self.numbers.insert(digest, number);
-        self.entries.push(Entry { digest, label, bytes: bytes.into(), is_whole, expansion: None });
+        let bytes = bytes.into();
+        self.entries.push(Entry { digest, label, bytes, is_whole, is_claimed: false, expansion: None });
         Ok(number)
+    }
+
+    /// True for one caller only: that one expands it.
+    pub(super) fn claim(&mut self, number: u32) -> bool {
+        !std::mem::replace(&mut self.entries[number as usize].is_claimed, true)
     }
 
     /// The whole set of an aggregate in place of its representatives.
@@ -107,17 +117,17 @@ impl Table {
     /// What was found when the aggregate was expanded, by now for the first time.
     pub(super) fn expand(&mut self, number: u32, facts: Facts, arcs: Arcs) -> Result<(), Error> {
         let more = arcs.len() * size_of::<(Option<usize>, u128)>();
-        let entry = &mut self.entries[number as usize];
-        if entry.expansion.replace((facts, arcs)).is_none() {
+        if self.entries[number as usize].expansion.replace((facts, arcs)).is_none() {
             self.expanded += 1;
         }
         self.charge(more)
     }
 
-    /// The figures of the aggregates that were expanded.
-    pub(super) fn size(&self) -> Size {
-        let mut size = Size::default();
-        for entry in &self.entries {
+    /// How many aggregates there are of those with some digests, and the figures of those that were expanded.
+    pub(super) fn size(&self, is_meant: impl Fn(u128) -> bool) -> (u64, Size) {
+        let (mut found, mut size) = (0, Size::default());
+        for entry in self.entries.iter().filter(|entry| is_meant(entry.digest)) {
+            found += 1;
             let Some((facts, arcs)) = &entry.expansion else { continue };
             size.aggregates += 1;
             size.arcs += arcs.len();
@@ -128,6 +138,6 @@ impl Table {
             size.nodes += facts.nodes;
             size.bytes += entry.bytes.len();
         }
-        size
+        (found, size)
     }
 }

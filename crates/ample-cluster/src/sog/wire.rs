@@ -131,8 +131,14 @@ mod tests {
     fn what_is_written_is_read() {
         let arcs = vec![(None, 7), (Some(0), u128::MAX), (Some(300), 1 << 100)];
         let facts = Facts { dead: true, divergent: false, states: u128::MAX - 1, nodes: 9 };
-        let mut entry =
-            Entry { digest: 5, label: 1 << 63 | 3, bytes: vec![1; 200].into(), is_whole: true, expansion: None };
+        let mut entry = Entry {
+            digest: 5,
+            label: 1 << 63 | 3,
+            bytes: vec![1; 200].into(),
+            is_whole: true,
+            is_claimed: true,
+            expansion: None,
+        };
         let mut out = Vec::new();
         Whole::write(&entry, &mut out);
         entry.expansion = Some((facts.clone(), arcs.clone()));

@@ -15,7 +15,7 @@ use super::cluster::{self, Forming, Leading, Part};
 use super::layout::Extent;
 use super::state;
 use super::steps::{Columns, Steps};
-use super::text::bytes;
+use super::text::{bytes, group_size};
 use super::{Context, Exit, complain, diagnostics, failed, load, output, print, print_json};
 
 /// Builds the graph, or checks formulas while it is being built, or on one that was saved.
@@ -130,12 +130,15 @@ pub fn on_saved_graph(
     check_formulas(&loaded, formulas, &budget, &check, context)
 }
 
+/// What comes of a formula, and how the work was spread if several processes did it.
+type Checked = Result<(Judged, Option<SogSpread>), SogError>;
+
 /// Reads formulas, checks them, and shows what was found.
 fn check_formulas(
     loaded: &Loaded,
     formulas: &[String],
     budget: &Budget,
-    check: &dyn Fn(&SogFormula) -> Result<(Judged, Option<SogSpread>), SogError>,
+    check: &dyn Fn(&SogFormula) -> Checked,
     context: &Context,
 ) -> Exit {
     let mut exit = Exit::Fine;
@@ -288,7 +291,8 @@ fn cluster_statistics(out: &mut impl Write, spread: &SogSpread) -> io::Result<()
     let (sent, wire) = (bytes(*message_bytes), bytes(spread.wire_bytes));
     writeln!(
         out,
-        "{processes} processes with {threads} workers each: {messages} messages with aggregates, {sent}; {wire} over the network"
+        "{}: {messages} messages with aggregates, {sent}; {wire} over the network",
+        group_size(*processes, *threads)
     )?;
     if *checker_messages > 0 {
         writeln!(out, "{checker_messages} messages from and to the checker, {}", bytes(*checker_bytes))?;
@@ -300,7 +304,10 @@ fn cluster_statistics(out: &mut impl Write, spread: &SogSpread) -> io::Result<()
         expanded.join(" "),
         spread.balance,
         spread.busy_balance
-    )
+    )?;
+    let waited: f64 = spread.workers.iter().map(|worker| worker.waited_s).sum();
+    let waited = waited / spread.workers.len().max(1) as f64;
+    writeln!(out, "A worker has waited for others for {waited:.3} seconds on average")
 }
 
 /// The time; with each kind of diagrams, if there were two.

@@ -74,7 +74,8 @@ fn cluster(out: &mut impl Write, spread: &Spread) -> io::Result<()> {
     let Spread { processes, threads, messages, message_bytes, wire_bytes, rounds, balance, .. } = spread;
     writeln!(
         out,
-        "{processes} processes with {threads} workers each: {} messages between workers with {}, {} over the network",
+        "{}: {} messages between workers with {}, {} over the network",
+        group_size(*processes, *threads),
         count(*messages),
         bytes(*message_bytes),
         bytes(*wire_bytes)
@@ -87,6 +88,16 @@ fn cluster(out: &mut impl Write, spread: &Spread) -> io::Result<()> {
         out,
         "{rounds} rounds of messages, in which a worker has waited for others for {waited:.3} seconds on average"
     )
+}
+
+/// How many processes there are, and workers in each.
+pub fn group_size(processes: usize, threads: usize) -> String {
+    let workers = if threads == 1 { "1 worker".to_owned() } else { format!("{threads} workers") };
+    if processes == 1 {
+        format!("1 process with {workers}")
+    } else {
+        format!("{processes} processes with {workers} each")
+    }
 }
 
 /// The statements that no run executes, by process type. One whose successor is listed is found by that.

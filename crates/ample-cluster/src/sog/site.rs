@@ -1,0 +1,222 @@
+//! What the workers of a process share: the aggregates that the process owns, and which of them are still to be expanded.
+//!
+//! Between processes work is spread by the digests of aggregates; within a process a new aggregate goes on the stack of the worker
+//! that made it, or, if it came from another process, of the one with the fewest, and a worker without any takes the oldest from
+//! the one with the most (H. Ouni's thesis, Chapter 5, has two levels of balancing as well).
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+use ample_sog::Error;
+use ample_sog::digest::{owner, receiver};
+use ample_sog::observed::Label;
+
+use super::table::{ByDigest, Table};
+use crate::control::lock;
+
+/// Who owns which aggregates: so many processes, with so many workers each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Owners {
+    pub(super) processes: usize,
+    pub(super) threads: usize,
+}
+
+impl Owners {
+    /// The process that a worker belongs to.
+    pub(super) fn process(self, worker: usize) -> usize {
+        worker / self.threads
+    }
+
+    /// The process that owns an aggregate.
+    pub(super) fn owner(self, digest: u128) -> usize {
+        owner(digest, self.processes)
+    }
+
+    /// The worker that messages about an aggregate go to.
+    pub(super) fn receiver(self, digest: u128) -> usize {
+        self.owner(digest) * self.threads + receiver(digest, self.processes, self.threads)
+    }
+}
+
+/// What the workers of a process share.
+pub(super) struct Site {
+    work: Mutex<Work>,
+    /// So many messages the workers have put into batches.
+    sent: AtomicU64,
+}
+
+/// The aggregates of a process.
+pub(super) struct Work {
+    pub(super) table: Table,
+    /// What is not yet expanded, for each worker.
+    waiting: Vec<VecDeque<u32>>,
+    /// What the checker waits for.
+    wanted: VecDeque<u32>,
+    /// What the checker waits for, and has not arrived here.
+    missing: ByDigest<()>,
+    /// What was sent to its owner.
+    sent: ByDigest<()>,
+    /// How many entries `waiting` and `wanted` have, and what is being expanded: what is not done.
+    left: usize,
+    on_demand: bool,
+}
+
+impl Site {
+    /// For so many workers, whose aggregates take at most so many bytes.
+    pub(super) fn new(threads: usize, max_bytes: usize, on_demand: bool) -> Site {
+        let work = Work {
+            table: Table::new(max_bytes),
+            waiting: vec![VecDeque::new(); threads],
+            wanted: VecDeque::new(),
+            missing: ByDigest::default(),
+            sent: ByDigest::default(),
+            left: 0,
+            on_demand,
+        };
+        Site { work: Mutex::new(work), sent: AtomicU64::new(0) }
+    }
+
+    pub(super) fn work(&self) -> MutexGuard<'_, Work> {
+        lock(&self.work)
+    }
+
+    /// A message is about to be put into a batch.
+    pub(super) fn count_message(&self) {
+        self.sent.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// How many messages that were.
+    pub(super) fn messages(&self) -> u64 {
+        self.sent.load(Ordering::SeqCst)
+    }
+}
+
+impl Work {
+    /// Something is to be expanded, or is being expanded.
+    pub(super) fn is_left(&self) -> bool {
+        self.left > 0
+    }
+
+    /// A new aggregate, for a worker, or for the one with the fewest.
+    pub(super) fn insert(
+        &mut self,
+        digest: u128,
+        label: Label,
+        bytes: Vec<u8>,
+        is_whole: bool,
+        worker: Option<usize>,
+    ) -> Result<u32, Error> {
+        let number = self.table.insert(digest, label, bytes, is_whole)?;
+        if self.missing.remove(&digest).is_some() {
+            self.wanted.push_back(number);
+            self.left += 1;
+        }
+        if !self.on_demand {
+            let fewest = || (0..self.waiting.len()).min_by_key(|worker| self.waiting[*worker].len());
+            let worker = worker.or_else(fewest).unwrap_or_default();
+            self.waiting[worker].push_back(number);
+            self.left += 1;
+        }
+        Ok(number)
+    }
+
+    /// The checker waits for an aggregate.
+    pub(super) fn want(&mut self, digest: u128) {
+        match self.table.find(digest) {
+            Some(number) => {
+                self.wanted.push_back(number);
+                self.left += 1;
+            }
+            // It is on its way.
+            None => drop(self.missing.insert(digest, ())),
+        }
+    }
+
+    /// The aggregate that a worker expands next, which is [done](Work::done) later.
+    pub(super) fn next(&mut self, worker: usize) -> Option<u32> {
+        loop {
+            let number =
+                self.wanted.pop_front().or_else(|| self.waiting[worker].pop_back()).or_else(|| self.steal())?;
+            if self.table.claim(number) {
+                return Some(number);
+            }
+            self.left -= 1;
+        }
+    }
+
+    /// What has waited longest of the worker with the most.
+    fn steal(&mut self) -> Option<u32> {
+        self.waiting.iter_mut().max_by_key(|waiting| waiting.len())?.pop_front()
+    }
+
+    /// A worker has expanded what was its next, and put everything into batches that there is to say of it.
+    pub(super) fn done(&mut self) {
+        self.left -= 1;
+    }
+
+    /// Whether an aggregate has to be sent to its owner: once.
+    pub(super) fn is_unsent(&mut self, digest: u128) -> Result<bool, Error> {
+        let is_new = self.sent.insert(digest, ()).is_none();
+        if is_new {
+            self.table.charge(SENT_BYTES)?;
+        }
+        Ok(is_new)
+    }
+}
+
+/// What it takes to remember an aggregate that was sent.
+const SENT_BYTES: usize = 24;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn insert(work: &mut Work, digest: u128, worker: Option<usize>) -> u32 {
+        work.insert(digest, 0, Vec::new(), true, worker).unwrap()
+    }
+
+    #[test]
+    fn who_has_nothing_takes_the_oldest_of_the_one_with_the_most() {
+        let site = Site::new(3, usize::MAX, false);
+        let mut work = site.work();
+        let numbers: Vec<u32> = (0..4).map(|digest| insert(&mut work, digest, Some(digest as usize % 2))).collect();
+        // It comes from another process: the last one has the fewest.
+        let foreign = insert(&mut work, 4, None);
+        assert_eq!(work.next(0), Some(numbers[2]));
+        assert_eq!(work.next(2), Some(foreign));
+        assert_eq!(work.next(2), Some(numbers[1]));
+        assert_eq!(work.next(1), Some(numbers[3]));
+        assert_eq!(work.next(1), Some(numbers[0]));
+        assert_eq!(work.next(1), None);
+        assert!(work.is_left());
+        (0..5).for_each(|_| work.done());
+        assert!(!work.is_left());
+    }
+
+    #[test]
+    fn what_the_checker_waits_for_comes_first_and_nothing_is_expanded_twice() {
+        let site = Site::new(1, usize::MAX, false);
+        let mut work = site.work();
+        work.want(1);
+        assert!(!work.is_left());
+        let (zero, one) = (insert(&mut work, 0, Some(0)), insert(&mut work, 1, None));
+        let two = insert(&mut work, 2, Some(0));
+        work.want(0);
+        assert_eq!([work.next(0), work.next(0), work.next(0)], [Some(one), Some(zero), Some(two)]);
+        (0..3).for_each(|_| work.done());
+        assert!(work.is_left());
+        assert_eq!(work.next(0), None);
+        assert!(!work.is_left());
+    }
+
+    #[test]
+    fn on_demand_only_what_is_wanted_is_left() {
+        let site = Site::new(1, usize::MAX, true);
+        let mut work = site.work();
+        let number = insert(&mut work, 7, Some(0));
+        assert_eq!((work.next(0), work.is_left()), (None, false));
+        work.want(7);
+        assert_eq!((work.next(0), work.is_left()), (Some(number), true));
+    }
+}
