@@ -90,7 +90,9 @@ pub struct Progress {
     pub transitions: u64,
     /// The depth reached.
     pub depth: u64,
-    /// States found but not yet expanded.
+    /// Aggregates of an observation graph so far; transitions are its arcs then.
+    pub aggregates: u64,
+    /// States, or aggregates, found but not yet expanded.
     pub pending: u64,
     /// Bytes held by the store.
     pub memory: u64,
@@ -117,6 +119,7 @@ impl Progress {
             states: self.states.saturating_add(other.states),
             transitions: self.transitions.saturating_add(other.transitions),
             depth: self.depth.max(other.depth),
+            aggregates: self.aggregates.saturating_add(other.aggregates),
             pending: self.pending.saturating_add(other.pending),
             memory: self.memory.saturating_add(other.memory),
             nodes: self.nodes.saturating_add(other.nodes),

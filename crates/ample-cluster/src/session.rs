@@ -216,7 +216,13 @@ impl Cluster {
             }
             match &stopped {
                 None => {
-                    if let Err(why) = budget.report(&self.progress(&before)) {
+                    let mut progress = self.progress(&before);
+                    if let Job::Sog(_) = job {
+                        // What workers have expanded.
+                        progress.aggregates = progress.states + progress.pending;
+                        progress.states = 0;
+                    }
+                    if let Err(why) = budget.report(&progress) {
                         stop.store(true, Ordering::Relaxed);
                         stopped = Some((why, Instant::now()));
                     }

@@ -6,8 +6,10 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+
+use ample_budget::Progress;
 
 use crate::aggregate::Facts;
 use crate::graph::{Aggregate, Graph};
@@ -68,14 +70,36 @@ impl Known {
     }
 }
 
+/// How much there is in a table.
+#[derive(Debug, Default)]
+pub struct Figures {
+    found: AtomicU64,
+    expanded: AtomicU64,
+    arcs: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Figures {
+    /// What an engine of sets tells, with them.
+    pub fn with(&self, progress: &Progress) -> Progress {
+        let (found, expanded) = (self.found.load(Ordering::Relaxed), self.expanded.load(Ordering::Acquire));
+        Progress {
+            aggregates: found,
+            transitions: self.arcs.load(Ordering::Relaxed),
+            pending: found.saturating_sub(expanded),
+            memory: progress.memory.saturating_add(self.bytes.load(Ordering::Relaxed)),
+            ..*progress
+        }
+    }
+}
+
 /// The aggregates.
 pub struct Table {
     shards: Vec<Mutex<Shard>>,
     hasher: RandomState,
     entries: RwLock<Vec<Arc<Entry>>>,
-    bytes: AtomicU64,
+    figures: Arc<Figures>,
     max_bytes: u64,
-    expanded: AtomicUsize,
     initial: OnceLock<Vec<Id>>,
 }
 
@@ -91,9 +115,8 @@ impl Table {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             hasher: RandomState::new(),
             entries: RwLock::default(),
-            bytes: AtomicU64::new(0),
+            figures: Arc::default(),
             max_bytes,
-            expanded: AtomicUsize::new(0),
             initial: OnceLock::new(),
         }
     }
@@ -106,7 +129,7 @@ impl Table {
             return Ok((id, false));
         }
         let size = bytes.len() as u64 + 200;
-        if self.bytes.fetch_add(size, Ordering::Relaxed) + size > self.max_bytes {
+        if self.figures.bytes.fetch_add(size, Ordering::Relaxed) + size > self.max_bytes {
             return Err(Error::Memory);
         }
         let bytes: Arc<[u8]> = bytes.into();
@@ -116,6 +139,7 @@ impl Table {
         let id = Id::try_from(entries.len()).map_err(|_| Error::Memory)?;
         entries.push(Arc::new(entry));
         drop(entries);
+        self.figures.found.fetch_add(1, Ordering::Relaxed);
         match known.entry(bytes) {
             std::collections::hash_map::Entry::Occupied(mut same) => same.get_mut().others.push((label, id)),
             std::collections::hash_map::Entry::Vacant(place) => {
@@ -132,15 +156,22 @@ impl Table {
 
     /// Tells what was found.
     pub fn publish(&self, entry: &Entry, expansion: Expansion) {
+        let arcs = expansion.arcs.len() as u64;
         if entry.expansion.set(expansion).is_ok() {
-            self.expanded.fetch_add(1, Ordering::AcqRel);
+            self.figures.arcs.fetch_add(arcs, Ordering::Relaxed);
+            self.figures.expanded.fetch_add(1, Ordering::AcqRel);
         }
     }
 
     /// How many aggregates there are, and how many of them were expanded.
     pub fn len(&self) -> (usize, usize) {
         let all = self.entries.read().unwrap_or_else(PoisonError::into_inner).len();
-        (all, self.expanded.load(Ordering::Acquire))
+        (all, self.figures.expanded.load(Ordering::Acquire) as usize)
+    }
+
+    /// How much there is in it.
+    pub fn figures(&self) -> Arc<Figures> {
+        Arc::clone(&self.figures)
     }
 
     /// Says where runs begin, once.

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use ample_budget::{Budget, Cancellation};
+use ample_budget::{Budget, Cancellation, Progress};
 use serde::{Deserialize, Serialize};
 
 use crate::aggregate::{Facts, arcs_by, closed, facts, first, successors};
@@ -397,7 +397,11 @@ impl<'a> Site<'a> {
 
     fn run<M: Model>(&self, model: &M, me: usize, share: usize, expanded: &mut usize) -> Maybe<()> {
         // One of them tells how it goes.
-        let budget = if me == 0 { self.budget.clone() } else { self.budget.clone().without_sinks() };
+        let (outer, figures) = (self.budget.clone(), self.table.figures());
+        let mut budget = self.budget.clone().without_sinks();
+        if me == 0 {
+            budget = budget.with_sink(move |progress| outer.tell(&figures.with(progress)));
+        }
         let sets = model.sets(share, &budget)?;
         let mut builder = Builder { site: self, me, sets, kept: HashMap::new(), known: HashMap::new() };
         if me == 0 {
@@ -406,7 +410,10 @@ impl<'a> Site<'a> {
         let mut been = None;
         while self.on_demand && !self.has_ended() {
             match self.job() {
-                Some(job) => *expanded += usize::from(builder.help(&job)?),
+                Some(job) => {
+                    *expanded += usize::from(builder.help(&job)?);
+                    budget.tell(&Progress::default());
+                }
                 None => {
                     self.nap(NAP);
                     budget.check()?;
@@ -423,6 +430,7 @@ impl<'a> Site<'a> {
             if entry.claim() {
                 builder.expand(&entry, &task)?;
                 *expanded += 1;
+                budget.tell(&Progress::default());
             }
         }
         Ok(())

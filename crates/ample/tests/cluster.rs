@@ -132,6 +132,79 @@ fn counterexamples_of_safety_properties_are_shortest() {
     }
 }
 
+/// Graphs whose aggregates are few or many, of nets and of a model with atomic sequences: what is observed.
+const GRAPHS: [(&str, &[&str]); 5] = [
+    ("petri/philosophers_4.pnml", &["--observe", "GoEat_0,GoEat_1,Release_2,GetL_3"]),
+    ("petri/ring_3.pnml", &["--observe", "give_0,put_1,used_2", "--canonical", "send"]),
+    ("petri/erk_4.pnml", &["--observe", "k3,k5,k9,k11", "--canonical", "full"]),
+    ("petri/trains_12.pnml", &["--kind", "event-state", "--observe", "T0,T3", "--atoms", "Section_5 >= 1"]),
+    ("promela/rendezvous_atomic.pml", &["--kind", "state", "--atoms", "free == 0", "--atoms", "running > 1"]),
+];
+
+#[test]
+fn every_group_builds_the_same_graph() {
+    for (name, options) in GRAPHS {
+        let (file, words) = (model(name), [&["sog"], options].concat());
+        let alone = json(&ample(&[&words[..], &["--json", "--threads", "1"]].concat(), &file));
+        let aggregates = alone["statistics"]["aggregates"].as_u64().unwrap();
+        assert!(aggregates > 1, "{name}");
+        for group in GROUPS {
+            let report = json(&in_group(&words, group, &file));
+            assert_eq!(report["graph"], alone["graph"], "{name} {group:?}");
+            assert_eq!(report["statistics"], alone["statistics"], "{name} {group:?}");
+            let workers = report["cluster"]["workers"].as_array().unwrap();
+            let sum = |figure: &str| workers.iter().map(|worker| worker[figure].as_u64().unwrap()).sum::<u64>();
+            assert_eq!([sum("aggregates"), sum("expanded")], [aggregates; 2], "each has one owner: {name} {group:?}");
+        }
+    }
+}
+
+#[test]
+fn formulas_on_graphs_have_the_same_verdicts_in_every_group() {
+    for (name, formula) in [
+        ("petri/erk_4.pnml", "G F k5"),
+        ("petri/erk_4.pnml", "(!k5) W k3"),
+        ("petri/trains_12.pnml", "G (Section_0 -> F Section_1)"),
+        ("petri/philosophers_4.pnml", "G (WaitL_0 -> F HasL_0)"),
+        ("promela/rendezvous_atomic.pml", "[] <> (running == 0)"),
+    ] {
+        let file = model(name);
+        let alone = json(&ample(&["sog", "--json", "--threads", "1", "--ltl", formula], &file));
+        for options in [&[][..], &["--on-demand"], &["--canonical", "send", "--compare-labels"]] {
+            for group in GROUPS {
+                let report = json(&in_group(&[&["sog", "--ltl", formula], options].concat(), group, &file));
+                assert_eq!(report["verdict"], alone["verdict"], "{name} {formula} {options:?} {group:?}");
+                // A counterexample has been replayed by process 0 before it is shown.
+                assert_eq!(report["violation"].is_null(), alone["violation"].is_null(), "{name} {formula}");
+            }
+        }
+    }
+}
+
+/// Between processes a slow network costs time, and nothing else.
+#[test]
+fn delays_make_no_difference() {
+    let file = model("promela/needham_schroeder.pml");
+    let delayed = |words: &[&str], file: &Path| {
+        let mut command = command(&[words, &["--json", "--processes", "2", "--threads", "1"]].concat());
+        json(&command.env("AMPLE_CLUSTER_DELAY", "5").arg(file).output().unwrap())
+    };
+    let alone = json(&ample(&["states", "--json", "--engine", "explicit"], &file));
+    let report = delayed(&["states"], &file);
+    assert_eq!(counts(&report), counts(&alone));
+    let waited = |report: &Value| -> f64 {
+        let workers = report["cluster"]["workers"].as_array().unwrap();
+        workers.iter().map(|worker| worker["waited_s"].as_f64().unwrap()).sum()
+    };
+    assert!(waited(&report) > 0.0);
+    let (name, options) = GRAPHS[1];
+    let words = [&["sog"], options].concat();
+    let alone = json(&ample(&[&words[..], &["--json", "--threads", "1"]].concat(), &model(name)));
+    let report = delayed(&words, &model(name));
+    assert_eq!(report["graph"], alone["graph"]);
+    assert!(waited(&report) > 0.0);
+}
+
 /// A command of a group, with everything that it has started.
 struct Group(Child);
 
@@ -200,17 +273,34 @@ fn is_running(pid: u32) -> bool {
     stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with(" Z"))
 }
 
+/// Numbers that are counted for long: each combination is an aggregate if all statements are observed.
+const COUNTERS: &str = "byte a, b, c;
+active proctype P() { do :: a++ od }
+active proctype Q() { do :: b++ od }
+active proctype R() { do :: c++ od }";
+
+/// A formula on them that holds.
+const EXCLUSIVE: &str = r#"G !("a++" & "b++") & G !("b++" & "c++")"#;
+
 /// Kills a process of a group at some moment, so many times.
 fn kill_some(times: u64) {
     let folder = Folder::new(&format!("kill{times}"));
-    let file = folder.file("endless.pml", ENDLESS);
+    let endless = folder.file("endless.pml", ENDLESS);
+    let counters = folder.file("counters.pml", COUNTERS);
+    let commands = [
+        (&["states"][..], &endless),
+        (&["check"], &endless),
+        (&["sog", "--observe", "a++,b++,c++"], &counters),
+        (&["sog", "--ltl", EXCLUSIVE], &counters),
+    ];
     for number in 0..times {
-        let command = if number % 2 == 0 { "states" } else { "check" };
-        let group = Group::start(&[command, "--processes", "3", "--threads", "1", "--time-limit", "60s"], &file);
+        let (words, file) = commands[number as usize % commands.len()];
+        let words = [words, &["--processes", "3", "--threads", "1", "--time-limit", "60s"]].concat();
+        let group = Group::start(&words, file);
         let members = group.wait_for_members(2);
         // From their first moment on to the middle of the search.
         std::thread::sleep(Duration::from_millis(number * 7919 % 700));
-        kill("-9", members[number as usize / 2 % 2]);
+        kill("-9", members[number as usize / commands.len() % 2]);
         let (code, out, err) = group.end();
         assert_eq!(code, 3, "{number}: {out}{err}");
         assert!(format!("{out}{err}").contains(" was lost: "), "{number}: {out}{err}");
@@ -224,7 +314,7 @@ fn kill_some(times: u64) {
 
 #[test]
 fn a_process_that_is_killed_ends_all_others() {
-    kill_some(10);
+    kill_some(12);
 }
 
 /// At any moment: run with `--ignored`.
@@ -268,6 +358,32 @@ fn limits_and_interrupts_end_a_group_with_what_was_counted() {
         assert_eq!(code, 3, "{out}{err}");
         assert!(out.contains(why) && out.contains(" states, stored"), "{out}{err}");
         assert!(out.contains("States by worker: "), "{out}{err}");
+    }
+}
+
+#[test]
+fn graphs_that_are_not_complete_are_counted_so_far() {
+    let folder = Folder::new("partial");
+    let file = folder.file("counters.pml", COUNTERS);
+    let observed = ["sog", "--observe", "a++,b++,c++"];
+    let formula = ["sog", "--ltl", EXCLUSIVE];
+    for (words, group, interrupt, why) in [
+        (&observed[..], &["--threads", "2"][..], false, "the time limit was reached"),
+        (&observed, &["--processes", "2", "--threads", "2"], false, "the time limit was reached"),
+        (&observed, &["--processes", "2", "--threads", "1"], true, "interrupted"),
+        (&formula, &["--processes", "2", "--threads", "1", "--on-demand"], true, "interrupted"),
+    ] {
+        let limit = ["--time-limit", if interrupt { "60s" } else { "2s" }];
+        let group = Group::start(&[words, group, &limit].concat(), &file);
+        if interrupt {
+            group.wait_for_members(1);
+            std::thread::sleep(Duration::from_secs(2));
+            kill("-INT", group.0.id());
+        }
+        let (code, out, err) = group.end();
+        assert_eq!(code, 3, "{out}{err}");
+        assert!(format!("{out}{err}").contains(why), "{out}{err}");
+        assert!(out.contains(" aggregates so far, ") && out.contains("not complete"), "{out}{err}");
     }
 }
 

@@ -474,3 +474,26 @@ fn files_that_are_no_graph_are_refused() {
     }
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+#[test]
+fn what_aggregates_cost_is_written_for_simulations() {
+    let folder = support::Folder::new("costs");
+    let (file, path) = (net("erk_4.pnml").display().to_string(), folder.0.join("costs.json").display().to_string());
+    let output = ample(&["sog", "--json", "--observe", "k3,k5,k9,k11", "--costs", &path, &file]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let graph: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let costs: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    let (rows, aggregates) =
+        (costs["aggregates"].as_array().unwrap(), graph["graph"]["aggregates"].as_array().unwrap());
+    assert_eq!(rows.len(), aggregates.len());
+    for (number, (row, aggregate)) in rows.iter().zip(aggregates).enumerate() {
+        assert_eq!(row["id"], number);
+        assert!(row["build_s"].as_f64().unwrap() > 0.0 && row["bytes"].as_u64().unwrap() > 0);
+        assert!(u128::from_str_radix(row["owner_digest"].as_str().unwrap(), 16).is_ok());
+        let arcs: Vec<&Value> = aggregate["arcs"].as_array().unwrap().iter().map(|arc| &arc["to"]).collect();
+        assert_eq!(row["successors"].as_array().unwrap().iter().collect::<Vec<_>>(), arcs);
+    }
+    // What several processes do is not measured so.
+    let output = ample(&["sog", "--observe", "k3", "--costs", &path, "--processes", "2", &file]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}

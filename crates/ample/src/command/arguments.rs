@@ -422,6 +422,9 @@ pub struct Sog {
     /// Check the formulas on a graph that `--save` has written: it must observe what they name
     #[arg(long, value_name = "GRAPH", requires = "ltl")]
     pub graph: Option<PathBuf>,
+    /// Show the progress on standard error: auto is a line on a terminal
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Progress::Auto)]
+    pub progress: Progress,
     #[command(flatten)]
     pub cluster: ClusterOptions,
     #[command(flatten)]

@@ -52,7 +52,7 @@ impl Display {
 
     /// Called often; shows something now and then.
     pub fn show(&self, progress: &Progress) {
-        if self.how == How::Never || progress.states + progress.nodes + progress.clauses == 0 {
+        if self.how == How::Never || progress.states + progress.aggregates + progress.nodes + progress.clauses == 0 {
             return;
         }
         let elapsed = self.begun.elapsed();
@@ -97,6 +97,7 @@ fn in_json(progress: &Progress, elapsed: Duration) -> serde_json::Value {
         "states": progress.states,
         "transitions": progress.transitions,
         "depth": progress.depth,
+        "aggregates": progress.aggregates,
         "pending": progress.pending,
         "memory_bytes": progress.memory,
         "nodes": progress.nodes,
@@ -114,6 +115,16 @@ fn in_json(progress: &Progress, elapsed: Duration) -> serde_json::Value {
 }
 
 fn line(progress: &Progress, elapsed: Duration) -> String {
+    if progress.aggregates > 0 {
+        return format!(
+            "{} aggregates, {} arcs, {} pending, {}, {:.0} s",
+            count(progress.aggregates),
+            count(progress.transitions),
+            count(progress.pending),
+            bytes(progress.memory),
+            elapsed.as_secs_f64()
+        );
+    }
     if progress.states + progress.nodes == 0 {
         return format!(
             "bound {}, {} frames, {} clauses, {} conflicts, {:.0} s",

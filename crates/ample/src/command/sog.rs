@@ -2,17 +2,19 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ample::sog::{
     self, Built, Counterexample, DiagramKind, Judged, Names, SavedGraph, SogError, SogFormula, SogOptions,
 };
-use ample::{Budget, LoadError, Loaded, Question, SogSpread, Workers};
+use ample::{Budget, LoadError, Loaded, Progress, Question, SogSpread, Workers};
 use serde_json::{Value, json};
 
 use super::arguments::{Common, Sog};
 use super::cluster::{self, Forming, Leading, Part};
 use super::layout::Extent;
+use super::progress::Display;
 use super::state;
 use super::steps::{Columns, Steps};
 use super::text::{bytes, group_size};
@@ -58,6 +60,8 @@ pub fn sog(arguments: &Sog, context: &Context) -> Exit {
             Ok(Part::Done(exit)) | Err(exit) => return exit,
         };
     let workers = leading.as_ref().map(Leading::workers);
+    let told = Told::new(arguments, workers.clone(), context);
+    let budget = told.listening(&budget);
     let exit = if arguments.ltl.is_empty() {
         let built = match &workers {
             None => sog::build(&loaded.system, &options, &budget).map(|built| (built, None)),
@@ -68,10 +72,13 @@ pub fn sog(arguments: &Sog, context: &Context) -> Exit {
         };
         match built {
             Ok((built, spread)) => match save(&loaded, &built, &options, arguments, &budget) {
-                Ok(()) => show_graph(&loaded, &built, spread.as_ref(), arguments, context),
-                Err(error) => undecided(&error, &arguments.file, context),
+                Ok(()) => {
+                    told.finish();
+                    show_graph(&loaded, &built, spread.as_ref(), arguments, context)
+                }
+                Err(error) => told.undecided(&error, &arguments.file, context),
             },
-            Err(error) => undecided(&error, &arguments.file, context),
+            Err(error) => told.undecided(&error, &arguments.file, context),
         }
     } else {
         let check = |formula: &SogFormula| match &workers {
@@ -81,7 +88,7 @@ pub fn sog(arguments: &Sog, context: &Context) -> Exit {
                 judged.map(|(judged, spread)| (judged, Some(spread)))
             }
         };
-        check_formulas(&loaded, &arguments.ltl, &budget, &check, context)
+        check_formulas(&loaded, &arguments.ltl, &budget, &check, &told, context)
     };
     if let Some(leading) = leading {
         leading.finish();
@@ -117,7 +124,10 @@ pub fn on_saved_graph(
     };
     let saved = match SavedGraph::read(graph, &budget) {
         Ok(saved) => saved,
-        Err(error) => return undecided(&error, file, context),
+        Err(error) => {
+            failed(context, file, &error.to_string());
+            return exit_of(&error);
+        }
     };
     let check = |formula: &SogFormula| {
         let named = |why: String| SogError::File(format!("{}: {why}", graph.display()));
@@ -127,7 +137,69 @@ pub fn on_saved_graph(
             error => error,
         })
     };
-    check_formulas(&loaded, formulas, &budget, &check, context)
+    check_formulas(&loaded, formulas, &budget, &check, &Told::default(), context)
+}
+
+/// How far a graph has come.
+#[derive(Default)]
+struct Told {
+    display: Option<Arc<Display>>,
+    last: Arc<Mutex<Progress>>,
+}
+
+impl Told {
+    fn new(arguments: &Sog, workers: Option<Workers>, context: &Context) -> Told {
+        let display = Display::new(arguments.progress, context.quiet).of(workers);
+        Told { display: Some(Arc::new(display)), last: Arc::default() }
+    }
+
+    /// The budget of work that tells it.
+    fn listening(&self, budget: &Budget) -> Budget {
+        let (display, last) = (self.display.clone(), Arc::clone(&self.last));
+        budget.clone().with_sink(move |progress| {
+            if progress.aggregates > 0 {
+                *last.lock().unwrap_or_else(PoisonError::into_inner) = *progress;
+            }
+            display.iter().for_each(|display| display.show(progress));
+        })
+    }
+
+    /// Nothing more comes of this graph.
+    fn finish(&self) -> Progress {
+        self.display.iter().for_each(|display| display.finish());
+        std::mem::take(&mut *self.last.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// There is no graph.
+    fn undecided(&self, error: &SogError, file: &Path, context: &Context) -> Exit {
+        let last = self.finish();
+        let message = error.to_string();
+        if context.json {
+            complain(|out| writeln!(out, "{} {message}", context.err.red("Error:")));
+            print_json(&json!({
+                "schema": ample::SCHEMA, "model": file.display().to_string(), "complete": false, "results": [],
+                "error": message, "diagnostics": [], "aggregates": counted(&last),
+            }));
+        } else {
+            failed(context, file, &message);
+            show_counted(&last);
+        }
+        exit_of(error)
+    }
+}
+
+/// What there was of a graph when it ended early.
+fn counted(last: &Progress) -> Value {
+    json!({"found": last.aggregates, "expanded": last.aggregates.saturating_sub(last.pending), "complete": false})
+}
+
+fn show_counted(last: &Progress) {
+    if last.aggregates > 0 {
+        let (found, expanded) = (last.aggregates, last.aggregates.saturating_sub(last.pending));
+        print(|out| {
+            writeln!(out, "{found:>9} aggregates so far, {expanded} of them expanded; the graph is not complete")
+        });
+    }
 }
 
 /// What comes of a formula, and how the work was spread if several processes did it.
@@ -139,14 +211,18 @@ fn check_formulas(
     formulas: &[String],
     budget: &Budget,
     check: &dyn Fn(&SogFormula) -> Checked,
+    told: &Told,
     context: &Context,
 ) -> Exit {
     let mut exit = Exit::Fine;
     for text in formulas {
         let one = match of_file(loaded, text).map_or_else(|| sog::formula_within(loaded, text, budget), Ok) {
             Ok(formula) => match check(&formula) {
-                Ok((judged, spread)) => show_verdict(loaded, text, &judged, spread.as_ref(), context),
-                Err(error) => show_unknown(loaded, text, &error, context),
+                Ok((judged, spread)) => {
+                    told.finish();
+                    show_verdict(loaded, text, &judged, spread.as_ref(), context)
+                }
+                Err(error) => show_unknown(loaded, text, &error, &told.finish(), context),
             },
             Err(error) => show_refused(loaded, text, &error, context),
         };
@@ -196,24 +272,31 @@ fn options(loaded: &Loaded, arguments: &Sog, budget: &Budget) -> Result<SogOptio
 fn show_refused(loaded: &Loaded, formula: &str, error: &LoadError, context: &Context) -> Exit {
     complain(|out| diagnostics::load_error(out, error, context.err));
     let reason = format!("the formula is refused: {error}");
-    show_reason(loaded, formula, &reason, diagnostics::of_error(error), context);
+    show_reason(loaded, formula, &reason, diagnostics::of_error(error), &Progress::default(), context);
     Exit::Wrong
 }
 
 /// A formula that has no verdict.
-fn show_unknown(loaded: &Loaded, formula: &str, error: &SogError, context: &Context) -> Exit {
+fn show_unknown(loaded: &Loaded, formula: &str, error: &SogError, last: &Progress, context: &Context) -> Exit {
     let reason = error.to_string();
     complain(|out| writeln!(out, "{} {reason}", context.err.red("Error:")));
-    show_reason(loaded, formula, &reason, Vec::new(), context);
+    show_reason(loaded, formula, &reason, Vec::new(), last, context);
     exit_of(error)
 }
 
-fn show_reason(loaded: &Loaded, formula: &str, reason: &str, diagnostics: Vec<Value>, context: &Context) {
+fn show_reason(
+    loaded: &Loaded,
+    formula: &str,
+    reason: &str,
+    diagnostics: Vec<Value>,
+    last: &Progress,
+    context: &Context,
+) {
     let model = &loaded.system.name;
     if context.json {
         print_json(&json!({
             "schema": ample::SCHEMA, "model": model, "formula": formula, "verdict": "unknown", "reason": reason,
-            "error": reason, "diagnostics": diagnostics,
+            "error": reason, "diagnostics": diagnostics, "aggregates": counted(last),
         }));
         return;
     }
@@ -221,6 +304,7 @@ fn show_reason(loaded: &Loaded, formula: &str, reason: &str, diagnostics: Vec<Va
         writeln!(out, "{}", context.out.bold(model))?;
         writeln!(out, "  {} {formula}: {reason}", context.out.yellow("unknown"))
     });
+    show_counted(last);
 }
 
 fn exit_of(error: &SogError) -> Exit {
@@ -228,11 +312,6 @@ fn exit_of(error: &SogError) -> Exit {
         SogError::NoSuchAction(_) | SogError::Formula(_) | SogError::File(_) => Exit::Wrong,
         SogError::Ended(_) | SogError::Internal(_) => Exit::Undecided,
     }
-}
-
-fn undecided(error: &SogError, file: &Path, context: &Context) -> Exit {
-    failed(context, file, &error.to_string());
-    exit_of(error)
 }
 
 fn show_graph(loaded: &Loaded, built: &Built, spread: Option<&SogSpread>, arguments: &Sog, context: &Context) -> Exit {
