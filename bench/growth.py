@@ -5,8 +5,8 @@
     bench/growth.py --run ROW… [--ample PATH] [--write]
     bench/growth.py --check
 
-A discrete-event simulation: every aggregate has an owner, which is a worker, chosen by the digest of its content; the
-owner expands it, that is, computes its successors one after the other, and sends those that others own, once each. The
+A discrete-event simulation: every aggregate has an owner, which is a process, chosen by the digest of its content; a worker
+of the owner expands it, that is, computes its successors one after the other, and sends those that others own, once each. The
 costs are measured: `ample sog FILE --costs COSTS.json` writes
 
     {"aggregates": [{"id": 0, "build_s": 0.01, "bytes": 1234, "owner_digest": "9e10…", "successors": [1, 2]}, …]}
@@ -15,8 +15,7 @@ with the seconds in which an aggregate was computed for the first time, the byte
 (hexadecimal) that chooses the owner, and the aggregates that its arcs lead to, in the order in which they are computed,
 one entry for each arc. The aggregate with `id` 0 is the initial one. What is assumed is in docs/sog-growth.md.
 
-With --run, rows of bench/sog.py (ring6, robot6, …) are measured and simulated: with `--costs`, or, where this ample does not
-have it, with the measured time of the whole graph apportioned to the aggregates by their nodes. The work that several
+With --run, rows of bench/sog.py (ring6, robot6, …) are measured with `--costs` and simulated. The work that several
 workers do is measured as well, as processor time, which needs no more cores than there are; the simulation is compared
 with it, and, for 1 and 2 workers, with times on the wall. With --write the tables go to docs/sog-growth.md.
 
@@ -82,9 +81,11 @@ class Cluster:
     byte: float = 2e-9
     #: What an aggregate costs that this worker has computed before, as a part of the first time.
     repeated: float = 0.15
-    #: As in the thesis: the digest chooses a process; its workers share memory, and a new aggregate goes to the one with the
-    #: fewest waiting. A process sends an aggregate once. Who receives one computes it, and only then sees if it is known.
-    hybrid: bool = False
+    #: The digest chooses a process; its workers share memory, and a new aggregate goes to the one with the fewest waiting. A
+    #: process sends an aggregate once. Otherwise it chooses a worker, which shares nothing.
+    hybrid: bool = True
+    #: As in the thesis: who receives an aggregate computes its closure again, and only then sees if it is known.
+    closes: bool = False
 
     def process(self, worker):
         return worker // self.threads
@@ -142,12 +143,12 @@ class Simulation:
             aggregate, received = queue.popleft()
             if received:
                 time += cluster.message
-                if cluster.hybrid:
+                if cluster.closes:
                     time += costs.bytes[aggregate] * cluster.byte + self.compute(aggregate, worker)
                 if self.known[aggregate]:
                     continue
                 self.known[aggregate] = 1
-                if not cluster.hybrid:
+                if not cluster.closes:
                     time += costs.bytes[aggregate] * cluster.byte
             self.run.expanded[worker] += 1
             for target in costs.successors[aggregate]:
@@ -386,16 +387,11 @@ class Measured:
         return best
 
     def costs(self):
-        """What an aggregate costs, and whether that was measured or apportioned."""
+        """What each aggregate costs."""
         file = f"{self.folder}/{self.row}.costs"
-        if self.build("--threads", "1", "--costs", file) is not None:
-            return read(file), True
-        graph = self.build("--threads", "1")[0]
-        rows, whole = graph["graph"]["aggregates"], graph["statistics"]
-        source = random.Random(self.row)
-        weights = [row["nodes"] / whole["nodes"] for row in rows]
-        return Costs(weights, [round(w * whole["bytes"]) for w in weights], [source.getrandbits(128) for _ in rows],
-                     [[arc["to"] for arc in row["arcs"]] for row in rows]), False
+        if self.build("--costs", file) is None:
+            raise SystemExit("growth.py: this ample does not have `--costs`")
+        return read(file)
 
     def work(self, workers):
         """Seconds of the wall and of the processor for a build by so many threads, without reading the net and printing.
@@ -428,7 +424,7 @@ def fitted(costs, cluster, goal):
 def row_lines(args, row, folder):
     """What is measured and simulated of a row."""
     measured = Measured(args, row, folder)
-    costs, exact = measured.costs()
+    costs = measured.costs()
     work = {n: measured.work(n) for n in args.measure}
     one_wall, one_cpu, _ = work[1]
     outside = max(0.0, one_cpu - one_wall)
@@ -436,8 +432,10 @@ def row_lines(args, row, folder):
     # In one process nothing is sent through a network, and reading costs what it costs there.
     here = Cluster(threads=max(args.measure))
 
+    # `--costs` measures another order than that of the threads, whose caches are of more use to the sorted one.
     def scaled(repeated):
-        return costs if exact else costs.scaled(one_wall / sequential(costs, repeated))
+        return costs.scaled(one_wall / sequential(costs, repeated))
+    first = sum(costs.build)
     repeated = args.repeated
     if repeated is None:
         repeated = 0.15
@@ -445,9 +443,8 @@ def row_lines(args, row, folder):
             repeated = fitted(scaled(repeated), here, {n: cpu[n] / cpu[1] for n in cpu})
     costs = scaled(repeated)
     base = sequential(costs, repeated)
-    lines = [f"{len(costs):,} aggregates, {costs.arcs():,} arcs; sequential {base:.3f} s, measured {one_wall:.3f} s"
-             + ("." if exact else ", apportioned to the aggregates by their nodes.")
-             + f" A repeated computation costs {repeated:.2f} of the first.", ""]
+    lines = [f"{len(costs):,} aggregates, {costs.arcs():,} arcs; first computations {first:.3f} s by `--costs`; sequential "
+             f"{one_wall:.3f} s, to which the costs are scaled. A repeated computation costs {repeated:.2f} of the first.", ""]
     print("\n".join(lines))
     rows = []
     for count in sorted(work):
@@ -468,8 +465,8 @@ def row_lines(args, row, folder):
     lines += [text, "", *table(costs, cluster, args.workers, thesis_speed_ups(row)), ""]
     if row in sog.THESIS:
         # Two of its threads are twice as fast as one or nearly so: there, computing again costs what it costs the first time.
-        seconds, again = sog.THESIS[row]["one"][1], replace(cluster, repeated=1.0, hybrid=True)
-        text = f"The thesis's algorithm (`--hybrid --repeated 1`), costs scaled to its sequential time, {seconds:,} s:"
+        seconds, again = sog.THESIS[row]["one"][1], replace(cluster, repeated=1.0, hybrid=True, closes=True)
+        text = f"The thesis's algorithm (`--closes --repeated 1`), costs scaled to its sequential time, {seconds:,} s:"
         print(f"\n{text}\n")
         scaled_up = costs.scaled(seconds / sequential(costs, 1.0))
         lines += [text, "", *table(scaled_up, again, args.workers, thesis_speed_ups(row)), ""]
@@ -478,7 +475,7 @@ def row_lines(args, row, folder):
 
 def check():
     """The simulation on graphs with known answers, and the reader on good and bad files."""
-    free = Cluster(latency=0, bandwidth=1e30, local_latency=0, message=0, byte=0, repeated=0)
+    free = Cluster(hybrid=False, latency=0, bandwidth=1e30, local_latency=0, message=0, byte=0, repeated=0)
     chain, star = generated("chain", 50), generated("star", 1002)
     alone = simulate(chain, free)
     assert abs(alone.seconds - 50e-3) < 1e-9 and alone.messages == 0 and alone.built == 50
@@ -495,10 +492,10 @@ def check():
     assert longest(star) + 0.1 <= many.seconds < longest(star) + 0.15, many.seconds
     for seed in range(20):
         graph = generated("random", 300, seed=seed)
-        for repeated, hybrid in ((0.0, False), (0.3, False), (0.3, True), (1.0, True)):
+        for repeated, hybrid, closes in ((0.0, False, False), (0.3, False, False), (0.3, True, False), (1.0, True, True)):
             base = sequential(graph, repeated)
             for workers in (1, 2, 7, 144):
-                cluster = replace(free, workers=workers, threads=5, repeated=repeated, hybrid=hybrid)
+                cluster = replace(free, workers=workers, threads=5, repeated=repeated, hybrid=hybrid, closes=closes)
                 run = simulate(graph, cluster)
                 assert sum(run.expanded) == 300 and run.messages <= graph.arcs()
                 assert workers > 1 or abs(run.seconds - base) < 1e-9 * base
@@ -572,14 +569,16 @@ def main():
     parser.add_argument("--message", type=float, default=usual.message, help="processor seconds of a message, at each end")
     parser.add_argument("--byte", type=float, default=usual.byte, help="processor seconds of a byte, at each end")
     parser.add_argument("--repeated", type=float, help="cost of computing an aggregate again, as a part of the first time")
-    parser.add_argument("--hybrid", action="store_true", help="workers of a process share memory, as in the thesis")
+    parser.add_argument("--apart", action="store_true", help="workers of a process share nothing")
+    parser.add_argument("--closes", action="store_true",
+                        help="who receives an aggregate computes its closure, and only then sees if it is known, as in the thesis")
     parser.add_argument("--scale-to", type=float, metavar="SECONDS", help="scale the costs to this sequential time")
     args = parser.parse_args()
     if args.threads < 1 or args.bandwidth <= 0 or min(args.latency, args.local_latency, args.message, args.byte) < 0:
         parser.error("--threads and --bandwidth have to be positive, times must not be negative")
     args.cluster = Cluster(threads=args.threads, latency=args.latency, bandwidth=args.bandwidth,
                            local_latency=args.local_latency, message=args.message, byte=args.byte,
-                           hybrid=args.hybrid)
+                           hybrid=not args.apart, closes=args.closes)
     if args.check:
         check()
         return
