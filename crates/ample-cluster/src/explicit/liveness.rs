@@ -17,7 +17,7 @@ use ample_explicit::store::{ExactStore, FlatStore, Handle, Inserted, Side, Store
 use ample_model::{Interrupted, Reason, Statistics, System};
 use serde::{Deserialize, Serialize};
 
-use super::origin::{HANDLE, Origin, handle, read_number, write_number};
+use super::origin::{Arriving, HANDLE, Origin, TOGETHER, read_number, write_number};
 use super::trace::trace;
 use super::{Announced, EmptinessJob, FOUND, NODES, PIECE, PROCESSES, REPORT, STATES, TRACE, begin, compile, owner};
 use crate::control::TallySnapshot;
@@ -133,6 +133,7 @@ pub(super) fn search(
         open: None,
         announced,
         out: Vec::new(),
+        arriving: Vec::new(),
         statistics: Statistics::default(),
         ended: None,
         countdown: POLL_EVERY,
@@ -167,6 +168,8 @@ struct Search<'s, 'a, V> {
     open: Option<(Handle, u64)>,
     announced: Announced,
     out: Vec<u8>,
+    /// Some states of a message.
+    arriving: Vec<Arriving>,
     statistics: Statistics,
     ended: Option<Reason>,
     countdown: u32,
@@ -412,17 +415,32 @@ impl<V: Visible> Search<'_, '_, V> {
         }
     }
 
-    fn take_states(&mut self, from: usize, mut bytes: &[u8]) {
-        while bytes.len() > HANDLE && !self.is_ending() {
-            let source = handle(bytes);
-            bytes = &bytes[HANDLE..];
-            let mut numbers = || read_number(&mut bytes);
-            let (Some(number), Some(marks), Some(length)) = (numbers(), numbers(), numbers()) else { return };
-            let Some((state, rest)) = bytes.split_at_checked(length as usize) else { return };
-            bytes = rest;
-            let hash = self.store.hash(state);
-            self.reach(state, hash, from as u16, source, number as u32, marks);
+    fn take_states(&mut self, from: usize, bytes: &[u8]) {
+        let mut arriving = std::mem::take(&mut self.arriving);
+        let mut at = 0;
+        while !self.is_ending() {
+            arriving.clear();
+            while arriving.len() < TOGETHER
+                && let Some((mut one, end)) = Arriving::read(bytes, at, 2)
+            {
+                at = end;
+                one.hash = self.store.hash(one.state(bytes));
+                self.store.prefetch(one.hash);
+                arriving.push(one);
+            }
+            if arriving.is_empty() {
+                break;
+            }
+            arriving.iter().for_each(|one| self.store.prefetch_state(one.hash));
+            for one in &arriving {
+                if self.is_ending() {
+                    break;
+                }
+                let [number, marks] = one.numbers;
+                self.reach(one.state(bytes), one.hash, from as u16, one.source, number as u32, marks);
+            }
         }
+        self.arriving = arriving;
     }
 
     /// Worker 0 learns what all have counted, and of the nearest state after which everything is accepted.

@@ -30,6 +30,51 @@ impl Side for Origin {
     }
 }
 
+/// So many states are looked up together: the memory answers many requests at once.
+pub(super) const TOGETHER: usize = 32;
+
+/// A state in some bytes, on its way to its place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arriving {
+    pub(super) hash: u64,
+    pub(super) source: Option<Handle>,
+    start: usize,
+    length: usize,
+    /// What the search has to know of it.
+    pub(super) numbers: [u64; 2],
+}
+
+impl Arriving {
+    /// A state that is added to other bytes.
+    #[inline]
+    pub(super) fn added(state: &[u8], hash: u64, source: Handle, bytes: &mut Vec<u8>) -> Arriving {
+        let start = bytes.len();
+        bytes.extend_from_slice(state);
+        Arriving { hash, source: Some(source), start, length: state.len(), numbers: [0; 2] }
+    }
+
+    /// The next state of a message, which has so many numbers in front of it, and where it ends; none behind the last one. The
+    /// hash is still to be computed.
+    #[inline]
+    pub(super) fn read(bytes: &[u8], at: usize, count: usize) -> Option<(Arriving, usize)> {
+        let (source, mut rest) = bytes.get(at..)?.split_at_checked(HANDLE)?;
+        let mut numbers = [0; 2];
+        for number in &mut numbers[..count] {
+            *number = read_number(&mut rest)?;
+        }
+        let length = usize::try_from(read_number(&mut rest)?).ok()?;
+        let start = bytes.len() - rest.len();
+        let end = start.checked_add(length).filter(|end| *end <= bytes.len())?;
+        Some((Arriving { hash: 0, source: handle(source), start, length, numbers }, end))
+    }
+
+    /// The state.
+    #[inline]
+    pub(super) fn state(self, bytes: &[u8]) -> &[u8] {
+        &bytes[self.start..self.start + self.length]
+    }
+}
+
 /// A handle from its bytes; none where they are zero.
 #[inline]
 pub(super) fn handle(bytes: &[u8]) -> Option<Handle> {
@@ -77,6 +122,18 @@ mod tests {
             assert!(rest.is_empty());
         }
         assert_eq!(read_number(&mut &[0x80][..]), None);
+        let source = Handle::from_number(77);
+        let mut bytes = source.map_or(0, Handle::number).to_le_bytes()[..HANDLE].to_vec();
+        [5, 300, 3].iter().for_each(|number| write_number(*number, &mut bytes));
+        bytes.extend_from_slice(b"abc");
+        let message = [&bytes[..], &bytes].concat();
+        let (first, end) = Arriving::read(&message, 0, 2).unwrap();
+        let (second, last) = Arriving::read(&message, end, 2).unwrap();
+        for state in [first, second] {
+            assert_eq!((state.source, state.numbers, state.state(&message)), (source, [5, 300], &b"abc"[..]));
+        }
+        assert_eq!((end, last), (bytes.len(), message.len()));
+        assert!((0..bytes.len()).all(|length| Arriving::read(&bytes[..length], 0, 2).is_none()));
         for origin in [Origin(None), Origin(Handle::from_number(1 << 39).map(|handle| (65_535, handle)))] {
             let mut bytes = [0; Origin::SIZE];
             origin.write(&mut bytes);

@@ -22,7 +22,7 @@ use ample_explicit::targets::Targets;
 use ample_model::{Interrupted, Reason, Statistics, System};
 use serde::{Deserialize, Serialize};
 
-use super::origin::{HANDLE, Origin, handle, read_number, write_number};
+use super::origin::{Arriving, HANDLE, Origin, TOGETHER, read_number, write_number};
 use super::trace::trace;
 use super::{ANSWERS, Announced, FOUND, PROCESSES, REPORT, STATES, SafetyJob, begin, compile, owner};
 use crate::control::TallySnapshot;
@@ -174,6 +174,11 @@ struct Search<'s, 'a, P, V> {
     chosen: Vec<u32>,
     /// A persistent set.
     set: Vec<u32>,
+    /// States that this worker has reached and owns, which are stored together.
+    own: Vec<Arriving>,
+    own_bytes: Vec<u8>,
+    /// Some states of a message.
+    arriving: Vec<Arriving>,
     countdown: u32,
 }
 
@@ -205,6 +210,9 @@ impl<'s, 'a, P: OfCompiled, V: Visible> Search<'s, 'a, P, V> {
             waiting: Vec::new(),
             chosen: Vec::new(),
             set: Vec::new(),
+            own: Vec::new(),
+            own_bytes: Vec::new(),
+            arriving: Vec::new(),
             countdown: POLL_EVERY,
         }
     }
@@ -279,6 +287,7 @@ impl<'s, 'a, P: OfCompiled, V: Visible> Search<'s, 'a, P, V> {
             self.rest()?;
             next = self.store.after(state);
         }
+        self.store_own();
         Ok(expanded)
     }
 
@@ -353,7 +362,7 @@ impl<'s, 'a, P: OfCompiled, V: Visible> Search<'s, 'a, P, V> {
                 let statistics = &mut self.statistics;
                 statistics.atomic_steps += u64::from(atomic_steps) + u64::from(is_transient);
                 statistics.transitions += u64::from(!is_transient);
-                self.send(source, state, None);
+                self.reach(source, state);
             }
             for transition in targets.without_target() {
                 is_leaf = false;
@@ -394,6 +403,47 @@ impl<'s, 'a, P: OfCompiled, V: Visible> Search<'s, 'a, P, V> {
         *if is_transient { &mut self.statistics.atomic_steps } else { &mut self.statistics.transitions } += 1;
     }
 
+    /// A transition leads to a state, and nobody waits for what its owner says.
+    #[inline]
+    fn reach(&mut self, source: Handle, state: &[u8]) {
+        let hash = self.store.hash(state);
+        let to = owner(hash, self.seat.workers());
+        if to != self.seat.me() {
+            return self.post(source, state, to, None);
+        }
+        self.store.prefetch(hash);
+        self.own.push(Arriving::added(state, hash, source, &mut self.own_bytes));
+        if self.own.len() == TOGETHER {
+            self.store_own();
+        }
+    }
+
+    /// Stores what this worker has reached and owns.
+    fn store_own(&mut self) {
+        let (own, bytes) = (std::mem::take(&mut self.own), std::mem::take(&mut self.own_bytes));
+        self.arrive_together(self.seat.me(), &own, &bytes);
+        (self.own, self.own_bytes) = (own, bytes);
+        self.own.clear();
+        self.own_bytes.clear();
+    }
+
+    /// Arrives at states whose places in the table have been asked for.
+    #[inline]
+    fn arrive_together(&mut self, from: usize, states: &[Arriving], bytes: &[u8]) {
+        states.iter().for_each(|one| self.store.prefetch_state(one.hash));
+        for one in states {
+            if self.is_ending() {
+                return;
+            }
+            let origin = Origin(one.source.map(|source| (from as u16, source)));
+            let reached = self.arrive(one.state(bytes), one.hash, origin, self.level + 1);
+            let [waiting, _] = one.numbers;
+            if waiting > 0 && reached.is_some_and(|reached| self.is_next(reached)) {
+                self.seat.exchange.append(ANSWERS, from, |bytes| write_number(waiting - 1, bytes));
+            }
+        }
+    }
+
     #[inline]
     fn send(&mut self, source: Handle, state: &[u8], waiting: Option<u32>) {
         let hash = self.store.hash(state);
@@ -407,6 +457,12 @@ impl<'s, 'a, P: OfCompiled, V: Visible> Search<'s, 'a, P, V> {
             }
             return;
         }
+        self.post(source, state, to, waiting);
+    }
+
+    /// Puts a state into the next message for its owner.
+    #[inline]
+    fn post(&mut self, source: Handle, state: &[u8], to: usize, waiting: Option<u32>) {
         self.announced.announce(self.seat, self.space.inner(), state, to);
         self.seat.exchange.append(STATES, to, |bytes| {
             bytes.extend_from_slice(&source.number().to_le_bytes()[..HANDLE]);
@@ -528,21 +584,26 @@ impl<'s, 'a, P: OfCompiled, V: Visible> Search<'s, 'a, P, V> {
     }
 
     /// Other workers have reached states that this one owns.
-    fn take_states(&mut self, from: usize, mut bytes: &[u8]) {
-        while bytes.len() > HANDLE && !self.is_ending() {
-            let source = handle(bytes);
-            bytes = &bytes[HANDLE..];
-            let (Some(waiting), Some(length)) = (read_number(&mut bytes), read_number(&mut bytes)) else { return };
-            let Some((state, rest)) = bytes.split_at_checked(length as usize) else { return };
-            bytes = rest;
-            let hash = self.store.hash(state);
-            debug_assert_eq!(owner(hash, self.seat.workers()), self.seat.me());
-            let origin = Origin(source.map(|source| (from as u16, source)));
-            let reached = self.arrive(state, hash, origin, self.level + 1);
-            if waiting > 0 && reached.is_some_and(|reached| self.is_next(reached)) {
-                self.seat.exchange.append(ANSWERS, from, |bytes| write_number(waiting - 1, bytes));
+    fn take_states(&mut self, from: usize, bytes: &[u8]) {
+        let mut arriving = std::mem::take(&mut self.arriving);
+        let mut at = 0;
+        while !self.is_ending() {
+            arriving.clear();
+            while arriving.len() < TOGETHER
+                && let Some((mut one, end)) = Arriving::read(bytes, at, 1)
+            {
+                at = end;
+                one.hash = self.store.hash(one.state(bytes));
+                debug_assert_eq!(owner(one.hash, self.seat.workers()), self.seat.me());
+                self.store.prefetch(one.hash);
+                arriving.push(one);
             }
+            if arriving.is_empty() {
+                break;
+            }
+            self.arrive_together(from, &arriving, bytes);
         }
+        self.arriving = arriving;
     }
 
     fn take_answers(&mut self, mut bytes: &[u8]) {
