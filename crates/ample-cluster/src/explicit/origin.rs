@@ -30,6 +30,44 @@ impl Side for Origin {
     }
 }
 
+/// States that were sent to their owners not long ago: they need not be sent again. One that is here was sent; one that was sent
+/// need not be here.
+#[derive(Debug, Default)]
+pub(super) struct Recent {
+    /// The hash and the length of the state in each place; no length if there is none.
+    places: Vec<(u64, u32)>,
+    bytes: Vec<u8>,
+}
+
+/// How many states are remembered.
+const PLACES: usize = 1 << 13;
+/// Larger states are not remembered.
+const LARGEST: usize = 256;
+
+impl Recent {
+    /// Whether the state has to be sent, as far as that is known; it is remembered.
+    #[inline]
+    pub(super) fn is_new(&mut self, state: &[u8], hash: u64, is_same: impl FnOnce(&[u8], &[u8]) -> bool) -> bool {
+        if state.len() > LARGEST {
+            return true;
+        }
+        if self.places.is_empty() {
+            self.places = vec![(0, u32::MAX); PLACES];
+            self.bytes = vec![0; PLACES * LARGEST];
+        }
+        // Bits that neither the owner nor the slots of tables depend on alone.
+        let place = (hash >> 17) as usize % PLACES;
+        let (known, length) = self.places[place];
+        let bytes = &mut self.bytes[place * LARGEST..][..LARGEST];
+        if length != u32::MAX && known == hash && is_same(&bytes[..length as usize], state) {
+            return false;
+        }
+        self.places[place] = (hash, state.len() as u32);
+        bytes[..state.len()].copy_from_slice(state);
+        true
+    }
+}
+
 /// So many states are looked up together: the memory answers many requests at once.
 pub(super) const TOGETHER: usize = 32;
 
@@ -111,6 +149,23 @@ pub(crate) fn read_number(bytes: &mut &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_sent_lately_is_known_and_nothing_else() {
+        let mut recent = Recent::default();
+        let mut is_new = |state: &[u8], hash| recent.is_new(state, hash, |one, other| one == other);
+        assert!(is_new(b"one", 1));
+        assert!(!is_new(b"one", 1));
+        // Another state with the same hash takes the place.
+        assert!(is_new(b"two", 1));
+        assert!(is_new(b"one", 1));
+        // And one with another hash, but in the same place.
+        assert!(is_new(b"one", 2));
+        assert!(is_new(b"", 3 << 17) && !is_new(b"", 3 << 17));
+        let large = [7; LARGEST + 1];
+        assert!(is_new(&large, 5 << 17) && is_new(&large, 5 << 17));
+        assert!(is_new(&large[1..], 5 << 17) && !is_new(&large[1..], 5 << 17));
+    }
 
     #[test]
     fn what_is_written_is_read() {

@@ -22,7 +22,7 @@ use ample_explicit::targets::Targets;
 use ample_model::{Interrupted, Reason, Statistics, System};
 use serde::{Deserialize, Serialize};
 
-use super::origin::{Arriving, HANDLE, Origin, TOGETHER, read_number, write_number};
+use super::origin::{Arriving, HANDLE, Origin, Recent, TOGETHER, read_number, write_number};
 use super::trace::trace;
 use super::{ANSWERS, Announced, FOUND, PROCESSES, REPORT, STATES, SafetyJob, begin, compile, owner};
 use crate::control::TallySnapshot;
@@ -179,6 +179,7 @@ struct Search<'s, 'a, P, V> {
     own_bytes: Vec<u8>,
     /// Some states of a message.
     arriving: Vec<Arriving>,
+    recent: Recent,
     countdown: u32,
 }
 
@@ -213,6 +214,7 @@ impl<'s, 'a, P: OfCompiled, V: Visible> Search<'s, 'a, P, V> {
             own: Vec::new(),
             own_bytes: Vec::new(),
             arriving: Vec::new(),
+            recent: Recent::default(),
             countdown: POLL_EVERY,
         }
     }
@@ -409,7 +411,10 @@ impl<'s, 'a, P: OfCompiled, V: Visible> Search<'s, 'a, P, V> {
         let hash = self.store.hash(state);
         let to = owner(hash, self.seat.workers());
         if to != self.seat.me() {
-            return self.post(source, state, to, None);
+            if self.recent.is_new(state, hash, |one, other| self.store.same(one, other)) {
+                self.post(source, state, to, None);
+            }
+            return;
         }
         self.store.prefetch(hash);
         self.own.push(Arriving::added(state, hash, source, &mut self.own_bytes));
