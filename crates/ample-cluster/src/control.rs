@@ -228,6 +228,11 @@ impl Tallies {
         all
     }
 
+    /// What this process has sent over the network so far.
+    pub(crate) fn sent(&self) -> u64 {
+        self.0.sent.load(Ordering::Relaxed)
+    }
+
     fn begin(&self, process: usize) {
         self.0.process.store(process, Ordering::Relaxed);
     }

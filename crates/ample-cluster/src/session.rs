@@ -115,12 +115,25 @@ impl Cluster {
         let orders = Mutex::new(orders);
         let served = mesh.run(budget, stack, &self.tallies, |worker, local, budget| {
             let orders = if worker.index() == 0 { lock(&orders).take() } else { None };
-            let (tally, exchange) = (self.tallies.local(local), Exchange::new(worker));
+            let (tallies, exchange) = (&self.tallies, Exchange::new(worker));
+            let tally = tallies.local(local);
             let base = TallySnapshot::default();
             let (threads, shared) = (self.threads, &self.shared);
             let (stop, is_stopped, before) = (None, false, (0, Duration::ZERO));
-            let mut seat =
-                Seat { worker, exchange, budget, tally, threads, stop, is_stopped, base, before, shared, stack };
+            let mut seat = Seat {
+                worker,
+                exchange,
+                budget,
+                tally,
+                tallies,
+                threads,
+                stop,
+                is_stopped,
+                base,
+                before,
+                shared,
+                stack,
+            };
             seat.serve(orders.as_ref())
         });
         // Who still waits for an outcome learns that there is none: the senders are gone with the workers.
@@ -173,7 +186,7 @@ impl Cluster {
     }
 
     /// What has gone over the network so far.
-    pub(crate) fn wire_bytes(&self) -> u64 {
+    fn wire_bytes(&self) -> u64 {
         self.tallies.traffic().iter().map(|traffic| traffic.sent).sum()
     }
 
@@ -319,6 +332,7 @@ pub(crate) struct Seat<'a> {
     pub(crate) exchange: Exchange,
     pub(crate) budget: &'a Budget,
     tally: &'a Tally,
+    tallies: &'a Tallies,
     /// How many workers share the memory of the process.
     threads: usize,
     /// Of worker 0: the job shall be stopped.
@@ -349,6 +363,11 @@ impl Seat<'_> {
     /// How many workers the process has.
     pub(crate) fn threads(&self) -> usize {
         self.threads
+    }
+
+    /// What this process has sent over the network so far.
+    pub(crate) fn sent_bytes(&self) -> u64 {
+        self.tallies.sent()
     }
 
     /// How many bytes this worker's store may take.

@@ -220,8 +220,8 @@ pub(super) struct Builder<'s, 'a, 'o, S: Portable> {
     pub(super) sets: Labelled<S>,
     pub(super) done: Done,
     pub(super) owners: Owners,
-    /// How long it had waited before.
-    before: Duration,
+    /// How long it had waited before, and what its process had sent over the network.
+    before: (Duration, u64),
     /// Of worker 0: where runs begin.
     pub(super) initial: Vec<u128>,
     observed: &'o Observed,
@@ -242,7 +242,7 @@ impl<'s, 'a, 'o, S: Portable> Builder<'s, 'a, 'o, S> {
         observed: &'o Observed,
         how: How,
     ) -> Builder<'s, 'a, 'o, S> {
-        let (_, before) = seat.exchange.waited();
+        let before = (seat.exchange.waited().1, seat.sent_bytes());
         Builder {
             before,
             post: Post::new(seat, site),
@@ -265,7 +265,12 @@ impl<'s, 'a, 'o, S: Portable> Builder<'s, 'a, 'o, S> {
 
     /// How long it has waited for others.
     pub(super) fn waited(&self) -> Duration {
-        self.post.seat.exchange.waited().1.saturating_sub(self.before)
+        self.post.seat.exchange.waited().1.saturating_sub(self.before.0)
+    }
+
+    /// What its process has sent over the network.
+    pub(super) fn sent_bytes(&self) -> u64 {
+        self.post.seat.sent_bytes().saturating_sub(self.before.1)
     }
 
     /// The number of this worker in its process.
@@ -360,12 +365,43 @@ impl<'s, 'a, 'o, S: Portable> Builder<'s, 'a, 'o, S> {
     /// An aggregate that this process owns, from another one.
     fn arrive(&mut self, parcel: &Parcel<'_>) -> Result<(), Error> {
         let digest = parcel.digest.unwrap_or_else(|| digest(parcel.label, parcel.bytes));
+        let work = self.post.site.work();
+        let (is_known, is_sorted) = (work.table.find(digest).is_some(), work.is_sorted());
+        drop(work);
+        if is_known {
+            return Ok(());
+        }
+        let is_whole = parcel.digest.is_none() && self.how.canonical != Canonical::Full;
+        let set = if is_sorted { Some(self.decode(parcel.bytes)?) } else { None };
+        let state = set.as_ref().map_or_else(Vec::new, |set| state_of(&mut self.sets, set));
         let mut work = self.post.site.work();
+        // Another worker of the process may have made it meanwhile.
         if work.table.find(digest).is_none() {
-            let is_whole = parcel.digest.is_none() && self.how.canonical != Canonical::Full;
-            work.insert(digest, parcel.label, parcel.bytes.to_vec(), is_whole, None)?;
+            let number = work.insert(digest, parcel.label, (parcel.bytes.to_vec(), is_whole), None, state)?;
+            drop(work);
+            if let Some(set) = set.filter(|_| is_whole) {
+                self.keep(number, set);
+            }
         }
         Ok(())
+    }
+
+    /// The set with those bytes. Where the memory is full of sets that are only kept to save time, once more without them.
+    fn decode(&mut self, bytes: &[u8]) -> Result<S::Set, Error> {
+        let decoded = self.sets.decode(bytes);
+        if decoded.is_ok() || self.kept.is_empty() && self.known.is_empty() {
+            return Ok(decoded?);
+        }
+        self.forget();
+        Ok(self.sets.decode(bytes)?)
+    }
+
+    /// Remembers the set of an aggregate that is not expanded.
+    fn keep(&mut self, number: u32, set: S::Set) {
+        if self.kept.len() >= MOST_KEPT {
+            self.kept.clear();
+        }
+        self.kept.insert(number, set);
     }
 
     /// Expands an aggregate. Where the memory is full of sets that are only kept to save time, once more without them.
@@ -456,15 +492,13 @@ impl<'s, 'a, 'o, S: Portable> Builder<'s, 'a, 'o, S> {
         };
         let digest = digest(label, &bytes);
         if self.is_own(digest) {
-            let place = self.place();
-            let is_whole = self.how.canonical != Canonical::Full;
+            let (place, is_whole) = (self.place(), self.how.canonical != Canonical::Full);
             let mut work = self.post.site.work();
             if work.table.find(digest).is_none() {
-                let number = work.insert(digest, label, bytes, is_whole, Some(place))?;
-                if self.kept.len() >= MOST_KEPT {
-                    self.kept.clear();
-                }
-                self.kept.insert(number, set.clone());
+                let state = if work.is_sorted() { state_of(&mut self.sets, &set) } else { Vec::new() };
+                let number = work.insert(digest, label, (bytes, is_whole), Some(place), state)?;
+                drop(work);
+                self.keep(number, set.clone());
             }
         } else if self.is_unsent(digest)? {
             let (bytes, named) = match self.how.canonical {
@@ -522,6 +556,13 @@ impl<'s, 'a, 'o, S: Portable> Builder<'s, 'a, 'o, S> {
         self.done.checker_messages += 1;
         self.done.checker_bytes += self.post.append(WANTED, to, |out| out.extend_from_slice(&digest.to_le_bytes()));
     }
+}
+
+/// A state of the set, the last level first.
+fn state_of<S: Portable>(sets: &mut Labelled<S>, set: &S::Set) -> Vec<u64> {
+    // Where it is not known, the aggregate has to wait somewhere all the same.
+    let state = sets.pick(set).unwrap_or(None);
+    state.map_or_else(Vec::new, |state| sets.values(&state).into_iter().rev().collect())
 }
 
 /// The checker, which is with worker 0, goes on building while it waits.

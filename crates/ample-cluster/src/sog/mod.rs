@@ -139,6 +139,8 @@ struct WorkerReport {
     expanded: u64,
     busy_s: f64,
     waited_s: f64,
+    /// What its process has sent over the network; of its first worker.
+    wire_bytes: u64,
     messages: u64,
     message_bytes: u64,
     received: u64,
@@ -193,11 +195,9 @@ impl Cluster {
     }
 
     fn have_done(&self, system: &System, job: SogJob, budget: &Budget) -> Result<(Answer, SogSpread), SogError> {
-        let before = self.wire_bytes();
         match Cluster::perform(self, system, &Job::Sog(Box::new(job)), budget).map_err(SogError::Ended)? {
             (Outcome::Sog(found), stopped) => {
-                let SogFound { result, mut spread } = *found;
-                spread.wire_bytes = self.wire_bytes() - before;
+                let SogFound { result, spread } = *found;
                 match (result, stopped) {
                     (Ok(answer), _) => Ok((answer, spread)),
                     (Err(SogError::Ended(Reason::Interrupted)), Some(why)) => Err(SogError::Ended(why)),
@@ -251,7 +251,7 @@ fn prepare(seat: &mut Seat<'_>, system: &System, job: &SogJob) -> Result<Result<
     let why = match arranged.transpose() {
         Ok(Some(prepared)) => {
             let max_bytes = seat.room().saturating_mul(seat.threads()) / 4;
-            let site = Site::new(seat.threads(), max_bytes, job.is_on_demand());
+            let site = Site::new(seat.threads(), job.options.balance, max_bytes, job.is_on_demand());
             *lock(seat.shared) = Some(Common { prepared: Arc::new(prepared), site: Arc::new(site) });
             None
         }
@@ -267,7 +267,7 @@ fn prepare(seat: &mut Seat<'_>, system: &System, job: &SogJob) -> Result<Result<
     if let Ok(common) = &mut common
         && job.is_apart
     {
-        common.site = Arc::new(Site::new(1, seat.room() / 4, job.is_on_demand()));
+        common.site = Arc::new(Site::new(1, job.options.balance, seat.room() / 4, job.is_on_demand()));
     }
     Ok(common)
 }
@@ -381,7 +381,7 @@ impl Construction<'_, '_, '_> {
         let threads = if job.is_apart { 1 } else { self.seat.threads() };
         let owners = Owners { processes: self.seat.workers() / threads, threads };
         let mut builder = Builder::new(self.seat, (Arc::clone(&self.site), owners), sets, observed, how);
-        let mut run = None;
+        let (mut run, mut is_judged) = (None, false);
         let mut product = ProductSize::default();
         if me == 0
             && let Err(why) = builder.begin()
@@ -392,11 +392,12 @@ impl Construction<'_, '_, '_> {
             let result = checker.search.run(&mut builder, observed, budget);
             builder.post.is_searching = false;
             match result {
-                Ok((found, size)) => (run, product) = (found, size),
+                Ok((found, size)) => {
+                    (run, product, is_judged) = (found, size, true);
+                    // Whatever the verdict is, it does not need the rest of the graph.
+                    builder.post.seat.stop_all();
+                }
                 Err(why) => builder.fail(why)?,
-            }
-            if run.is_some() {
-                builder.post.seat.stop_all();
             }
         }
         builder.drive()?;
@@ -411,7 +412,7 @@ impl Construction<'_, '_, '_> {
         let failure = reports.into_iter().find_map(|report| report.failure);
         let result = match (failure, &job.formula) {
             (Some(why), _) => Err(why),
-            (None, _) if !is_complete && run.is_none() => Err(SogError::Ended(Reason::Interrupted)),
+            (None, _) if !is_complete && !is_judged => Err(SogError::Ended(Reason::Interrupted)),
             (None, None) => {
                 let graph = gathered(&builder.initial, entries, observed, how.canonical);
                 graph.map(|graph| Answer::Built(Box::new(built(model, actions, graph, sums.work.clone(), self.begun))))
@@ -514,6 +515,11 @@ fn report<S: Portable>(builder: &mut Builder<'_, '_, '_, S>) -> WorkerReport {
         expanded,
         busy_s: busy.as_secs_f64(),
         waited_s: builder.waited().as_secs_f64(),
+        wire_bytes: if builder.post.seat.me().is_multiple_of(builder.post.seat.threads()) {
+            builder.sent_bytes()
+        } else {
+            0
+        },
         messages,
         message_bytes,
         received,
@@ -612,7 +618,7 @@ fn spread(reports: &[WorkerReport], threads: usize) -> SogSpread {
         message_bytes: reports.iter().map(|report| report.message_bytes).sum(),
         checker_messages: reports.iter().map(|report| report.checker_messages).sum(),
         checker_bytes: reports.iter().map(|report| report.checker_bytes).sum(),
-        wire_bytes: 0,
+        wire_bytes: reports.iter().map(|report| report.wire_bytes).sum(),
         workers: reports.iter().enumerate().map(share).collect(),
         balance: balance(&|report| report.expanded as f64),
         busy_balance: balance(&|report| report.busy_s),
