@@ -155,6 +155,15 @@ fn every_group_builds_the_same_graph() {
             let workers = report["cluster"]["workers"].as_array().unwrap();
             let sum = |figure: &str| workers.iter().map(|worker| worker[figure].as_u64().unwrap()).sum::<u64>();
             assert_eq!([sum("aggregates"), sum("expanded")], [aggregates; 2], "each has one owner: {name} {group:?}");
+            // What travels between workers of different processes goes over the network.
+            if group.1 == "1" {
+                let [messages, wire] = ["message_bytes", "wire_bytes"].map(|part| report["cluster"][part].as_u64());
+                assert!(wire >= messages, "{name} {group:?}: {wire:?} {messages:?}");
+            }
+        }
+        for balance in ["order", "steal", "min-load"] {
+            let report = json(&in_group(&[&words[..], &["--balance", balance]].concat(), ("2", "2"), &file));
+            assert_eq!(report["graph"], alone["graph"], "{name} {balance}");
         }
     }
 }
@@ -178,6 +187,20 @@ fn formulas_on_graphs_have_the_same_verdicts_in_every_group() {
                 assert_eq!(report["violation"].is_null(), alone["violation"].is_null(), "{name} {formula}");
             }
         }
+    }
+}
+
+/// The whole graph has 65,536 aggregates.
+#[test]
+fn a_formula_that_holds_early_ends_all_workers() {
+    let folder = Folder::new("early");
+    let file = folder.file("counters.pml", COUNTERS);
+    for group in GROUPS {
+        let report = json(&in_group(&["sog", "--ltl", r#"!("a++" & "b++")"#], group, &file));
+        assert_eq!(report["verdict"], "holds", "{group:?}");
+        let workers = report["cluster"]["workers"].as_array().unwrap();
+        let expanded: u64 = workers.iter().map(|worker| worker["expanded"].as_u64().unwrap()).sum();
+        assert!(expanded < 65_536, "{group:?}: {expanded}");
     }
 }
 
