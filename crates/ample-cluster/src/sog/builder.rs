@@ -500,15 +500,18 @@ impl<'s, 'a, 'o, S: Portable> Builder<'s, 'a, 'o, S> {
                 drop(work);
                 self.keep(number, set.clone());
             }
-        } else if self.is_unsent(digest)? {
+        } else if !self.post.site.work().was_sent(digest) {
+            // Only what is complete counts as sent: there may be no memory for it now, but later.
             let (bytes, named) = match self.how.canonical {
                 Canonical::Sent => (self.reduced(&set)?, Some(digest)),
                 Canonical::None | Canonical::Full => (bytes, None),
             };
-            let to = self.owners.receiver(digest);
-            self.done.messages += 1;
-            self.done.message_bytes +=
-                self.post.append(AGGREGATES, to, |out| Parcel { label, digest: named, bytes: &bytes }.write(out));
+            if self.post.site.work().send(digest)? {
+                let to = self.owners.receiver(digest);
+                self.done.messages += 1;
+                self.done.message_bytes +=
+                    self.post.append(AGGREGATES, to, |out| Parcel { label, digest: named, bytes: &bytes }.write(out));
+            }
         }
         if let Some(short) = short {
             if self.known.len() >= MOST_KNOWN {
@@ -517,10 +520,6 @@ impl<'s, 'a, 'o, S: Portable> Builder<'s, 'a, 'o, S> {
             self.known.insert(short, (label, set, digest));
         }
         Ok(digest)
-    }
-
-    fn is_unsent(&mut self, digest: u128) -> Result<bool, Error> {
-        self.post.site.work().is_unsent(digest)
     }
 
     fn reduced(&mut self, set: &S::Set) -> Result<Vec<u8>, Error> {

@@ -123,6 +123,7 @@ impl Work {
         worker: Option<usize>,
         state: Vec<u64>,
     ) -> Result<u32, Error> {
+        self.table.charge(size_of_val(&state[..]))?;
         let number = self.table.insert(digest, label, bytes, is_whole)?;
         if self.missing.remove(&digest).is_some() {
             self.wanted.push_back(number);
@@ -188,6 +189,7 @@ impl Work {
             _ => self.sorted.pop_last()?,
         };
         let number = place.1;
+        self.table.discharge(size_of_val(&place.0[..]));
         self.been[worker] = Some(place);
         Some(number)
     }
@@ -197,13 +199,19 @@ impl Work {
         self.left -= 1;
     }
 
-    /// Whether an aggregate has to be sent to its owner: once.
-    pub(super) fn is_unsent(&mut self, digest: u128) -> Result<bool, Error> {
-        let is_new = self.sent.insert(digest, ()).is_none();
-        if is_new {
-            self.table.charge(SENT_BYTES)?;
+    /// An aggregate was sent to its owner.
+    pub(super) fn was_sent(&self, digest: u128) -> bool {
+        self.sent.contains_key(&digest)
+    }
+
+    /// An aggregate is to be sent to its owner; false if another worker of the process has done that.
+    pub(super) fn send(&mut self, digest: u128) -> Result<bool, Error> {
+        if self.was_sent(digest) {
+            return Ok(false);
         }
-        Ok(is_new)
+        self.table.charge(SENT_BYTES)?;
+        self.sent.insert(digest, ());
+        Ok(true)
     }
 }
 

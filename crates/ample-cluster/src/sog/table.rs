@@ -90,6 +90,11 @@ impl Table {
         if self.bytes > self.max_bytes { Err(Error::Memory) } else { Ok(()) }
     }
 
+    /// So many bytes are free again.
+    pub(super) fn discharge(&mut self, bytes: usize) {
+        self.bytes -= bytes;
+    }
+
     /// Inserts a new aggregate.
     pub(super) fn insert(&mut self, digest: u128, label: Label, bytes: Vec<u8>, is_whole: bool) -> Result<u32, Error> {
         self.charge(bytes.len() + ENTRY_BYTES)?;
