@@ -338,7 +338,7 @@ fn rendezvous(
     let mut unknown = None;
     while !missing.is_empty() {
         check(control, budget)?;
-        children.check()?;
+        children.check(control, budget)?;
         if Instant::now() >= deadline {
             let late = missing.iter().map(|(peer, _)| *peer).min().unwrap_or_default();
             return Err(End::Lost { process: late, why: too_late(&place, late, problems[late].take(), unknown) });
@@ -618,18 +618,23 @@ impl Children {
             check(control, budget)?;
             match self.0[process - 1].port.recv_timeout(LOOK_EVERY) {
                 Ok(port) => return Ok(port),
-                Err(mpsc::RecvTimeoutError::Timeout) => self.check()?,
-                Err(mpsc::RecvTimeoutError::Disconnected) => return Err(ended_early(process)),
+                Err(mpsc::RecvTimeoutError::Timeout) => self.check(control, budget)?,
+                Err(mpsc::RecvTimeoutError::Disconnected) => {
+                    check(control, budget)?;
+                    return Err(ended_early(process));
+                }
             }
         }
     }
 
     /// Whether none of them has ended.
-    fn check(&mut self) -> Result<(), End> {
-        match self.0.iter_mut().position(|started| !matches!(started.child.try_wait(), Ok(None))) {
-            Some(child) => Err(ended_early(child + 1)),
-            None => Ok(()),
-        }
+    fn check(&mut self, control: &Control, budget: &Budget) -> Result<(), End> {
+        let Some(child) = self.0.iter_mut().position(|started| !matches!(started.child.try_wait(), Ok(None))) else {
+            return Ok(());
+        };
+        // Their limits are those of this process, which began before them: where a limit is the reason, it is exceeded here too.
+        check(control, budget)?;
+        Err(ended_early(child + 1))
     }
 
     fn introduce(&mut self, introduction: &Introduction) {
