@@ -79,7 +79,7 @@ impl Handle {
         self.0.get() - 1
     }
 
-    /// The handle as a number that is never zero and fits [`Handle::BITS`] bits.
+    /// The handle as a number that is never zero and has at most 40 bits.
     #[inline]
     pub fn number(self) -> u64 {
         self.0.get()
