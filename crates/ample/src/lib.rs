@@ -46,6 +46,7 @@ mod circuits;
 mod engines;
 mod groups;
 mod load;
+pub mod pictures;
 mod reductions;
 mod runs;
 pub mod simulate;

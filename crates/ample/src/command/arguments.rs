@@ -78,9 +78,10 @@ pub struct Check {
     /// name ends in `.aag` or `.aig`
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
-    /// Show counterexamples as message sequence charts
-    #[arg(long)]
-    pub msc: bool,
+    /// Show counterexamples as message sequence charts; or draw them into a file (SVG): `--msc=chart.svg`. A second one goes
+    /// to `chart-2.svg`
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    pub msc: Option<Option<PathBuf>>,
     /// Show all of a long counterexample, and of a large state
     #[arg(long)]
     pub full: bool,
@@ -196,8 +197,31 @@ pub struct States {
     #[command(flatten)]
     pub search: Search,
     #[command(flatten)]
+    pub picture: Picture,
+    #[command(flatten)]
     pub common: Common,
 }
+
+/// The state graph as a picture.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Picture of the state graph")]
+pub struct Picture {
+    /// Draw the states and steps into a file (SVG) instead of counting them
+    #[arg(long, value_name = "FILE", conflicts_with_all = COUNTING)]
+    pub svg: Option<PathBuf>,
+    /// Write the states and steps for Graphviz instead of counting them
+    #[arg(long, value_name = "FILE", conflicts_with_all = COUNTING)]
+    pub dot: Option<PathBuf>,
+    /// How many states are drawn at most, breadth first
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=MOST_NODES))]
+    pub max_nodes: u32,
+}
+
+/// So many states can be drawn.
+const MOST_NODES: i64 = 100_000;
+
+/// What is said about counting.
+const COUNTING: [&str; 8] = ["engine", "por", "threads", "max_depth", "checkpoint", "stats", "processes", "hosts"];
 
 /// How to search.
 #[derive(Debug, Args)]
@@ -254,9 +278,9 @@ pub struct Simulate {
     /// How many steps a random run takes at most
     #[arg(long, value_name = "N", default_value_t = 1000, conflicts_with_all = ["interactive", "trace"])]
     pub steps: u64,
-    /// Show the run as a message sequence chart
-    #[arg(long)]
-    pub msc: bool,
+    /// Show the run as a message sequence chart; or draw it into a file (SVG): `--msc=chart.svg`
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    pub msc: Option<Option<PathBuf>>,
     /// Write the last state as a graph, for Graphviz: processes, objects, and what refers to what
     #[arg(long, value_name = "FILE")]
     pub dot: Option<PathBuf>,

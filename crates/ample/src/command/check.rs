@@ -24,7 +24,7 @@ use super::{
     Context, Exit, complain, diagnostics, failed, guarded, load, load_model, load_options, print, print_json, refused,
     show_refused, traces,
 };
-use super::{output, sog, supervisor};
+use super::{output, pictures, sog, supervisor};
 
 /// Checks the files one after the other.
 pub fn check(arguments: &Check, context: &Context) -> Exit {
@@ -41,8 +41,9 @@ pub fn check(arguments: &Check, context: &Context) -> Exit {
             [] => Exit::Fine,
         };
     }
-    let outputs: Vec<&Path> =
-        arguments.trace.iter().chain(&arguments.certificate).chain(&arguments.witness).map(PathBuf::as_path).collect();
+    let charts = arguments.msc.iter().flatten();
+    let outputs = arguments.trace.iter().chain(&arguments.certificate).chain(&arguments.witness).chain(charts.clone());
+    let outputs: Vec<&Path> = outputs.map(PathBuf::as_path).collect();
     if let Some(first) = outputs.first() {
         let inputs =
             arguments.files.iter().chain(&arguments.properties.formulas).chain(&arguments.properties.automaton);
@@ -66,6 +67,10 @@ pub fn check(arguments: &Check, context: &Context) -> Exit {
     }
     if let (Some(path), [_, second, ..]) = (&arguments.search.checkpoint, &arguments.files[..]) {
         let why = format!("--checkpoint {} is for one model, and there is another one", path.display());
+        return failed(context, second, &why);
+    }
+    if let (Some(path), [_, second, ..]) = (charts.last(), &arguments.files[..]) {
+        let why = format!("--msc={} is for one model, and there is another one", path.display());
         return failed(context, second, &why);
     }
     let mut exit = Exit::Fine;
@@ -199,10 +204,10 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
     };
     let (system, questions) = (Arc::new(loaded.system), Arc::new(questions));
     let nothing_left = properties.is_empty();
-    let view = match (context.quiet || nothing_left, arguments.msc) {
+    let view = match (context.quiet || nothing_left, &arguments.msc) {
         (true, _) => View::Nothing,
-        (false, true) => View::Chart,
-        (false, false) => View::Steps,
+        (false, Some(None)) => View::Chart,
+        (false, None | Some(Some(_))) => View::Steps,
     };
     let board = supervised(&system, &questions, view, context);
     let options = CheckOptions {
@@ -233,6 +238,9 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
     let is_all_executed = matches!(&report.unreached, Some(Ok(statements)) if statements.is_empty());
     if arguments.unreached.unreached && is_all_executed && view != View::Nothing && !context.json {
         print(|out| std::io::Write::write_all(out, b"\nunreached: none, every statement is executed in some run\n"));
+    }
+    if let Some(Some(path)) = &arguments.msc {
+        write_charts(path, &system, &report, context).map_err(|why| failed(context, file, &why))?;
     }
     if let Some(path) = &arguments.witness {
         write_witness(path, &system, &questions.properties(), &report).map_err(|why| failed(context, file, &why))?;
@@ -274,6 +282,9 @@ fn show_answers(system: &System, questions: &Questions, report: &Report, view: V
 
 /// Counts the states.
 pub fn states(arguments: &States, context: &Context) -> Exit {
+    if arguments.picture.svg.is_some() || arguments.picture.dot.is_some() {
+        return pictures::state_graph(arguments, context);
+    }
     let forming = forming(&arguments.search, &arguments.common, "");
     if let Some(exit) = cluster::follow(&arguments.file, &forming, context) {
         return exit;
@@ -395,6 +406,17 @@ fn show_diagrams(report: &Report, search: &arguments::Search, context: &Context)
     {
         print(|out| text::diagram_statistics(out, diagrams));
     }
+}
+
+/// Draws counterexamples as message sequence charts, the first one into the file that is named.
+fn write_charts(path: &Path, system: &System, report: &Report, context: &Context) -> Result<(), String> {
+    let shown = report.answers.iter().filter_map(|answer| Some((answer, answer.shown()?)));
+    for (number, (answer, violation)) in shown.enumerate() {
+        let path = if number == 0 { path.to_owned() } else { pictures::numbered(path, number + 1) };
+        let title = format!("{}: {}", system.name, answer.property);
+        pictures::write_chart(&path, &violation.trace, title, context)?;
+    }
+    Ok(())
 }
 
 /// What is known of each property of a circuit, as a witness.

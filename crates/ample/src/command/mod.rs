@@ -10,6 +10,7 @@ mod layout;
 mod msc;
 pub mod output;
 mod paint;
+mod pictures;
 mod progress;
 mod questions;
 mod reduce;

@@ -4,10 +4,11 @@
 //! when the message is received. Steps without messages are left out, and so is the middle of a long chart; numbers
 //! are those of the run.
 
-use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};
 
-use ample::{EventKind, Message, Move, Step, Trace};
+use ample::Trace;
+use ample::pictures;
+use ample_draw::Event;
 use unicode_width::UnicodeWidthChar;
 
 use super::layout::{Extent, fitting, shortened, width};
@@ -15,30 +16,20 @@ use super::layout::{Extent, fitting, shortened, width};
 /// Columns are at least and at most that wide.
 const WIDTHS: std::ops::RangeInclusive<usize> = 14..=40;
 
-/// A message as the source would write it: `c!1,2` or `c?1,2`.
-pub fn label(message: &Message) -> String {
-    let operator = match message.kind {
-        EventKind::Send => '!',
-        EventKind::Receive => '?',
-    };
-    format!("{}{operator}{}", message.channel, message.fields.join(","))
-}
-
 /// A line of a chart is that wide, if not all is to be shown.
 const LINE: usize = 240;
 
 /// Writes the chart.
 pub fn chart(out: &mut impl Write, trace: &Trace, extent: Extent) -> io::Result<()> {
-    let mut chart = Chart::of(trace);
-    chart.line = if extent == Extent::FULL { usize::MAX } else { LINE };
+    let chart = Chart::of(trace, if extent == Extent::FULL { usize::MAX } else { LINE });
     writeln!(out, "{}", chart.heading())?;
-    let rows = chart.rows(&trace.prefix, 0);
+    let mut rows: Vec<String> = (0..chart.drawn.events.len()).map(|event| chart.event(event)).collect();
+    let cycle = rows.split_off(chart.drawn.cycle.unwrap_or(rows.len()));
     part(out, &rows, extent)?;
-    if !trace.cycle.is_empty() {
+    if chart.drawn.cycle.is_some() {
         writeln!(out, "        <<<<<START OF CYCLE>>>>>")?;
     }
-    let rows = chart.rows(&trace.cycle, trace.prefix.len());
-    part(out, &rows, extent)
+    part(out, &cycle, extent)
 }
 
 fn part(out: &mut impl Write, rows: &[String], extent: Extent) -> io::Result<()> {
@@ -54,92 +45,41 @@ fn part(out: &mut impl Write, rows: &[String], extent: Extent) -> io::Result<()>
 type Row = Vec<Option<char>>;
 
 struct Chart {
-    /// The processes in the order of their ids.
-    processes: Vec<(u32, String)>,
+    drawn: ample_draw::Chart,
+    /// How wide a column is.
     width: usize,
     /// A row is not drawn beyond that column.
     line: usize,
-    /// Messages on their way: for every channel who sent what.
-    sent: HashMap<u32, VecDeque<(usize, Vec<String>)>>,
-}
-
-/// Who takes part in a step, the one that begins first. What is no process's comes last among the columns.
-fn parties(step: &Step) -> Vec<(u32, &str)> {
-    let names = [step.process.as_str()].into_iter().chain(step.partner.iter().map(|(name, ..)| name.as_str()));
-    let several = step.participants.iter().map(|(name, ..)| name.as_str());
-    let ids = step.taken.movers().map(|(id, _)| id);
-    match step.taken {
-        Move::Process { .. } | Move::Handshake { .. } => ids.zip(names).collect(),
-        Move::Action { .. } => ids.zip(several).collect(),
-        Move::Joint { .. } | Move::Claim { .. } => vec![(u32::MAX, step.process.as_str())],
-    }
 }
 
 impl Chart {
-    fn of(trace: &Trace) -> Chart {
-        let mut processes = Vec::new();
-        let mut longest = 0;
-        for step in trace.prefix.iter().chain(&trace.cycle) {
-            processes.extend(parties(step).into_iter().map(|(id, name)| (id, name.to_owned())));
-            longest = step.messages.iter().map(|message| width(&label(message))).fold(longest, usize::max);
-        }
-        processes.sort();
-        processes.dedup();
-        let longest = processes.iter().map(|(_, name)| width(name)).fold(longest, usize::max);
-        let width = (longest + 6).clamp(*WIDTHS.start(), *WIDTHS.end());
-        Chart { processes, width, line: usize::MAX, sent: HashMap::new() }
-    }
-
-    fn column(&self, id: u32, name: &str) -> usize {
-        let exactly = self.processes.iter().position(|(other, called)| *other == id && called == name);
-        exactly.or_else(|| self.processes.iter().position(|(other, _)| *other == id)).unwrap_or(0)
+    fn of(trace: &Trace, line: usize) -> Chart {
+        let drawn = pictures::chart(trace);
+        let messages = drawn.events.iter().filter(|(_, event)| !matches!(event, Event::Local { .. }));
+        let texts = messages.map(|(_, event)| event.text()).chain(drawn.lanes.iter().map(String::as_str));
+        let width = (texts.map(width).max().unwrap_or(0) + 6).clamp(*WIDTHS.start(), *WIDTHS.end());
+        Chart { drawn, width, line }
     }
 
     fn heading(&self) -> String {
-        let mut line = vec![Some(' '); self.processes.len() * self.width];
-        for (column, (_, name)) in self.processes.iter().enumerate() {
+        let mut line = vec![Some(' '); self.drawn.lanes.len() * self.width];
+        for (column, name) in self.drawn.lanes.iter().enumerate() {
             self.write(&mut line, column * self.width..(column + 1) * self.width, self.width - 2, name);
         }
         format!("        {}", self.drawn(&line))
     }
 
-    /// The rows of some steps, before which there are others.
-    fn rows(&mut self, steps: &[Step], before: usize) -> Vec<String> {
-        let mut rows = Vec::new();
-        for (number, step) in steps.iter().enumerate() {
-            self.step(&mut rows, before + number + 1, step);
-        }
-        rows
-    }
-
-    fn step(&mut self, rows: &mut Vec<String>, number: usize, step: &Step) {
-        let columns: Vec<usize> = parties(step).into_iter().map(|(id, name)| self.column(id, name)).collect();
-        let mover = columns.first().copied().unwrap_or(0);
-        let partner = columns.get(1).copied().filter(|_| step.partner.is_some());
-        for message in &step.messages {
-            match (partner, message.kind) {
-                (Some(partner), EventKind::Send) => rows.push(self.arrow(number, mover, partner, &label(message))),
-                (Some(_), EventKind::Receive) => {}
-                (None, EventKind::Send) => {
-                    self.sent.entry(message.handle).or_default().push_back((mover, message.fields.clone()));
-                    rows.push(self.mark(number, mover, &label(message)));
-                }
-                (None, EventKind::Receive) => {
-                    let sender = self.sender(message).unwrap_or(mover);
-                    rows.push(self.arrow(number, sender, mover, &label(message)));
-                }
+    /// The row of an event.
+    fn event(&self, event: usize) -> String {
+        let (number, event) = &self.drawn.events[event];
+        match event {
+            Event::Handshake(arrow) => self.arrow(*number, arrow.from, arrow.to, &arrow.text),
+            Event::Sent { lane, text } => self.mark(*number, *lane, text),
+            Event::Received { lane, text, .. } => {
+                self.arrow(*number, self.drawn.sender(event).unwrap_or(*lane), *lane, text)
             }
+            Event::Local { text, .. } => self.row(*number, &self.lifelines(), &shortened(text, self.line)),
         }
-        if let Some(violation) = &step.violation {
-            rows.push(self.row(number, &self.lifelines(), &shortened(violation, self.line)));
-        }
-    }
-
-    /// Who sent the message that is received; it is on its way no more.
-    fn sender(&mut self, message: &Message) -> Option<usize> {
-        let sent = self.sent.get_mut(&message.handle)?;
-        let at = sent.iter().position(|(_, fields)| *fields == message.fields)?;
-        sent.remove(at).map(|(sender, _)| sender)
     }
 
     fn centre(&self, column: usize) -> usize {
@@ -147,8 +87,8 @@ impl Chart {
     }
 
     fn lifelines(&self) -> Row {
-        let mut line = vec![Some(' '); self.processes.len() * self.width];
-        for column in 0..self.processes.len() {
+        let mut line = vec![Some(' '); self.drawn.lanes.len() * self.width];
+        for column in 0..self.drawn.lanes.len() {
             line[self.centre(column)] = Some('|');
         }
         line
@@ -209,6 +149,8 @@ impl Chart {
 
 #[cfg(test)]
 mod tests {
+    use ample::{EventKind, Message, Move, Step};
+
     use super::*;
 
     fn message(kind: EventKind, process: u32) -> Message {

@@ -14,7 +14,7 @@ use super::output::print_meanwhile;
 use super::steps::{Columns, Steps, one_line, place};
 use super::text::{Evidence, View};
 use super::traces::{self, Recorded};
-use super::{Context, Exit, complain, failed, load, load_options, msc, state, supervisor};
+use super::{Context, Exit, complain, failed, load, load_options, msc, pictures, state, supervisor};
 
 /// A run as JSON. It is written as it is, since a state may be large.
 #[derive(Serialize)]
@@ -134,16 +134,18 @@ fn walk(
         heading(out, system, given, at_random.then_some(seed), context)?;
     }
     // A trace is shown when it has been followed: its length is known then.
-    let sink = match (context.json || arguments.msc || given.is_some(), context.quiet) {
+    let is_chart = arguments.msc == Some(None);
+    let sink = match (context.json || is_chart || given.is_some(), context.quiet) {
         (true, false) => Sink::Nowhere,
-        (true, true) if context.json || arguments.msc => Sink::Nowhere,
+        (true, true) if context.json || is_chart => Sink::Nowhere,
         (_, true) => Sink::Output(&mut *out),
         (false, false) => {
             Sink::Steps(&mut *out, Steps::new(Columns::of(system), Extent::FULL, context.out, &system.language))
         }
     };
     let trace = Trace { start, ..Trace::default() };
-    let mut run = Run { simulation, trace, keep: context.json || arguments.msc || given.is_some(), sink, extent };
+    let mut run =
+        Run { simulation, trace, keep: context.json || arguments.msc.is_some() || given.is_some(), sink, extent };
     let run_end = match given {
         Some(given) => follow(&mut run, &given.trace)?,
         None if arguments.interactive => by_hand(&mut run, system, context)?,
@@ -158,6 +160,11 @@ fn walk(
         && let Err(error) = std::fs::write(path, simulation.picture())
     {
         let message = format!("{} cannot be written: {error}", path.display());
+        return Ok(failed(context, &arguments.file, &message));
+    }
+    if let Some(Some(path)) = &arguments.msc
+        && let Err(message) = pictures::write_chart(path, &trace, system.name.clone(), context)
+    {
         return Ok(failed(context, &arguments.file, &message));
     }
     let end = simulation.state();
@@ -180,13 +187,13 @@ fn walk(
         return Ok(exit);
     }
     if context.quiet {
-        return if arguments.msc { msc::chart(out, &trace, extent).map(|()| exit) } else { Ok(exit) };
+        return if is_chart { msc::chart(out, &trace, extent).map(|()| exit) } else { Ok(exit) };
     }
-    let view = if arguments.msc { View::Chart } else { View::Steps };
+    let view = if is_chart { View::Chart } else { View::Steps };
     let evidence = Evidence { system, view, extent, paint: context.out };
     let branches = given.map_or(&[][..], |given| &given.branches);
     let columns = Columns::fitting(&trace, branches);
-    if given.is_some() || arguments.msc {
+    if given.is_some() || is_chart {
         evidence.run(out, &trace, columns)?;
     }
     let reason = if exit == Exit::Violated { context.out.red(&reason) } else { reason };

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
+use ample::pictures;
 use ample::{Branch, Source, Step, System, Trace};
 
 use super::layout::{Extent, first, padded, shortened, width};
-use super::msc;
 use super::paint::Paint;
 
 /// How wide the columns are.
@@ -207,7 +207,7 @@ fn widest_place(source: &Source) -> usize {
 fn effects(step: &Step, process: &str, partner: Option<&str>) -> Vec<String> {
     let mut effects = Vec::new();
     for message in step.messages.iter().filter(|message| step.taken.mover() == Some(message.process)) {
-        effects.push(msc::label(message));
+        effects.push(pictures::message(message));
     }
     let theirs = partner.map(|name| format!("{name}:"));
     for change in &step.changes {
@@ -222,7 +222,8 @@ fn effects(step: &Step, process: &str, partner: Option<&str>) -> Vec<String> {
 /// Messages and changes of the partner in a handshake.
 fn received(step: &Step, partner: &str) -> Vec<String> {
     let prefix = format!("{partner}:");
-    let others = step.messages.iter().filter(|message| step.taken.mover() != Some(message.process)).map(msc::label);
+    let others =
+        step.messages.iter().filter(|message| step.taken.mover() != Some(message.process)).map(pictures::message);
     let changes = step.changes.iter().filter(|change| change.name.starts_with(&prefix));
     others.chain(changes.map(|change| changed(change, partner))).collect()
 }
