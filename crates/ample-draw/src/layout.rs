@@ -19,6 +19,8 @@ pub(crate) const MARGIN: f64 = 16.0;
 const POINT: f64 = 8.0;
 /// How far a loop reaches, and the next one beyond it.
 const LOOP: f64 = 26.0;
+/// Between an edge and its text.
+const BESIDE: f64 = 5.0;
 /// Edges of a node are so far from each other, if there is room.
 const PORTS: f64 = 18.0;
 /// So many texts of edges between the same nodes are shown.
@@ -81,8 +83,12 @@ pub(crate) fn text_width(text: &str) -> f64 {
     text.width() as f64 * LETTER
 }
 
-/// A text of at most so many columns.
-pub(crate) fn shortened(text: &str, columns: usize) -> String {
+/// A text of at most so many columns of a terminal, or of a monospaced font.
+///
+/// ```
+/// assert_eq!(ample_draw::shortened("a long text", 6), "a lon…");
+/// ```
+pub fn shortened(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
     }
@@ -122,9 +128,14 @@ pub fn layered(graph: &Graph) -> Layout {
             sizes[*vertex] = (labels_width(texts), texts.len() as f64 * LINE);
         }
     }
-    let reach = reach(&sizes, &routes);
+    let mut reach = reach(&sizes, &routes);
+    // A text is to the right of its edge.
+    for vertex in labels.iter().flatten().filter(|vertex| sizes[**vertex].0 > 0.0) {
+        reach[*vertex] = (2.0, sizes[*vertex].0 + 2.0 * BESIDE);
+    }
     let x = placement::place(&layers, nodes.len(), &reach, GAP);
-    let y = heights(&layers, &sizes);
+    let rows = rows(&layers, &sizes);
+    let y: Vec<f64> = rows.iter().map(|(middle, _)| *middle).collect();
     let mut layout = Layout::default();
     for (node, (width, height)) in nodes.iter().enumerate() {
         let middle = Point { x: x[node], y: y[layers.layer[node]] };
@@ -141,16 +152,21 @@ pub fn layered(graph: &Graph) -> Layout {
             pass_by(route, &layout.nodes, right + GAP * f64::from(beside));
             continue;
         }
-        route.points = chain.iter().map(|vertex| Point { x: x[*vertex], y: y[layers.layer[*vertex]] }).collect();
         let (top, bottom) = (chain[0], chain[chain.len() - 1]);
-        let last = route.points.len() - 1;
-        route.points[0] = Point { x: ports.below[&edge], y: route.points[0].y + nodes[top].1 / 2.0 };
-        route.points[last] = Point { x: ports.above[&edge], y: route.points[last].y - nodes[bottom].1 / 2.0 };
+        route.points = vec![Point { x: ports.below[&edge], y: y[layers.layer[top]] + nodes[top].1 / 2.0 }];
+        // Through the layers between it goes straight.
+        for vertex in &chain[1..chain.len() - 1] {
+            let (middle, height) = rows[layers.layer[*vertex]];
+            let through = [middle - height / 2.0, middle + height / 2.0];
+            route.points.extend(through.map(|y| Point { x: x[*vertex], y }));
+        }
+        let end = Point { x: ports.above[&edge], y: y[layers.layer[bottom]] - nodes[bottom].1 / 2.0 };
+        route.points.push(end);
         if route.ends.0 != top {
             route.points.reverse();
         }
         if let Some(vertex) = labels[edge] {
-            route.label_at = Point { x: x[vertex], y: y[layers.layer[vertex]] };
+            route.label_at = Point { x: x[vertex] + sizes[vertex].0 / 2.0 + BESIDE, y: y[layers.layer[vertex]] };
         }
     }
     let mut loops: HashMap<usize, u32> = HashMap::new();
@@ -214,16 +230,16 @@ fn labels_width(labels: &[String]) -> f64 {
     labels.iter().map(|label| text_width(label)).fold(0.0, f64::max)
 }
 
-/// The middle of each layer.
-fn heights(layers: &Layers, sizes: &[(f64, f64)]) -> Vec<f64> {
+/// The middle and the height of each layer.
+fn rows(layers: &Layers, sizes: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut at = 0.0;
-    let mut heights = Vec::with_capacity(layers.layers.len());
+    let mut rows = Vec::with_capacity(layers.layers.len());
     for layer in &layers.layers {
         let height = layer.iter().map(|vertex| sizes[*vertex].1).fold(0.0, f64::max);
-        heights.push(at + height / 2.0);
+        rows.push((at + height / 2.0, height));
         at += height + LAYER_GAP;
     }
-    heights
+    rows
 }
 
 /// Where edges leave and enter nodes: beside each other, in the order of what they lead to.
@@ -346,7 +362,8 @@ mod tests {
         assert_eq!(layout.routes[0].labels, ["a", "b", "c", "d", "… 2 more"]);
         assert_eq!(layout.routes[1].labels, [format!("{}…", "x".repeat(LABEL - 1))]);
         // The two do not lie upon each other.
-        assert!((layout.routes[0].points[0].x - layout.routes[1].points[1].x).abs() > 4.0);
+        let end = layout.routes[1].points.last().unwrap();
+        assert!((layout.routes[0].points[0].x - end.x).abs() > 4.0);
     }
 
     #[test]

@@ -27,4 +27,4 @@ mod svg;
 
 pub use chart::{Arrow, Chart, Event};
 pub use graph::{Edge, Graph, Look, Node};
-pub use layout::{Layout, Point, Rectangle, Route, layered};
+pub use layout::{Layout, Point, Rectangle, Route, layered, shortened};

@@ -4,11 +4,12 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use ample_draw::{Arrow, Chart, Edge, Event, Graph, Look, Node};
+use ample_draw::{Arrow, Chart, Edge, Event, Graph, Look, Node, shortened};
 use ample_model::{Budget, EndState, EventKind, Interpreter, Interrupted, Message, Move, State, Step, System, Trace};
 
 /// How much of a state is written into its node.
 const LINES: usize = 12;
+const COLUMNS: usize = 40;
 /// How much is told of a state at which one points.
 const TOLD: usize = 200;
 /// For each state so many steps are drawn, on average.
@@ -165,13 +166,10 @@ impl Search<'_> {
         Some(number)
     }
 
-    /// The number of something that is wrong.
+    /// Something that is wrong, beside the state in which it happens.
     fn fault(&mut self, message: String) -> Target {
-        let known = self.wrong.iter().position(|other| *other == message);
-        Target::Wrong(known.unwrap_or_else(|| {
-            self.wrong.push(message);
-            self.wrong.len() - 1
-        }))
+        self.wrong.push(message);
+        Target::Wrong(self.wrong.len() - 1)
     }
 
     fn drawn(mut self, interrupted: Option<Interrupted>) -> StateGraph {
@@ -184,7 +182,7 @@ impl Search<'_> {
         for (number, facts) in texts.iter().enumerate() {
             let mut lines = vec![number.to_string()];
             let shown: Vec<String> = facts.iter().filter(|(name, _)| differing.contains(name)).map(written).collect();
-            lines.extend(limited(shown, LINES));
+            lines.extend(limited(shown, LINES).into_iter().map(|line| shortened(&line, COLUMNS)));
             if self.open.contains(&number) {
                 lines.push("…".into());
             }
@@ -214,7 +212,6 @@ impl Search<'_> {
 
 /// A step in a few words.
 fn label(system: &System, step: &Step) -> String {
-    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = one_line(&step.text);
     if !crate::language_of(system).has_processes() || step.process.is_empty() {
         return text;
@@ -225,15 +222,24 @@ fn label(system: &System, step: &Step) -> String {
     }
 }
 
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// What there is to say of a state, by name.
 fn facts(end: &EndState) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     for standing in &end.processes {
         let line = standing.at.as_ref().and_then(|at| at.rsplit_once(':')).map(|(_, line)| format!("line {line}"));
-        let at = match line {
+        let before = match &standing.waits_for[..] {
+            [] => None,
+            [only] => Some(one_line(only)),
+            [first, ..] => Some(format!("{} …", one_line(first))),
+        };
+        let at = match (line, before) {
             _ if standing.finished || standing.statements.is_empty() => "ended".into(),
-            Some(line) => line,
-            None => standing.waits_for.join(" or "),
+            (Some(line), Some(before)) => format!("{line}: {before}"),
+            (line, before) => line.or(before).unwrap_or_default(),
         };
         facts.push((standing.process.clone(), at));
     }
@@ -245,19 +251,15 @@ fn facts(end: &EndState) -> Vec<(String, String)> {
     facts
 }
 
-/// What is not the same in all states.
+/// What is not the same in all states that have it.
 fn differing(states: &[Vec<(String, String)>]) -> HashSet<String> {
-    let mut values: HashMap<&str, (&str, usize)> = HashMap::new();
+    let mut values: HashMap<&str, &str> = HashMap::new();
     let mut differing = HashSet::new();
     for (name, value) in states.iter().flatten() {
-        let known = values.entry(name).or_insert((value, 0));
-        known.1 += 1;
-        if known.0 != value {
+        if values.entry(name).or_insert(value) != value {
             differing.insert(name.clone());
         }
     }
-    // What some of them do not have is not the same either.
-    differing.extend(values.iter().filter(|(_, (_, count))| *count < states.len()).map(|(name, _)| (*name).to_owned()));
     differing
 }
 
