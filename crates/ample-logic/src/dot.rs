@@ -40,7 +40,8 @@ fn write_body(a: &Automaton, name: &str, out: &mut String) -> std::fmt::Result {
     writeln!(out, "}}")
 }
 
-fn label(a: &Automaton, edge: &Edge) -> String {
+/// The condition of an edge, and its acceptance sets if accepting states do not say that.
+pub fn label(a: &Automaton, edge: &Edge) -> String {
     let cubes: Vec<String> = edge.label.iter().map(|cube| conjunction(a, *cube)).collect();
     let sets: Vec<String> =
         (0..a.sets).filter(|set| !a.state_based && edge.marks >> set & 1 == 1).map(|set| set.to_string()).collect();

@@ -5,7 +5,9 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use ample_draw::{Arrow, Chart, Edge, Event, Graph, Look, Node, shortened};
+use ample_logic::Automaton;
 use ample_model::{Budget, EndState, EventKind, Interpreter, Interrupted, Message, Move, State, Step, System, Trace};
+use ample_sog::output::Names;
 
 /// How much of a state is written into its node.
 const LINES: usize = 12;
@@ -274,6 +276,67 @@ fn limited(mut lines: Vec<String>, most: usize) -> Vec<String> {
         lines.push(format!("({more} more)"));
     }
     lines
+}
+
+/// An automaton: accepting states have two lines around them, or edges name their acceptance sets.
+///
+/// ```
+/// use ample_logic::{Atoms, Dialect, Options, parse, translate};
+///
+/// let mut atoms = Atoms::new();
+/// let formula = parse("G F a", Dialect::Plain, &mut atoms)?;
+/// let automaton = translate(&formula, &atoms, Options::default())?;
+/// assert_eq!(ample::pictures::automaton(&automaton, "G F a").edges.len(), automaton.edges.len() + 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn automaton(automaton: &Automaton, name: &str) -> Graph {
+    let mut graph = Graph::new(name);
+    for state in 0..automaton.states {
+        let is_accepting = automaton.state_based && automaton.is_accepting(state);
+        let look = if is_accepting { Look::Double } else { Look::Plain };
+        graph.node(Node::new(&state.to_string()).looking(look));
+    }
+    let start = graph.node(Node::start());
+    graph.edge(Edge::new(start, automaton.initial as usize));
+    for edge in &automaton.edges {
+        let label = ample_logic::dot::label(automaton, edge);
+        graph.edge(Edge::new(edge.from as usize, edge.to as usize).labelled(label));
+    }
+    graph
+}
+
+/// An observation graph: aggregates with a dead state have two lines around them, those with a cycle of unobserved actions a dashed
+/// one.
+pub fn observation_graph(of: &ample_sog::Graph, names: Names<'_>, title: &str) -> Graph {
+    let mut graph = Graph::new(title);
+    for (number, aggregate) in of.aggregates.iter().enumerate() {
+        let facts = &aggregate.facts;
+        let look = match (facts.dead, facts.divergent) {
+            (true, _) => Look::Double,
+            (false, true) => Look::Dashed,
+            (false, false) => Look::Plain,
+        };
+        let mut lines = vec![format!("{number}: {} states", facts.states)];
+        lines.extend(limited(names.label(of, aggregate.label), LINES).iter().map(|line| shortened(line, COLUMNS)));
+        let says = |is: bool, what| if is { what } else { "" };
+        let more = format!(
+            "aggregate {number}: {} states{}{}",
+            facts.states,
+            says(facts.dead, ", one of them dead"),
+            says(facts.divergent, ", a cycle of unobserved actions")
+        );
+        graph.node(Node { lines, more, look });
+    }
+    for number in &of.initial {
+        let start = graph.node(Node::start());
+        graph.edge(Edge::new(start, *number));
+    }
+    for (number, aggregate) in of.aggregates.iter().enumerate() {
+        for (action, to) in &aggregate.arcs {
+            graph.edge(Edge::new(number, *to).labelled(names.action(*action)));
+        }
+    }
+    graph
 }
 
 /// A run as a message sequence chart. Steps without messages are left out, unless something is wrong in them.

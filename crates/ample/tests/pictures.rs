@@ -143,3 +143,25 @@ fn pictures_are_not_written_over_models_and_not_counted() {
     }
     assert_eq!(text(&file), "byte x; active proctype P() { x = 1 }");
 }
+
+#[test]
+fn automata_and_observation_graphs_are_drawn() {
+    let folder = Folder::new("graphs");
+    let svg = folder.0.join("automaton.svg");
+    let path = svg.to_str().unwrap();
+    let output = support::command(&["automaton", "--to", "svg", "G (a -> F b)", "-o", path]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    check_markup(&text(&svg));
+    let output = ample(&["sog", "--observe", "k3,k5,k9,k11", "--svg", path, "--json"], &model("petri/erk_4.pnml"));
+    let arcs: usize = json(&output)["graph"]["aggregates"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|aggregate| aggregate["arcs"].as_array().unwrap().len())
+        .sum();
+    let svg = text(&svg);
+    check_markup(&svg);
+    assert_eq!(svg.matches("<g><title>aggregate ").count(), 54);
+    // Each way and, above it, the start.
+    assert!(svg.matches("<path class=\"edge").count() <= arcs + 1 && arcs == 164);
+}

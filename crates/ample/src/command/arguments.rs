@@ -218,7 +218,7 @@ pub struct Picture {
 }
 
 /// So many states can be drawn.
-const MOST_NODES: i64 = 100_000;
+const MOST_NODES: i64 = 20_000;
 
 /// What is said about counting.
 const COUNTING: [&str; 8] = ["engine", "por", "threads", "max_depth", "checkpoint", "stats", "processes", "hosts"];
@@ -403,6 +403,8 @@ pub enum AutomatonFormat {
     Never,
     /// A graph for Graphviz
     Dot,
+    /// A picture
+    Svg,
 }
 
 impl AutomatonFormat {
@@ -412,6 +414,7 @@ impl AutomatonFormat {
             AutomatonFormat::Hoa => "hoa",
             AutomatonFormat::Never => "never",
             AutomatonFormat::Dot => "dot",
+            AutomatonFormat::Svg => "svg",
         }
     }
 }
@@ -426,7 +429,7 @@ pub struct Sog {
     pub atoms: Vec<String>,
     /// Check a formula without X while the graph is being built; what it names is observed. Atoms are conditions (in
     /// quotes unless they are a name) and names of actions
-    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true, conflicts_with_all = ["observe", "atoms", "dot"])]
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true, conflicts_with_all = ["observe", "atoms", "dot", "svg"])]
     pub ltl: Vec<String>,
     #[command(flatten)]
     pub options: SogOptions,
@@ -436,6 +439,9 @@ pub struct Sog {
     /// Write the graph to a file, for Graphviz
     #[arg(long, value_name = "FILE")]
     pub dot: Option<PathBuf>,
+    /// Draw the graph into a file (SVG)
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
     /// Write the graph to a file, from which `--graph` checks formulas without building it again
     #[arg(long, value_name = "GRAPH", conflicts_with = "ltl")]
     pub save: Option<PathBuf>,

@@ -65,6 +65,7 @@ fn text_of(automaton: &Automaton, name: &str, atoms: &Atoms, format: AutomatonFo
     match format {
         AutomatonFormat::Hoa => Ok(hoa::write(automaton, name)),
         AutomatonFormat::Dot => Ok(dot::write(automaton, name)),
+        AutomatonFormat::Svg => Ok(ample::pictures::automaton(automaton, name).svg()),
         AutomatonFormat::Never => {
             never::write(automaton, name, &mut |atom| atoms.label(atom)).map_err(|error| error.to_string())
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use ample::sog::{
     self, Built, Counterexample, DiagramKind, Judged, Names, SavedGraph, SogError, SogFormula, SogOptions,
 };
-use ample::{Budget, LoadError, Loaded, Progress, Question, SogSpread, Workers};
+use ample::{Budget, LoadError, Loaded, Progress, Question, SogSpread, Workers, pictures};
 use serde_json::{Value, json};
 
 use super::arguments::{Common, Sog};
@@ -22,8 +22,8 @@ use super::{Context, Exit, complain, diagnostics, failed, load, output, print, p
 
 /// Builds the graph, or checks formulas while it is being built, or on one that was saved.
 pub fn sog(arguments: &Sog, context: &Context) -> Exit {
-    let outputs: Vec<&Path> =
-        arguments.dot.iter().chain(&arguments.save).chain(&arguments.costs).map(PathBuf::as_path).collect();
+    let outputs = arguments.dot.iter().chain(&arguments.svg).chain(&arguments.save).chain(&arguments.costs);
+    let outputs: Vec<&Path> = outputs.map(PathBuf::as_path).collect();
     if let Some(first) = outputs.first()
         && let Some(why) = output::conflict(&outputs, &[&arguments.file])
     {
@@ -320,6 +320,13 @@ fn show_graph(loaded: &Loaded, built: &Built, spread: Option<&SogSpread>, argume
         && let Err(error) = std::fs::write(path, sog::dot(&built.graph, names))
     {
         return failed(context, path, &format!("cannot write {}: {error}", path.display()));
+    }
+    if let Some(path) = &arguments.svg {
+        let title = format!("{}: the observation graph", loaded.system.name);
+        let svg = pictures::observation_graph(&built.graph, names, &title).svg();
+        if let Err(why) = output::write(path, svg.as_bytes()) {
+            return failed(context, path, &why);
+        }
     }
     if context.json {
         print_json(&with_spread(graph_json(loaded, built, names), spread));
