@@ -9,7 +9,8 @@ use std::sync::mpsc::{self, Sender};
 use std::thread::JoinHandle;
 
 use clap::Parser;
-use command::arguments::Arguments;
+use command::arguments::{Arguments, Command, Task};
+use command::documents;
 use command::output::has_failed;
 use command::supervisor::{Gate, Unfinished, supervise};
 use command::{Exit, run, unknown};
@@ -29,21 +30,28 @@ fn main() -> ExitCode {
             env!("CARGO_PKG_REPOSITORY")
         );
     }));
-    let arguments = Arguments::parse();
-    let interrupt = Arc::new(AtomicBool::new(false));
-    if !arguments.command.is_dialogue() {
-        listen(&interrupt);
-    }
-    let exit =
-        if arguments.command.is_dialogue() { work(arguments, interrupt) } else { supervised(arguments, interrupt) };
+    let exit = match Arguments::parse().task {
+        Task::Work(command) => perform(*command),
+        Task::Completions(completions) => documents::completions(&completions),
+        Task::Man(man) => documents::manual_pages(&man),
+    };
     let exit = if has_failed() { exit.min(Exit::Wrong) } else { exit };
     ExitCode::from(exit.code())
 }
 
+fn perform(command: Command) -> Exit {
+    let interrupt = Arc::new(AtomicBool::new(false));
+    if command.is_dialogue() {
+        return work(command, interrupt);
+    }
+    listen(&interrupt);
+    supervised(command, interrupt)
+}
+
 /// Does the work in this thread, or in one with a large stack.
-fn work(arguments: Arguments, interrupt: Arc<AtomicBool>) -> Exit {
+fn work(command: Command, interrupt: Arc<AtomicBool>) -> Exit {
     let (sender, receiver) = mpsc::channel();
-    let thread = start(&Arc::new(arguments), &interrupt, &sender);
+    let thread = start(&Arc::new(command), &interrupt, &sender);
     drop(sender);
     let exit = receiver.recv().unwrap_or(Exit::Undecided);
     if let Some(thread) = thread {
@@ -53,12 +61,12 @@ fn work(arguments: Arguments, interrupt: Arc<AtomicBool>) -> Exit {
 }
 
 /// Does the work in another thread, while this one sees to it that it keeps within its budget.
-fn supervised(arguments: Arguments, interrupt: Arc<AtomicBool>) -> Exit {
+fn supervised(command: Command, interrupt: Arc<AtomicBool>) -> Exit {
     let (sender, receiver) = mpsc::channel();
-    let arguments = Arc::new(arguments);
-    let thread = start(&arguments, &interrupt, &sender);
+    let command = Arc::new(command);
+    let thread = start(&command, &interrupt, &sender);
     drop(sender);
-    match supervise(&receiver, &interrupt, |file, reason| unknown(&arguments.command, file, reason)) {
+    match supervise(&receiver, &interrupt, |file, reason| unknown(&command, file, reason)) {
         Ok(exit) => {
             if let Some(thread) = thread {
                 let _ = thread.join();
@@ -67,26 +75,26 @@ fn supervised(arguments: Arguments, interrupt: Arc<AtomicBool>) -> Exit {
         }
         Err(Unfinished::Panicked) => Exit::Undecided,
         Err(Unfinished::Ended(file, reason)) => {
-            let left = arguments.command.files().iter().skip_while(|other| **other != file).skip(1);
-            left.for_each(|file| unknown(&arguments.command, file, reason));
+            let left = command.files().iter().skip_while(|other| **other != file).skip(1);
+            left.for_each(|file| unknown(&command, file, reason));
             std::process::exit(Exit::Undecided.code().into())
         }
     }
 }
 
 /// Starts the work in a thread of its own; where there cannot be one, it is done at once.
-fn start(arguments: &Arc<Arguments>, interrupt: &Arc<AtomicBool>, done: &Sender<Exit>) -> Option<JoinHandle<()>> {
+fn start(command: &Arc<Command>, interrupt: &Arc<AtomicBool>, done: &Sender<Exit>) -> Option<JoinHandle<()>> {
     // Where the address space is limited, a small stack has to do.
     for stack in [STACK, STACK / 32] {
-        let (arguments, interrupt, done) = (Arc::clone(arguments), Arc::clone(interrupt), done.clone());
+        let (command, interrupt, done) = (Arc::clone(command), Arc::clone(interrupt), done.clone());
         let work = move || {
-            let _ = done.send(run(&arguments.command, interrupt));
+            let _ = done.send(run(&command, interrupt));
         };
         if let Ok(thread) = std::thread::Builder::new().name("ample".into()).stack_size(stack).spawn(work) {
             return Some(thread);
         }
     }
-    let _ = done.send(run(&arguments.command, Arc::clone(interrupt)));
+    let _ = done.send(run(&command, Arc::clone(interrupt)));
     None
 }
 

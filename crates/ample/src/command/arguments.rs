@@ -16,10 +16,36 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[command(version, about, propagate_version = true, after_help = EXIT_CODES)]
 pub struct Arguments {
     #[command(subcommand)]
-    pub command: Command,
+    pub task: Task,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 everything holds, 1 something is violated, \
+/// Work on models, or what is to be known about the command itself.
+#[derive(Debug, Subcommand)]
+pub enum Task {
+    #[command(flatten)]
+    Work(Box<Command>),
+    /// Print a script with which a shell completes commands, options and names of files
+    Completions(Completions),
+    /// Print the manual page of ample, or write those of all commands into a folder
+    Man(Man),
+}
+
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub struct Man {
+    /// Write `ample.1`, `ample-check.1` and so on into this folder, which is made if it is not there
+    #[arg(short, long, value_name = "FOLDER")]
+    pub output: Option<PathBuf>,
+}
+
+/// What the number means with which the command ends.
+pub const EXIT_CODES: &str = "Exit codes: 0 everything holds, 1 something is violated, \
                           2 the input or the call is wrong, 3 not decided.";
 
 #[derive(Debug, Subcommand)]

@@ -6,6 +6,7 @@ mod check;
 mod cluster;
 mod convert;
 mod diagnostics;
+pub mod documents;
 mod layout;
 mod msc;
 pub mod output;
