@@ -73,6 +73,11 @@ impl<'a> Simulation<'a> {
         }
     }
 
+    /// The system.
+    pub fn system(&self) -> &'a System {
+        self.interpreter.system()
+    }
+
     /// The number of the initial state that it began in.
     pub fn start(&self) -> &StartNumber {
         &self.start

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::focus::Focus;
 use ample::ClusterOptions;
 use ample::sog::SogOptions;
 use ample::testgen::TestgenOptions;
@@ -111,6 +112,8 @@ pub struct Check {
     /// Show all of a long counterexample, and of a large state
     #[arg(long)]
     pub full: bool,
+    #[command(flatten)]
+    pub focus: Focus,
     /// What a directed search (`--search best-first`, `hill-climbing`, `a-star`, `beam`, `random-walk`) goes by: `auto`, the
     /// distance from a violation of the property; `deadlock`, `blocked`, `assertion` or `formula`, that from one of these; or
     /// an expression over the model's variables, which is smaller nearer to a violation [default: auto]
@@ -313,6 +316,8 @@ pub struct Simulate {
     /// Show all of a long trace, and of a large state
     #[arg(long)]
     pub full: bool,
+    #[command(flatten)]
+    pub focus: Focus,
     #[command(flatten)]
     pub common: Common,
 }

@@ -394,7 +394,7 @@ fn show(system: &System, report: &Report, view: View, context: &Context) {
             serde_json::to_writer(&mut *out, report)?;
             writeln!(out)
         } else {
-            text::report(out, system, report, view, context.extent(), context.out)
+            text::report(out, system, report, view, context)
         }
     });
 }

@@ -7,6 +7,7 @@ mod cluster;
 mod convert;
 mod diagnostics;
 pub mod documents;
+mod focus;
 mod layout;
 mod msc;
 pub mod output;
@@ -37,6 +38,7 @@ use ample_lang::{LANGUAGES, Language};
 use serde_json::{Value, json};
 
 use arguments::{Command, Common};
+use focus::Focus;
 use layout::Extent;
 use output::{complain, print};
 use paint::Paint;
@@ -84,6 +86,8 @@ pub struct Context {
     pub quiet: bool,
     /// Nothing is left out of what is long.
     pub full: bool,
+    /// What of a run is shown.
+    pub focus: Focus,
     /// Set by the first Ctrl-C.
     pub interrupt: Arc<AtomicBool>,
 }
@@ -121,6 +125,11 @@ pub fn run(command: &Command, interrupt: Arc<AtomicBool>) -> Exit {
             Command::Simulate(arguments) => arguments.full,
             Command::Testgen(arguments) => arguments.full,
             _ => false,
+        },
+        focus: match command {
+            Command::Check(arguments) => arguments.focus.clone(),
+            Command::Simulate(arguments) => arguments.focus.clone(),
+            _ => Focus::default(),
         },
         interrupt,
     };

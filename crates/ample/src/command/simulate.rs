@@ -67,7 +67,9 @@ impl<W: Write> Run<'_, W> {
     fn take(&mut self, taken: &Move) -> io::Result<Option<String>> {
         let step = self.simulation.take(taken);
         match &mut self.sink {
-            Sink::Steps(out, steps) => steps.step(out, &step)?,
+            Sink::Steps(out, steps) => {
+                steps.next(out, self.simulation.system(), &step, || self.simulation.state())?;
+            }
             Sink::Output(out) => out.write_all(step.printed.as_bytes())?,
             Sink::Nowhere => {}
         }
@@ -139,9 +141,10 @@ fn walk(
         (true, false) => Sink::Nowhere,
         (true, true) if context.json || is_chart => Sink::Nowhere,
         (_, true) => Sink::Output(&mut *out),
-        (false, false) => {
-            Sink::Steps(&mut *out, Steps::new(Columns::of(system), Extent::FULL, context.out, &system.language))
-        }
+        (false, false) => Sink::Steps(
+            &mut *out,
+            Steps::new(Columns::of(system), Extent::FULL, context.out, &system.language).focused(&context.focus),
+        ),
     };
     let trace = Trace { start, ..Trace::default() };
     let mut run =
@@ -152,6 +155,9 @@ fn walk(
         None => randomly(&mut run, seed, arguments.steps, budget)?,
     };
     supervisor::report();
+    if let Sink::Steps(out, steps) = &mut run.sink {
+        steps.finish(out)?;
+    }
     let Run { simulation, mut trace, .. } = run;
     if let Some(given) = given {
         trace.cycle = trace.prefix.split_off(given.trace.prefix.len().min(trace.prefix.len()));
@@ -190,16 +196,17 @@ fn walk(
         return if is_chart { msc::chart(out, &trace, extent).map(|()| exit) } else { Ok(exit) };
     }
     let view = if is_chart { View::Chart } else { View::Steps };
-    let evidence = Evidence { system, view, extent, paint: context.out };
+    let evidence = Evidence { system, view, extent, paint: context.out, focus: &context.focus };
     let branches = given.map_or(&[][..], |given| &given.branches);
     let columns = Columns::fitting(&trace, branches);
+    let mut states = None;
     if given.is_some() || is_chart {
-        evidence.run(out, &trace, columns)?;
+        states = evidence.run(out, &trace, columns, None)?;
     }
     let reason = if exit == Exit::Violated { context.out.red(&reason) } else { reason };
     writeln!(out, "{reason}")?;
     state::state(out, system, &end, extent)?;
-    evidence.branches(out, branches, given.map_or("", |given| &given.property), columns)?;
+    evidence.branches(out, branches, given.map_or("", |given| &given.property), columns, states.as_ref())?;
     Ok(exit)
 }
 

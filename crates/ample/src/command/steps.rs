@@ -2,11 +2,15 @@
 
 use std::io::{self, Write};
 
+use ample::evidence::EndState;
 use ample::pictures;
 use ample::{Branch, Source, Step, System, Trace};
+use ample_model::{Interpreter, State};
 
+use super::focus::Focus;
 use super::layout::{Extent, first, padded, shortened, width};
 use super::paint::Paint;
+use super::state;
 
 /// How wide the columns are.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,6 +70,39 @@ pub struct Steps {
     number: usize,
     previous: String,
     cycle: &'static str,
+    focus: Focus,
+    /// Steps that were not shown since the last one that was.
+    hidden: usize,
+}
+
+/// The states of a run, the first of which it begins in.
+pub struct States<'a> {
+    interpreter: Interpreter<'a>,
+    states: Vec<State>,
+}
+
+impl<'a> States<'a> {
+    /// Those of a run that begins there; in its initial state if nobody says.
+    pub fn of(system: &'a System, trace: &Trace, from: Option<&State>) -> States<'a> {
+        let interpreter = Interpreter::new(system);
+        let initial = || interpreter.initial_state(&trace.start).and_then(Result::ok);
+        let mut states: Vec<State> = from.cloned().or_else(initial).into_iter().collect();
+        for step in trace.prefix.iter().chain(&trace.cycle) {
+            // A fault has no state, and is the last step.
+            let Some(next) = states.last().and_then(|state| interpreter.step(state, &step.taken).state) else { break };
+            states.push(next);
+        }
+        States { interpreter, states }
+    }
+
+    /// The state after so many steps.
+    pub fn after(&self, steps: usize) -> Option<&State> {
+        self.states.get(steps)
+    }
+
+    fn in_words(&self, steps: usize) -> Option<EndState> {
+        self.after(steps).map(|state| EndState::of(&self.interpreter, state))
+    }
 }
 
 /// The line before the steps that are repeated for ever, as users of that language know it.
@@ -85,27 +122,101 @@ impl Steps {
             place: place.min(extent.name),
             statement: statement.max(STATEMENT.0),
         };
-        Steps { paint, extent, columns, number: 0, previous: String::new(), cycle: start_of_cycle(language) }
+        let (previous, cycle, focus) = (String::new(), start_of_cycle(language), Focus::default());
+        Steps { paint, extent, columns, number: 0, previous, cycle, focus, hidden: 0 }
+    }
+
+    /// With what is to be shown.
+    pub fn focused(self, focus: &Focus) -> Steps {
+        Steps { focus: focus.clone(), ..self }
     }
 
     /// A whole run; the middle of a long one is left out.
     pub fn trace(&mut self, out: &mut impl Write, trace: &Trace) -> io::Result<()> {
-        self.part(out, &trace.prefix)?;
+        self.part(out, &trace.prefix, None)?;
         if !trace.cycle.is_empty() {
             self.turn(out)?;
         }
-        self.part(out, &trace.cycle)
+        self.part(out, &trace.cycle, None)
     }
 
-    fn part(&mut self, out: &mut impl Write, steps: &[Step]) -> io::Result<()> {
-        let middle = self.extent.middle(steps.len());
-        steps[..middle.start].iter().try_for_each(|step| self.step(out, step))?;
-        if !middle.is_empty() {
-            self.number += middle.len();
-            self.previous.clear();
-            writeln!(out, "       {}", self.paint.dim(self.extent.left_out(middle.len(), "step", "steps")))?;
+    /// The same, with states.
+    pub fn trace_with_states(
+        &mut self,
+        out: &mut impl Write,
+        system: &System,
+        trace: &Trace,
+        states: &States<'_>,
+    ) -> io::Result<()> {
+        if let Some(start) = states.in_words(0).filter(|_| self.focus.shows_start()) {
+            writeln!(out, "     0  {}", self.paint.dim("where it begins"))?;
+            self.state(out, system, start)?;
         }
-        steps[middle.end..].iter().try_for_each(|step| self.step(out, step))
+        self.part(out, &trace.prefix, Some((system, states)))?;
+        if !trace.cycle.is_empty() {
+            self.turn(out)?;
+        }
+        self.part(out, &trace.cycle, Some((system, states)))
+    }
+
+    fn part(&mut self, out: &mut impl Write, steps: &[Step], states: Option<(&System, &States<'_>)>) -> io::Result<()> {
+        let begin = self.number;
+        let chosen = (0..steps.len()).filter(|at| self.focus.shows(begin + at + 1, &steps[*at]));
+        let chosen: Vec<usize> = chosen.collect();
+        let middle = self.extent.middle(chosen.len());
+        for (position, at) in chosen.iter().enumerate().filter(|(position, _)| !middle.contains(position)) {
+            self.skip(out, begin + at - self.number, position == middle.end && !middle.is_empty())?;
+            self.step(out, &steps[*at])?;
+            if let Some((system, states)) = states
+                && let Some(state) = states.in_words(self.number)
+            {
+                self.state(out, system, state)?;
+            }
+        }
+        self.skip(out, begin + steps.len() - self.number, false)
+    }
+
+    /// Some steps are not shown.
+    fn skip(&mut self, out: &mut impl Write, steps: usize, is_long: bool) -> io::Result<()> {
+        if steps == 0 {
+            return Ok(());
+        }
+        self.number += steps;
+        self.previous.clear();
+        let text = match (is_long, steps) {
+            (true, _) => self.extent.left_out(steps, "step", "steps"),
+            (false, 1) => "… 1 step is not asked for".into(),
+            (false, _) => format!("… {steps} steps are not asked for"),
+        };
+        writeln!(out, "       {}", self.paint.dim(text))
+    }
+
+    /// A step of a run that is not yet known to its end, and the state after it.
+    pub fn next(
+        &mut self,
+        out: &mut impl Write,
+        system: &System,
+        step: &Step,
+        state: impl FnOnce() -> EndState,
+    ) -> io::Result<()> {
+        if !self.focus.shows(self.number + self.hidden + 1, step) {
+            self.hidden += 1;
+            return Ok(());
+        }
+        let hidden = std::mem::take(&mut self.hidden);
+        self.skip(out, hidden, false)?;
+        self.step(out, step)?;
+        if self.focus.full_state { self.state(out, system, state()) } else { Ok(()) }
+    }
+
+    /// The run has come to its end.
+    pub fn finish(&mut self, out: &mut impl Write) -> io::Result<()> {
+        let hidden = std::mem::take(&mut self.hidden);
+        self.skip(out, hidden, false)
+    }
+
+    fn state(&self, out: &mut impl Write, system: &System, state: EndState) -> io::Result<()> {
+        state::state(out, system, &self.focus.part_of(state), self.extent)
     }
 
     /// The steps from here on repeat for ever.
@@ -115,12 +226,15 @@ impl Steps {
 
     /// The last step is taken back.
     pub fn back(&mut self) {
-        self.number = self.number.saturating_sub(1);
+        match self.hidden.checked_sub(1) {
+            Some(hidden) => self.hidden = hidden,
+            None => self.number = self.number.saturating_sub(1),
+        }
         self.previous.clear();
     }
 
     /// One step.
-    pub fn step(&mut self, out: &mut impl Write, step: &Step) -> io::Result<()> {
+    fn step(&mut self, out: &mut impl Write, step: &Step) -> io::Result<()> {
         self.number += 1;
         let number = self.number.to_string();
         let repeated = step.process == self.previous && step.partner.is_none();

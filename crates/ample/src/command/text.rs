@@ -7,9 +7,13 @@ use ample::{
     SolvingStatistics, Spread, Statistics, System, Trace, Unreached, Violation,
 };
 
+use ample_model::State;
+
+use super::Context;
+use super::focus::Focus;
 use super::layout::{Extent, first, padded, shortened, width};
 use super::paint::Paint;
-use super::steps::{Columns, Steps, one_line};
+use super::steps::{Columns, States, Steps, one_line};
 use super::{msc, state};
 
 /// How to show counterexamples.
@@ -24,19 +28,13 @@ pub enum View {
 }
 
 /// The verdicts, then the counterexamples, then the statistics.
-pub fn report(
-    out: &mut impl Write,
-    system: &System,
-    report: &Report,
-    view: View,
-    extent: Extent,
-    paint: Paint,
-) -> io::Result<()> {
+pub fn report(out: &mut impl Write, system: &System, report: &Report, view: View, context: &Context) -> io::Result<()> {
+    let (extent, paint) = (context.extent(), context.out);
     verdicts(out, report, extent, paint)?;
     if view == View::Nothing {
         return Ok(());
     }
-    let evidence = Evidence { system, view, extent, paint };
+    let evidence = Evidence { system, view, extent, paint, focus: &context.focus };
     report.answers.iter().try_for_each(|answer| evidence.answer(out, answer))?;
     writeln!(out)?;
     if let Some(choice) = &report.choice {
@@ -186,6 +184,7 @@ pub struct Evidence<'a> {
     pub view: View,
     pub extent: Extent,
     pub paint: Paint,
+    pub focus: &'a Focus,
 }
 
 impl Evidence<'_> {
@@ -205,23 +204,42 @@ impl Evidence<'_> {
         let property = shortened(&one_line(&answer.property), self.extent.text);
         writeln!(out, "\n{}", self.paint.bold(format!("{property}: {shows}")))?;
         let columns = Columns::fitting(trace, branches);
-        self.run(out, trace, columns)?;
+        let states = self.run(out, trace, columns, None)?;
         self.ending(out, answer, violation)?;
-        self.branches(out, branches, &property, columns)
+        self.branches(out, branches, &property, columns, states.as_ref())
     }
 
-    /// A run.
-    pub fn run(&self, out: &mut impl Write, trace: &Trace, columns: Columns) -> io::Result<()> {
-        match self.view {
-            View::Chart => msc::chart(out, trace, self.extent),
-            _ => Steps::new(columns, self.extent, self.paint, &self.system.language).trace(out, trace),
+    /// A run, which begins in that state or in an initial one; its states if they are shown.
+    pub fn run(
+        &self,
+        out: &mut impl Write,
+        trace: &Trace,
+        columns: Columns,
+        from: Option<&State>,
+    ) -> io::Result<Option<States<'_>>> {
+        if self.view == View::Chart {
+            return msc::chart(out, trace, self.extent).map(|()| None);
         }
+        let mut steps = Steps::new(columns, self.extent, self.paint, &self.system.language).focused(self.focus);
+        if !self.focus.full_state {
+            return steps.trace(out, trace).map(|()| None);
+        }
+        let states = States::of(self.system, trace, from);
+        steps.trace_with_states(out, self.system, trace, &states)?;
+        Ok(Some(states))
     }
 
     /// What branches off a run, each with the path of branches that leads to it.
-    pub fn branches(&self, out: &mut impl Write, branches: &[Branch], of: &str, columns: Columns) -> io::Result<()> {
+    pub fn branches(
+        &self,
+        out: &mut impl Write,
+        branches: &[Branch],
+        of: &str,
+        columns: Columns,
+        states: Option<&States<'_>>,
+    ) -> io::Result<()> {
         let mut left = self.extent.branches;
-        self.some_branches(out, branches, of, columns, &mut left)?;
+        self.some_branches(out, branches, of, (columns, states), &mut left)?;
         match tree_size(branches).saturating_sub(self.extent.branches) {
             0 => Ok(()),
             more => writeln!(out, "\n{}", self.paint.dim(self.extent.left_out(more, "branch", "branches"))),
@@ -233,7 +251,7 @@ impl Evidence<'_> {
         out: &mut impl Write,
         branches: &[Branch],
         of: &str,
-        columns: Columns,
+        (columns, states): (Columns, Option<&States<'_>>),
         left: &mut usize,
     ) -> io::Result<()> {
         for (number, branch) in branches.iter().enumerate() {
@@ -247,11 +265,12 @@ impl Evidence<'_> {
             let after = plural(branch.after, "step");
             writeln!(out, "\n{}", self.paint.bold(format!("{name}, after {after}{tail}")))?;
             writeln!(out, "{}", shortened(&branch.message, self.extent.text))?;
-            self.run(out, &branch.trace, columns)?;
+            let from = states.and_then(|states| states.after(branch.after));
+            let states = self.run(out, &branch.trace, columns, from)?;
             if let Some(end) = branch.end.as_deref().filter(|_| steps > 0) {
                 state::at_end(out, self.system, &branch.trace, end, self.extent)?;
             }
-            self.some_branches(out, &branch.branches, &name, columns, left)?;
+            self.some_branches(out, &branch.branches, &name, (columns, states.as_ref()), left)?;
         }
         Ok(())
     }
