@@ -94,7 +94,7 @@ fn start(command: &Arc<Command>, interrupt: &Arc<AtomicBool>, done: &Sender<Exit
             return Some(thread);
         }
     }
-    let _ = done.send(run(&command, Arc::clone(interrupt)));
+    let _ = done.send(run(command, Arc::clone(interrupt)));
     None
 }
 

@@ -297,10 +297,10 @@ pub fn automaton(automaton: &Automaton, name: &str) -> Graph {
         graph.node(Node::new(&state.to_string()).looking(look));
     }
     let start = graph.node(Node::start());
-    graph.edge(Edge::new(start, automaton.initial as usize));
+    graph.edge(Edge::new(start, automaton.initial));
     for edge in &automaton.edges {
         let label = ample_logic::dot::label(automaton, edge);
-        graph.edge(Edge::new(edge.from as usize, edge.to as usize).labelled(label));
+        graph.edge(Edge::new(edge.from, edge.to).labelled(label));
     }
     graph
 }

@@ -170,6 +170,9 @@ fn check_file(file: &Path, arguments: &Check, context: &Context) -> Result<(Repo
     }
     let budget = context.budget(file, &arguments.common);
     let mut loaded = load_model(file, &arguments.common, context, &budget)?;
+    if let Some(why) = context.focus.refused(&loaded.system) {
+        return Err(failed(context, file, &why));
+    }
     let questions = Questions::of(&loaded, arguments, &load_options(&arguments.common, &budget));
     let mut questions = questions.map_err(|error| refused(context, file, &error))?;
     show_refused(context, &loaded, questions.refused_unasked(&loaded));

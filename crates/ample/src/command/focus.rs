@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use ample::Step;
 use ample::evidence::EndState;
+use ample::{Step, System};
 use clap::Args;
 
 /// Options about the runs that are shown.
@@ -24,6 +24,14 @@ pub struct Focus {
     /// Show only these steps: `10..20`, `90..`, `..5`, `7`
     #[arg(long, value_name = "RANGE", value_parser = steps)]
     pub only_steps: Option<RangeInclusive<usize>>,
+}
+
+/// So many names are listed.
+const LISTED: usize = 20;
+
+/// `x[2].y` is part of `x`, `x[2]` and `x[2].y`.
+fn is_part(name: &str, of: &str) -> bool {
+    name.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with(['[', '.']))
 }
 
 /// A range of steps, both ends included.
@@ -83,13 +91,33 @@ impl Focus {
     /// `P(1):x[2].y` is meant by itself, `P(1):x[2]`, `P(1):x`, and the same without the process.
     fn has_variable(&self, name: &str) -> bool {
         let local = name.rsplit_once("):").map_or(name, |(_, local)| local);
-        let only = |asked: &String| {
-            [name, local]
-                .iter()
-                .filter_map(|name| name.strip_prefix(asked.trim()))
-                .any(|rest| rest.is_empty() || rest.starts_with('[') || rest.starts_with('.'))
-        };
+        let only = |asked: &String| [name, local].iter().any(|name| is_part(name, asked.trim()));
         self.only_variables.is_empty() || self.only_variables.iter().any(only)
+    }
+
+    /// What is asked for and does not exist, in a sentence.
+    pub fn refused(&self, system: &System) -> Option<String> {
+        let unknown = |asked: &[String], known: &dyn Fn(&str) -> bool| {
+            asked.iter().map(|asked| asked.trim()).find(|asked| !known(asked)).map(str::to_owned)
+        };
+        let types = || system.processes.iter().map(|process| process.name.as_str());
+        let is_process = |asked: &str| types().any(|name| name == asked.split('(').next().unwrap_or(asked));
+        if let Some(asked) = unknown(&self.only_processes, &is_process) {
+            let names: Vec<&str> = types().take(LISTED).collect();
+            return Some(format!("`--only-processes`: there is no process `{asked}`; there are {}", names.join(", ")));
+        }
+        let locals = system.processes.iter().flat_map(|process| &process.locals);
+        let variables = system.globals.iter().chain(locals).map(|variable| variable.name.as_str());
+        let signals = system.signals.iter().map(|signal| signal.name.as_str());
+        let fields = system.records.iter().flat_map(|record| &record.fields).map(|(name, _)| name.as_str());
+        let names: Vec<&str> = variables.chain(signals).chain(fields).collect();
+        let is_variable = |asked: &str| {
+            let asked = asked.rsplit_once("):").map_or(asked, |(_, local)| local);
+            // Objects have numbers: `#1.next`.
+            asked.starts_with('#') || names.iter().any(|name| is_part(name, asked) || is_part(asked, name))
+        };
+        unknown(&self.only_variables, &is_variable)
+            .map(|asked| format!("`--only-variables`: there is no variable or channel `{asked}`"))
     }
 
     /// The part of a state that is asked for.

@@ -46,7 +46,7 @@ enum RunEnd {
 /// Where the steps of a run go as they are taken.
 enum Sink<'a, W: Write> {
     /// To the terminal, at once.
-    Steps(&'a mut W, Steps),
+    Steps(&'a mut W, Box<Steps>),
     /// What the model prints goes to the terminal.
     Output(&'a mut W),
     /// Only into the trace.
@@ -88,6 +88,9 @@ pub fn simulate(arguments: &Simulate, context: &Context) -> Exit {
         Err(exit) => return exit,
     };
     let system = &loaded.system;
+    if let Some(why) = context.focus.refused(system) {
+        return failed(context, &arguments.file, &why);
+    }
     let options = load_options(&arguments.common, &budget);
     let path = arguments.trace.as_ref();
     let given = match path.map(|path| traces::read(path, system, arguments.property.as_deref(), &options)) {
@@ -141,10 +144,10 @@ fn walk(
         (true, false) => Sink::Nowhere,
         (true, true) if context.json || is_chart => Sink::Nowhere,
         (_, true) => Sink::Output(&mut *out),
-        (false, false) => Sink::Steps(
-            &mut *out,
-            Steps::new(Columns::of(system), Extent::FULL, context.out, &system.language).focused(&context.focus),
-        ),
+        (false, false) => {
+            let steps = Steps::new(Columns::of(system), Extent::FULL, context.out, &system.language);
+            Sink::Steps(&mut *out, Box::new(steps.focused(&context.focus)))
+        }
     };
     let trace = Trace { start, ..Trace::default() };
     let mut run =

@@ -215,7 +215,9 @@ impl Steps {
         self.skip(out, hidden, false)
     }
 
-    fn state(&self, out: &mut impl Write, system: &System, state: EndState) -> io::Result<()> {
+    fn state(&mut self, out: &mut impl Write, system: &System, state: EndState) -> io::Result<()> {
+        // The next step is not right below.
+        self.previous.clear();
         state::state(out, system, &self.focus.part_of(state), self.extent)
     }
 
