@@ -28,3 +28,4 @@ mod svg;
 pub use chart::{Arrow, Chart, Event};
 pub use graph::{Edge, Graph, Look, Node};
 pub use layout::{Layout, Point, Rectangle, Route, layered, shortened};
+pub use svg::escaped;

@@ -107,8 +107,12 @@ fn edge(out: &mut String, route: &Route) -> std::fmt::Result {
     writeln!(out, "<path class=\"{class}\" d=\"{path}\" marker-end=\"url(#{tip})\"/>")
 }
 
-/// What may stand in a text: XML has no control characters.
-pub(crate) fn escaped(text: &str) -> String {
+/// A text as it may stand in XML, also in an attribute. XML has no control characters.
+///
+/// ```
+/// assert_eq!(ample_draw::escaped("x < 3 && \"y\""), "x &lt; 3 &amp;&amp; &quot;y&quot;");
+/// ```
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -10,10 +10,10 @@ use std::thread::JoinHandle;
 
 use clap::Parser;
 use command::arguments::{Arguments, Command, Task};
-use command::documents;
 use command::output::has_failed;
 use command::supervisor::{Gate, Unfinished, supervise};
 use command::{Exit, run, unknown};
+use command::{documents, formats};
 
 #[global_allocator]
 static ALLOCATOR: Gate = Gate;
@@ -40,12 +40,15 @@ fn main() -> ExitCode {
 }
 
 fn perform(command: Command) -> Exit {
+    formats::choose(command.format());
     let interrupt = Arc::new(AtomicBool::new(false));
     if command.is_dialogue() {
         return work(command, interrupt);
     }
     listen(&interrupt);
-    supervised(command, interrupt)
+    let exit = supervised(command, interrupt);
+    formats::finish(exit.code());
+    exit
 }
 
 /// Does the work in this thread, or in one with a large stack.
@@ -77,6 +80,7 @@ fn supervised(command: Command, interrupt: Arc<AtomicBool>) -> Exit {
         Err(Unfinished::Ended(file, reason)) => {
             let left = command.files().iter().skip_while(|other| **other != file).skip(1);
             left.for_each(|file| unknown(&command, file, reason));
+            formats::finish(Exit::Undecided.code());
             std::process::exit(Exit::Undecided.code().into())
         }
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::focus::Focus;
+use super::formats::Format;
 use ample::ClusterOptions;
 use ample::sog::SogOptions;
 use ample::testgen::TestgenOptions;
@@ -92,9 +93,12 @@ pub struct Check {
     /// what they name
     #[arg(long, value_name = "GRAPH", requires = "ltl", conflicts_with_all = [
         "deadlock", "assertions", "invariant", "ctl", "formulas", "examination", "automaton", "never", "acceptance",
-        "non_progress", "fairness", "justice", "engine", "unreached", "witness", "trace", "certificate", "msc",
+        "non_progress", "fairness", "justice", "engine", "unreached", "witness", "trace", "certificate", "msc", "format",
     ])]
     pub graph: Option<PathBuf>,
+    /// How the answers are written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t, conflicts_with = "json")]
+    pub format: Format,
     /// Write what is known of a circuit's properties to a file, in AIGER's format for witnesses
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
@@ -654,6 +658,15 @@ impl Command {
     /// It waits for the user's answers; Ctrl-C ends it at once.
     pub fn is_dialogue(&self) -> bool {
         matches!(self, Command::Simulate(simulate) if simulate.interactive)
+    }
+
+    /// How its answers are written.
+    pub fn format(&self) -> Format {
+        match self {
+            _ if self.common().json => Format::Json,
+            Command::Check(check) => check.format,
+            _ => Format::Text,
+        }
     }
 
     /// The models.

@@ -24,7 +24,7 @@ use super::{
     Context, Exit, complain, diagnostics, failed, guarded, load, load_model, load_options, print, print_json, refused,
     show_refused, traces,
 };
-use super::{output, pictures, sog, supervisor};
+use super::{formats, output, pictures, sog, supervisor};
 
 /// Checks the files one after the other.
 pub fn check(arguments: &Check, context: &Context) -> Exit {
@@ -391,6 +391,11 @@ fn search(
 }
 
 fn show(system: &System, report: &Report, view: View, context: &Context) {
+    if formats::is_converted()
+        && let Ok(value) = serde_json::to_value(report)
+    {
+        return formats::give(&value);
+    }
     print(|out| {
         use std::io::Write;
         if context.json {

@@ -8,6 +8,7 @@ mod convert;
 mod diagnostics;
 pub mod documents;
 mod focus;
+pub mod formats;
 mod layout;
 mod msc;
 pub mod output;
@@ -39,6 +40,7 @@ use serde_json::{Value, json};
 
 use arguments::{Command, Common};
 use focus::Focus;
+use formats::Format;
 use layout::Extent;
 use output::{complain, print};
 use paint::Paint;
@@ -118,7 +120,7 @@ pub fn run(command: &Command, interrupt: Arc<AtomicBool>) -> Exit {
     let context = Context {
         out: Paint::on(common.color, &stdout()),
         err: Paint::on(common.color, &stderr()),
-        json: common.json,
+        json: command.format() != Format::Text,
         quiet: common.quiet,
         full: match command {
             Command::Check(arguments) => arguments.full,
@@ -151,7 +153,7 @@ pub fn run(command: &Command, interrupt: Arc<AtomicBool>) -> Exit {
 pub fn unknown(command: &Command, file: &Path, reason: Interrupted) {
     let common = command.common();
     let (file, reason) = (file.display(), format!("{reason} before there was an answer"));
-    if common.json {
+    if command.format() != Format::Text {
         print_json(&json!({
             "schema": ample::SCHEMA, "model": file.to_string(), "complete": false, "results": [], "reason": reason,
         }));
@@ -232,7 +234,7 @@ fn failed(context: &Context, model: &Path, message: &str) -> Exit {
     Exit::Wrong
 }
 
-/// One JSON value on a line of its own.
+/// One JSON value on a line of its own, or what it becomes in another format.
 fn print_json(value: &Value) {
-    print(|out| writeln!(out, "{value}"));
+    formats::give(value);
 }
