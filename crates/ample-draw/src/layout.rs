@@ -21,6 +21,8 @@ const POINT: f64 = 8.0;
 const LOOP: f64 = 26.0;
 /// Between an edge and its text.
 const BESIDE: f64 = 5.0;
+/// So many long edges are drawn beside each other.
+const MOST_BESIDE: u32 = 20;
 /// Edges of a node are so far from each other, if there is room.
 const PORTS: f64 = 18.0;
 /// So many texts of edges between the same nodes are shown.
@@ -105,79 +107,110 @@ pub fn shortened(text: &str, columns: usize) -> String {
 /// Lays a graph out in layers, from top to bottom.
 pub fn layered(graph: &Graph) -> Layout {
     let nodes: Vec<(f64, f64)> = graph.nodes.iter().map(|node| size(&node.lines, node.look)).collect();
-    let mut routes = routes(graph);
-    let inner: Vec<usize> = (0..routes.len()).filter(|route| routes[*route].ends.0 != routes[*route].ends.1).collect();
-    let edges: Vec<(usize, usize)> = inner.iter().map(|route| routes[*route].ends).collect();
+    let (mut loops, mut routes): (Vec<Route>, Vec<Route>) =
+        routes(graph).into_iter().partition(|route| route.ends.0 == route.ends.1);
+    let edges: Vec<(usize, usize)> = routes.iter().map(|route| route.ends).collect();
     let mut layers = Layers::of(nodes.len(), &edges);
     order::sort(&mut layers);
-    // The texts of edges are at vertices of their own.
-    let labels: Vec<Option<usize>> = inner
-        .iter()
-        .zip(&layers.chains)
-        .map(|(route, chain)| match chain[..] {
-            [top, first, ..] if top == routes[*route].ends.0 => Some(first),
-            [.., last, _] => Some(last),
-            _ => None,
-        })
-        .collect();
-    let mut sizes = nodes.clone();
-    sizes.resize(layers.layer.len(), (0.0, 0.0));
-    for (route, label) in inner.iter().zip(&labels) {
-        let texts = &routes[*route].labels;
-        if let Some(vertex) = label {
-            sizes[*vertex] = (labels_width(texts), texts.len() as f64 * LINE);
-        }
-    }
-    let mut reach = reach(&sizes, &routes);
-    // A text is to the right of its edge.
-    for vertex in labels.iter().flatten().filter(|vertex| sizes[**vertex].0 > 0.0) {
-        reach[*vertex] = (2.0, sizes[*vertex].0 + 2.0 * BESIDE);
-    }
-    let x = placement::place(&layers, nodes.len(), &reach, GAP);
-    let rows = rows(&layers, &sizes);
-    let y: Vec<f64> = rows.iter().map(|(middle, _)| *middle).collect();
+    let labels: Vec<Option<usize>> =
+        routes.iter().zip(&layers.chains).map(|(route, chain)| label_vertex(route, chain)).collect();
+    let grid = Grid::of(layers, &nodes, (&routes, &labels), &loops);
     let mut layout = Layout::default();
     for (node, (width, height)) in nodes.iter().enumerate() {
-        let middle = Point { x: x[node], y: y[layers.layer[node]] };
-        layout.nodes.push(Rectangle { middle, width: *width, height: *height });
+        layout.nodes.push(Rectangle { middle: grid.middle(node), width: *width, height: *height });
     }
-    let ports = Ports::of(&layers, &x, &layout.nodes);
-    let right = (0..x.len()).map(|vertex| x[vertex] + reach[vertex].1).fold(0.0, f64::max);
+    let ports = Ports::of(&grid.layers, &grid.x, &layout.nodes);
     let mut beside = 0;
-    for (edge, route) in inner.iter().enumerate() {
-        let chain = &layers.chains[edge];
-        let route = &mut routes[*route];
-        if chain.is_empty() {
-            beside += 1;
-            pass_by(route, &layout.nodes, right + GAP * f64::from(beside));
+    for (edge, route) in routes.iter_mut().enumerate() {
+        if grid.layers.chains[edge].is_empty() {
+            beside = beside % MOST_BESIDE + 1;
+            pass_by(route, &layout.nodes, grid.right + GAP * f64::from(beside));
             continue;
         }
-        let (top, bottom) = (chain[0], chain[chain.len() - 1]);
-        route.points = vec![Point { x: ports.below[&edge], y: y[layers.layer[top]] + nodes[top].1 / 2.0 }];
-        // Through the layers between it goes straight.
-        for vertex in &chain[1..chain.len() - 1] {
-            let (middle, height) = rows[layers.layer[*vertex]];
-            let through = [middle - height / 2.0, middle + height / 2.0];
-            route.points.extend(through.map(|y| Point { x: x[*vertex], y }));
-        }
-        let end = Point { x: ports.above[&edge], y: y[layers.layer[bottom]] - nodes[bottom].1 / 2.0 };
-        route.points.push(end);
-        if route.ends.0 != top {
+        route.points = grid.points(edge, &ports, &layout.nodes);
+        if grid.layers.chains[edge][0] != route.ends.0 {
             route.points.reverse();
         }
         if let Some(vertex) = labels[edge] {
-            route.label_at = Point { x: x[vertex] + sizes[vertex].0 / 2.0 + BESIDE, y: y[layers.layer[vertex]] };
+            let middle = grid.middle(vertex);
+            route.label_at = Point { x: middle.x + labels_width(&route.labels) / 2.0 + BESIDE, y: middle.y };
         }
     }
-    let mut loops: HashMap<usize, u32> = HashMap::new();
-    for route in routes.iter_mut().filter(|route| route.ends.0 == route.ends.1) {
-        let count = loops.entry(route.ends.0).or_default();
+    let mut counts: HashMap<usize, u32> = HashMap::new();
+    for route in &mut loops {
+        let count = counts.entry(route.ends.0).or_default();
         *count += 1;
         turn_back(route, &layout.nodes[route.ends.0], f64::from(*count));
     }
     layout.routes = routes;
+    layout.routes.extend(loops);
     layout.fit();
     layout
+}
+
+/// The vertex at which the texts of an edge are: the first one behind its source.
+fn label_vertex(route: &Route, chain: &[usize]) -> Option<usize> {
+    match chain {
+        [top, first, ..] if *top == route.ends.0 => Some(*first),
+        [.., last, _] => Some(*last),
+        _ => None,
+    }
+}
+
+/// Where vertices are.
+struct Grid {
+    layers: Layers,
+    x: Vec<f64>,
+    /// The middle and the height of each layer.
+    rows: Vec<(f64, f64)>,
+    /// How far everything reaches to the right.
+    right: f64,
+}
+
+impl Grid {
+    fn of(
+        layers: Layers,
+        nodes: &[(f64, f64)],
+        (routes, labels): (&[Route], &[Option<usize>]),
+        loops: &[Route],
+    ) -> Grid {
+        let mut sizes = nodes.to_vec();
+        sizes.resize(layers.layer.len(), (0.0, 0.0));
+        for (route, label) in routes.iter().zip(labels) {
+            if let Some(vertex) = label {
+                sizes[*vertex] = (labels_width(&route.labels), route.labels.len() as f64 * LINE);
+            }
+        }
+        let mut reach: Vec<(f64, f64)> = sizes.iter().map(|(width, _)| (width / 2.0, width / 2.0)).collect();
+        // Loops and their texts are to the right of a node, texts of other edges to the right of the edge.
+        for route in loops {
+            reach[route.ends.0].1 += LOOP + labels_width(&route.labels);
+        }
+        for vertex in labels.iter().flatten().filter(|vertex| sizes[**vertex].0 > 0.0) {
+            reach[*vertex] = (2.0, sizes[*vertex].0 + 2.0 * BESIDE);
+        }
+        let x = placement::place(&layers, nodes.len(), &reach, GAP);
+        let right = x.iter().zip(&reach).map(|(x, reach)| x + reach.1).fold(0.0, f64::max);
+        Grid { x, rows: rows(&layers, &sizes), right, layers }
+    }
+
+    fn middle(&self, vertex: usize) -> Point {
+        Point { x: self.x[vertex], y: self.rows[self.layers.layer[vertex]].0 }
+    }
+
+    /// The way of an edge from top to bottom. Through the layers between its nodes it goes straight.
+    fn points(&self, edge: usize, ports: &Ports, nodes: &[Rectangle]) -> Vec<Point> {
+        let chain = &self.layers.chains[edge];
+        let (top, bottom) = (nodes[chain[0]], nodes[chain[chain.len() - 1]]);
+        let mut points = vec![Point { x: ports.below[&edge], y: top.middle.y + top.height / 2.0 }];
+        for vertex in &chain[1..chain.len() - 1] {
+            let (middle, height) = self.rows[self.layers.layer[*vertex]];
+            let through = [middle - height / 2.0, middle + height / 2.0];
+            points.extend(through.map(|y| Point { x: self.x[*vertex], y }));
+        }
+        points.push(Point { x: ports.above[&edge], y: bottom.middle.y - bottom.height / 2.0 });
+        points
+    }
 }
 
 /// The size of a node.
@@ -215,15 +248,6 @@ fn routes(graph: &Graph) -> Vec<Route> {
         }
     }
     routes
-}
-
-/// How far vertices reach to the left and to the right: loops and their texts are to the right of a node.
-fn reach(sizes: &[(f64, f64)], routes: &[Route]) -> Vec<(f64, f64)> {
-    let mut reach: Vec<(f64, f64)> = sizes.iter().map(|(width, _)| (width / 2.0, width / 2.0)).collect();
-    for route in routes.iter().filter(|route| route.ends.0 == route.ends.1) {
-        reach[route.ends.0].1 += LOOP + labels_width(&route.labels);
-    }
-    reach
 }
 
 fn labels_width(labels: &[String]) -> f64 {
