@@ -2,6 +2,9 @@
 
 mod support;
 
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
 use serde_json::Value;
 use support::{Folder, command, text};
 
@@ -103,4 +106,27 @@ fn what_is_cut_short_is_a_whole_document() {
     }
     let output = support::ample(&["check", "--format", "sarif", "--json"], &file);
     assert_eq!(output.status.code(), Some(2));
+}
+
+/// Where somebody interrupts the work, files that were not reached are in the document as well.
+#[cfg(unix)]
+#[test]
+fn what_was_not_reached_is_not_decided() {
+    let folder = Folder::new("interrupt");
+    folder.file("endless.pml", ENDLESS);
+    folder.file("wrong.pml", WRONG);
+    let words = ["check", "--format", "junit", "--assertions", "endless.pml", "wrong.pml"];
+    let mut command = command(&words);
+    let child = command.current_dir(&folder.0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let xml = text(&output);
+    assert_eq!(
+        [xml.matches("<testsuite name=").count(), xml.matches("<error type=\"unknown\"").count()],
+        [2, 2],
+        "{xml}"
+    );
+    assert!(xml.contains("wrong.pml: interrupted before there was an answer"), "{xml}");
 }

@@ -7,8 +7,8 @@ use std::time::Instant;
 use ample::sog::SogOptions;
 use ample::witness_circuits;
 use ample::{
-    Asked, Board, Budget, CheckOptions, Checkpoint, HeuristicKind, LoadError, Property, Question, Report, System,
-    UnreachedCode, Verdict,
+    Asked, Board, Budget, CheckOptions, Checkpoint, HeuristicKind, Interrupted, LoadError, Property, Question, Report,
+    System, UnreachedCode, Verdict,
 };
 use ample_lang::export::aig::Aig;
 use ample_lang::export::witness::{Status, label, witness};
@@ -21,8 +21,8 @@ use super::progress::Display;
 use super::questions::{Questions, empty_report, typed};
 use super::text::{self, View};
 use super::{
-    Context, Exit, complain, diagnostics, failed, guarded, load, load_model, load_options, print, print_json, refused,
-    show_refused, traces,
+    Context, Exit, complain, diagnostics, failed, guarded, load, load_model, load_options, not_reached, print,
+    print_json, refused, show_refused, traces,
 };
 use super::{formats, output, pictures, sog, supervisor};
 
@@ -75,7 +75,7 @@ pub fn check(arguments: &Check, context: &Context) -> Exit {
     }
     let mut exit = Exit::Fine;
     let mut reports = Vec::new();
-    for file in &arguments.files {
+    for (number, file) in arguments.files.iter().enumerate() {
         let one = guarded(context, file, || match check_file(file, arguments, context) {
             Ok((report, exit)) => {
                 // Only what goes into files is needed again.
@@ -89,6 +89,8 @@ pub fn check(arguments: &Check, context: &Context) -> Exit {
         exit = exit.min(one);
         if context.interrupt.load(std::sync::atomic::Ordering::Relaxed) {
             exit = exit.min(Exit::Undecided);
+            let left = &arguments.files[number + 1..];
+            left.iter().for_each(|file| not_reached(file, Interrupted::Cancelled, (context.json, context.err)));
             break;
         }
     }

@@ -151,14 +151,19 @@ pub fn run(command: &Command, interrupt: Arc<AtomicBool>) -> Exit {
 
 /// Reports that nothing is known of a file, because the work on it had to be ended before there was an answer.
 pub fn unknown(command: &Command, file: &Path, reason: Interrupted) {
-    let common = command.common();
+    let is_json = command.format() != Format::Text;
+    not_reached(file, reason, (is_json, Paint::on(command.common().color, &stderr())));
+}
+
+/// The same, as JSON or in that paint.
+fn not_reached(file: &Path, reason: Interrupted, (is_json, paint): (bool, Paint)) {
     let (file, reason) = (file.display(), format!("{reason} before there was an answer"));
-    if command.format() != Format::Text {
+    if is_json {
         print_json(&json!({
             "schema": ample::SCHEMA, "model": file.to_string(), "complete": false, "results": [], "reason": reason,
         }));
     }
-    complain(|out| writeln!(out, "{} {file}: unknown: {reason}", Paint::on(common.color, &stderr()).red("Error:")));
+    complain(|out| writeln!(out, "{} {file}: unknown: {reason}", paint.red("Error:")));
 }
 
 /// The last line of defence: a panic about one model is reported, and is not an answer.
