@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::layout::{LINE, MARGIN, shortened, text_width};
+use crate::layout::{LINE, MARGIN, text_width, truncated};
 use crate::svg::{escaped, head, texts};
 use crate::{Look, Point};
 
@@ -122,8 +122,8 @@ impl Chart {
 
     /// How wide a lane is: a text between two neighbours has room.
     fn lane_width(&self) -> f64 {
-        let texts = self.events.iter().map(|(_, event)| text_width(&shortened(event.text(), TEXT)));
-        let names = self.lanes.iter().map(|name| text_width(&shortened(name, TEXT)) + 16.0);
+        let texts = self.events.iter().map(|(_, event)| text_width(&truncated(event.text(), TEXT)));
+        let names = self.lanes.iter().map(|name| text_width(&truncated(name, TEXT)) + 16.0);
         texts.chain(names).fold(LANE, f64::max) + 16.0
     }
 
@@ -137,7 +137,7 @@ impl Chart {
         let width = 2.0 * MARGIN + NUMBERS + lane_width * self.lanes.len().max(1) as f64;
         head(out, &self.title, width, bottom + MARGIN)?;
         for (lane, name) in self.lanes.iter().enumerate() {
-            let (x, name) = (x(lane), shortened(name, TEXT));
+            let (x, name) = (x(lane), truncated(name, TEXT));
             writeln!(out, "<line class=\"life\" x1=\"{x:.1}\" y1=\"{top:.1}\" x2=\"{x:.1}\" y2=\"{bottom:.1}\"/>")?;
             let width = text_width(&name) + 16.0;
             writeln!(
@@ -161,7 +161,7 @@ impl Chart {
         for (number, (step, event)) in self.events.iter().enumerate() {
             let row = y(number);
             texts(out, "label", &[step.to_string()], Point { x: MARGIN + NUMBERS / 2.0, y: row })?;
-            let text = [shortened(event.text(), TEXT)];
+            let text = [truncated(event.text(), TEXT)];
             match event {
                 Event::Handshake(arrow) => self.arrow(out, &text, (x(arrow.from), row), (x(arrow.to), row))?,
                 Event::Sent { lane, .. } => {

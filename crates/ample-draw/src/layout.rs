@@ -27,7 +27,7 @@ const MOST_BESIDE: u32 = 20;
 const PORTS: f64 = 18.0;
 /// So many texts of edges between the same nodes are shown.
 const LABELS: usize = 4;
-/// Texts of edges are shortened to so many columns.
+/// Texts of edges are truncated to so many columns.
 const LABEL: usize = 48;
 
 /// A place.
@@ -50,7 +50,7 @@ pub struct Rectangle {
     pub height: f64,
 }
 
-/// The way of one or several edges between the same nodes.
+/// The route of one or several edges between the same nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Route {
     /// From which node to which.
@@ -76,7 +76,7 @@ pub struct Layout {
     pub height: f64,
     /// The nodes.
     pub nodes: Vec<Rectangle>,
-    /// The edges; those between the same nodes that look alike have one way.
+    /// The edges; those between the same nodes that look alike share a route.
     pub routes: Vec<Route>,
 }
 
@@ -88,9 +88,9 @@ pub(crate) fn text_width(text: &str) -> f64 {
 /// A text of at most so many columns of a terminal, or of a monospaced font.
 ///
 /// ```
-/// assert_eq!(ample_draw::shortened("a long text", 6), "a lon…");
+/// assert_eq!(ample_draw::truncated("a long text", 6), "a lon…");
 /// ```
-pub fn shortened(text: &str, columns: usize) -> String {
+pub fn truncated(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
     }
@@ -198,7 +198,7 @@ impl Grid {
         Point { x: self.x[vertex], y: self.rows[self.layers.layer[vertex]].0 }
     }
 
-    /// The way of an edge from top to bottom. Through the layers between its nodes it goes straight.
+    /// The route of an edge from top to bottom. Through the layers between its nodes it goes straight.
     fn points(&self, edge: usize, ports: &Ports, nodes: &[Rectangle]) -> Vec<Point> {
         let chain = &self.layers.chains[edge];
         let (top, bottom) = (nodes[chain[0]], nodes[chain[chain.len() - 1]]);
@@ -234,7 +234,7 @@ fn routes(graph: &Graph) -> Vec<Route> {
             routes.len() - 1
         });
         let labels = &mut routes[number].labels;
-        let label = shortened(&edge.label, LABEL);
+        let label = truncated(&edge.label, LABEL);
         if label.is_empty() || labels.contains(&label) {
         } else if labels.len() < LABELS {
             labels.push(label);

@@ -27,5 +27,5 @@ mod svg;
 
 pub use chart::{Arrow, Chart, Event};
 pub use graph::{Edge, Graph, Look, Node};
-pub use layout::{Layout, Point, Rectangle, Route, layered, shortened};
+pub use layout::{Layout, Point, Rectangle, Route, layered, truncated};
 pub use svg::escaped;

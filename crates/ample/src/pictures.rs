@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use ample_draw::{Arrow, Chart, Edge, Event, Graph, Look, Node, shortened};
+use ample_draw::{Arrow, Chart, Edge, Event, Graph, Look, Node, truncated};
 use ample_logic::Automaton;
 use ample_model::{Budget, EndState, EventKind, Interpreter, Interrupted, Message, Move, State, Step, System, Trace};
 use ample_sog::output::Names;
@@ -184,7 +184,7 @@ impl Search<'_> {
         for (number, facts) in texts.iter().enumerate() {
             let mut lines = vec![number.to_string()];
             let shown: Vec<String> = facts.iter().filter(|(name, _)| differing.contains(name)).map(written).collect();
-            lines.extend(limited(shown, LINES).into_iter().map(|line| shortened(&line, COLUMNS)));
+            lines.extend(limited(shown, LINES).into_iter().map(|line| truncated(&line, COLUMNS)));
             if self.open.contains(&number) {
                 lines.push("…".into());
             }
@@ -317,7 +317,7 @@ pub fn observation_graph(of: &ample_sog::Graph, names: Names<'_>, title: &str) -
             (false, false) => Look::Plain,
         };
         let mut lines = vec![format!("{number}: {} states", facts.states)];
-        lines.extend(limited(names.label(of, aggregate.label), LINES).iter().map(|line| shortened(line, COLUMNS)));
+        lines.extend(limited(names.label(of, aggregate.label), LINES).iter().map(|line| truncated(line, COLUMNS)));
         let says = |is: bool, what| if is { what } else { "" };
         let more = format!(
             "aggregate {number}: {} states{}{}",

@@ -162,6 +162,6 @@ fn automata_and_observation_graphs_are_drawn() {
     let svg = text(&svg);
     check_markup(&svg);
     assert_eq!(svg.matches("<g><title>aggregate ").count(), 54);
-    // Each way and, above it, the start.
+    // At most a route for each arc, and one from the start.
     assert!(svg.matches("<path class=\"edge").count() <= arcs + 1 && arcs == 164);
 }

@@ -79,12 +79,15 @@ pub struct Steps {
 pub struct States<'a> {
     interpreter: Interpreter<'a>,
     states: Vec<State>,
+    /// What the first of them is.
+    begin: &'static str,
 }
 
 impl<'a> States<'a> {
     /// Those of a run that begins there; in its initial state if nobody says.
     pub fn of(system: &'a System, trace: &Trace, from: Option<&State>) -> States<'a> {
         let interpreter = Interpreter::new(system);
+        let begin = if from.is_some() { "first state" } else { "initial state" };
         let initial = || interpreter.initial_state(&trace.start).and_then(Result::ok);
         let mut states: Vec<State> = from.cloned().or_else(initial).into_iter().collect();
         for step in trace.prefix.iter().chain(&trace.cycle) {
@@ -92,7 +95,7 @@ impl<'a> States<'a> {
             let Some(next) = states.last().and_then(|state| interpreter.step(state, &step.taken).state) else { break };
             states.push(next);
         }
-        States { interpreter, states }
+        States { interpreter, states, begin }
     }
 
     /// The state after so many steps.
@@ -149,7 +152,7 @@ impl Steps {
         states: &States<'_>,
     ) -> io::Result<()> {
         if let Some(start) = states.in_words(0).filter(|_| self.focus.shows_start()) {
-            writeln!(out, "     0  {}", self.paint.dim("where it begins"))?;
+            writeln!(out, "     0  {}", self.paint.dim(states.begin))?;
             self.state(out, system, start)?;
         }
         self.part(out, &trace.prefix, Some((system, states)))?;
@@ -185,8 +188,8 @@ impl Steps {
         self.previous.clear();
         let text = match (is_long, steps) {
             (true, _) => self.extent.left_out(steps, "step", "steps"),
-            (false, 1) => "… 1 step is not asked for".into(),
-            (false, _) => format!("… {steps} steps are not asked for"),
+            (false, 1) => "… 1 step is not shown".into(),
+            (false, _) => format!("… {steps} steps are not shown"),
         };
         writeln!(out, "       {}", self.paint.dim(text))
     }
